@@ -9,6 +9,7 @@ import (
 // place of the name of its time zone. Go reads a two-digit year up to 68 as
 // 20xx.
 var dateLayouts = []string{
+	"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06",
 	// RFC 822, section 5.1, with the four-digit years of RFC 1123.
 	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700",
 	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700",
@@ -30,8 +31,9 @@ var dateLayouts = []string{
 	"20060102T1504Z0700", "20060102T1504",
 }
 
-// dayLayouts are the forms of a date without a time of day.
-var dayLayouts = []string{"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06"}
+// dayLayouts is the number of layouts at the start of dateLayouts without a time
+// of day.
+const dayLayouts = 6
 
 // zones are the offsets of the time zones in RFC 822, section 5.1, and of those
 // that HTTP and ISO 8601 add. time.Parse knows only the names of the local time
@@ -60,14 +62,9 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 			s = s[:i+1] + offset
 		}
 	}
-	for _, layout := range dateLayouts {
+	for i, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC().Truncate(time.Second), false, printable(t)
-		}
-	}
-	for _, layout := range dayLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t, true, printable(t)
+			return t.UTC().Truncate(time.Second), i < dayLayouts, printable(t)
 		}
 	}
 	return time.Time{}, false, false

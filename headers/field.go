@@ -103,14 +103,12 @@ func (x *tagIndex) overrides(it item) bool {
 // dropOverridden returns the value without the directives that tags override.
 // It returns v itself if they override none, and "" if nothing is left.
 func dropOverridden(v string, tags tagIndex) string {
-	if !anyOverridden(v, tags) {
-		return v
-	}
 	var b strings.Builder
-	crawler := ""
+	crawler, dropped := "", false
 	l := list{rest: v}
 	for it := range l.items {
 		if tags.overrides(it) {
+			dropped = true
 			continue
 		}
 		if b.Len() > 0 {
@@ -122,44 +120,33 @@ func dropOverridden(v string, tags tagIndex) string {
 		}
 		b.WriteString(it.raw)
 	}
+	if !dropped {
+		return v
+	}
 	if l.rest != "" { // after the last element that is read
 		b.WriteString(", " + l.rest)
 	}
 	return b.String()
 }
 
-func anyOverridden(v string, tags tagIndex) bool {
-	l := list{rest: v}
-	for it := range l.items {
-		if tags.overrides(it) {
-			return true
-		}
-	}
-	return false
-}
-
 // generalFirst returns the values with the directives for all crawlers before
 // those for one crawler. It returns values itself if they already have this
 // order.
 func generalFirst(values []string) []string {
-	named, sorted := false, true
-	for _, v := range values {
-		general, own := splitGeneral(v)
-		sorted = sorted && !(named && general != "")
-		named = named || own != ""
-	}
-	if sorted {
-		return values
-	}
-	first, last := make([]string, 0, len(values)+1), []string(nil)
+	var first, last []string
+	sorted := true
 	for _, v := range values {
 		general, own := splitGeneral(v)
 		if general != "" {
+			sorted = sorted && len(last) == 0
 			first = append(first, general)
 		}
 		if own != "" {
 			last = append(last, own)
 		}
+	}
+	if sorted {
+		return values
 	}
 	return append(first, last...)
 }

@@ -204,13 +204,7 @@ func misplacedCrawler(name string) error {
 // means, "" if there is none. Only directives with a value can be before a
 // colon.
 func nearValued(name string) string {
-	return editdistance.Nearest(name, func(yield func(string) bool) {
-		for i := range vocabulary {
-			if vocabulary[i].kind != noValue && !yield(vocabulary[i].name) {
-				return
-			}
-		}
-	})
+	return editdistance.Nearest(name, slices.Values(valued.list()))
 }
 
 // ReadDirectives parses lists, such as the contents of the robots meta tags of a

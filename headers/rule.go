@@ -3,7 +3,9 @@ package headers
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
@@ -199,21 +201,18 @@ func statusPattern(s string) (pattern, error) {
 	if len(s) != 3 || s[0] < '1' || s[0] > '5' {
 		return nil, wrong
 	}
-	hundred := int(s[0]-'0') * 100
-	if hundred == 100 {
+	if s[0] == '1' {
 		return nil, fmt.Errorf("status %q: rules add nothing to interim responses (1xx)", s)
 	}
 	if strings.EqualFold(s[1:], "xx") {
-		return statusRange{hundred, true}, nil
+		return statusRange{int(s[0]-'0') * 100, true}, nil
 	}
-	if !isDigit(s[1]) || !isDigit(s[2]) {
+	status, err := strconv.Atoi(s)
+	switch {
+	case err != nil:
 		return nil, wrong
-	}
-	status := hundred + int(s[1]-'0')*10 + int(s[2]-'0')
-	if status == 304 {
+	case status == http.StatusNotModified:
 		return nil, errors.New("status 304: rules add nothing to it, since a client keeps the header that it stored")
 	}
 	return statusRange{status, false}, nil
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -146,12 +146,7 @@ func preferences(s string) (string, error) {
 
 // isFieldValue reports whether s is printable ASCII.
 func isFieldValue(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // Empty reports whether s has nothing to send.

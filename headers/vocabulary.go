@@ -133,16 +133,6 @@ func (s set) overridden() (o set) {
 // first.
 var imagePreviews = []string{"none", "standard", "large"}
 
-// directiveNames returns the names of all known directives, in the order in which String
-// prints them.
-func directiveNames() []string {
-	names := make([]string, len(vocabulary))
-	for i, w := range vocabulary {
-		names[i] = w.name
-	}
-	return names
-}
-
 // lookup finds a directive by its name, ignoring case. It returns nil if there
 // is none.
 func lookup(name string) *word {
@@ -156,23 +146,29 @@ func lookup(name string) *word {
 }
 
 // names returns the names of the directives in s, for error messages.
-func (s set) names() string {
-	var names []string
+func (s set) names() string { return strings.Join(s.list(), ", ") }
+
+// list returns the names of the directives in s, in the order in which String
+// prints them.
+func (s set) list() (names []string) {
 	for _, w := range vocabulary {
 		if s&w.bit != 0 {
 			names = append(names, w.name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+// known is the set of all directives.
+const known = ^set(0)
 
 // unknownDirective returns the error for a word that is not a directive. It
 // suggests a directive with a similar name, if there is one.
 func unknownDirective(found string) error {
-	if near := editdistance.Nearest(found, slices.Values(directiveNames())); near != "" {
+	if near := editdistance.Nearest(found, slices.Values(known.list())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
 	}
-	return fmt.Errorf("unknown directive %q; known are %s", clip(found), strings.Join(directiveNames(), ", "))
+	return fmt.Errorf("unknown directive %q; known are %s", clip(found), known.names())
 }
 
 // clip shortens untrusted input for error messages.

@@ -76,19 +76,19 @@ func googleToken(value string) string {
 // readings disallow it: a crawler that obeys one of the readings should not be
 // refused. Each call parses the file again.
 func (f *File) GoogleReading() *File {
-	if f.dialect == Google {
+	switch f.dialect {
+	case Google:
+		return nil
+	case RFC9309:
+		for range f.GoogleDifferences() {
+			return f.readAsGoogle()
+		}
 		return nil
 	}
-	if f.dialect == RFC9309 {
-		same := true
-		for range f.GoogleDifferences() {
-			same = false
-			break
-		}
-		if same {
-			return nil
-		}
-	}
+	return f.readAsGoogle()
+}
+
+func (f *File) readAsGoogle() *File {
 	g := &File{dialect: Google, truncated: f.truncated}
 	g.read(f.text)
 	return g

@@ -146,20 +146,19 @@ func (p *parser) userAgent(l *Line) {
 // extend extends the last block and the last run to the last line that was
 // read.
 func (p *parser) extend() {
-	if n := len(p.blocks); n > 0 {
-		b := &p.blocks[n-1]
-		if p.open {
-			b.refs[1] = len(p.refs)
-		}
-		b.items[1] = len(p.rules)
+	extendLast(p.blocks, p.open, len(p.refs), len(p.rules))
+	extendLast(p.runs, p.inRun, len(p.refs), len(p.fields))
+}
+
+func extendLast(list []block, open bool, refs, items int) {
+	if len(list) == 0 {
+		return
 	}
-	if n := len(p.runs); n > 0 {
-		r := &p.runs[n-1]
-		if p.inRun {
-			r.refs[1] = len(p.refs)
-		}
-		r.items[1] = len(p.fields)
+	b := &list[len(list)-1]
+	if open {
+		b.refs[1] = refs
 	}
+	b.items[1] = items
 }
 
 // refer adds the token in a value of a User-agent line to refs.

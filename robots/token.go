@@ -31,11 +31,7 @@ func ProductToken(value string) string {
 // isTokenOctet reports whether a product token may contain the octet. It
 // excludes octets that start a version, a comment, an address or a pattern.
 func isTokenOctet(c byte) bool {
-	switch c {
-	case '/', '(', ')', '[', ']', '<', '>', '{', '}', '*', '"', '\\', ',', ';', '?', '=', '$', '^', '|', '#', '+', '\t':
-		return false
-	}
-	return c >= ' ' && c != 0x7f
+	return c >= ' ' && c != 0x7f && strings.IndexByte(`/()[]<>{}*"\,;?=$^|#+`, c) < 0
 }
 
 // leadingWord returns the first word of a product token. A word has letters,

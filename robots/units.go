@@ -158,8 +158,7 @@ func (u *unitTable) groups() {
 		}
 	}
 	f.named = make(map[string]*Group, len(u.agents))
-	shared := make(map[string]*Group)      // groups of several units, by these units
-	single := make([]*Group, len(u.units)) // groups of one unit, by this unit
+	shared := make(map[string]*Group) // by the units of the group
 	budget := mergeFactor*len(u.rules) + mergeFree
 	byID := make([]*Group, len(u.names))
 	for id, units := range member {
@@ -167,23 +166,15 @@ func (u *unitTable) groups() {
 			continue
 		}
 		a := &u.names[id]
-		var g *Group
-		if len(units) == 1 {
-			if g = single[units[0]]; g == nil {
-				g = &Group{line: a.line, units: u.units[units[0] : units[0]+1 : units[0]+1]}
-				budget = g.assemble(f.dialect, budget)
-				single[units[0]] = g
+		u.key = appendKey(u.key[:0], units)
+		g := shared[string(u.key)]
+		if g == nil {
+			g = &Group{line: a.line}
+			for _, i := range units {
+				g.units = append(g.units, u.units[i])
 			}
-		} else {
-			u.key = appendKey(u.key[:0], units)
-			if g = shared[string(u.key)]; g == nil {
-				g = &Group{line: a.line}
-				for _, i := range units {
-					g.units = append(g.units, u.units[i])
-				}
-				budget = g.assemble(f.dialect, budget)
-				shared[string(u.key)] = g
-			}
+			budget = g.assemble(f.dialect, budget)
+			shared[string(u.key)] = g
 		}
 		g.line = min(g.line, a.line)
 		g.tokens = append(g.tokens, a.name)

@@ -254,9 +254,9 @@ func cutScheme(s string) (string, bool) {
 // release removes the references to the target, so that a Views in a pool does
 // not keep it in memory.
 func (v *Views) release() {
-	v.raw, v.requested, v.served, v.file = "", subject{}, subject{}, subject{}
-	v.differ, v.endsInDot = false, false
-	if cap(v.buf) > maxKeptBuffer {
-		v.buf = nil
+	b := v.buf
+	*v = Views{}
+	if cap(b) <= maxKeptBuffer {
+		v.buf = b
 	}
 }

@@ -16,26 +16,11 @@ const Anything = "\x01"
 // of p, with Anything in place of each `*`. A pattern without a `$` is treated
 // as if it ended in a `*`.
 func (p *Pattern) Witness() string {
-	var b strings.Builder
-	b.WriteString(p.Prefix)
-	if p.Wild {
-		b.WriteString(Anything)
+	texts := append([]string{p.Prefix}, p.Parts...)
+	if p.Wild || !p.Anchored {
+		texts = append(texts, p.Last) // empty unless Anchored
 	}
-	for i, part := range p.Parts {
-		if i > 0 {
-			b.WriteString(Anything)
-		}
-		b.WriteString(part)
-	}
-	if !p.Anchored {
-		b.WriteString(Anything)
-		return b.String()
-	}
-	if len(p.Parts) > 0 {
-		b.WriteString(Anything)
-	}
-	b.WriteString(p.Last)
-	return b.String()
+	return strings.Join(texts, Anything)
 }
 
 // Common returns a path that both p and q match. ok is false if it found none.

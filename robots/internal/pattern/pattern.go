@@ -47,23 +47,17 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 	if fold {
 		defer p.fold()
 	}
-	path, query, hasQuery := strings.Cut(s, "?")
-	p.Query = hasQuery
+	p.Query = strings.Contains(s, "?")
 	switch syntax {
 	case Literal:
-		b := canonical.Append(nil, path, canonical.Path)
-		if hasQuery {
-			b = canonical.Append(append(b, '?'), query, canonical.Query)
-		}
+		b, _ := appendPart(nil, s, canonical.Path)
 		p.Prefix = string(b)
 		p.Octets = len(p.Prefix)
 		return p, true
 	case Google:
 		s = canonical.GoogleEscape(s)
 	}
-	if p.Anchored = strings.HasSuffix(s, "$"); p.Anchored {
-		s = s[:len(s)-1]
-	}
+	s, p.Anchored = strings.CutSuffix(s, "$")
 	if syntax == Google {
 		p.Octets = len(s)
 		p.split(s, func(part string) string { return part })
@@ -81,23 +75,16 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 // read for each part between the `*`; read returns the form in which the part
 // is compared.
 func (p *Pattern) split(s string, read func(part string) string) {
-	first := true
-	for {
-		part, rest, found := strings.Cut(s, "*")
-		text := read(part)
-		switch {
-		case first:
-			p.Prefix = text
-		case found && text != "":
-			p.Parts = append(p.Parts, text)
-		case !found:
+	part, rest, more := strings.Cut(s, "*")
+	p.Prefix, p.Wild = read(part), more
+	for more {
+		part, rest, more = strings.Cut(rest, "*")
+		switch text := read(part); {
+		case !more:
 			p.Last = text
+		case text != "":
+			p.Parts = append(p.Parts, text)
 		}
-		if !found {
-			break
-		}
-		first, s = false, rest
-		p.Wild = true
 	}
 }
 
