@@ -22,7 +22,7 @@ func TestReadsThatEndAGracePeriod(t *testing.T) {
 	}
 	page(crawler, 200, "before the change")
 	page(other, 200, "before the change")
-	a.answerWith(strings.Replace(openFile, "/private/", "/b", 1) )
+	a.answerWith(strings.Replace(openFile, "/private/", "/b", 1))
 	a.eventually("the new robots.txt is in force", func() bool {
 		a.from("192.0.2.1", "GET", chrome, "/robots.txt")
 		return a.from("192.0.2.1", "GET", newcomer, "/b.html").status == 403
