@@ -52,9 +52,8 @@ type Difference struct {
 type against struct {
 	mask        masker
 	report      Against
-	differences map[differenceKey]*Difference
-	order       []*Difference
-	search      map[string]*[2]int64 // refused requests of search engines, now and before
+	differences map[differenceKey]int // index in report.Differences
+	search      map[string]*[2]int64  // refused requests of search engines, now and before
 }
 
 // differenceKey identifies a Difference.
@@ -71,8 +70,8 @@ const (
 )
 
 func newAgainst(mask masker) *against {
-	a := &against{mask: mask, differences: make(map[differenceKey]*Difference), search: make(map[string]*[2]int64)}
-	a.report.Sources = []Source{}
+	a := &against{mask: mask, differences: make(map[differenceKey]int)}
+	a.report.Sources, a.report.Differences = []Source{}, []Difference{}
 	return a
 }
 
@@ -84,11 +83,7 @@ func (g *against) count(v *judgement) {
 		agent = &v.was.Agent
 	}
 	if row := agent.Crawler; row != nil && row.Purpose == crawler.Search && (now || was) {
-		n := g.search[row.Name]
-		if n == nil {
-			n = new([2]int64)
-			g.search[row.Name] = n
-		}
+		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
 		if now {
 			n[0]++
 		}
@@ -121,16 +116,17 @@ func (g *against) add(v *judgement, agent *crawler.Agent) {
 	before, _ := v.host.site.was.at(v.at)
 	verdict := v.source.verdict(&v.now)
 	key := differenceKey{crawler: name, class: agent.Class, now: verdict, was: before.verdict(v.was)}
-	d := g.differences[key]
-	if d == nil {
-		if len(g.order) >= maxDifferences {
+	list := &g.report.Differences
+	i, known := g.differences[key]
+	if !known {
+		if i = len(*list); i >= maxDifferences {
 			return
 		}
 		key.crawler = strings.Clone(name)
-		d = &Difference{Crawler: key.crawler, Class: agent.Class.String(), Purpose: purpose, Was: key.was, Now: key.now, Examples: []Example{}}
-		g.differences[key] = d
-		g.order = append(g.order, d)
+		*list = append(*list, Difference{Crawler: key.crawler, Class: agent.Class.String(), Purpose: purpose, Was: key.was, Now: key.now, Examples: []Example{}})
+		g.differences[key] = i
 	}
+	d := &(*list)[i]
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
 		d.Examples = append(d.Examples, g.mask.example(v, verdict))
@@ -152,19 +148,14 @@ func (g *against) finish(sites []*site) *Against {
 		r.SearchWas += n[1]
 		r.Bad = r.Bad || n[0] > n[1]
 	}
-	r.Differences = make([]Difference, 0, len(g.order))
-	for _, d := range g.order {
-		r.Differences = append(r.Differences, *d)
-	}
-	refusedBefore := func(d *Difference) bool { return d.Was.Action != enforce.Pass.String() }
-	slices.SortStableFunc(r.Differences, func(x, y Difference) int {
-		if before := refusedBefore(&x); before != refusedBefore(&y) {
-			if before {
-				return 1
-			}
-			return -1
+	refusedBefore := func(d *Difference) int {
+		if d.Was.Action == enforce.Pass.String() {
+			return 0
 		}
-		return cmp.Compare(y.Requests, x.Requests)
+		return 1
+	}
+	slices.SortStableFunc(r.Differences, func(x, y Difference) int {
+		return cmp.Or(cmp.Compare(refusedBefore(&x), refusedBefore(&y)), cmp.Compare(y.Requests, x.Requests))
 	})
 	return r
 }

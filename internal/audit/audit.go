@@ -61,11 +61,11 @@ type auditor struct {
 
 	inputs      *inputs
 	hosts       *hosts
-	crawlers    *crawlers
-	people      *people
+	crawlers    crawlers
+	people      people
 	traffic     traffic
 	reliability reliability
-	outcomes    *outcomes
+	outcomes    outcomes
 	pacer       pacer
 	against     *against  // nil without Options.Compare
 	claims      *claims   // nil without Options.Verify
@@ -100,7 +100,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(), outcomes: newOutcomes()}
+	a := &auditor{options: o, mask: masker{o.Full}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
@@ -113,7 +113,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 		a.against = newAgainst(a.mask)
 	}
 	if o.Verify {
-		a.claims = newClaims()
+		a.claims = &claims{origins: make(map[claim]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {
 			return nil, err
 		}
@@ -132,29 +132,34 @@ func (a *auditor) open() (err error) {
 
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	var l *logfile.Log
-	for lines := int64(1); ; lines++ {
-		var err error
-		if l, err = a.logs.Next(l); err != nil {
-			return err
-		}
-		if l == nil {
-			break
-		}
-		if lines%progressEvery == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if a.options.Progress != nil {
-				a.options.Progress(Progress{lines, a.logs.Octets()})
-			}
-		}
-		if err := a.count(ctx, l); err != nil {
-			return err
-		}
+	if err := eachLine(ctx, a.logs, a.options.Progress, func(l *logfile.Log) error { return a.count(ctx, l) }); err != nil {
+		return err
 	}
 	a.pacer.release(math.MaxInt64)
 	return a.inputs.check()
+}
+
+// eachLine calls count for each line of logs, and progress every progressEvery lines
+// unless it is nil.
+func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progress), count func(*logfile.Log) error) error {
+	lines := int64(0)
+	for l, err := range logs.Lines() {
+		if err != nil {
+			return err
+		}
+		if lines++; lines%progressEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if progress != nil {
+				progress(Progress{lines, logs.Octets()})
+			}
+		}
+		if err := count(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // count counts one line.

@@ -3,8 +3,11 @@ package audit
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -47,20 +50,10 @@ type claimOrigin struct {
 	at      time.Time
 }
 
-func newClaims() *claims {
-	return &claims{origins: make(map[claim]claimOrigin)}
-}
-
 // needsLookup reports whether a lookup could change the state of a decision's claim.
 func (c *claims) needsLookup(d *enforce.Decision) bool {
-	if d.Claim.State != verify.Unverified || d.Agent.Crawler == nil {
-		return false
-	}
-	switch d.Claim.Reason {
-	case verify.LookupPending, verify.ListMissing:
-		return true
-	}
-	return false
+	unknown := d.Claim.Reason == verify.LookupPending || d.Claim.Reason == verify.ListMissing
+	return d.Claim.State == verify.Unverified && d.Agent.Crawler != nil && unknown
 }
 
 // add adds a claim to the list, and reports whether it was not there yet.
@@ -110,12 +103,7 @@ func (c *claims) countLookup(worked bool) {
 // many at once. It skips logs that can be read only once: their claims are looked up
 // line by line while they are judged.
 func (a *auditor) learnClaims(ctx context.Context) error {
-	var files []logfile.File
-	for _, f := range a.options.Files {
-		if !f.Once {
-			files = append(files, f)
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(a.options.Files), func(f logfile.File) bool { return f.Once })
 	if len(files) == 0 {
 		return nil
 	}
@@ -124,33 +112,27 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 		return err
 	}
 	defer seq.Close()
-	n := 0
-	for l, err := seq.Next(nil); l != nil || err != nil; l, err = seq.Next(l) {
-		if err != nil {
-			return err
-		}
-		if n++; n%progressEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if l.Problem == logformat.None {
-			a.collect(&l.Entry)
-		}
+	if err := eachLine(ctx, seq, nil, a.collect); err != nil {
+		return err
 	}
 	return a.lookUpAll(ctx)
 }
 
-// collect adds the claim of a request to the list.
-func (a *auditor) collect(e *logformat.Entry) {
-	h := a.hosts.of(e.Host)
-	if h.site.Rules.Verification == nil {
-		return
+// collect adds the claim of a line to the list.
+func (a *auditor) collect(l *logfile.Log) error {
+	if l.Problem != logformat.None {
+		return nil
 	}
+	h := a.hosts.of(l.Entry.Host)
 	r, d := &a.current.request, &a.current.now
-	*r = request(e, h)
-	h.site.now.unknown.Rules().Check(r, d)
-	if a.claims.needsLookup(d) {
-		a.claims.add(h.site, r, d.Agent.Crawler)
+	*r = request(&l.Entry, h)
+	if h.site.Rules.Verification != nil {
+		h.site.now.unknown.Rules().Check(r, d)
+		if a.claims.needsLookup(d) {
+			a.claims.add(h.site, r, d.Agent.Crawler)
+		}
 	}
+	return nil
 }
 
 // lookUpAll looks up the collected claims, many at once.
@@ -158,10 +140,10 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
 	var mu sync.Mutex // for c
-	var running sync.WaitGroup
-	c, free := a.claims, make(chan struct{}, lookupsAtOnce)
+	var running errgroup.Group
+	running.SetLimit(lookupsAtOnce)
+	c := a.claims
 	for i, key := range c.list {
-		free <- struct{}{}
 		mu.Lock()
 		givenUp := c.givenUp()
 		mu.Unlock()
@@ -169,15 +151,15 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 			c.dropped += int64(len(c.list) - i)
 			break
 		}
-		running.Go(func() {
+		running.Go(func() error {
 			worked := c.origins[key].checker.LookUp(limited, key.row, key.addr)
 			mu.Lock()
 			c.countLookup(worked)
 			mu.Unlock()
-			<-free
+			return nil
 		})
 	}
-	running.Wait()
+	_ = running.Wait() // no lookup has an error
 	a.recordProofs()
 	return ctx.Err()
 }

@@ -9,15 +9,12 @@ import (
 // otherName stands for all names that are not counted separately.
 const otherName = "other"
 
-// counter counts requests by name. When it has max names, it counts further names as
-// other.
+// counter counts requests by name. When it has maxNames names, it counts further names
+// as other.
 type counter struct {
-	max    int
 	counts map[string]*int64
 	other  int64
 }
-
-func newCounter(max int) *counter { return &counter{max: max, counts: make(map[string]*int64)} }
 
 // of returns a pointer to the count of a name. The counter clones a name that it
 // keeps.
@@ -25,25 +22,21 @@ func (c *counter) of(name string) *int64 {
 	if n := c.counts[name]; n != nil {
 		return n
 	}
-	if len(c.counts) >= c.max {
+	if len(c.counts) >= maxNames {
 		return &c.other
 	}
-	n := new(int64)
-	c.counts[strings.Clone(name)] = n
-	return n
+	return valueOf(&c.counts, strings.Clone(name), func() *int64 { return new(int64) })
 }
 
 // top returns the n most frequent names, most first, and the sum of the others.
 func (c *counter) top(n int) []Count {
-	list := make([]Count, 0, len(c.counts))
+	list := []Count{}
 	for name, count := range c.counts {
 		if *count > 0 {
 			list = append(list, Count{name, *count})
 		}
 	}
-	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	})
+	sortCounts(list)
 	rest := c.other
 	for len(list) > n {
 		rest += list[len(list)-1].Requests
@@ -53,4 +46,25 @@ func (c *counter) top(n int) []Count {
 		list = append(list, Count{otherName, rest})
 	}
 	return list
+}
+
+// sortCounts sorts by number of requests, most first.
+func sortCounts(list []Count) {
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// valueOf returns the value of a key. If there is none, it adds a new one to the map,
+// which may be nil.
+func valueOf[K comparable, V any](m *map[K]*V, key K, newValue func() *V) *V {
+	v := (*m)[key]
+	if v == nil {
+		if *m == nil {
+			*m = make(map[K]*V)
+		}
+		v = newValue()
+		(*m)[key] = v
+	}
+	return v
 }

@@ -127,15 +127,6 @@ type groupKey struct {
 	group  *robots.Group
 }
 
-func newCrawlers() *crawlers {
-	return &crawlers{
-		listed:   make(map[string]*crawlerTally),
-		unlisted: make(map[unlistedName]*crawlerTally),
-		folded:   make(map[unlistedName]*crawlerTally),
-		rest:     make(map[crawler.Class]*crawlerTally),
-	}
-}
-
 // newCrawlerTally returns a tally for a crawler. row is nil for one that no registry
 // has.
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
@@ -152,12 +143,7 @@ func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *cr
 // of returns the tally of the crawler that sent a request.
 func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
-		t := c.listed[a.Crawler.Name]
-		if t == nil {
-			t = newCrawlerTally(a.Crawler.Name, a.Class, a.Crawler)
-			c.listed[a.Crawler.Name] = t
-		}
-		return t
+		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.Class, a.Crawler) })
 	}
 	key := unlistedName{a.Class, a.Token}
 	if t := c.unlisted[key]; t != nil {
@@ -167,14 +153,9 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 		c.evict()
 	}
 	key.token = strings.Clone(a.Token)
-	folded := unlistedName{a.Class, strings.ToLower(key.token)}
-	t := c.folded[folded]
-	if t == nil {
-		t = newCrawlerTally(key.token, a.Class, nil)
-		c.folded[folded] = t
-	}
-	c.unlisted[key] = t
-	return t
+	return valueOf(&c.unlisted, key, func() *crawlerTally {
+		return valueOf(&c.folded, unlistedName{a.Class, strings.ToLower(key.token)}, func() *crawlerTally { return newCrawlerTally(key.token, a.Class, nil) })
+	})
 }
 
 // evict merges the half of the unlisted crawlers with the fewest requests into the rest
@@ -196,12 +177,8 @@ func (c *crawlers) moveToRest(keep int) {
 	for _, name := range names[min(keep, len(names)):] {
 		t := c.folded[name]
 		delete(c.folded, name)
-		rest := c.rest[t.class]
-		if rest == nil {
-			rest = newCrawlerTally(otherName, t.class, nil)
-			rest.Rest = true
-			c.rest[t.class] = rest
-		}
+		rest := valueOf(&c.rest, t.class, func() *crawlerTally { return newCrawlerTally(otherName, t.class, nil) })
+		rest.Rest = true
 		rest.add(t)
 		c.merge(t, rest)
 	}
@@ -364,13 +341,6 @@ func (t *crawlerTally) report() Crawler {
 	}
 	c.Pace = t.pace()
 	return c
-}
-
-// sortCounts sorts by number of requests, most first.
-func sortCounts(list []Count) {
-	slices.SortStableFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	})
 }
 
 // pace returns the Pace for the group that limited most of the crawler's requests; nil

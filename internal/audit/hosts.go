@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Host counts the requests for one host.
@@ -32,7 +33,7 @@ const (
 // can be read only once. It returns an error if a log cannot be opened, if a file is not
 // a log that can be judged (see IsNoLog), or if Options.Format is not valid.
 func Hosts(o *Options) ([]string, error) {
-	counts := newCounter(maxNames)
+	counts := counter{}
 	requests := int64(0)
 	for _, f := range o.Files {
 		if f.Once {
@@ -71,7 +72,7 @@ type hosts struct {
 	sites []*site
 	raw   map[string]*hostTally // by the host as clients sent it
 	named map[string]*hostTally // by the normalized host
-	rest  *hostTally            // of hosts for which there was no room; nil without such
+	rest  *hostTally            // of hosts for which there was no room
 }
 
 // hostTally counts the requests for one host.
@@ -89,7 +90,9 @@ const (
 )
 
 func newHosts(sites []*site) *hosts {
-	return &hosts{sites: sites, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
+	h := &hosts{sites: sites, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
+	h.rest = &hostTally{Host: Host{Name: otherName, Rest: true}, site: h.siteOf("")}
+	return h
 }
 
 // of returns the tally of a host as a client sent it.
@@ -106,9 +109,6 @@ func (h *hosts) of(raw string) *hostTally {
 	switch {
 	case t != nil:
 	case len(h.named) >= maxHosts:
-		if h.rest == nil {
-			h.rest = &hostTally{Host: Host{Name: otherName, Rest: true}, site: h.siteOf("")}
-		}
 		t = h.rest
 	default:
 		t = &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: h.siteOf(origin.Host)}
@@ -126,33 +126,28 @@ func (h *hosts) of(raw string) *hostTally {
 
 // siteOf returns the site for a host: the site that names it, else one with a
 // matching wildcard, else the site for all hosts, else the last element of sites,
-// which has no robots.txt.
+// which has no robots.txt. A log without hosts belongs to the only site.
 func (h *hosts) siteOf(host string) *site {
-	_, parent, _ := strings.Cut(host, ".")
-	var wild, all *site
-	last := h.sites[len(h.sites)-1]
-	for _, s := range h.sites[:len(h.sites)-1] {
-		if len(s.Hosts) == 0 && all == nil {
-			all = s
-		}
-		for _, name := range s.Hosts {
-			switch {
-			case strings.EqualFold(name, host):
-				return s
-			case wild == nil && parent != "" && strings.EqualFold(name, "*."+parent):
-				wild = s
-			}
-		}
-	}
-	switch {
-	case wild != nil:
-		return wild
-	case all != nil:
-		return all
-	case host == "" && len(h.sites) == 2: // a log without hosts belongs to the only site
+	if host == "" && len(h.sites) == 2 {
 		return h.sites[0]
 	}
-	return last
+	_, parent, _ := strings.Cut(host, ".")
+	best, rank := h.sites[len(h.sites)-1], 0
+	for _, s := range h.sites[:len(h.sites)-1] {
+		fit := 0
+		switch {
+		case len(s.Hosts) == 0:
+			fit = 1
+		case words.ContainsFold(s.Hosts, host):
+			fit = 3
+		case parent != "" && words.ContainsFold(s.Hosts, "*."+parent):
+			fit = 2
+		}
+		if fit > rank {
+			best, rank = s, fit
+		}
+	}
+	return best
 }
 
 // report returns the hosts with the most requests, and one row for the others.
@@ -166,11 +161,8 @@ func (h *hosts) report() []Host {
 	slices.SortFunc(list, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
-	rest := Host{Name: otherName, Rest: true}
-	if h.rest != nil {
-		rest = h.rest.Host
-		rest.Known = len(h.rest.site.now.sources) > 0
-	}
+	rest := h.rest.Host
+	rest.Known = rest.Requests > 0 && len(h.rest.site.now.sources) > 0
 	shown := min(len(list), topHosts)
 	for _, t := range list[shown:] {
 		rest.Requests += t.Requests

@@ -37,27 +37,20 @@ func (m masker) target(s string) string {
 	if !ok || m.full {
 		return shortened(s)
 	}
-	var b strings.Builder
-	b.WriteString(path)
-	for i, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
-		if i == 0 {
-			b.WriteByte('?')
-		} else {
-			b.WriteByte('&')
-		}
-		if b.Len() > maxShown {
-			break
-		}
+	var values []string
+	for _, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		name, _, ok := strings.Cut(part, "=")
-		if !ok { // a value without a name
+		if ok {
+			name += "="
+		} else { // a value without a name
 			name = ""
-		} else {
-			b.WriteString(name)
-			b.WriteByte('=')
 		}
-		b.WriteString(hidden)
+		values = append(values, name+hidden)
 	}
-	return shortened(b.String())
+	if len(values) > 0 {
+		path += "?" + strings.Join(values, "&")
+	}
+	return shortened(path)
 }
 
 // shortened returns a copy of at most maxShown octets.
@@ -69,7 +62,7 @@ func shortened(s string) string {
 }
 
 var (
-	lineAddresses = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}`)
+	lineAddresses = regexp.MustCompile(`/?(?:\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7})`)
 	lineQueries   = regexp.MustCompile(`\?[^\s"]*`)
 )
 
@@ -78,10 +71,9 @@ const maxExcerpt = 200
 
 // line masks everything in a line that looks like an address or a query.
 func (m masker) line(b []byte) string {
-	b = b[:min(len(b), 4*maxExcerpt)]
-	s := string(b)
+	s := string(b[:min(len(b), 4*maxExcerpt)])
 	if !m.full {
-		s = m.addresses(s)
+		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
 		s = lineQueries.ReplaceAllString(s, "?"+hidden)
 	}
 	if len(s) > maxExcerpt {
@@ -90,26 +82,17 @@ func (m masker) line(b []byte) string {
 	return s
 }
 
-// addresses masks everything that may be an address. A match after a slash is not one:
-// it is the time after the year in [07/Nov/2026:12:00:00].
-func (m masker) addresses(s string) string {
-	var b strings.Builder
-	last := 0
-	for _, at := range lineAddresses.FindAllStringIndex(s, -1) {
-		found := s[at[0]:at[1]]
-		b.WriteString(s[last:at[0]])
-		last = at[1]
-		_, err := netip.ParseAddr(found)
-		switch {
-		case at[0] > 0 && s[at[0]-1] == '/':
-			b.WriteString(found)
-		case err == nil:
-			b.WriteString(m.client(found))
-		case strings.Count(found, ".") == 3:
-			b.WriteString(hidden)
-		default:
-			b.WriteString(found)
-		}
+// address masks text that may be an address. Text after a slash is not one: it is the
+// time after the year in [07/Nov/2026:12:00:00].
+func (m masker) address(found string) string {
+	_, err := netip.ParseAddr(found)
+	switch {
+	case found[0] == '/':
+		return found
+	case err == nil:
+		return m.client(found)
+	case strings.Count(found, ".") == 3:
+		return hidden
 	}
-	return b.String() + s[last:]
+	return found
 }

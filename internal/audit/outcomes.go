@@ -8,11 +8,7 @@ import (
 // outcomes counts what enforcing the rules would have done, for Report.WouldHave.
 type outcomes struct {
 	WouldHave
-	reasons, purposes *counter
-}
-
-func newOutcomes() *outcomes {
-	return &outcomes{reasons: newCounter(enforce.Reasons), purposes: newCounter(maxNames)}
+	reasons, purposes counter
 }
 
 // countRequest counts a request, whatever the verdict.

@@ -92,8 +92,8 @@ func (v *judgement) applyPace() {
 		if v.now.Action != enforce.Pass {
 			t.Throttled++
 		}
-		for _, line := range paceLines(v.now.Group) {
-			v.source.count(ruleKey{line: line}, v.crawler, v.now.Action == enforce.Throttle && line == v.source.paceLine(&v.now))
+		for _, l := range limitsOf(v.now.Group) {
+			v.source.count(ruleKey{line: l.line}, v.crawler, v.now.Action == enforce.Throttle && l.line == v.source.paceLine(&v.now))
 		}
 	}
 	if v.was != nil && v.was.Paced() {
@@ -113,16 +113,9 @@ func pace(replay *enforce.Replay, v *judgement, d *enforce.Decision, judged bool
 
 // paceOf returns the tally for the group that limits the crawler's pace.
 func (t *crawlerTally) paceOf(v *judgement) *paceTally {
-	key := groupKey{v.source, v.now.Group}
-	p := t.paces[key]
-	if p == nil {
-		p = newPaceTally(v.source, &v.now, v.host.site.now.longest, v.timesSuffice)
-		if t.paces == nil {
-			t.paces = make(map[groupKey]*paceTally)
-		}
-		t.paces[key] = p
-	}
-	return p
+	return valueOf(&t.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
+		return newPaceTally(v.source, &v.now, v.host.site.now.longest, v.timesSuffice)
+	})
 }
 
 // paceTally measures the pace of a crawler under the limits of one group.
@@ -165,8 +158,8 @@ func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judge
 		}
 	}
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		delay := min(delay.Delay, longest)
-		consider(delay, paceLines(d.Group)[0], delay)
+		interval := min(delay.Delay, longest)
+		consider(interval, delay.Line, interval)
 	}
 	for _, r := range d.Group.RequestRates() {
 		if r.Requests > 0 && r.Per > 0 {

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"cmp"
+
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -8,7 +10,7 @@ import (
 
 // people counts the browsers, systems and devices of people.
 type people struct {
-	browsers, systems, devices *counter
+	browsers, systems, devices counter
 	agents                     map[uint64]*person // by a hash of the User-Agent
 }
 
@@ -22,24 +24,18 @@ const (
 	topNames   = 20      // names in the report
 )
 
-func newPeople() *people {
-	return &people{newCounter(maxNames), newCounter(maxNames), newCounter(maxNames), make(map[uint64]*person)}
-}
-
 // count counts a request with a User-Agent.
 func (p *people) count(ua string) {
 	hash := xxhash.Sum64String(ua)
 	who := p.agents[hash]
 	if who == nil {
-		if len(p.agents) >= maxPersons {
-			clear(p.agents)
+		if len(p.agents) >= maxPersons || p.agents == nil {
+			p.agents = make(map[uint64]*person)
 		}
 		d := crawler.Describe(ua)
-		device := d.Device
-		if device == "" {
-			if device = "computer"; d.Mobile {
-				device = "phone or tablet"
-			}
+		device := cmp.Or(d.Device, "computer")
+		if d.Device == "" && d.Mobile {
+			device = "phone or tablet"
 		}
 		who = &person{p.browsers.of(d.Browser), p.systems.of(d.System), p.devices.of(device)}
 		p.agents[hash] = who

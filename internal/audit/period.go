@@ -43,11 +43,3 @@ func utc(nanos int64) *time.Time {
 	t := time.Unix(0, nanos).UTC()
 	return &t
 }
-
-// age returns how long before now the period began; 0 if it is not known.
-func age(p Period, now time.Time) time.Duration {
-	if p.From == nil {
-		return 0
-	}
-	return now.Sub(*p.From)
-}

@@ -137,14 +137,8 @@ func (s *source) addRules() {
 			}
 			s.addRule(r.Line, group, kind)
 		}
-		if d, ok := g.CrawlDelay(); ok {
-			s.addRule(d.Line, group, "crawl-delay")
-		}
-		for _, r := range g.RequestRates() {
-			s.addRule(r.Line, group, "request-rate")
-		}
-		for _, v := range g.VisitTimes() {
-			s.addRule(v.Line, group, "visit-time")
+		for _, l := range limitsOf(g) {
+			s.addRule(l.line, group, l.kind)
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
@@ -180,14 +174,7 @@ func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 	if t == nil {
 		return
 	}
-	if t.crawlers == nil {
-		t.crawlers = make(map[*crawlerTally]*LineCrawler)
-	}
-	rc := t.crawlers[c]
-	if rc == nil {
-		rc = &LineCrawler{}
-		t.crawlers[c] = rc
-	}
+	rc := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
 	t.rule.Applied++
 	rc.Applied++
 	if denied {
@@ -229,27 +216,32 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 // paceLine returns the line in Source.Text of the limit that decided to throttle; 0 if
 // it is not found.
 func (s *source) paceLine(d *enforce.Decision) int {
-	for _, line := range paceLines(d.Group) {
-		if layer, at := s.inForce.Origin(line); layer == d.Layer && at == d.Line {
-			return line
+	for _, l := range limitsOf(d.Group) {
+		if layer, at := s.inForce.Origin(l.line); layer == d.Layer && at == d.Line {
+			return l.line
 		}
 	}
 	return 0
 }
 
-// paceLines returns the lines of a group that limit the pace.
-func paceLines(g *robots.Group) []int {
-	var lines []int
+// limit is a line of a group that limits the pace.
+type limit struct {
+	line int
+	kind string // Line.Kind
+}
+
+// limitsOf returns the limits of a group, first the Crawl-delay.
+func limitsOf(g *robots.Group) (list []limit) {
 	if d, ok := g.CrawlDelay(); ok {
-		lines = append(lines, d.Line)
+		list = append(list, limit{d.Line, "crawl-delay"})
 	}
 	for _, r := range g.RequestRates() {
-		lines = append(lines, r.Line)
+		list = append(list, limit{r.Line, "request-rate"})
 	}
 	for _, v := range g.VisitTimes() {
-		lines = append(lines, v.Line)
+		list = append(list, limit{v.Line, "visit-time"})
 	}
-	return lines
+	return list
 }
 
 // verdict returns the Verdict for a decision.

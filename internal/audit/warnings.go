@@ -58,8 +58,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 		} else if c.dropped > 0 {
 			warn("verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		}
-		if old := age(r.Period, a.options.Now()); old > 3*24*time.Hour {
-			warn("verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(old.Hours()/24))
+		if from := r.Period.From; from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
+			warn("verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
 		}
 	}
 	return list

@@ -7,8 +7,8 @@
 //		return err
 //	}
 //	defer logs.Close()
-//	for log, err := logs.Next(nil); log != nil || err != nil; log, err = logs.Next(log) {
-//		// log.Entry, or log.Problem
+//	for log, err := range logs.Lines() {
+//		// err, log.Entry or log.Problem
 //	}
 //
 // The package judges nothing: it does not know robots.txt. Memory is bounded: a line

@@ -65,7 +65,7 @@ func zstandard(t *testing.T, text string) string {
 // problems of other lines with their numbers.
 func targets(t *testing.T, s *Sequence) (list []string) {
 	t.Helper()
-	for l, err := s.Next(nil); l != nil || err != nil; l, err = s.Next(l) {
+	for l, err := range s.Lines() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestLongLines(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for l, err := s.Next(nil); l != nil || err != nil; l, err = s.Next(l) {
+			for l, err := range s.Lines() {
 				if err != nil {
 					t.Fatal(err)
 				}

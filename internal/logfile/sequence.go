@@ -2,6 +2,7 @@ package logfile
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -69,9 +70,21 @@ func (s *Sequence) begin(l *Log) error {
 	return nil
 }
 
-// Next reads the next line of the log last, and returns the log whose current line is
+// Lines reads all lines. It returns, for each, the log whose current line it is. An
+// error is the last element.
+func (s *Sequence) Lines() iter.Seq2[*Log, error] {
+	return func(yield func(*Log, error) bool) {
+		for l, err := s.next(nil); l != nil || err != nil; l, err = s.next(l) {
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// next reads the next line of the log last, and returns the log whose current line is
 // the earliest; nil at the end. The first call gets nil.
-func (s *Sequence) Next(last *Log) (*Log, error) {
+func (s *Sequence) next(last *Log) (*Log, error) {
 	if last != nil && !last.Next() {
 		last.Close()
 		s.active = slices.DeleteFunc(s.active, func(l *Log) bool { return l == last })

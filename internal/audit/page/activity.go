@@ -76,8 +76,7 @@ func curve(list []int64, most int64) string {
 	fmt.Fprintf(&b, "M0 %d", panelHeight)
 	last := -1
 	for i, n := range list {
-		part := float64(max(min(n, most), 0)) / float64(cmp.Or(most, 1))
-		y := panelHeight - int(math.Round(panelHeight*part))
+		y := panelHeight - int(math.Round(panelHeight*float64(max(min(n, most), 0))/float64(cmp.Or(most, 1))))
 		if n > 0 && y == panelHeight {
 			y-- // a small number must be visible
 		}
