@@ -1,9 +1,11 @@
 package managed
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -13,22 +15,24 @@ import (
 // "" if the rules are the same.
 func Changed(before, after []byte) string {
 	was, is := rulesByToken(before), rulesByToken(after)
-	var parts []string
-	say := func(what string, from, to map[string]string, differ func(a, b string, both bool) bool) {
-		var tokens []string
-		for token, rules := range from {
-			other, both := to[token]
-			if differ(rules, other, both) {
-				tokens = append(tokens, token)
-			}
-		}
-		if slices.Sort(tokens); len(tokens) > 0 {
-			parts = append(parts, what+" "+listed(tokens, 10))
+	var added, removed, other, parts []string
+	for _, token := range slices.Sorted(maps.Keys(is)) {
+		if rules, both := was[token]; !both {
+			added = append(added, token)
+		} else if rules != is[token] {
+			other = append(other, token)
 		}
 	}
-	say("new:", is, was, func(_, _ string, both bool) bool { return !both })
-	say("no longer named:", was, is, func(_, _ string, both bool) bool { return !both })
-	say("other rules:", is, was, func(a, b string, both bool) bool { return both && a != b })
+	for _, token := range slices.Sorted(maps.Keys(was)) {
+		if _, both := is[token]; !both {
+			removed = append(removed, token)
+		}
+	}
+	for i, list := range [][]string{added, removed, other} {
+		if len(list) > 0 {
+			parts = append(parts, []string{"new: ", "no longer named: ", "other rules: "}[i]+words.List(list, 10))
+		}
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -38,15 +42,11 @@ func rulesByToken(text []byte) map[string]string {
 	inside := false
 	var section strings.Builder
 	for l := range robots.Parse(text).Lines() {
-		switch mark := strings.TrimSpace(l.Raw); mark {
-		case beginMarker:
-			inside = true
-		case endMarker:
-			inside = false
-		default:
-			if inside {
-				section.WriteString(l.Raw + "\n")
-			}
+		switch mark := strings.TrimSpace(l.Raw); {
+		case mark == beginMarker, mark == endMarker:
+			inside = mark == beginMarker
+		case inside:
+			section.WriteString(l.Raw + "\n")
 		}
 	}
 	f := robots.Parse([]byte(section.String()))

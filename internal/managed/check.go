@@ -2,6 +2,7 @@ package managed
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -164,10 +165,7 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 	}
 	var known []string
 	if purpose {
-		for p := range c.purposes {
-			known = append(known, p)
-		}
-		slices.Sort(known)
+		known = slices.Sorted(maps.Keys(c.purposes))
 	}
 	for row := range c.registry.All() {
 		known = append(append(known, row.Name), row.Tokens()...)
@@ -218,11 +216,7 @@ var (
 )
 
 func (c *compiler) checkPreferences(statement string, list []Preference, known map[string][]string) {
-	keys := make([]string, 0, len(known))
-	for k := range known {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(known))
 	for i, p := range list {
 		values, ok := known[p.Key]
 		switch {
@@ -230,7 +224,7 @@ func (c *compiler) checkPreferences(statement string, list []Preference, known m
 			c.errorf(p.Line, "%s %s=%s: write key=value with letters, digits, - and _", statement, p.Key, p.Value)
 		case ok && !slices.Contains(values, p.Value):
 			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
-		case !ok && editdistance.Nearest(p.Key, slices.Values(keys)) != "":
+		case !ok && suggestion(p.Key, keys) != "":
 			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
 		}
 		for _, o := range list[:i] {

@@ -77,7 +77,7 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	c.check()
 	l := &Lines{policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
 	for row := range registry.All() {
-		key := lower(first(row))
+		key := strings.ToLower(first(row))
 		l.byFirst[key] = append(l.byFirst[key], row)
 	}
 	l.cover(&c)

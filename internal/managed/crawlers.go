@@ -22,7 +22,7 @@ func nameable(token string) bool {
 // itself, or another crawler if c has no own token: Google's favicon fetcher,
 // for instance, obeys the group of Googlebot-Image.
 func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
-	for _, row := range append([]*crawler.Crawler{c}, l.byFirst[lower(first(c))]...) {
+	for _, row := range append([]*crawler.Crawler{c}, l.byFirst[strings.ToLower(first(c))]...) {
 		if isOwn(row, first(c)) {
 			return row
 		}
@@ -41,7 +41,7 @@ func isOwn(c *crawler.Crawler, token string) bool {
 func (l *Lines) ownTokens(c *crawler.Crawler) []string {
 	list := append([]string{first(c)}, c.Tokens()...)
 	for _, t := range c.Robots[1:] {
-		if len(l.byFirst[lower(t)]) == 0 {
+		if len(l.byFirst[strings.ToLower(t)]) == 0 {
 			list = append(list, t)
 		}
 	}
@@ -71,15 +71,4 @@ func groupOf(f *robots.File, c *crawler.Crawler) (g *robots.Group, star bool) {
 		return nil, false
 	}
 	return f.Star(), true
-}
-
-// lower returns s with ASCII letters in lower case, because the case of tokens
-// does not matter.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
 }

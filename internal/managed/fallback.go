@@ -1,7 +1,7 @@
 package managed
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,14 +18,15 @@ const maxRounds = 8
 
 // fallbacks returns the merged file. It adds a group for each crawler outside
 // the policy that would otherwise fall back to one of the new groups.
-func (m *merger) fallbacks() (text []byte, origins []origin) {
+func (m *merger) fallbacks() (merged *site, text []byte) {
 	for range maxRounds {
-		text, origins = m.build()
+		merged = m.build()
+		text = merged.text()
 		if len(text) > robots.MaxSize || !m.round(m.parse(text)) {
 			break
 		}
 	}
-	return text, origins
+	return merged, text
 }
 
 // round adds groups, and reports whether it added any.
@@ -71,7 +72,7 @@ func (m *merger) ofTarget(token string) bool {
 // copyGroup adds a copy of a site's group for one crawler. It reports whether
 // it did.
 func (m *merger) copyGroup(g *robots.Group, paced bool, token string) bool {
-	if m.written[lower(token)] || !nameable(token) {
+	if m.written[strings.ToLower(token)] || !nameable(token) {
 		return false
 	}
 	b := body{dialect: m.settings.Dialect}
@@ -128,69 +129,44 @@ func rulesText(g *robots.Group, paced bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// build returns the merged file and the origin of each of its lines.
-func (m *merger) build() ([]byte, []origin) {
-	w := writer{ending: m.kept.ending}
-	for i, l := range m.kept.lines {
-		w.text = append(w.text, l.text...)
-		ending := l.ending
-		if last := i+1 == len(m.kept.lines); last && (ending == "" || ending == "\r" && w.ending[0] == '\n') {
-			ending = w.ending // a CR before the LF of the next line would be one line ending
+// build returns the merged file.
+func (m *merger) build() *site {
+	s := &site{lines: slices.Clone(m.kept.lines), ending: m.kept.ending}
+	if n := len(s.lines); n > 0 {
+		last := &s.lines[n-1]
+		if last.ending == "" || last.ending == "\r" && s.ending[0] == '\n' {
+			last.ending = s.ending // a CR before the LF of the next line would be one line ending
 		}
-		w.text = append(w.text, ending...)
-		w.origins = append(w.origins, origin{enforce.FileLayer, l.number})
 	}
 	if len(m.order) == 0 && len(m.policy.License) == 0 {
-		return w.text, w.origins
+		return s
 	}
-	if n := len(m.kept.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(m.kept.lines[n-1].text, byteOrderMark)) != "" {
-		w.line("", origin{})
+	if n := len(s.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(s.lines[n-1].text, byteOrderMark)) != "" {
+		s.add(entry{})
 	}
-	w.line(beginMarker, origin{})
+	s.add(entry{text: beginMarker})
 	open := m.kept.open(m.settings.Dialect)
 	if open {
-		w.line("Disallow:", origin{})
+		s.add(entry{text: "Disallow:"})
 	}
 	for i, g := range m.order {
 		if i > 0 || open {
-			w.line("", origin{})
+			s.add(entry{})
 		}
-		w.group(g, m.registry)
+		s.add(entry{text: "# " + cmp.Or(g.why, purposes(g.agents, m.registry))})
+		for _, a := range g.agents {
+			s.add(entry{text: "User-agent: " + a})
+		}
+		s.add(g.entries...)
 	}
 	for _, l := range m.policy.License {
 		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == l.URL }) {
-			w.line("", origin{})
-			w.line("License: "+l.URL, origin{enforce.PolicyLayer, l.Line})
+			s.add(entry{})
+			s.add(entry{text: "License: " + l.URL, origin: origin{enforce.PolicyLayer, l.Line}})
 		}
 	}
-	w.line(endMarker, origin{})
-	return w.text, w.origins
-}
-
-// writer writes lines and their origins.
-type writer struct {
-	text    []byte
-	origins []origin
-	ending  string
-}
-
-func (w *writer) line(s string, from origin) {
-	w.text = append(append(w.text, s...), w.ending...)
-	w.origins = append(w.origins, from)
-}
-
-func (w *writer) group(g *group, registry *crawler.Registry) {
-	why := g.why
-	if why == "" {
-		why = purposes(g.agents, registry)
-	}
-	w.line("# "+why, origin{})
-	for _, a := range g.agents {
-		w.line("User-agent: "+a, origin{})
-	}
-	for _, e := range g.entries {
-		w.line(e.text, e.origin)
-	}
+	s.add(entry{text: endMarker})
+	return s
 }
 
 // purposes returns the purposes of crawlers, for a comment above their group.
@@ -202,5 +178,5 @@ func purposes(agents []string, registry *crawler.Registry) string {
 		}
 	}
 	slices.Sort(list)
-	return fmt.Sprintf("purpose: %s", strings.Join(list, ", "))
+	return "purpose: " + strings.Join(list, ", ")
 }

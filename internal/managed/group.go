@@ -15,13 +15,13 @@ import (
 // value stands for lines that belong neither to the site nor to a statement.
 type origin struct {
 	layer enforce.Layer
-	line  int
+	line  int // in the site's file before lines were removed, or in the configuration
 }
 
-// entry is a line of a group.
+// entry is a line of a file. Its ending is "" as long as it is only in a group.
 type entry struct {
-	text   string
-	origin origin
+	text, ending string
+	origin
 }
 
 // group is a group that is added to a file.
@@ -35,7 +35,7 @@ func (g *group) key() string {
 	var b strings.Builder
 	b.WriteString(g.why)
 	for _, e := range g.entries {
-		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.origin.layer, e.origin.line)
+		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.layer, e.line)
 	}
 	return b.String()
 }
@@ -47,7 +47,7 @@ type body struct {
 }
 
 func (b *body) add(text string, layer enforce.Layer, line int) {
-	b.entries = append(b.entries, entry{text, origin{layer, line}})
+	b.entries = append(b.entries, entry{text: text, origin: origin{layer, line}})
 }
 
 // deny adds the paths that a policy denies. They come first, because some

@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 	for i := range m.list {
 		m.write(&m.list[i])
 	}
-	text, origins := m.fallbacks()
+	merged, text := m.fallbacks()
 	if len(text) > robots.MaxSize {
 		return nil, errTooLarge
 	}
@@ -84,7 +83,11 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 		return nil, err
 	}
 	m.noteLongerAllows(after)
-	return &Merged{Notes: m.notes.sorted(), Beyond: l.beyond, text: text, origins: origins}, nil
+	result := &Merged{Notes: m.notes.sorted(), Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
+	for _, line := range merged.lines {
+		result.origins = append(result.origins, line.origin)
+	}
+	return result, nil
 }
 
 // merger makes one merged file.
@@ -119,6 +122,9 @@ func (m *merger) parse(text []byte) *robots.File {
 // targets finds the crawlers that the policy applies to in this file.
 func (m *merger) targets() {
 	m.inside = map[*crawler.Crawler]bool{}
+	// Control-only tokens come last. Tools show a group by its first token, and
+	// control-only tokens arrive in no request.
+	var last []target
 	for _, cv := range m.covers {
 		if cv == nil {
 			continue
@@ -139,23 +145,16 @@ func (m *merger) targets() {
 			continue
 		}
 		m.inside[c] = true
-		for _, other := range m.byFirst[lower(first(c))] {
+		for _, other := range m.byFirst[strings.ToLower(first(c))] {
 			m.inside[other] = true
 		}
-		m.list = append(m.list, t)
+		if c.ControlOnly {
+			last = append(last, t)
+		} else {
+			m.list = append(m.list, t)
+		}
 	}
-	// Control-only tokens come last. Tools show a group by its first token, and
-	// control-only tokens arrive in no request.
-	slices.SortStableFunc(m.list, func(a, b target) int {
-		return cmp.Compare(btoi(a.crawler.ControlOnly), btoi(b.crawler.ControlOnly))
-	})
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	m.list = append(m.list, last...)
 }
 
 // reachable reports whether a new group can give a crawler the policy's rules.
@@ -187,14 +186,14 @@ func (m *merger) replace() {
 	for _, t := range m.list {
 		if t.replace {
 			for _, token := range append([]string{first(t.crawler)}, t.crawler.Tokens()...) {
-				removed[lower(token)] = true
+				removed[strings.ToLower(token)] = true
 			}
 			m.notes.add(ReplacedGroup, t.crawler.Name, "", t.base.Line(), t.terms.line)
 		}
 	}
 	if len(removed) > 0 {
 		m.kept = m.own.replace(m.settings.Dialect, func(token string) bool {
-			return removed[lower(token)] || removed[lower(firstWord(token))]
+			return removed[strings.ToLower(token)] || removed[strings.ToLower(firstWord(token))]
 		})
 	}
 }
@@ -238,7 +237,7 @@ func (m *merger) preferences() {
 		for _, key := range b.preferences(g, &m.policy) {
 			m.notes.add(KeptPreference, agents[0], key, g.Line(), 0)
 		}
-		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.origin.layer == enforce.PolicyLayer }) {
+		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == enforce.PolicyLayer }) {
 			continue
 		}
 		b.rules(g)
@@ -285,6 +284,6 @@ func (m *merger) put(entries []entry, why string, agents ...string) {
 	}
 	for _, a := range agents {
 		g.agents = append(g.agents, a)
-		m.written[lower(a)] = true
+		m.written[strings.ToLower(a)] = true
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // NoteKind is the kind of a Note.
@@ -68,23 +69,14 @@ func (n Note) Text() string { return noteTexts[n.Kind] }
 
 // String returns the note as a line of text, with at most eight crawlers.
 func (n Note) String() string {
-	var b strings.Builder
-	b.WriteString(listed(n.Crawlers, 8) + ": " + noteTexts[n.Kind])
+	text := words.List(n.Crawlers, 8) + ": " + noteTexts[n.Kind]
 	if n.Detail != "" {
-		b.WriteString(": " + n.Detail)
+		text += ": " + n.Detail
 	}
 	if n.SiteLine > 0 {
-		fmt.Fprintf(&b, " (line %d of robots.txt)", n.SiteLine)
+		text += fmt.Sprintf(" (line %d of robots.txt)", n.SiteLine)
 	}
-	return b.String()
-}
-
-// listed returns a list of at most limit names, and the number of the others.
-func listed(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+	return text
 }
 
 // noteList is a list of notes. Notes that differ only in the crawler are

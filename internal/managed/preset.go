@@ -11,9 +11,6 @@ import (
 type preset struct {
 	deny   []crawler.Purpose
 	signal []Preference
-	// beyond has sentences for the site's operator about what the preset
-	// can't prevent.
-	beyond []string
 }
 
 // Sources about Google-Extended and AI Overviews: "Google's common crawlers"
@@ -24,16 +21,16 @@ var presets = map[string]preset{
 	"no-training": {
 		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData},
 		signal: []Preference{{Key: "ai-train", Value: "no"}},
-		beyond: beyondAll,
 	},
 	"no-ai": {
 		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent},
 		signal: []Preference{{Key: "ai-train", Value: "no"}, {Key: "ai-input", Value: "no"}},
-		beyond: beyondAll,
 	},
 }
 
-var beyondAll = []string{
+// beyondPresets has sentences for the site's operator about what no preset can
+// prevent.
+var beyondPresets = []string{
 	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or max-snippet keep a page out of them",
 	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",
 	"Google-Extended stops not only training, but also the use of the site's pages for grounding in Gemini",
@@ -49,7 +46,10 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 	all.Presets = nil
 	all.Deny, all.Signal = slices.Clone(p.Deny), slices.Clone(p.Signal)
 	for _, named := range p.Presets {
-		set := presets[named.Name]
+		set, known := presets[named.Name]
+		if known {
+			beyond = beyondPresets
+		}
 		for _, purpose := range set.deny {
 			if !deniesSite(all.Deny, string(purpose)) {
 				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
@@ -59,11 +59,6 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 			if !slices.ContainsFunc(all.Signal, func(o Preference) bool { return o.Key == s.Key && o.Value == s.Value }) {
 				s.Line = named.Line
 				all.Signal = append(all.Signal, s)
-			}
-		}
-		for _, b := range set.beyond {
-			if !slices.Contains(beyond, b) {
-				beyond = append(beyond, b)
 			}
 		}
 	}

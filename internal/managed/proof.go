@@ -12,22 +12,11 @@ import (
 
 // A ProofError is the reason not to use a merged file: a crawler outside the
 // policy would get other rules, or the check could not be completed.
-type ProofError struct {
-	Crawler string // its product token; "*" for crawlers that the file does not name; "" if the check could not be completed
-	Path    string // a path with another verdict; "" if not a verdict, but a limit, would change
-	Line    int    // the rule or limit in the site's file; 0 if none
-	Detail  string // the verdict that it would get, or the limit before and after
-}
+type ProofError struct{ reason string }
 
 // Error returns the crawler, and the path or limit that would change.
 func (e *ProofError) Error() string {
-	switch {
-	case e.Crawler == "":
-		return "the policy is not merged into robots.txt, because the file has too many rules to check that nothing changes for other crawlers"
-	case e.Path != "":
-		return fmt.Sprintf("the policy is not merged into robots.txt, because for %s, %s would be %s", e.Crawler, e.Path, e.Detail)
-	}
-	return fmt.Sprintf("the policy is not merged into robots.txt, because a limit for %s would change: %s", e.Crawler, e.Detail)
+	return "the policy is not merged into robots.txt, because " + e.reason
 }
 
 // prove compares the site's file with the merged file. It uses no result of the
@@ -41,20 +30,18 @@ func (l *Lines) prove(before, after *robots.File) error {
 			if outside.covers(token) || c.What != "verdict" && outside.unpaced(token, before, c) {
 				continue
 			}
-			e := &ProofError{Crawler: token, Line: c.OldLine, Detail: fmt.Sprintf("%q in place of %q", c.New, c.Old)}
-			if c.What == "verdict" {
-				if e.Detail = "disallowed"; c.Allowed {
-					e.Detail = "allowed"
-				}
-				if len(c.Paths) > 0 {
-					e.Path = c.Paths[0]
-				}
+			if c.What != "verdict" || len(c.Paths) == 0 {
+				return &ProofError{fmt.Sprintf("a limit for %s would change: %q in place of %q", token, c.New, c.Old)}
 			}
-			return e
+			verdict := "disallowed"
+			if c.Allowed {
+				verdict = "allowed"
+			}
+			return &ProofError{fmt.Sprintf("for %s, %s would be %s", token, c.Paths[0], verdict)}
 		}
 	}
 	if !result.Complete {
-		return &ProofError{}
+		return &ProofError{"the file has too many rules to check that nothing changes for other crawlers"}
 	}
 	return nil
 }
@@ -78,15 +65,15 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 			continue
 		}
 		if own, _ := l.ownGroup(before, cv.crawler); own == nil && l.owner(cv.crawler) == cv.crawler || cv.named.any {
-			groups[lower(first(cv.crawler))] = true
+			groups[strings.ToLower(first(cv.crawler))] = true
 		}
 	}
 	words := map[string]bool{} // first words of tokens: lines with a token also name the first word
 	for row := range l.registry.All() {
-		if groups[lower(first(row))] {
+		if groups[strings.ToLower(first(row))] {
 			for _, t := range append(row.Tokens(), first(row)) {
-				o.inside[lower(t)] = true
-				words[lower(firstWord(t))] = true
+				o.inside[strings.ToLower(t)] = true
+				words[strings.ToLower(firstWord(t))] = true
 			}
 			continue
 		}
@@ -94,11 +81,11 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 	}
 	for _, c := range o.crawlers {
 		for _, t := range c.Tokens {
-			delete(words, lower(t))
+			delete(words, strings.ToLower(t))
 		}
 	}
 	for _, t := range before.Tokens() {
-		delete(words, lower(t))
+		delete(words, strings.ToLower(t))
 	}
 	maps.Copy(o.inside, words)
 	return o
@@ -106,7 +93,7 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 
 // covers reports whether the policy applies to the crawler with a token.
 func (o *outsiders) covers(token string) bool {
-	return o.inside[lower(token)] || token != "*" && o.inside[lower(firstWord(token))]
+	return o.inside[strings.ToLower(token)] || token != "*" && o.inside[strings.ToLower(firstWord(token))]
 }
 
 // unpaced reports whether a limit that the merged file no longer has was a

@@ -3,8 +3,10 @@ package managed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -21,14 +23,8 @@ const byteOrderMark = "\xef\xbb\xbf"
 // site is a site's own file, without the lines that an earlier merge added, and
 // with the lines that it replaced.
 type site struct {
-	lines  []siteLine
+	lines  []entry
 	ending string // "\n", "\r\n" or "\r": the one that most lines have
-}
-
-// siteLine is a line of a site's file, without its ending.
-type siteLine struct {
-	text, ending string
-	number       int // in the file before lines were removed
 }
 
 // readSite reads a site's file. It removes the lines of an earlier merge.
@@ -48,7 +44,7 @@ func readSite(text []byte) (*site, error) {
 		case mark == endMarker:
 			begin = 0
 		case begin == 0:
-			s.lines = append(s.lines, siteLine{l.Raw, l.Ending, l.Number})
+			s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{enforce.FileLayer, l.Number}})
 			if endings[l.Ending]++; l.Ending != "" && endings[l.Ending] > endings[s.ending] {
 				s.ending = l.Ending
 			}
@@ -62,7 +58,7 @@ func readSite(text []byte) (*site, error) {
 	}
 	for _, l := range s.lines {
 		if strings.Contains(l.text, replacedMarker) {
-			return nil, fmt.Errorf("line %d of robots.txt was replaced by a policy, but the lines of the policy are missing: delete the line, or remove the comment before it", l.number)
+			return nil, fmt.Errorf("line %d of robots.txt was replaced by a policy, but the lines of the policy are missing: delete the line, or remove the comment before it", l.line)
 		}
 	}
 	return s, nil
@@ -82,19 +78,26 @@ func (s *site) restore() {
 }
 
 // text returns the file.
-func (s *site) text() []byte {
-	var b strings.Builder
+func (s *site) text() (text []byte) {
 	for _, l := range s.lines {
-		b.WriteString(l.text + l.ending)
+		text = append(append(text, l.text...), l.ending...)
 	}
-	return []byte(b.String())
+	return text
+}
+
+// add adds lines.
+func (s *site) add(lines ...entry) {
+	for _, l := range lines {
+		l.ending = s.ending
+		s.lines = append(s.lines, l)
+	}
 }
 
 // replace returns the file without the groups of some crawlers: their lines
 // become comments. A group that has other crawlers too only loses the removed
 // tokens.
 func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site {
-	out := &site{lines: append([]siteLine(nil), s.lines...), ending: s.ending}
+	out := &site{lines: slices.Clone(s.lines), ending: s.ending}
 	var o owners
 	i := 0
 	for l := range robots.Parse(s.text(), robots.WithDialect(d), robots.WithMaxSize(1<<30)).Lines() {
