@@ -2,6 +2,7 @@ package audit
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -24,6 +25,9 @@ type reliability struct {
 	hosted    int64    // requests with a host
 	perSecond secondTally
 }
+
+// privateNetworks are what the addresses of private networks begin with.
+var privateNetworks = []string{"10.", "192.168.", "127.", "172.1", "172.2", "172.3", "fd", "::1"}
 
 // count counts a request; clock is the latest time before it.
 func (t *reliability) count(e *logformat.Entry, clock int64) {
@@ -51,9 +55,7 @@ func (t *reliability) count(e *logformat.Entry, clock int64) {
 	if e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":") {
 		t.relative++
 	}
-	switch c := e.Client; {
-	case strings.HasPrefix(c, "10."), strings.HasPrefix(c, "192.168."), strings.HasPrefix(c, "127."), strings.HasPrefix(c, "172.1"), strings.HasPrefix(c, "172.2"), strings.HasPrefix(c, "172.3"),
-		strings.HasPrefix(c, "fd"), c == "::1":
+	if slices.ContainsFunc(privateNetworks, func(network string) bool { return strings.HasPrefix(e.Client, network) }) {
 		t.private++
 	}
 	switch c := e.Client; {

@@ -67,12 +67,12 @@ type SuspectSignal struct {
 // suspects applies the SuspectRules of the sites to the requests of a log.
 type suspects struct {
 	Suspects
-	watch           *suspect.Watch
-	request         suspect.Request
-	clients         distinct
-	became          bool // the current request made its client a suspect
-	fetch           bool // a request had Sec-Fetch-* fields
-	raised, signals map[suspect.Signal]int64
+	watch   *suspect.Watch
+	request suspect.Request
+	clients distinct
+	became  bool // the current request made its client a suspect
+	fetch   bool // a request had Sec-Fetch-* fields
+	signals map[suspect.Signal]*SuspectSignal
 }
 
 // newSuspects returns nil if no site looks for suspects.
@@ -80,7 +80,7 @@ func newSuspects(sites []*site) *suspects {
 	if !slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil }) {
 		return nil
 	}
-	s := &suspects{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
+	s := &suspects{clients: distinct{precision: 14}}
 	s.Bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
 	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
 	s.request.Header = make(http.Header, len(logformat.FieldNames))
@@ -88,14 +88,19 @@ func newSuspects(sites []*site) *suspects {
 }
 
 // Raised implements suspect.Observer.
-func (s *suspects) Raised(signal suspect.Signal) { s.raised[signal]++ }
+func (s *suspects) Raised(signal suspect.Signal) { s.signal(signal).Raised++ }
+
+// signal returns the counts of a signal.
+func (s *suspects) signal(signal suspect.Signal) *SuspectSignal {
+	return valueOf(&s.signals, signal, func() *SuspectSignal { return &SuspectSignal{Name: signal.String(), Strong: signal.Strong()} })
+}
 
 // Suspected implements suspect.Observer.
 func (s *suspects) Suspected(found *suspect.Suspect) {
 	s.Found++
 	s.became = true
 	for _, c := range found.Signals {
-		s.signals[c.Signal]++
+		s.signal(c.Signal).Found++
 	}
 }
 
@@ -208,8 +213,8 @@ func (s *suspects) report(r *Report) {
 	if out.Clients = n; estimate {
 		r.Estimates = append(r.Estimates, "suspects.clients")
 	}
-	for signal, raised := range s.raised {
-		out.Signals = append(out.Signals, SuspectSignal{Name: signal.String(), Strong: signal.Strong(), Raised: raised, Found: s.signals[signal]})
+	for _, signal := range s.signals {
+		out.Signals = append(out.Signals, *signal)
 	}
 	slices.SortFunc(out.Signals, func(x, y SuspectSignal) int {
 		return cmp.Or(cmp.Compare(y.Found, x.Found), cmp.Compare(y.Raised, x.Raised), strings.Compare(x.Name, y.Name))

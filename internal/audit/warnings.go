@@ -7,59 +7,43 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// warner adds a warning to the report.
-type warner func(code, format string, args ...any)
+// warner adds a warning to the report if it is necessary.
+type warner func(necessary bool, code, format string, args ...any)
 
 // warnings returns the warnings of the report.
 func (a *auditor) warnings(r *Report) []Warning {
-	list := []Warning{}
-	list = append(list, a.options.Warnings...)
-	warn := func(code, format string, args ...any) {
-		list = append(list, Warning{code, fmt.Sprintf(format, args...)})
+	list := append([]Warning{}, a.options.Warnings...)
+	warn := func(necessary bool, code, format string, args ...any) {
+		if necessary {
+			list = append(list, Warning{code, fmt.Sprintf(format, args...)})
+		}
 	}
 	a.warnOfInputs(warn)
 	a.warnOfAddresses(warn)
 	a.warnOfTimes(warn)
 	t := &a.reliability
-	if t.heads+t.unchanged > 0 {
-		warn("no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
-	}
-	if t.forwarded > 0 {
-		warn("cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
-	}
-	if a.inputs.ownFetches > 0 {
-		warn("own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.inputs.ownFetches)
-	}
+	warn(t.heads+t.unchanged > 0, "no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
+	warn(t.forwarded > 0, "cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
+	warn(a.inputs.ownFetches > 0, "own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.inputs.ownFetches)
 	t.perSecond.end()
 	t.perSecond.count = 0
-	if n, ok := t.perSecond.sampled(); ok {
-		warn("sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.", n)
-	}
-	if t.hosted == 0 && a.inputs.requests > 0 {
-		warn("no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
-	}
-	if t.relative > 0 {
-		warn("masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.", t.relative)
-	}
-	if len(a.allSources()) == 0 {
-		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	} else if n := a.inputs.requests - a.outcomes.Judged; n > 0 {
-		warn("partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
-	}
+	limit, sampled := t.perSecond.sampled()
+	warn(sampled, "sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.", limit)
+	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
+	warn(t.relative > 0, "masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.", t.relative)
+	known, n := len(a.allSources()) > 0, a.inputs.requests-a.outcomes.Judged
+	warn(!known, "no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
+	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	if a.suspects != nil && a.traffic.people > 0 {
 		a.suspects.warn(warn)
 	}
-	if a.crawlers.evicted {
-		warn("many_names", "There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
-	}
+	warn(a.crawlers.evicted, "many_names", "There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
-		if !c.worked && c.failed > 0 {
-			warn("verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
-		} else if c.dropped > 0 {
-			warn("verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
-		}
+		failed := !c.worked && c.failed > 0
+		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
+		warn(!failed && c.dropped > 0, "verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		if from := r.Period.From; from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
-			warn("verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
+			warn(true, "verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
 		}
 	}
 	return list
@@ -67,12 +51,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 
 func (a *auditor) warnOfInputs(warn warner) {
 	for _, l := range a.logs.Logs {
-		if l.Cut != nil {
-			warn("cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
-		}
-		if l.Format.Mixed() {
-			warn("mixed_formats", "%s has lines of several formats.", l.Name)
-		}
+		warn(l.Cut != nil, "cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
+		warn(l.Format.Mixed(), "mixed_formats", "%s has lines of several formats.", l.Name)
 	}
 }
 
@@ -81,15 +61,15 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	t := &a.reliability
 	switch {
 	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
-		warn("few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
+		warn(true, "few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
 	case a.inputs.requests >= 20 && t.private*10 >= a.inputs.requests*9:
-		warn("few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
+		warn(true, "few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
 	}
 	switch {
 	case a.inputs.requests >= 20 && t.masked*10 >= a.inputs.requests*9:
-		warn("masked_addresses", "The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
+		warn(true, "masked_addresses", "The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
 	case t.unclear*10 >= a.inputs.requests*9 && a.inputs.requests > 0:
-		warn("masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
+		warn(true, "masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
 	}
 }
 
@@ -99,29 +79,15 @@ func (a *auditor) warnOfTimes(warn warner) {
 		zoneless += a.inputs.each[i].zoneless
 		coarse = max(coarse, a.inputs.each[i].coarse)
 	}
-	if zoneless > 0 && a.options.Zone == nil {
-		warn("no_zone", "Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
-	}
-	if coarse >= int64(time.Second) {
-		warn("coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
-	}
-	if n := a.reliability.back; n > 0 {
-		warn("time_back", "Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", n)
-	}
-	if n := a.reliability.untimed; n > 0 {
-		warn("no_times", "Requests without a time: %d. Their pace is not judged.", n)
-	}
+	warn(zoneless > 0 && a.options.Zone == nil, "no_zone", "Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
+	warn(coarse >= int64(time.Second), "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
+	warn(a.reliability.back > 0, "time_back", "Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", a.reliability.back)
+	warn(a.reliability.untimed > 0, "no_times", "Requests without a time: %d. Their pace is not judged.", a.reliability.untimed)
 }
 
 // warn warns of requests that could not be checked for suspects.
 func (s *suspects) warn(warn warner) {
-	if s.Unknown > 0 {
-		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
-	}
-	switch {
-	case s.Looked == 0 && s.Unknown == 0:
-		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
-	case s.Looked > 0 && !s.fetch:
-		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
-	}
+	warn(s.Unknown > 0, "no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
+	warn(s.Looked == 0 && s.Unknown == 0, "no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+	warn(s.Looked > 0 && !s.fetch, "no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
 }

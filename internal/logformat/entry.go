@@ -73,14 +73,11 @@ func (e *Entry) setTime(s stamp) {
 // setRequestLine parses a request line. It returns false for a line that is not HTTP,
 // such as the octets of a TLS handshake.
 func (e *Entry) setRequestLine(line string) bool {
-	i := 0
-	for i < len(line) && isMethodOctet(line[i]) {
-		i++
-	}
-	if i == 0 || i+1 >= len(line) || line[i] != ' ' {
+	method, target, _ := strings.Cut(line, " ")
+	if method == "" || target == "" || strings.ContainsFunc(method, isNoMethod) {
 		return false
 	}
-	e.Method, e.Target = line[:i], line[i+1:]
+	e.Method, e.Target = method, target
 	// The target of a hostile client may contain blanks.
 	if n := strings.LastIndex(e.Target, " HTTP/"); n > 0 && len(e.Target)-n <= len(" HTTP/1.1") {
 		e.Target = e.Target[:n]
@@ -88,6 +85,7 @@ func (e *Entry) setRequestLine(line string) bool {
 	return true
 }
 
-func isMethodOctet(c byte) bool {
-	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || c == '-' || c == '_'
+// isNoMethod reports whether a rune cannot be part of a method.
+func isNoMethod(r rune) bool {
+	return !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_')
 }

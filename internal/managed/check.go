@@ -63,11 +63,7 @@ func (c *compiler) checkDeny() {
 		}
 		for _, name := range d.Crawlers {
 			c.checkName("deny", name, d.Line, true)
-			key := name + " " + strings.Join(d.Paths, " ")
-			if line, twice := seen[key]; twice {
-				c.errorf(d.Line, "deny %s is given twice%s", strings.TrimSpace(key), atLine(line))
-			}
-			seen[key] = d.Line
+			c.checkOnce(seen, strings.TrimSpace("deny "+name+" "+strings.Join(d.Paths, " ")), d.Line)
 			if len(d.Paths) == 0 {
 				whole[name] = d.Line
 			}
@@ -104,18 +100,24 @@ func (c *compiler) checkDelay() {
 		}
 		for _, name := range d.Crawlers {
 			c.checkName("delay", name, d.Line, true)
-			if line, twice := seen[name]; twice {
-				c.errorf(d.Line, "delay %s is given twice%s", name, atLine(line))
-			}
-			seen[name] = d.Line
+			c.checkOnce(seen, "delay "+name, d.Line)
 		}
 	}
+}
+
+// checkOnce adds an error for a statement that is in seen, the lines of statements,
+// already.
+func (c *compiler) checkOnce(seen map[string]int, statement string, line int) {
+	if first, twice := seen[statement]; twice {
+		c.errorf(line, "%s is given twice%s", statement, atLine(first))
+	}
+	seen[statement] = line
 }
 
 // checkCovered makes the checks that need the whole policy: whether each
 // `allow` has an effect, and whether crawlers that are named have their own
 // group.
-func (c *compiler) checkCovered(l *Lines) {
+func (c *compiler) checkCovered() {
 	for _, a := range c.policy.Allow {
 		if len(a.Crawlers) == 0 {
 			c.errorf(a.Line, "allow names no crawler")
@@ -138,11 +140,11 @@ func (c *compiler) checkCovered(l *Lines) {
 			}
 		}
 	}
-	for _, cv := range l.covers {
+	for _, cv := range c.covers {
 		if cv == nil || !cv.named.any {
 			continue
 		}
-		if owner := l.owner(cv.crawler); owner != cv.crawler {
+		if owner := c.owner(cv.crawler); owner != cv.crawler {
 			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: write %s instead", cv.crawler.Name, owner.Name, owner.Name)
 		}
 	}

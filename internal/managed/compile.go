@@ -70,18 +70,18 @@ func (e *StatementError) Error() string {
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	all, beyond := p.expand()
-	c := compiler{registry: registry, given: p, policy: all, purposes: map[string]bool{}}
+	l := &Lines{policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
+	c := compiler{Lines: l, given: p, purposes: map[string]bool{}}
 	for _, purpose := range Purposes(registry) {
 		c.purposes[string(purpose)] = true
 	}
 	c.check()
-	l := &Lines{policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
 	for row := range registry.All() {
 		key := strings.ToLower(first(row))
 		l.byFirst[key] = append(l.byFirst[key], row)
 	}
-	l.cover(&c)
-	c.checkCovered(l)
+	c.cover()
+	c.checkCovered()
 	if c.fatal {
 		return nil, c.err()
 	}
@@ -132,10 +132,10 @@ func (l *Lines) Beyond() []string { return l.beyond }
 func (l *Lines) Usage() string { return join(l.policy.Usage) }
 
 // cover finds the statements for each crawler. It skips unknown names.
-func (l *Lines) cover(c *compiler) {
-	for row := range l.registry.All() {
+func (c *compiler) cover() {
+	for row := range c.registry.All() {
 		cv := cover{crawler: row}
-		for _, d := range l.policy.Deny {
+		for _, d := range c.policy.Deny {
 			byName, byPurpose := c.includes(d.Crawlers, row)
 			if byName {
 				cv.named.addDeny(d)
@@ -144,7 +144,7 @@ func (l *Lines) cover(c *compiler) {
 				cv.both.addDeny(d)
 			}
 		}
-		for _, d := range l.policy.Delay {
+		for _, d := range c.policy.Delay {
 			byName, byPurpose := c.includes(d.Crawlers, row)
 			if byName {
 				cv.named.addDelay(d, true)
@@ -154,7 +154,7 @@ func (l *Lines) cover(c *compiler) {
 			}
 		}
 		if cv.both.any {
-			l.covers[row.Index()] = &cv
+			c.covers[row.Index()] = &cv
 		}
 	}
 }
@@ -194,9 +194,8 @@ func (t *terms) addDelay(d Delay, byName bool) {
 
 // compiler checks and compiles a policy.
 type compiler struct {
-	registry *crawler.Registry
+	*Lines
 	given    Policy // as written
-	policy   Policy // with its presets expanded
 	purposes map[string]bool
 	errs     []error
 	fatal    bool // an error other than an unknown name

@@ -79,12 +79,7 @@ func (m *merger) copyGroup(g *robots.Group, paced bool, token string) bool {
 	if g == nil || mayCrawl(g) {
 		b.preferences(g, &m.policy)
 	}
-	b.rules(g)
-	b.close()
-	if paced {
-		b.pace(g, 0, 0)
-	}
-	b.rest(g)
+	b.copy(g, paced)
 	m.put(b.entries, "as before", token)
 	return true
 }
@@ -114,14 +109,10 @@ func rulesText(g *robots.Group, paced bool) string {
 		lines = append(lines, r.String())
 	}
 	if paced {
-		if d, ok := g.CrawlDelay(); ok {
-			lines = append(lines, "Crawl-delay: "+d.String())
-		}
-		for _, r := range g.RequestRates() {
-			lines = append(lines, "Request-rate: "+r.String())
-		}
-		for _, v := range g.VisitTimes() {
-			lines = append(lines, "Visit-time: "+v.Window.String())
+		var limits body
+		limits.pace(g, 0, 0)
+		for _, e := range limits.entries {
+			lines = append(lines, e.text)
 		}
 	}
 	slices.Sort(lines)

@@ -79,6 +79,17 @@ func (b *body) rules(g *robots.Group) {
 	}
 }
 
+// copy copies a group of the site: its rules, its Noindex lines and, if paced is true,
+// its limits.
+func (b *body) copy(g *robots.Group, paced bool) {
+	b.rules(g)
+	b.close()
+	if paced {
+		b.pace(g, 0, 0)
+	}
+	b.rest(g)
+}
+
 // close adds a Disallow without a path to a group without rules. Otherwise the
 // group would join the next one.
 func (b *body) close() {

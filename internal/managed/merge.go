@@ -240,10 +240,7 @@ func (m *merger) preferences() {
 		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == enforce.PolicyLayer }) {
 			continue
 		}
-		b.rules(g)
-		b.close()
-		b.pace(g, 0, 0)
-		b.rest(g)
+		b.copy(g, true)
 		m.put(b.entries, "the preferences of this site, with its own rules", agents...)
 	}
 }

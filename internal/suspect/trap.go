@@ -4,7 +4,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -44,9 +43,6 @@ func ParseTrap(pattern string) (Trap, error) {
 	}
 	return Trap(path), nil
 }
-
-// errNotMinted is the error for a token that was not minted with this key.
-var errNotMinted = errors.New("not a trap URL that was minted with this key")
 
 // The parts of the token of a trap URL, in octets: the time at which it was minted,
 // in seconds since 1970; the beginning of the signature of the address; and the
@@ -113,9 +109,9 @@ func (t Trap) Hit(k *Key, target, site string, client netip.Addr, now time.Time)
 		return NoHit
 	}
 	rest, _, _ = strings.Cut(rest, "?")
-	at, own, err := k.open(rest, site, client)
+	at, own, minted := k.open(rest, site, client)
 	switch age := now.Unix() - int64(at); {
-	case err != nil:
+	case !minted:
 		return StaticHit
 	case age > int64(Remember/time.Second) || age < -60:
 		return NoHit
@@ -126,22 +122,21 @@ func (t Trap) Hit(k *Key, target, site string, client netip.Addr, now time.Time)
 }
 
 // open returns when a token was minted, in seconds since 1970, and whether it was
-// minted for this client. The error is errNotMinted.
-func (k *Key) open(text, site string, client netip.Addr) (at uint32, own bool, err error) {
-	if len(text) != tokenLen {
-		return 0, false, errNotMinted
-	}
+// minted for this client. minted is false if it was not minted with this key.
+func (k *Key) open(text, site string, client netip.Addr) (at uint32, own, minted bool) {
 	var token [tokenSize + 1]byte
-	n, err := base64.RawURLEncoding.Strict().Decode(token[:], []byte(text))
-	if err != nil || n != tokenSize {
-		return 0, false, errNotMinted
+	if len(text) != tokenLen {
+		return 0, false, false
+	}
+	if n, err := base64.RawURLEncoding.Strict().Decode(token[:], []byte(text)); err != nil || n != tokenSize {
+		return 0, false, false
 	}
 	proof := k.proof(site, token[:tokenTime+tokenAddress])
 	if subtle.ConstantTimeCompare(proof[:], token[tokenTime+tokenAddress:tokenSize]) == 0 {
-		return 0, false, errNotMinted
+		return 0, false, false
 	}
 	at = binary.BigEndian.Uint32(token[:])
 	address := k.sign(forAddress, uint64(at), Network(client), site, "")
 	own = subtle.ConstantTimeCompare(address[:tokenAddress], token[tokenTime:tokenTime+tokenAddress]) == 1
-	return at, own, nil
+	return at, own, true
 }
