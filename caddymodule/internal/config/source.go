@@ -67,15 +67,10 @@ func (s *Source) ID() uint64 {
 
 // Location returns the path or the URL in the settings, "" for other sources.
 func (s *Source) Location() string {
-	switch {
-	case s == nil:
+	if s == nil {
 		return ""
-	case s.Kind == SourceFile:
-		return s.Path
-	case s.Kind == SourceURL:
-		return s.URL
 	}
-	return ""
+	return map[string]string{SourceFile: s.Path, SourceURL: s.URL}[s.Kind]
 }
 
 // NewSource returns the source that the settings name. It returns nil for the

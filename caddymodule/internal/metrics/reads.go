@@ -69,7 +69,7 @@ func (o *Reads) Fetched(e enforce.FetchEvent) {
 func (o *Reads) logMerge(e *enforce.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil {
 		if e.Changed {
-			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", append(originField(e.Origin), zap.Error(err))...)
+			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin), zap.Error(err))
 		}
 		return
 	}
@@ -77,7 +77,7 @@ func (o *Reads) logMerge(e *enforce.FetchEvent) {
 		return
 	}
 	if changed := managed.Changed(e.Was, e.Rules.Text()); changed != "" {
-		o.log.Info("the policy's lines in robots.txt changed", append(originField(e.Origin), zap.String("changed", changed))...)
+		o.log.Info("the policy's lines in robots.txt changed", originField(e.Origin), zap.String("changed", changed))
 	}
 }
 
@@ -91,11 +91,7 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 	if c == nil {
 		return
 	}
-	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took)}
-	fields = append(fields, originField(e.Origin)...)
-	if e.Err != nil {
-		fields = append(fields, zap.Error(e.Err))
-	}
+	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took), originField(e.Origin), zap.Error(e.Err)}
 	if e.Outcome == enforce.Loaded {
 		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
@@ -104,11 +100,11 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 
 // originField returns the log field for an origin. It is empty for a source that
 // has one file for all origins.
-func originField(o enforce.Origin) []zap.Field {
+func originField(o enforce.Origin) zap.Field {
 	if o == (enforce.Origin{}) {
-		return nil
+		return zap.Skip()
 	}
-	return []zap.Field{zap.String("origin", Clip(o.String()))}
+	return zap.String("origin", Clip(o.String()))
 }
 
 // WithoutFile says what crawlers may fetch from a site without a robots.txt.

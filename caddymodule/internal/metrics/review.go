@@ -55,7 +55,7 @@ func (r *review) add(origin enforce.Origin, rules *enforce.Rules) {
 	}
 	r.done[r.next] = this
 	r.next = (r.next + 1) % maxReviewed
-	r.queue = append(r.queue, func() { r.run(r.log.With(originField(origin)...), rules) })
+	r.queue = append(r.queue, func() { r.run(r.log.With(originField(origin)), rules) })
 	if len(r.queue) == 1 {
 		r.running.Go(r.work)
 	}

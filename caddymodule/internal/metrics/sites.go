@@ -43,7 +43,7 @@ func sendSites(reports []*siteReport, send sender) {
 	decided, people := make(map[key]uint64), make(map[string]uint64)
 	for _, n := range counts {
 		name := n.Site
-		if !named[name] {
+		if named[name] == 0 {
 			name = counters.OtherSites
 		}
 		for action, count := range n.Actions {
@@ -63,31 +63,23 @@ func sendSites(reports []*siteReport, send sender) {
 	}
 }
 
-// namedSites are the sites that have a label value of their own.
-var namedSites atomic.Pointer[map[string]bool]
+// namedSites is a map[string]int with 1 for each site that has a label value of its
+// own.
+var namedSites atomic.Value
 
 // chooseSites chooses the sites that get a label value of their own. A site that
 // has one keeps it, so that no counter goes back.
-func chooseSites(counts []counters.SiteCounts, most int) map[string]bool {
-	var before map[string]bool
-	if named := namedSites.Load(); named != nil {
-		before = *named
-	}
+func chooseSites(counts []counters.SiteCounts, most int) map[string]int {
+	before, _ := namedSites.Load().(map[string]int)
 	slices.SortStableFunc(counts, func(a, b counters.SiteCounts) int {
-		if before[a.Site] != before[b.Site] {
-			if before[a.Site] {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
+		return cmp.Or(cmp.Compare(before[b.Site], before[a.Site]), cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
 	})
-	named := make(map[string]bool)
+	named := make(map[string]int)
 	for _, n := range counts[:min(len(counts), most)] {
 		if n.Total()+n.People > 0 && n.Site != counters.OtherSites {
-			named[n.Site] = true
+			named[n.Site] = 1
 		}
 	}
-	namedSites.Store(&named)
+	namedSites.Store(named)
 	return named
 }
