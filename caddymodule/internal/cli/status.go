@@ -228,7 +228,7 @@ func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, pain
 		"monitor":  func() bool { return monitor },
 		"counts":   func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(span) },
 		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(span) },
-		"requests": func(n uint64) string { return english.Plural(int(n), "request", "") },
+		"requests": func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
 		"severe":   func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
 		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"partOf":   partOf,

@@ -17,8 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// saveEvery is the time between two writes of the file of counters.
-const saveEvery = 5 * time.Minute
+// saveEvery is the number of minutes between two writes of the file of counters.
+const saveEvery = 5
 
 // The modes of new files and folders. The file shows who visits the site, so only
 // Caddy's user may read it.
@@ -60,18 +60,12 @@ func (c *Counters) Start(file string, log *zap.Logger) {
 	}
 	stop := make(chan struct{})
 	c.stop = stop
-	c.running.Go(func() { c.Run(stop) })
 	c.running.Go(func() {
-		ticker := time.NewTicker(saveEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
+		c.Run(stop, func(minutes int) {
+			if minutes%saveEvery == 0 {
 				c.SaveFile()
-			case <-stop:
-				return
 			}
-		}
+		})
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -183,21 +185,14 @@ func (t *textWriter) bySeverity(findings []lint.Finding) string {
 	for i := range findings {
 		counts[min(findings[i].Severity, lint.Error)]++
 	}
+	plurals := map[lint.Severity]string{lint.Info: "info"} // the others are regular
 	var parts []string
 	for _, s := range []lint.Severity{lint.Error, lint.Warning, lint.Info} {
 		if n := counts[s]; n > 0 {
-			parts = append(parts, t.paint.severity(s, plural(n, s.String())))
+			parts = append(parts, t.paint.severity(s, fmt.Sprintf("%d %s", n, english.PluralWord(n, s.String(), plurals[s]))))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// plural returns a number of things in words.
-func plural(n int, what string) string {
-	if n == 1 || what == lint.Info.String() {
-		return fmt.Sprintf("%d %s", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // JSON writes findings as JSON, one object per line: the fields of lint.Finding and
