@@ -137,27 +137,25 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 			found[rule.Line] = n
 		}
 	}
-	limit := func(reason enforce.Reason, numbers ...int) {
+	limits := make(map[enforce.Reason][]int) // the numbers of their lines
+	if delay, ok := g.CrawlDelay(); ok {
+		limits[enforce.CrawlDelay] = []int{delay.Line}
+	}
+	for _, rate := range g.RequestRates() {
+		limits[enforce.RequestRate] = append(limits[enforce.RequestRate], rate.Line)
+	}
+	for _, visit := range g.VisitTimes() {
+		limits[enforce.VisitTime] = append(limits[enforce.VisitTime], visit.Line)
+	}
+	for reason, numbers := range limits {
 		for i, number := range numbers {
 			n, ok := counts[id(number, false, "", reason)]
 			if _, at := p.Rules.Origin(number); ok && (at == n.Number || i == len(numbers)-1) {
 				found[number] = n
-				return
+				break
 			}
 		}
 	}
-	if delay, ok := g.CrawlDelay(); ok {
-		limit(enforce.CrawlDelay, delay.Line)
-	}
-	var rates, visits []int
-	for _, rate := range g.RequestRates() {
-		rates = append(rates, rate.Line)
-	}
-	for _, visit := range g.VisitTimes() {
-		visits = append(visits, visit.Line)
-	}
-	limit(enforce.RequestRate, rates...)
-	limit(enforce.VisitTime, visits...)
 	return found
 }
 
