@@ -164,22 +164,18 @@ func (v *verified) write(w io.Writer, paint report.Paint) error {
 	if colour == nil {
 		colour = paint.Odd
 	}
-	line := fmt.Sprintf("%s %s %s", colour(fmt.Sprintf("%-10s", v.State)), v.Address, report.Visible(v.Crawler))
+	text := fmt.Sprintf("%s %s %s", colour(fmt.Sprintf("%-10s", v.State)), v.Address, report.Visible(v.Crawler))
 	switch {
 	case v.Method != "":
-		line += "  by " + v.Method
+		text += "  by " + v.Method
 	case v.Reason != "":
-		line += "  " + v.Reason
+		text += "  " + v.Reason
 	case len(v.Steps) == 0:
-		line += "  its operator documents no method to verify it"
-	}
-	if _, err := fmt.Fprintln(w, line); err != nil {
-		return err
+		text += "  its operator documents no method to verify it"
 	}
 	for _, s := range v.Steps {
-		if _, err := fmt.Fprintf(w, "    %-9s  %s\n               %s: %s\n", s.Method, report.Visible(s.Asked), s.Says, report.Visible(s.Answer)); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("\n    %-9s  %s\n               %s: %s", s.Method, report.Visible(s.Asked), s.Says, report.Visible(s.Answer))
 	}
-	return nil
+	_, err := fmt.Fprintln(w, text)
+	return err
 }

@@ -28,7 +28,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	}
 	now := r.app.Now()
 	answer := &statusapi.Budgets{Crawler: query.Crawler}
-	list := []statusapi.Budget{}
+	var list []statusapi.Budget
 	for _, p := range r.inForce(scope) {
 		agent := p.engine().Agent(query.Crawler)
 		if agent.Crawler != nil {
@@ -39,8 +39,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 			list = append(list, p.budgetStatus(b, now))
 		}
 	}
-	page, from, to := query.Of(len(list))
-	answer.Page, answer.Budgets = page, list[from:to]
+	answer.Page, answer.Budgets = statusapi.Part(query.Pages, list)
 	return answer, nil
 }
 

@@ -47,10 +47,10 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin, b.Origin),
 			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number), strings.Compare(a.Rule, b.Rule))
 	})
-	page, from, to := query.Of(len(list))
+	page, list := statusapi.Part(query.Pages, list)
 	answer := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}
 	tokens := make(map[*inForce]map[string][]string)
-	for _, c := range list[from:to] {
+	for _, c := range list {
 		c.Removed = c.in != nil && !c.in.Rules.DeniesAll() && c.Refused() > 0 && !c.in.hasLine(&c.count)
 		c.Tokens = []string{}
 		if c.Group != "" {

@@ -32,9 +32,9 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
 		counted = r.app.Counters.Lines(scope)
 	}
-	page, from, to := query.Of(len(list))
+	page, list := statusapi.Part(query.Pages, list)
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
-	for _, p := range list[from:to] {
+	for _, p := range list {
 		origin := p.status(now)
 		if query.Text {
 			origin.Text = string(p.Rules.Text())

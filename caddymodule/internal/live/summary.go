@@ -83,8 +83,8 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 		}
 		return cmp.Or(cmp.Compare(order(b.In(query.Span)), order(a.In(query.Span))), cmp.Compare(b.Total.Requests, a.Total.Requests), byName)
 	})
-	page, from, to := query.Of(len(list))
-	return &statusapi.Crawlers{Page: page, Steps: steps, Crawlers: list[from:to]}, nil
+	page, list := statusapi.Part(query.Pages, list)
+	return &statusapi.Crawlers{Page: page, Steps: steps, Crawlers: list}, nil
 }
 
 // Recent implements statusapi.Reporter.
@@ -94,7 +94,7 @@ func (r *Reporter) Recent(scope statusapi.Scope, query statusapi.RecentQuery) (*
 
 // Suspects implements statusapi.Reporter.
 func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*statusapi.Suspects, error) {
-	answer, list := new(statusapi.Suspects), []statusapi.Suspect{}
+	answer, list := new(statusapi.Suspects), []statusapi.Suspect(nil)
 	actions := make(map[string]string) // by site
 	for _, h := range r.handlersIn(scope) {
 		if h.Settings.Suspects != nil {
@@ -117,7 +117,6 @@ func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*stat
 		}
 		list = append(list, entry)
 	}
-	page, from, to := pages.Of(len(list))
-	answer.Page, answer.Suspects = page, list[from:to]
+	answer.Page, answer.Suspects = statusapi.Part(pages, list)
 	return answer, nil
 }

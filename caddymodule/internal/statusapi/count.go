@@ -96,18 +96,17 @@ const (
 	MaxLimit     = 1000
 )
 
-// Of returns the part of a list of n entries that p selects: the entries from the
-// index from up to, but not including, to.
-func (p Pages) Of(n int) (page Page, from, to int) {
+// Part returns the part of a list that p selects, never nil.
+func Part[T any](p Pages, list []T) (Page, []T) {
 	limit := p.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	from = min(max(p.Offset, 0), n)
-	to = min(from+min(limit, MaxLimit), n)
-	page = Page{Total: n, Offset: from}
-	if to < n {
+	from := min(max(p.Offset, 0), len(list))
+	to := min(from+min(limit, MaxLimit), len(list))
+	page := Page{Total: len(list), Offset: from}
+	if to < len(list) {
 		page.Next = to
 	}
-	return page, from, to
+	return page, append([]T{}, list[from:to]...)
 }

@@ -2,6 +2,7 @@ package statusapi
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -34,9 +35,13 @@ func TestPages(t *testing.T) {
 		{"an offset after the end", Pages{Offset: 9}, 3, 3, 3, 0},
 		{"negative numbers", Pages{Offset: -1, Limit: -1}, 3, 0, 3, 0},
 	} {
-		page, from, to := tt.pages.Of(tt.n)
-		if want := (Page{Total: tt.n, Offset: tt.from, Next: tt.next}); page != want || from != tt.from || to != tt.to {
-			t.Errorf("%s: %+v from %d to %d, want %+v from %d to %d", tt.name, page, from, to, want, tt.from, tt.to)
+		list := make([]int, tt.n)
+		for i := range list {
+			list[i] = i
+		}
+		page, part := Part(tt.pages, list)
+		if want := (Page{Total: tt.n, Offset: tt.from, Next: tt.next}); page != want || part == nil || !slices.Equal(part, list[tt.from:tt.to]) {
+			t.Errorf("%s: %+v with %v, want %+v with those from %d to %d", tt.name, page, part, want, tt.from, tt.to)
 		}
 	}
 }
