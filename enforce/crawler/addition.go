@@ -49,7 +49,7 @@ func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 //   - A row with the name of a crawler in r changes nothing. Extend refuses it if
 //     its facts differ.
 //   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
-//     r or contains such a token.
+//     r, contains such a token, or would match people's User-Agents.
 //
 // r itself does not change.
 func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
@@ -109,6 +109,9 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 		}
 		if other := r.byUA[fold(token)]; other != nil {
 			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other.Name)
+		}
+		if BrowserWord(token) {
+			return fmt.Sprintf("browsers or apps send the User-Agent token %q", token)
 		}
 	}
 	return ""

@@ -273,17 +273,17 @@ func TestReadRows(t *testing.T) {
 	}
 
 	for in, want := range map[string]string{
-		"\n{\"name\":":                                   "line 2: parsing the row as JSON",
-		`{"name":"X","colour":"red"}`:                    `line 1: parsing the row as JSON: json: unknown field "colour"`,
-		`{"name":"X"} {"name":"Y"}`:                      "line 1: text follows the closing brace",
-		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
-		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
-		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
-		`{"name":"X","lacks":["sitemap"]}`:               `line 1: crawler "X": lacks: unknown value "sitemap"`,
-		`{"name":"X","reads":"bing"}`:                    `line 1: crawler "X": reads: unknown value "bing"`,
-		`{"name":"Firefox"}`:                             `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
-		`{"name":"X","unverified":["colour"]}`:           `unverified: unknown field "colour"`,
-		`{"name":"X","sources":{"colour":["http://x"]}}`: `sources: unknown field "colour"`,
+		"\n{\"name\":":                                      "line 2: parsing the row as JSON",
+		`{"name":"X","colour":"red"}`:                       `line 1: parsing the row as JSON: json: unknown field "colour"`,
+		`{"name":"X"} {"name":"Y"}`:                         "line 1: text follows the closing brace",
+		`{"name":"X","class":"robot"}`:                      `line 1: crawler "X": class: unknown class "robot"`,
+		`{"name":"X","star":"maybe"}`:                       `line 1: crawler "X": star: unknown value "maybe"`,
+		`{"name":"X","crawl_delay":"5"}`:                    `line 1: crawler "X": crawl_delay`,
+		`{"name":"X","lacks":["sitemap"]}`:                  `line 1: crawler "X": lacks: unknown value "sitemap"`,
+		`{"name":"X","reads":"bing"}`:                       `line 1: crawler "X": reads: unknown value "bing"`,
+		`{"name":"Firefox"}`:                                `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
+		`{"name":"Acme","unverified":["colour"]}`:           `unverified: unknown field "colour"`,
+		`{"name":"Acme","sources":{"colour":["http://x"]}}`: `sources: unknown field "colour"`,
 		`[]`: "line 1: parsing the row as JSON",
 	} {
 		if _, err := crawler.ReadRows([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {

@@ -159,10 +159,17 @@ var vocabulary = func() map[string]role {
 const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
-// BrowserWord reports whether a token would match people's User-Agents: browsers,
-// apps or devices send all of its words. Words that crawlers send too (`search`)
-// and numbers are among them. It is false for a token without a word or number.
+// BrowserWord reports whether a token would match people's User-Agents: one of
+// people.txt has it, or browsers, apps or devices send all of its words. Words
+// that crawlers send too (`search`) and numbers are among them. It is false for a
+// token without a word or number.
 func BrowserWord(token string) bool {
+	return peopleIndex().send(foldToken(token)) || onlyBrowserWords(token)
+}
+
+// onlyBrowserWords reports whether all words of a token are in the vocabulary of
+// browsers, apps and devices.
+func onlyBrowserWords(token string) bool {
 	words := 0
 	for i := 0; i < len(token); {
 		hash, n := firstWord(token[i:])

@@ -1,7 +1,11 @@
 package e2e_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +48,39 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 	s.eventually("the file's crawler is unknown again", private(thing, 200))
 	if n := s.metric(`caddy_robots_registry_fetches_total{outcome="failed"}`); n != 1 {
 		t.Errorf("%v failed reads are counted, want 1", n)
+	}
+}
+
+// Rows that would make people robots are rejected: of a URL each alone, with a log
+// line; of a file all, with the number of the line.
+func TestRegistryDoesNotMakePeopleRobots(t *testing.T) {
+	t.Parallel()
+	const (
+		iphone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBLC/en_US]"
+		android = "Mozilla/5.0 (Linux; Android 14; Pixel 7 Pro Build/UP1A.231005.007; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/122.0 Mobile Safari/537.36 [FB_IAB/FB4A;]"
+		tv      = "Mozilla/5.0 (SMART-TV; LINUX; Tizen 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Version/5.0 TV Safari/537.36"
+		thing   = "OneThing/1.0"
+	)
+	rows := ""
+	for i, token := range []string{"CPU", "15E148", "TV", "en_US", "FB4A", "Pixel 7 Pro"} {
+		rows += fmt.Sprintf(`{"name": "Thing%d", "user_agents": [%q]}`+"\n", i, token)
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, rows+`{"name": "Inward", "verify": {"ranges": ["https://10.0.0.1/list"]}}`+"\n"+`{"name": "OneThing"}`+"\n")
+	}))
+	defer web.Close()
+	s := start(t, siteWith("registry "+web.URL))
+	s.eventually("the good row is used", func() bool { return s.get(thing, "/private/x").status == 403 })
+	for _, ua := range []string{iphone, android, tv} {
+		s.wants(200, s.get(ua, "/private/x"), ua)
+	}
+	if lines := s.lines("a row of the registry was rejected"); len(lines) != 7 {
+		t.Errorf("%d rows were rejected, want 7: %v", len(lines), lines)
+	}
+
+	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	writeFile(t, file, `{"name": "OneThing"}`+"\n"+`{"name": "Acme", "user_agents": ["CPU"]}`+"\n")
+	if err := s.reload(siteWith("registry " + file)); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a file with the token of phones: %v", err)
 	}
 }

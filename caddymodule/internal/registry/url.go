@@ -45,6 +45,13 @@ func parse(r *document.Response, _ *document.Copy[*Additions], _ time.Time) (*Ad
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnusable, err)
 	}
+	rows = slices.DeleteFunc(rows, func(row crawler.Crawler) bool {
+		err := checkFacts(&row.Verify)
+		if err != nil {
+			rejected = append(rejected, crawler.Rejection{Name: row.Name, Reason: err.Error()})
+		}
+		return err != nil
+	})
 	extend := func() (*crawler.Registry, []crawler.Rejection) { return crawler.Builtin().Extend(rows) }
 	return &Additions{rows, rejected, sync.OnceValues(extend)}, nil
 }
@@ -52,7 +59,7 @@ func parse(r *document.Response, _ *document.Copy[*Additions], _ time.Time) (*Ad
 // extend returns base with the rows added, and the rows that were rejected. a may
 // be nil.
 func (a *Additions) extend(base *crawler.Registry) (*crawler.Registry, []crawler.Rejection) {
-	if a == nil || len(a.rows) == 0 {
+	if a == nil {
 		return base, nil
 	}
 	extend := a.builtin

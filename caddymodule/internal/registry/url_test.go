@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,72 @@ func TestURLIsReadAndStored(t *testing.T) {
 	server.Close()
 	u = run(t, server.URL, folder)
 	u.eventually(t, "after a restart without network", func() bool { return u.knows("OneThing") })
+}
+
+// The rows of a third party can't make people robots, nor make the server ask its
+// own network. Each rejected row is logged, and the other rows are used.
+func TestRowsThatAreRejected(t *testing.T) {
+	bad := map[string]string{
+		`{"name":"CPU"}`: "browsers send the word \"CPU\"",
+		`{"name":"TV"}`:  "browsers send",
+		`{"name":"Acme1","user_agents":["Acme1","15E148"]}`:                                            `browsers send the word "15E148"`,
+		`{"name":"Acme2","user_agents":["en_US"]}`:                                                     "browsers send",
+		`{"name":"Acme3","user_agents":["scale"]}`:                                                     "browsers send",
+		`{"name":"Acme4","user_agents":["FB4A"]}`:                                                      "browsers send",
+		`{"name":"Acme5","user_agents":["SM-G991B"]}`:                                                  "browsers send",
+		`{"name":"Acme6","user_agents":["Pixel 7 Pro"]}`:                                               "browsers send",
+		`{"name":"Acme7","shared":["CPU iPhone OS"]}`:                                                  `browsers or apps send the User-Agent token "CPU iPhone OS"`,
+		`{"name":"Acme8","verify":{"ranges":["http://127.0.0.1:2019/config/"]}}`:                       "loopback or private address",
+		`{"name":"Acme9","verify":{"ranges":["https://10.1.2.3/list"]}}`:                               "loopback or private address",
+		`{"name":"Acme10","verify":{"ranges":["https://[::ffff:192.168.0.1]/list"]}}`:                  "loopback or private address",
+		`{"name":"Acme11","verify":{"ranges":["https://localhost/list"]}}`:                             "loopback or private address",
+		`{"name":"Acme12","verify":{"ranges":["https://metadata.internal/list"]}}`:                     "loopback or private address",
+		`{"name":"Acme13","verify":{"ranges":["https://router/list"]}}`:                                "loopback or private address",
+		`{"name":"Acme14","verify":{"ranges":["https://127.1/list"]}}`:                                 "loopback or private address",
+		`{"name":"Acme15","verify":{"ranges":["https://2130706433/list"]}}`:                            "loopback or private address",
+		`{"name":"Acme16","verify":{"ranges":["https://[64:ff9b::127.0.0.1]/list"]}}`:                  "loopback or private address",
+		`{"name":"Acme17","verify":{"signature_agents":["https://[fd00::1]"]}}`:                        "loopback or private address",
+		`{"name":"Acme18","verify":{"ranges":["http://operator.example/list"]}}`:                       "https://",
+		`{"name":"Acme19","verify":{"hosts":["cache.local"]}}`:                                         "local network",
+		`{"name":"Acme20","verify":{"hosts":["com"]}}`:                                                 "top-level domain",
+		`{"name":"Acme21","verify":{"hosts":["a.example` + strings.Repeat(`","a.example`, 32) + `"]}}`: "33 hosts",
+	}
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for row := range bad {
+			fmt.Fprintln(w, row)
+		}
+		fmt.Fprintln(w, `{"name":"OneThing","verify":{"hosts":["crawl.example"],"ranges":["https://operator.example/list","https://192.0.2.1/"],"signature_agents":["https://operator.example"]}}`)
+	})
+	u := run(t, server.URL, t.TempDir())
+	if got := <-u.outcomes; got != "loaded" || !u.knows("OneThing") {
+		t.Fatalf("%s, %v", got, u.logs.All())
+	}
+	additions := u.document.additions()
+	registry, rejected := additions.extend(crawler.Builtin())
+	if len(rejected) != len(bad) || registry.Len() != crawler.Builtin().Len()+1 {
+		t.Errorf("%d rows rejected, want %d; %d crawlers added", len(rejected), len(bad), registry.Len()-crawler.Builtin().Len())
+	}
+	for row, want := range bad {
+		if !slices.ContainsFunc(rejected, func(r crawler.Rejection) bool {
+			return strings.Contains(row, fmt.Sprintf("%q", r.Name)) && strings.Contains(r.Reason, want)
+		}) {
+			t.Errorf("%s: want %q in %v", row, want, rejected)
+		}
+	}
+	if n := u.logs.FilterMessage("a row of the registry was rejected").Len(); n != maxRejectionsLogged {
+		t.Errorf("%d rows logged", n)
+	}
+}
+
+// A registry of which no row can be used adds nothing, and says why.
+func TestAllRowsAreRejected(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, `{"name":"OneThing","verify":{"ranges":["https://10.1.2.3/list"]}}`)
+	})
+	u := run(t, server.URL, t.TempDir())
+	if got := <-u.outcomes; got != "loaded" || u.knows("OneThing") || u.logs.FilterMessage("a row of the registry was rejected").Len() != 1 {
+		t.Errorf("%s, %v", got, u.logs.All())
+	}
 }
 
 func TestUnusableRegistries(t *testing.T) {
