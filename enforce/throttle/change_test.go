@@ -141,7 +141,11 @@ func TestTakeWithMaxWait(t *testing.T) {
 			{OK: true, Delay: 22500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
 			{RetryAfter: 31500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
 		} {
-			if r := l.Take(t.Context(), noon, key, terms, 30*s); r != want {
+			r := l.Take(t.Context(), noon, key, terms, 30*s)
+			if held := r.turn != nil; held != (want.Delay > 0) {
+				t.Errorf("request %d: %+v, want a turn: %t", i, r, !held)
+			}
+			if r.turn = nil; r != want {
 				t.Errorf("request %d: %+v, want %+v", i, r, want)
 			}
 		}

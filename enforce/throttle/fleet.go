@@ -22,7 +22,8 @@ const maxTries = 3
 // Each process keeps the last known state of each budget in its Memory. If this
 // state refuses a request, the process refuses it without a call of the server,
 // because in the meantime other processes can only have used more of the
-// budget. (Only Forget gives budget back.) For all other requests, a script in
+// budget. (Only Forget, and a request that ends while it is held, give budget
+// back.) For all other requests, a script in
 // the server decides, by the server's clock, in one round trip on one key. If
 // the request may be held and others took the time that it wanted, there are
 // up to three round trips. The process stores the state that the script returns.
@@ -107,9 +108,9 @@ func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCa
 		if err != nil {
 			return f.takeFallback(now, k, q.limits, maxWait)
 		}
-		f.local.update(q.now, k, q.limits, &reply.arrivals)
+		f.local.update(q.now, k, q.limits, &reply.arrivals, false)
 		if reply.ok {
-			return v.acceptance(q.now)
+			return v.acceptance(q.now).heldBy(f, q.now, k, q.limits)
 		}
 		v = q.limits.earliest(q.now, &reply.arrivals)
 		if v.wait(q.now) > maxWait || try == maxTries {
@@ -128,6 +129,19 @@ func (f *Fleet) takeFallback(now time.Time, k Key, t *Limits, maxWait time.Durat
 		f.obs.FleetRefusal(EngineFallback)
 	}
 	return r
+}
+
+// giveBack implements giver. It waits for the server, but not longer than a
+// request does. Other processes may know the state from before, and refuse
+// requests until that state accepts one.
+func (f *Fleet) giveBack(now int64, t *turn) bool {
+	q := scriptCall{key: f.name(t.key), now: now, hold: t.at - now, back: true, injected: f.config.injected, limits: t.limits, known: &arrivals{}}
+	reply, err := f.call(context.Background(), q)
+	if err != nil || !reply.ok {
+		return false
+	}
+	f.local.update(now, t.key, t.limits, &reply.arrivals, true)
+	return true
 }
 
 // call calls the server. It returns an error at once if the server is

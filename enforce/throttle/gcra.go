@@ -122,6 +122,43 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 	return true
 }
 
+// giveBack removes from a the request that was accepted for the instant at, and
+// reports whether it did. It does not if a later request was accepted: without
+// this one, that one would have come earlier, and a further request could come at
+// the same time.
+func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
+	var minute int32
+	if t.windows {
+		minute = minuteOfDay(at)
+	}
+	b, before, least := *a, now, int64(0)
+	for i := range t.limits[:t.n] {
+		l := &t.limits[i]
+		if !l.window.open(minute) {
+			continue
+		}
+		b.tat[i] -= l.interval
+		if b.tat[i]-l.tolerance > at {
+			return false
+		}
+		before = max(before, b.tat[i]-l.interval-l.tolerance) // when the request before this one was accepted, if it was held
+		if least == 0 || l.interval < least {
+			least = l.interval
+		}
+	}
+	if a.sig != t.sig || least == 0 || a.last < at-least/2 { // the budget has not accepted the request, or was reset
+		return false
+	}
+	b.last, b.used = min(a.last, before), 0
+	for i := range t.limits[:t.n] {
+		if l := &t.limits[i]; l.window.open(minute) {
+			b.used = max(b.used, float32(b.tat[i]-b.last)/float32(l.interval))
+		}
+	}
+	*a = b
+	return true
+}
+
 // convert converts a, which belongs to other limits, to t.
 //
 // The number of requests that are used under the old limits is also used under

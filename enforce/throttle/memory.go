@@ -135,7 +135,24 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Limits, maxWai
 	s, tag, h := m.lock(k)
 	r := s.take(at, tag, h, t, maxWait)
 	s.mu.Unlock()
-	return r
+	return r.heldBy(m, at, k, t)
+}
+
+// giveBack implements giver.
+func (m *Memory) giveBack(now int64, t *turn) bool {
+	s, tag, h := m.lock(t.key)
+	defer s.mu.Unlock()
+	place, found := s.find(tag, h)
+	if !found {
+		return false
+	}
+	var a arrivals
+	place.load(t.limits, &a)
+	if !t.limits.giveBack(now, t.at, &a) {
+		return false
+	}
+	place.store(t.limits, &a)
+	return true
 }
 
 // lock locks and returns the shard of k, with k's tag and hash.
@@ -173,14 +190,14 @@ func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
 
 // update merges remote, the state of k's budget under t in the server, into the
 // Memory. A budget only becomes smaller, so of two arrival times the later one
-// counts.
-func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals) {
+// counts, unless a request was given back.
+func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool) {
 	s, tag, h := m.lock(k)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
 	if !found {
 		place = s.insert(tag, h, now)
-	} else {
+	} else if !back {
 		var a arrivals
 		place.load(t, &a)
 		if a.sig != t.sig {

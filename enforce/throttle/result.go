@@ -38,6 +38,8 @@ type Result struct {
 	// Delay is how long the caller must hold an accepted request before it may
 	// go on. It is at most maxWait.
 	Delay time.Duration
+
+	turn *turn // of a request with a Delay: what it has used
 }
 
 // Limiter applies Limits to requests, and keeps the budgets. Its methods are

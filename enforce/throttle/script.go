@@ -15,7 +15,7 @@ var takeSource string
 var takeScript = valkey.NewLuaScript(takeSource)
 
 // The script has scriptHead arguments, and scriptLimit more for each limit.
-const scriptHead, scriptLimit = 8, 6
+const scriptHead, scriptLimit = 9, 6
 
 // scriptCall is one call of the script. Times are in microseconds by the
 // caller's clock. The script converts them to the server's clock and back, so
@@ -23,7 +23,8 @@ const scriptHead, scriptLimit = 8, 6
 type scriptCall struct {
 	key      string
 	now      int64
-	hold     int64 // how long after now the request is to be accepted
+	hold     int64 // how long after now the request is to be accepted, or was accepted
+	back     bool  // gives the request back
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
 	limits   *Limits
@@ -59,7 +60,10 @@ func (s valkeyServer) call(ctx context.Context, q scriptCall) (scriptReply, erro
 // args returns the arguments of the script.
 func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	t, clock, last := q.limits, "server", int64(0)
+	t, clock, action, last := q.limits, "server", "take", int64(0)
+	if q.back {
+		action = "return"
+	}
 	if q.injected {
 		clock = "caller"
 	}
@@ -68,7 +72,7 @@ func (q scriptCall) args() []string {
 	}
 	args := make([]string, 0, scriptHead+scriptLimit*t.n)
 	args = append(args, clock, number(q.now), number(q.hold), number(q.slack), strconv.FormatUint(uint64(t.sig), 16), number(last),
-		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)))
+		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)), action)
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
 		args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),

@@ -29,6 +29,13 @@ func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
 		q.limits.convert(&a)
 	}
 	q.limits.rewind(q.now, &a)
+	if q.back {
+		ok := stored && q.limits.giveBack(q.now, q.now+q.hold, &a)
+		if ok {
+			s.accounts[q.key] = a
+		}
+		return scriptReply{ok: ok, arrivals: a}, nil
+	}
 	if q.seen && q.known.last-q.now <= MaxWait.Microseconds() {
 		if !stored {
 			a.last, a.used = q.known.last, q.known.used

@@ -1,12 +1,12 @@
--- Decides on one request with the terms in ARGV and the budget in KEYS[1], by
--- the same GCRA as gcra.go. Times are in microseconds since 1970; a double
+-- Decides on one request with the terms in ARGV and the budget in KEYS[1], or
+-- gives back what a request has used, by the same GCRA as gcra.go. Times are in microseconds since 1970; a double
 -- represents them exactly.
 --
 -- ARGV: 1 "server" or "caller": the clock that counts; 2 the time now by the
 -- caller's clock; 3 how long after now the request is to be accepted; 4 the
 -- largest error of converted times; 5 the signature of the terms; 6, 7 the
 -- values of last and used that the caller knows, 0 if it knows none; 8 the
--- number of limits; then for each limit: its interval, tolerance, window (from
+-- number of limits; 9 "take" or "return"; then for each limit: its interval, tolerance, window (from
 -- and length, in minutes), unit, and the arrival time that the caller knows.
 --
 -- Times in ARGV and in the reply are by the caller's clock. Stored times are by
@@ -26,7 +26,7 @@ local at, slack, n = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[8
 
 local limits = {}
 for i = 1, n do
-  local a = 8 + (i - 1) * 6
+  local a = 9 + (i - 1) * 6
   limits[i] = {
     interval = tonumber(ARGV[a + 1]), tolerance = tonumber(ARGV[a + 2]),
     from = tonumber(ARGV[a + 3]), length = tonumber(ARGV[a + 4]),
@@ -65,6 +65,45 @@ if #fields >= 3 then
   end
 end
 
+local function save()
+  local free, value = last, {ARGV[5], string.format('%.0f', last), string.format('%.9g', used)}
+  for i = 1, n do
+    free = math.max(free, tat[i])
+    value[3 + i] = string.format('%.0f', tat[i])
+  end
+  -- The key expires a minute after the budget is unused, so that the state can
+  -- still be converted if the file changes.
+  redis.call('SET', KEYS[1], table.concat(value, ' '), 'PX', string.format('%.0f', math.ceil((free - now) / 1000) + 60000))
+end
+local function reply(ok)
+  local values = {ok, last - ahead, string.format('%.9g', used)}
+  for i = 1, n do values[3 + i] = tat[i] - ahead end
+  return values
+end
+
+-- Gives back the request that was accepted for the instant at, unless a later
+-- one was accepted.
+if ARGV[9] == 'return' then
+  local ok, before, least = 1, now, nil
+  for i, l in ipairs(limits) do
+    if open(l, at) then
+      tat[i] = tat[i] - l.interval
+      if tat[i] - l.tolerance > at + slack then ok = 0 end
+      before = math.max(before, tat[i] - l.interval - l.tolerance)
+      least = math.min(least or l.interval, l.interval)
+    end
+  end
+  if fields[1] ~= ARGV[5] or not least or last < at - least / 2 then ok = 0 end
+  if ok == 1 then
+    last, used = math.min(last, before), 0
+    for i, l in ipairs(limits) do
+      if open(l, at) then used = math.max(used, (tat[i] - last) / l.interval) end
+    end
+    save()
+  end
+  return reply(ok)
+end
+
 -- Adds the requests that the caller accepted while it could not call the server.
 local known = tonumber(ARGV[6])
 if known > 0 and known + ahead - now <= MAX_WAIT then
@@ -94,17 +133,5 @@ if ok == 1 then
   if counts then last, used = math.max(last, at), most end
 end
 
-if counts or rewound then
-  local free, value = last, {ARGV[5], string.format('%.0f', last), string.format('%.9g', used)}
-  for i = 1, n do
-    free = math.max(free, tat[i])
-    value[3 + i] = string.format('%.0f', tat[i])
-  end
-  -- The key expires a minute after the budget is unused, so that the state can
-  -- still be converted if the file changes.
-  redis.call('SET', KEYS[1], table.concat(value, ' '), 'PX', string.format('%.0f', math.ceil((free - now) / 1000) + 60000))
-end
-
-local reply = {ok, last - ahead, string.format('%.9g', used)}
-for i = 1, n do reply[3 + i] = tat[i] - ahead end
-return reply
+if counts or rewound then save() end
+return reply(ok)

@@ -19,12 +19,13 @@ type Waiters struct {
 	max    int64
 	held   atomic.Int64
 	closed atomic.Bool
+	queue  queue
 }
 
 // NewWaiters returns a Waiters that holds at most max requests at a time. If max
 // is 0 or less, it holds none.
 func NewWaiters(max int) *Waiters {
-	return &Waiters{max: int64(max)}
+	return &Waiters{max: int64(max), queue: queue{max: max, lines: make(map[Key]*line)}}
 }
 
 // Take calls l.Take with maxWait, and holds an accepted request for its Delay.
@@ -32,7 +33,9 @@ func NewWaiters(max int) *Waiters {
 // maxWait of zero, so that the request is accepted at once or refused.
 //
 // If ctx ends while the request is held, Take returns the error of ctx. The
-// request must then not go on, although it has used budget.
+// request must then not go on. It gives its turn back if no later request was
+// accepted; otherwise a further request of the same budget gets the turn. A Fleet
+// waits for the server then, at most FleetConfig.Deadline for each turn.
 func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Limits, maxWait time.Duration) (Result, error) {
 	if maxWait <= 0 || t == nil || w.closed.Load() {
 		return l.Take(ctx, now, k, t, 0), nil
@@ -42,18 +45,43 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *
 		return l.Take(ctx, now, k, t, 0), nil
 	}
 	defer w.held.Add(-1)
-	r := l.Take(ctx, now, k, t, maxWait)
-	if !r.OK || r.Delay <= 0 {
-		return r, nil
+	r := w.reuse(now, k, t, maxWait)
+	if !r.OK {
+		r = l.Take(ctx, now, k, t, maxWait)
+		if !r.OK || r.Delay <= 0 {
+			return r, nil
+		}
+		if r.turn != nil {
+			w.queue.add(r.turn)
+		}
 	}
-	timer := time.NewTimer(r.Delay)
+	start, timer := time.Now(), time.NewTimer(r.Delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		if r.turn != nil {
+			w.queue.remove(r.turn)
+		}
 		return r, nil
 	case <-ctx.Done():
+		if r.turn != nil {
+			w.queue.abandon(r.turn, now.Add(time.Since(start)).UnixMicro())
+		}
 		return r, ctx.Err()
 	}
+}
+
+// reuse returns the result for a request that gets an abandoned turn; the zero
+// Result if there is none.
+func (w *Waiters) reuse(now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
+	at := now.UnixMicro()
+	free := w.queue.reuse(k, t, at, at+min(maxWait, MaxWait).Microseconds())
+	if free == nil {
+		return Result{}
+	}
+	r := free.result
+	r.Delay, r.turn = time.Duration(free.at-at)*time.Microsecond, free
+	return r
 }
 
 // Close makes w hold no further requests. Requests that are already held go on

@@ -1,9 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A reload does not end the requests that are held until they are allowed.
@@ -43,6 +47,73 @@ Crawl-delay: 2"
 		if got := <-held; got.status != 200 || !strings.Contains("one two", got.body) {
 			t.Errorf("a request that was held at a reload: status %d, %q", got.status, got.body)
 		}
+	}
+}
+
+// Clients that hang up while they are held delay no others, with budgets in memory
+// and in a fleet.
+func TestClientsThatHangUpDelayNoOthers(t *testing.T) {
+	t.Parallel()
+	redis := newRedis(t)
+	if redis == nil {
+		t.Fatal("redis-server is not installed")
+	}
+	for name, fleet := range map[string]string{"memory": "", "fleet": fmt.Sprintf("fleet redis://127.0.0.1:%d", redis.port)} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, `{
+	metrics
+}
+http://:$PORT {
+	robots {
+		source inline "User-agent: bingbot
+Crawl-delay: 5"
+		crawl_delay {
+			wait 10m
+		}
+		`+fleet+`
+	}
+	respond "page"
+}`)
+			if fleet != "" {
+				s.eventually("the server shares budgets", func() bool { s.get(chrome, "/"); return s.metric("caddy_robots_fleet_up") == 1 })
+			}
+			s.wants(200, s.get(bingbot, "/"), "the first request")
+			var held []net.Conn
+			hangUp := func() {
+				for _, conn := range held {
+					conn.Close()
+				}
+			}
+			defer hangUp()
+			for range 150 { // 134 of them fill ten minutes
+				conn, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", s.port))
+				if err != nil {
+					t.Fatal(err)
+				}
+				held = append(held, conn)
+				fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: %s\r\n\r\n", bingbot)
+			}
+			get := func() int {
+				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+				defer cancel()
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("User-Agent", bingbot)
+				resp, err := client.Do(r)
+				if err != nil {
+					return 0
+				}
+				resp.Body.Close()
+				return resp.StatusCode
+			}
+			s.eventually("all turns of ten minutes are taken", func() bool {
+				return s.metric(`caddy_robots_decisions_total{action="throttle",crawler="bingbot",reason="crawl_delay"}`) > 0
+			})
+			hangUp()
+			s.eventually("a request goes on in its time", func() bool { return get() == 200 })
+		})
 	}
 }
 
