@@ -40,7 +40,6 @@ type Log struct {
 	text     io.ReadCloser
 	lines    *lineReader
 	first    int64 // time of the first request; 0 if not known
-	done     bool
 }
 
 // countingReader counts the octets before decompression.
@@ -136,12 +135,8 @@ func (l *Log) setFormat(sample [][]byte) (err error) {
 
 // Next reads and parses the next line. It returns false at the end.
 func (l *Log) Next() bool {
-	if l.done {
-		return false
-	}
 	line, p, err := l.lines.next()
 	if err != nil {
-		l.done = true
 		if !errors.Is(err, io.EOF) {
 			l.Cut = err
 		}

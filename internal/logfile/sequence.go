@@ -52,7 +52,7 @@ func (l *Log) findFirst() {
 		}
 	}
 	l.Close()
-	l.done, l.Cut = false, nil
+	l.Cut = nil
 }
 
 // begin reads the first line of a waiting file and makes it active.
@@ -70,34 +70,27 @@ func (s *Sequence) begin(l *Log) error {
 	return nil
 }
 
-// Lines reads all lines. It returns, for each, the log whose current line it is. An
-// error is the last element.
+// Lines reads all lines, the earliest first. It returns, for each, the log whose
+// current line it is. An error is the last element.
 func (s *Sequence) Lines() iter.Seq2[*Log, error] {
 	return func(yield func(*Log, error) bool) {
-		for l, err := s.next(nil); l != nil || err != nil; l, err = s.next(l) {
-			if !yield(l, err) || err != nil {
+		for {
+			l := s.earliest()
+			for len(s.waiting) > 0 && (l == nil || len(s.active) < maxOpen && s.waiting[0].first <= l.position()) {
+				if err := s.begin(s.waiting[0]); err != nil {
+					yield(nil, err)
+					return
+				}
+				s.waiting = s.waiting[1:]
+				l = s.earliest()
+			}
+			if l == nil || !yield(l, nil) {
 				return
 			}
-		}
-	}
-}
-
-// next reads the next line of the log last, and returns the log whose current line is
-// the earliest; nil at the end. The first call gets nil.
-func (s *Sequence) next(last *Log) (*Log, error) {
-	if last != nil && !last.Next() {
-		last.Close()
-		s.active = slices.DeleteFunc(s.active, func(l *Log) bool { return l == last })
-	}
-	for {
-		l := s.earliest()
-		if len(s.waiting) == 0 || l != nil && (len(s.active) >= maxOpen || s.waiting[0].first > l.position()) {
-			return l, nil
-		}
-		w := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		if err := s.begin(w); err != nil {
-			return nil, err
+			if !l.Next() {
+				l.Close()
+				s.active = slices.DeleteFunc(s.active, func(o *Log) bool { return o == l })
+			}
 		}
 	}
 }

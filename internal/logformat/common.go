@@ -138,6 +138,9 @@ func endsRequest(b []byte) bool {
 	return len(b) > 1 && b[0] == ' ' && (isDigit(b[1]) || b[1] == '-')
 }
 
+// endsLine reports whether b is empty.
+func endsLine(b []byte) bool { return len(b) == 0 }
+
 // endsField reports whether b is empty or begins with a blank.
 func endsField(b []byte) bool { return len(b) == 0 || b[0] == ' ' }
 
@@ -164,19 +167,16 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		if !ok || len(rest) < 2 || rest[0] != ' ' || rest[1] != '"' {
 			return cutOff
 		}
-		var agent string
-		switch rest = rest[2:]; {
-		case p.more == 0: // all quotation marks but the last one belong to the User-Agent
-			if n := len(rest); n == 0 || rest[n-1] != '"' || escaped(rest, n-1) {
-				return cutOff
-			}
-			agent, b = view(unescaped(rest[:len(rest)-1], &p.buf)), nil
-		default:
-			if agent, b, ok = p.quoted(rest, endsField); !ok {
-				return cutOff
-			}
+		ends := endsField
+		if p.more == 0 { // all quotation marks but the last one belong to the User-Agent
+			ends = endsLine
+		}
+		agent, rest, ok := p.quoted(rest[2:], ends)
+		if !ok {
+			return cutOff
 		}
 		e.setAgent(agent)
+		b = rest
 	}
 	if p.hostAt > 0 {
 		e.Host = field(b, p.hostAt)

@@ -81,23 +81,23 @@ func (n Note) String() string {
 
 // noteList is a list of notes. Notes that differ only in the crawler are
 // joined.
-type noteList struct{ list []Note }
+type noteList []Note
 
 func (n *noteList) add(kind NoteKind, crawler, detail string, siteLine, line int) {
-	for i := range n.list {
-		if o := &n.list[i]; o.Kind == kind && o.Detail == detail && o.SiteLine == siteLine && o.Line == line {
+	for i := range *n {
+		if o := &(*n)[i]; o.Kind == kind && o.Detail == detail && o.SiteLine == siteLine && o.Line == line {
 			if !slices.Contains(o.Crawlers, crawler) {
 				o.Crawlers = append(o.Crawlers, crawler)
 			}
 			return
 		}
 	}
-	n.list = append(n.list, Note{Kind: kind, Crawlers: []string{crawler}, Detail: detail, SiteLine: siteLine, Line: line})
+	*n = append(*n, Note{Kind: kind, Crawlers: []string{crawler}, Detail: detail, SiteLine: siteLine, Line: line})
 }
 
-func (n *noteList) sorted() []Note {
-	slices.SortStableFunc(n.list, func(a, b Note) int {
+func (n noteList) sorted() []Note {
+	slices.SortStableFunc(n, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SiteLine, b.SiteLine))
 	})
-	return n.list
+	return n
 }

@@ -122,11 +122,15 @@ func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site 
 // them. Any other line belongs only to the User-agent lines directly above it,
 // which are called a run here.
 type owners struct {
-	open, inRun   bool // another User-agent line would join the group; would join the run
-	others, named bool // the group has tokens that stay; has tokens that are removed
-	runOthers     bool // the same for the run
-	runNamed      bool
+	open, inRun bool // another User-agent line would join the group; would join the run
+	group, run  tokens
 }
+
+// tokens says whether there are tokens that stay, and tokens that are removed.
+type tokens struct{ stay, removed bool }
+
+// keep reports whether lines that belong to the tokens stay.
+func (t tokens) keep() bool { return t.stay || !t.removed }
 
 // read reports whether a line stays. If it does not, kept takes its place: a
 // User-agent line with the tokens that stay, or "".
@@ -138,20 +142,20 @@ func (o *owners) read(l *robots.Line, d robots.Dialect, removed func(string) boo
 		return o.userAgent(l, d, removed)
 	case robots.DirectiveAllow, robots.DirectiveDisallow:
 		o.open, o.inRun = false, false
-		return "", o.others || !o.named
+		return "", o.group.keep()
 	}
 	if l.Directive != robots.DirectiveUnknown {
 		o.inRun = false
 	}
-	return "", o.runOthers || !o.runNamed
+	return "", o.run.keep()
 }
 
 func (o *owners) userAgent(l *robots.Line, d robots.Dialect, removed func(string) bool) (kept string, stays bool) {
 	if !o.open {
-		o.open, o.inRun, o.others, o.named = true, false, false, false
+		*o = owners{open: true}
 	}
 	if !o.inRun {
-		o.inRun, o.runOthers, o.runNamed = true, false, false
+		o.inRun, o.run = true, tokens{}
 	}
 	values := []string{l.Value}
 	if d == robots.Kollar1996 {
@@ -163,11 +167,9 @@ func (o *owners) userAgent(l *robots.Line, d robots.Dialect, removed func(string
 			stay = append(stay, v)
 		}
 	}
-	if len(values) > len(stay) {
-		o.named, o.runNamed = true, true
-	}
-	if len(stay) > 0 {
-		o.others, o.runOthers = true, true
+	for _, t := range []*tokens{&o.group, &o.run} {
+		t.stay = t.stay || len(stay) > 0
+		t.removed = t.removed || len(stay) < len(values)
 	}
 	switch {
 	case len(stay) == len(values):

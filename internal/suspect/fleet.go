@@ -1,7 +1,6 @@
 package suspect
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"time"
 )
@@ -115,7 +114,6 @@ func (k *Key) visitor(site string, port uint16, client netip.Addr, userAgent str
 		detail |= 1
 	}
 	sum := k.sign(forClient, detail, Network(client), site, userAgent)
-	binary.BigEndian.PutUint64(id[:], binary.BigEndian.Uint64(sum[:]))
-	binary.BigEndian.PutUint64(id[8:], binary.BigEndian.Uint64(sum[8:]))
+	copy(id[:], sum[:])
 	return id
 }

@@ -165,11 +165,9 @@ func (w *Watch) count(e *entry, r *Request, t *traits, now uint32, site uint64, 
 	} else if t.kind == embedded {
 		w.embedded(e, t, site)
 	}
-	if raised != 0 {
-		w.raise(e, r, t.fields, raised, now)
-	}
 	last := uint32(0)
 	if raised != 0 {
+		w.raise(e, r, t.fields, raised, now)
 		last = now
 	}
 	if h := w.fleet.Load(); h != nil && e.fleetVersion != h.version {
@@ -215,17 +213,13 @@ const (
 // hintsEvery: the client hints of every 16th document are checked.
 const hintsEvery = 16
 
+// trapSignals are the signals that hits raise.
+var trapSignals = [...]Signals{NoHit: 0, StaticHit: 1 << StaticTrap, OtherHit: 1 << OtherTrap, MintedHit: 1 << MintedTrap}
+
 // document counts a page that the user asked for, and returns the signals that it
 // raises.
 func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised Signals) {
-	switch r.Trap {
-	case MintedHit:
-		raised |= 1 << MintedTrap
-	case OtherHit:
-		raised |= 1 << OtherTrap
-	case StaticHit:
-		raised |= 1 << StaticTrap
-	}
+	raised = trapSignals[r.Trap]
 	target := uint16(maphash.String(w.seeds[3], r.Target)) | 1 // 0 stands for no document yet
 	if e.last == target {
 		return raised // a reload
