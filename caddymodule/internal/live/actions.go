@@ -94,18 +94,16 @@ const refreshTimeout = 30 * time.Second
 
 // Refresh implements statusapi.Reporter.
 func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query statusapi.RefreshQuery) (*statusapi.Refresh, error) {
+	list, err := r.inForceAt(scope, query.OriginID, "")
+	if err != nil {
+		return nil, err
+	}
 	wanted := make(map[*Handler]map[enforce.Origin]bool)
-	for _, p := range r.inForce(scope) {
-		if query.OriginID != "" && p.id != query.OriginID {
-			continue
-		}
+	for _, p := range list {
 		if wanted[p.Handler] == nil {
 			wanted[p.Handler] = make(map[enforce.Origin]bool)
 		}
 		wanted[p.Handler][p.Origin] = true
-	}
-	if query.OriginID != "" && len(wanted) == 0 {
-		return nil, errNoOrigin(query.OriginID, "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()

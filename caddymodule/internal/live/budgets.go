@@ -122,14 +122,13 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 	if query.Crawler == "" {
 		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
-	now := r.app.Now()
-	found, perClient := false, false
+	list, err := r.inForceAt(scope, query.OriginID, "")
+	if err != nil {
+		return nil, err
+	}
+	now, perClient := r.app.Now(), false
 	var done []throttle.Key
-	for _, p := range r.inForce(scope) {
-		if query.OriginID != "" && p.id != query.OriginID {
-			continue
-		}
-		found = true
+	for _, p := range list {
 		agent := p.engine().Agent(query.Crawler)
 		for _, b := range p.budgets(scope, &agent) {
 			if perClient = perClient || b.PerAddr; b.PerAddr || slices.Contains(done, b.Key) {
@@ -141,10 +140,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 			done = append(done, b.Key)
 		}
 	}
-	switch {
-	case query.OriginID != "" && !found:
-		return nil, errNoOrigin(query.OriginID, "")
-	case len(done) == 0 && perClient:
+	if len(done) == 0 && perClient {
 		return nil, statusapi.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
 	}
 	return &statusapi.Reset{Budgets: len(done)}, nil

@@ -20,9 +20,9 @@ import (
 // Origins implements statusapi.Reporter.
 func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) (*statusapi.Origins, error) {
 	now := time.Now()
-	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return query.ID != "" && p.id != query.ID })
-	if query.ID != "" && len(list) == 0 {
-		return nil, errNoOrigin(query.ID, ": a reload may have replaced it, or it was not read yet")
+	list, err := r.inForceAt(scope, query.ID, ": a reload may have replaced it, or it was not read yet")
+	if err != nil {
+		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(p inForce) bool {
 		return query.Broken && p.problem(now).Severity == "" || query.Grace && len(p.Earlier) == 0

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,6 +150,16 @@ func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
 		return cmp.Or(strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.String(), b.Origin.String()), strings.Compare(a.id, b.id))
 	})
 	return list
+}
+
+// inForceAt is inForce for only the origin with an ID. If the ID is "", it returns all.
+// advice is a part of the error if there is none.
+func (r *Reporter) inForceAt(scope statusapi.Scope, id, advice string) ([]inForce, error) {
+	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return id != "" && p.id != id })
+	if id != "" && len(list) == 0 {
+		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
+	}
+	return list, nil
 }
 
 // originID returns statusapi.Origin.ID.

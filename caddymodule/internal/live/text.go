@@ -19,11 +19,6 @@ func badRequest(format string, args ...any) error {
 	return statusapi.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// errNoOrigin returns the error for a statusapi.Origin.ID that there is not.
-func errNoOrigin(id, advice string) error {
-	return statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
-}
-
 // formatTime returns a time for messages, without the date if it is the date of
 // now.
 func formatTime(t, now time.Time) string {
