@@ -129,8 +129,8 @@ func (c *Counters) snapshot() *file {
 	for _, s := range sites {
 		f.Sites = append(f.Sites, *s)
 	}
-	for _, line := range c.lines.all() {
-		f.Lines = append(f.Lines, line.save())
+	for _, n := range c.lines.nodes() {
+		f.Lines = append(f.Lines, n.value.save())
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -34,8 +35,8 @@ func (c *Counters) fold() {
 	for _, row := range c.allCrawlers() {
 		row.fold(c.at)
 	}
-	for _, line := range c.lines.all() {
-		line.refused.fold(c.at, line.refusals())
+	for _, n := range c.lines.nodes() {
+		n.value.refused.fold(c.at, n.value.refusals())
 	}
 	c.advance(minuteOf(c.now()))
 }
@@ -43,7 +44,10 @@ func (c *Counters) fold() {
 // allCrawlers returns the counters of all crawlers: of classes, in the table, and
 // retired ones. The caller holds mu.
 func (c *Counters) allCrawlers() []*Crawler {
-	list := append(c.crawlers.all(), c.retired...)
+	list := slices.Clone(c.retired)
+	for _, n := range c.crawlers.nodes() {
+		list = append(list, n.value)
+	}
 	for _, s := range c.sites {
 		for i := range s.classes {
 			if row := s.classes[i].Load(); row != nil {
@@ -76,8 +80,8 @@ func (c *Counters) advance(m minute) {
 			row.past[i].advance(from, m)
 		}
 	}
-	for _, line := range c.lines.all() {
-		line.refused.advance(from, m)
+	for _, n := range c.lines.nodes() {
+		n.value.refused.advance(from, m)
 	}
 }
 

@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -109,7 +108,7 @@ func (t *table[T]) evict(invented bool, rank func(*T) [2]int64) (evicted []*T) {
 		rank [2]int64
 	}
 	var list []entry
-	for n := range t.nodes() {
+	for _, n := range t.nodes() {
 		if n.invented || !invented {
 			list = append(list, entry{n, rank(n.value)})
 		}
@@ -122,25 +121,14 @@ func (t *table[T]) evict(invented bool, rank func(*T) [2]int64) (evicted []*T) {
 	return evicted
 }
 
-// nodes returns the nodes. One that is added or removed during the iteration may or
-// may not be among them.
-func (t *table[T]) nodes() iter.Seq[*node[T]] {
-	return func(yield func(*node[T]) bool) {
-		for i := range t.buckets {
-			for n := t.buckets[i].Load(); n != nil; n = n.next.Load() {
-				if !yield(n) {
-					return
-				}
-			}
+// nodes returns the nodes. One that is added or removed meanwhile may or may not be
+// among them.
+func (t *table[T]) nodes() []*node[T] {
+	list := make([]*node[T], 0, t.len())
+	for i := range t.buckets {
+		for n := t.buckets[i].Load(); n != nil; n = n.next.Load() {
+			list = append(list, n)
 		}
-	}
-}
-
-// all returns the values, like nodes.
-func (t *table[T]) all() []*T {
-	list := make([]*T, 0, t.len())
-	for n := range t.nodes() {
-		list = append(list, n.value)
 	}
 	return list
 }

@@ -177,7 +177,8 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 	defer c.mu.Unlock()
 	c.fold()
 	var list []LineCount
-	for _, line := range c.lines.all() {
+	for _, node := range c.lines.nodes() {
+		line := node.value
 		if !scope.Host(line.site.name, line.Origin.Host) {
 			continue
 		}
