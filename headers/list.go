@@ -37,11 +37,9 @@ func (l *list) next() (item, bool) {
 		if l.rest == "" || l.count == maxItems {
 			return item{}, false
 		}
-		end := strings.IndexByte(l.rest, ',')
-		if end < 0 {
-			end = len(l.rest)
-		}
-		name, value, colon := strings.Cut(l.rest[:end], ":")
+		element, _, _ := strings.Cut(l.rest, ",")
+		end := len(element)
+		name, value, colon := strings.Cut(element, ":")
 		name = trim(name)
 		if first, after, blank := strings.Cut(name, " "); l.blanks && blank &&
 			(!colon || lookup(first) != nil || lookup(trim(after)) != nil) {
@@ -114,10 +112,8 @@ func (l *list) date() (string, int) {
 	case first >= 0:
 		date = first
 	default:
-		date = len(tail)
-		if i := strings.IndexByte(tail, ','); i >= 0 {
-			date = i
-		}
+		text, _, _ := strings.Cut(tail, ",")
+		date = len(text)
 	}
 	return tail[:date], start + date
 }

@@ -126,36 +126,31 @@ func Compile(rules []Setting) (*Table, error) {
 // the order of the rules.
 func (r *Table) collectValues(rules []Setting) []int32 {
 	type key struct {
-		crawler    int
+		crawler    string
 		only       bool
 		directives Directives
 	}
 	crawlers := map[string]int{"": 0}
-	first := map[key]int{} // rule
+	order := make([]int, len(rules))
 	keys := make([]key, len(rules))
-	var order []key
 	for i, rule := range rules {
-		name := strings.ToLower(rule.Crawler)
-		if _, known := crawlers[name]; !known {
-			crawlers[name] = len(crawlers)
-		}
-		keys[i] = key{crawlers[name], rule.Only, rule.Directives}
-		if _, known := first[keys[i]]; !known {
-			first[keys[i]] = i
-			order = append(order, keys[i])
+		order[i], keys[i] = i, key{strings.ToLower(rule.Crawler), rule.Only, rule.Directives}
+		if _, known := crawlers[keys[i].crawler]; !known {
+			crawlers[keys[i].crawler] = len(crawlers)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b key) int { return a.crawler - b.crawler })
-	at := make(map[key]int32, len(order))
-	for i, k := range order {
-		rule := &rules[first[k]]
-		tag := Tag{rule.Crawler, rule.Directives}
-		r.values = append(r.values, headerValue{tag, rule.Only, tag.String()})
-		at[k] = int32(i)
-	}
+	slices.SortStableFunc(order, func(a, b int) int { return crawlers[keys[a].crawler] - crawlers[keys[b].crawler] })
+	at := map[key]int32{}
 	valueOf := make([]int32, len(rules))
-	for i, k := range keys {
-		valueOf[i] = at[k]
+	for _, i := range order {
+		value, known := at[keys[i]]
+		if !known {
+			value = int32(len(r.values))
+			at[keys[i]] = value
+			tag := Tag{rules[i].Crawler, rules[i].Directives}
+			r.values = append(r.values, headerValue{tag, rules[i].Only, tag.String()})
+		}
+		valueOf[i] = value
 	}
 	return valueOf
 }

@@ -69,20 +69,20 @@ func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 			}
 		}
 	}
-	own := a.buildTrie(fragments)
-	suffix = a.link(own, len(fragments))
-	a.buildTable(fragments)
+	own, octets := a.buildTrie(fragments)
+	suffix = a.link(own, octets, len(fragments))
+	a.buildTable(fragments, octets)
 	return a, suffix
 }
 
 // buildTrie makes the nodes, level by level. For each node, it returns the
-// fragment that ends there, 0 for none. It stores the parent of each node in
-// fail; link replaces it.
-func (a *automaton) buildTrie(fragments []string) (own []int32) {
+// fragment that ends there, 0 for none, and its last octet. It stores the parent
+// of each node in fail; link replaces it.
+func (a *automaton) buildTrie(fragments []string) (own []int32, octets []byte) {
 	type job struct{ from, to int } // the fragments that start with the prefix of the node
 	jobs := []job{{0, len(fragments)}}
 	a.nodes = []trieNode{{}}
-	own = []int32{0}
+	own, octets = []int32{0}, []byte{0}
 	depth, level := 0, 1 // level is the index of the first node of the next level
 	for n := 0; n < len(a.nodes); n++ {
 		if n == level {
@@ -102,28 +102,18 @@ func (a *automaton) buildTrie(fragments []string) (own []int32) {
 			}
 			a.nodes[n].child[c>>6&1] |= 1 << (c & 63)
 			a.nodes = append(a.nodes, trieNode{fail: int32(n)})
-			own = append(own, 0)
+			own, octets = append(own, 0), append(octets, c)
 			jobs = append(jobs, job{j.from, to})
 			j.from = to
 		}
 	}
 	a.nodes = slices.Clip(a.nodes)
-	return own
+	return own, octets
 }
 
 // link sets fail, fragment and state of each node.
-func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
+func (a *automaton) link(own []int32, octets []byte, fragments int) (suffix []int32) {
 	suffix = make([]int32, fragments+1)
-	octets := make([]byte, len(a.nodes))
-	for n := range a.nodes {
-		k := a.nodes[n].first
-		for w, word := range a.nodes[n].child {
-			for ; word != 0; word &= word - 1 {
-				octets[k] = byte(64*w + bits.TrailingZeros64(word))
-				k++
-			}
-		}
-	}
 	for n := 1; n < len(a.nodes); n++ {
 		nd := &a.nodes[n]
 		parent := nd.fail
@@ -155,7 +145,7 @@ const minTable = 32 << 10
 
 // buildTable makes rows for the first nodes, until the table has its maximal
 // size.
-func (a *automaton) buildTable(fragments []string) {
+func (a *automaton) buildTable(fragments []string, octets []byte) {
 	size := 0
 	for _, f := range fragments {
 		size += len(f)
@@ -192,12 +182,10 @@ func (a *automaton) buildTable(fragments []string) {
 		if n > 0 {
 			copy(row, a.rowAt(nd.fail))
 		}
-		for w, word := range nd.child {
-			for ; word != 0; word &= word - 1 {
-				c := byte(64*w + bits.TrailingZeros64(word))
-				child := &a.nodes[nd.next(c)]
-				row[a.classes[c]] = step{child.state, child.fragment}
-			}
+		children := bits.OnesCount64(nd.child[0]) + bits.OnesCount64(nd.child[1])
+		for k := range children {
+			child := int(nd.first) + k
+			row[a.classes[octets[child]]] = step{a.nodes[child].state, a.nodes[child].fragment}
 		}
 	}
 }

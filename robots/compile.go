@@ -86,10 +86,7 @@ type literal struct {
 // the node.
 func (b *builder) buildTree(literals []literal) {
 	slices.SortFunc(literals, func(x, y literal) int {
-		if c := strings.Compare(x.text, y.text); c != 0 {
-			return c
-		}
-		return cmp.Compare(x.winner.rule, y.winner.rule)
+		return cmp.Or(strings.Compare(x.text, y.text), cmp.Compare(x.winner.rule, y.winner.rule))
 	})
 	b.nodes = make([]node, 0, len(literals)+len(literals)/2+1)
 	b.parents = make([]int32, 0, cap(b.nodes))

@@ -42,20 +42,18 @@ func newFragmentIndex(rules []wildRule) *fragmentIndex {
 	return x
 }
 
-// eachFragment calls f with each fragment that the rule requires.
-func (r *wildRule) eachFragment(f func(string)) {
-	for _, part := range r.Parts {
-		f(part)
+// fragments returns the fragments that the rule requires.
+func (r *wildRule) fragments() []string {
+	if r.Last == "" {
+		return r.Parts
 	}
-	if r.Last != "" {
-		f(r.Last)
-	}
+	return append(slices.Clip(r.Parts), r.Last)
 }
 
 func (b *indexBuilder) addFragments(rules []wildRule) {
 	var all []string
 	for i := range rules {
-		rules[i].eachFragment(func(f string) { all = append(all, f) })
+		all = append(all, rules[i].fragments()...)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -95,13 +93,13 @@ func (b *indexBuilder) addRule(r *wildRule) {
 		built.root = 1
 	}
 	last := int32(0)
-	r.eachFragment(func(f string) {
+	for _, f := range r.fragments() {
 		if last != 0 {
 			b.fragments[last].inner = max(b.fragments[last].inner, r.rank)
 		}
 		last = b.numbers[f]
 		b.all = append(b.all, last)
-	})
+	}
 	f := &b.fragments[last]
 	if r.Anchored {
 		f.anchored = max(f.anchored, r.rank)

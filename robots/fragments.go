@@ -2,6 +2,7 @@ package robots
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 )
@@ -161,17 +162,9 @@ func (x *fragmentIndex) mayEnd(h []hit, n int, rank uint32) bool {
 
 // findPrefix returns the longest prefix that text starts with, -1 for none.
 func (x *fragmentIndex) findPrefix(text string) int32 {
-	from, to := 0, len(x.prefixes)
-	for from < to {
-		if i := (from + to) / 2; x.prefixes[i].text <= text {
-			from = i + 1
-		} else {
-			to = i
-		}
-	}
 	// The last prefix that sorts before text, or equals it, starts with the
 	// wanted one.
-	p := int32(from) - 1
+	p := int32(sort.Search(len(x.prefixes), func(i int) bool { return x.prefixes[i].text > text })) - 1
 	for p >= 0 && !strings.HasPrefix(text, x.prefixes[p].text) {
 		p = x.prefixes[p].up
 	}

@@ -98,7 +98,7 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendRooted(b, path)
 	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	hasEscapes := hasQuery && canonical.HasEscape(query)
+	hasEscapes := hasQuery && strings.Contains(query, "%")
 	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, hasEscapes)
 
 	// As served. The decoded path is appended to the buffer temporarily.

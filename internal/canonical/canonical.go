@@ -192,9 +192,6 @@ func Is(s string) bool {
 	return true
 }
 
-// HasEscape reports whether s contains a `%`.
-func HasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
-
 // CleanPath removes empty segments and dot segments in place, as path.Clean
 // does. The path must begin with a slash. Unlike path.Clean, it keeps the last
 // slash of a path that ends in a slash or in such a segment.
@@ -231,7 +228,7 @@ func CleanPath(b []byte) []byte {
 // (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
 // escapes in upper case.
 func GoogleEscape(s string) string {
-	if !HasEscape(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
+	if !strings.Contains(s, "%") && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
 		return s
 	}
 	b := make([]byte, 0, len(s)+8)

@@ -26,7 +26,11 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
 		l.wildcardInAgent(line, token)
 	case token == "", strings.EqualFold(token, "Mozilla") && token != value, strings.Contains(token, "://"):
-		l.wholeUserAgent(line)
+		f := l.onValue("whole-user-agent", line, "crawlers look for their product token, and this is not one")
+		if inner := l.innerToken(value); inner != "" {
+			f.suggest(inner)
+		}
+		l.add(f)
 	case slices.Contains(wordsForAll, canonical.Lower(token)):
 		l.add(l.onValue("all-in-user-agent", line, "crawlers read %s as the name of one crawler; write * for all crawlers", value).suggest("*"))
 	case token != value && token != "*":
@@ -96,15 +100,6 @@ func isName(s string) bool {
 func (l *linter) known(token string) bool {
 	_, ok := l.crawlers.Lookup(token)
 	return ok
-}
-
-// wholeUserAgent reports a value that is not a product token.
-func (l *linter) wholeUserAgent(line *robots.Line) {
-	f := l.onValue("whole-user-agent", line, "crawlers look for their product token, and this is not one")
-	if inner := l.innerToken(line.Value); inner != "" {
-		f.suggest(inner)
-	}
-	l.add(f)
 }
 
 // innerToken returns the product token that a User-Agent contains, "" if it

@@ -58,20 +58,20 @@ func (l *linter) checkFile() bool {
 // checkMark reports byte order marks at the start of the file.
 func (l *linter) checkMark() {
 	first := robots.Line{Number: 1}
-	n := 0
-	for strings.HasPrefix(l.text[n:], byteOrderMark) {
-		n += len(byteOrderMark)
+	marks, rest := 0, l.text
+	for ; strings.HasPrefix(rest, byteOrderMark); marks++ {
+		rest = rest[len(byteOrderMark):]
 	}
-	switch {
-	case n > len(byteOrderMark):
-		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most, and ignore the first line", n/len(byteOrderMark)))
-	case n == 0:
-	default:
+	switch marks {
+	case 0:
+	case 1:
 		f := l.at("byte-order-mark", &first, 0, "", "save the file without a byte order mark").suggest("")
-		if bomLen(l.text[n:]) == 0 { // otherwise the parser would skip what follows
-			f.edit(Unsafe, &first, 0, n, "")
+		if bomLen(rest) == 0 { // otherwise the parser would skip what follows
+			f.edit(Unsafe, &first, 0, len(byteOrderMark), "")
 		}
 		l.add(f)
+	default:
+		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most, and ignore the first line", marks))
 	}
 }
 

@@ -183,9 +183,9 @@ func (l *linter) reportHash(line *robots.Line, col int, comment string) {
 	}
 	text := line.Raw[from:]
 	rule := strings.TrimSpace(line.Directive.String() + ": " + line.Value)
+	code, end := "hash-in-path", ""
 	if l.coversSite(line.Value) {
-		l.add(l.at("hash-covers-site", line, from, text, "the text from # on is a comment, so the rule is %q: it covers the whole site", rule))
-		return
+		code, end = "hash-covers-site", ": it covers the whole site"
 	}
-	l.add(l.at("hash-in-path", line, from, text, "the text from # on is a comment, so the rule is %q", rule))
+	l.add(l.at(code, line, from, text, "the text from # on is a comment, so the rule is %q%s", rule, end))
 }

@@ -48,7 +48,7 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 		t.fail(err)
 		return err
 	}
-	return t.finish()
+	return t.release()
 }
 
 // writer adds fields to a response, just before its header is sent. By then the
@@ -132,7 +132,7 @@ func (t *writer) send() {
 // even if the error route uses another status.
 func (t *writer) fail(err error) {
 	if t.status != 0 { // the answer has begun already
-		_ = t.finish()
+		_ = t.release()
 		return
 	}
 	status := http.StatusInternalServerError
@@ -186,19 +186,11 @@ func (t *writer) sendHeld() error {
 // release sends the header and the part of the body that was held back, even if
 // it does not determine all headers.
 func (t *writer) release() error {
-	if t.sent {
-		return nil
+	if t.sent || t.status == 0 {
+		return nil // or no handler wrote anything
 	}
 	t.document.read(t.held, true)
 	return t.sendHeld()
-}
-
-// finish sends the rest when the later handlers are done.
-func (t *writer) finish() error {
-	if t.status == 0 {
-		return nil // no handler wrote anything
-	}
-	return t.release()
 }
 
 // ReadFrom implements io.ReaderFrom, so that the server can send a file without

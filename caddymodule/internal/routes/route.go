@@ -157,12 +157,7 @@ func (r *Route) passesPaths(request *http.Request) bool {
 
 // isInside reports whether the route is inside another one.
 func (r *Route) isInside(other *Route) bool {
-	for r != nil {
-		if r = r.Around; r == other {
-			return r != nil
-		}
-	}
-	return false
+	return r != other && slices.Contains(r.fromOutside(), other)
 }
 
 // fromOutside returns the routes around the route, the outermost first, and then
