@@ -69,13 +69,20 @@ const maxPattern = 2048
 // Validate returns an error if the rule is not valid. The error is written for
 // the operator.
 func (r Setting) Validate() error {
-	if _, err := r.pattern(); err != nil {
-		return err
+	_, err := r.compile()
+	return err
+}
+
+// compile returns the compiled pattern, and the error of Validate.
+func (r Setting) compile() (pattern, error) {
+	p, err := r.pattern()
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Only && r.Crawler == "":
+		return nil, errors.New("\"only\" needs a crawler before it, as in: googlebot: only noindex")
 	}
-	if r.Only && r.Crawler == "" {
-		return errors.New("\"only\" needs a crawler before it, as in: googlebot: only noindex")
-	}
-	return Tag{r.Crawler, r.Directives}.Validate()
+	return p, Tag{r.Crawler, r.Directives}.Validate()
 }
 
 // validateCrawler returns an error if name can't be the name of a crawler in a

@@ -66,15 +66,10 @@ func Compile(rules []Setting) (*Table, error) {
 		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), maxSettings)
 	}
 	r := &Table{rules: make([]compiled, len(rules)), names: map[string][]int32{}, types: map[string]map[string][]int32{}, statuses: map[int][]int32{}}
-	for i, rule := range rules {
-		if err := rule.Validate(); err != nil {
-			return nil, fmt.Errorf("rule %d: %w", i, err)
-		}
-	}
 	valueOf := r.collectValues(rules)
 	regexps := 0
 	for i, rule := range rules {
-		p, err := rule.pattern()
+		p, err := rule.compile()
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}

@@ -163,18 +163,16 @@ func extendLast(list []block, open bool, refs, items int) {
 
 // refer adds the token in a value of a User-agent line to refs.
 func (p *parser) refer(value string, line int) {
-	if p.file.dialect == Google {
-		if token := googleToken(value); token != "" {
-			p.refs = append(p.refs, ref{token: p.agent(token, line, true), word: -1})
-		}
-		return
+	google := p.file.dialect == Google
+	token := googleToken(value)
+	if !google {
+		token = ProductToken(value)
 	}
-	token := ProductToken(value)
 	if token == "" {
 		return
 	}
 	r := ref{token: p.agent(token, line, true), word: -1}
-	if word := leadingWord(token); word != "" && len(word) < len(token) {
+	if word := leadingWord(token); !google && word != "" && len(word) < len(token) {
 		r.word = p.agent(word, line, false)
 	}
 	p.refs = append(p.refs, r)

@@ -225,10 +225,9 @@ func originForm(target string) string {
 	if !ok {
 		return target
 	}
-	if !strings.HasPrefix(rest, "//") {
+	if rest, ok = strings.CutPrefix(rest, "//"); !ok {
 		return rest
 	}
-	rest = rest[2:]
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		return rest[i:]
 	}
@@ -237,18 +236,9 @@ func originForm(target string) string {
 
 // cutScheme returns what follows the scheme of a URI (RFC 3986, section 3.1).
 func cutScheme(s string) (string, bool) {
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		case i > 0 && c == ':':
-			return s[i+1:], true
-		default:
-			return s, false
-		}
-	}
-	return s, false
+	const octets = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
+	scheme, rest, found := strings.Cut(s, ":")
+	return rest, found && scheme != "" && strings.Trim(scheme, octets) == "" && scheme[0] >= 'A' // a letter
 }
 
 // release removes the references to the target, so that a Views in a pool does

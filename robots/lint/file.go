@@ -18,10 +18,8 @@ func (l *linter) checkFile() bool {
 	text := l.text
 	truncated := l.file.Truncated()
 	first := robots.Line{Number: 1}
-	if l.location != "" {
-		if u, err := url.Parse(l.location); err == nil && u.Host != "" && u.Path != "/robots.txt" {
-			l.add(l.at("not-at-root", &first, 0, l.location, "%s is not /robots.txt: crawlers do not ask %s for it", u.Path, u.Host))
-		}
+	if u, err := url.Parse(l.location); err == nil && u.Host != "" && u.Path != "/robots.txt" {
+		l.add(l.at("not-at-root", &first, 0, l.location, "%s is not /robots.txt: crawlers do not ask %s for it", u.Path, u.Host))
 	}
 	switch {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
