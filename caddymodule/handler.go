@@ -98,6 +98,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
 		siteread.NotePass(r, h)
+		if rules := h.publishedFor(r); rules != nil {
+			return h.publish(w, r, rules)
+		}
 		return next.ServeHTTP(w, r)
 	}
 	x := exchanges.Get().(*exchange)

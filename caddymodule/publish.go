@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -27,22 +29,51 @@ func (h *Handler) publishes(x *exchange, current *running) bool {
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 
-// publish answers a request for /robots.txt with the file that is enforced.
-func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Rules) error {
-	switch policy.Outcome() {
-	case enforce.Loaded:
-	case enforce.Missing, enforce.NotRobots:
-		if policy.Published() {
-			break // the file consists of the managed policy alone
-		}
-		return caddyhttp.Error(http.StatusNotFound, errNoRobots)
-	default:
-		return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
+// publishedFor returns the rules that the handler publishes at the host of a read
+// that was redirected from another host; nil if r is no such read, or the handler
+// publishes none there.
+func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
+	if !siteread.IsForeign(r) || !enforce.IsRobotsTxt(originalTarget(r)) {
+		return nil
 	}
+	x := exchanges.Get().(*exchange)
+	defer x.release()
+	h.fill(x, r)
+	current := h.running.Load()
+	origins := current.Origins()
+	origins.Peek(&x.Request) // begins the fetch for which Wait waits
+	if x.Rules = cmp.Or(origins.Wait(r.Context(), &x.Request), origins.Pending()); !h.publishes(x, current) {
+		return nil
+	}
+	return x.Rules
+}
+
+// unavailable is the answer while the site's own rules are not known: a file
+// without them would open what they close.
+func unavailable(header http.Header) error {
+	header.Set("Cache-Control", "no-store")
+	return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
+}
+
+// publish answers a request for /robots.txt with the file that is enforced.
+func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce.Rules) error {
 	header := w.Header()
+	switch rules.Outcome() {
+	case enforce.Loaded:
+	case enforce.Missing, enforce.NotRobots, enforce.Forbidden, enforce.Redirected:
+		if !rules.Published() {
+			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
+		} // the file consists of the managed policy alone
+	case enforce.Pending:
+		header.Set("Retry-After", "5")
+		return unavailable(header)
+	default:
+		header.Set("Retry-After", "60")
+		return unavailable(header)
+	}
 	header["Content-Type"] = textPlain
-	header.Set("Etag", policy.ETag())
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(policy.Text()))
+	header.Set("Etag", rules.ETag())
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))
 	return nil
 }
 

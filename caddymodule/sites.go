@@ -32,6 +32,13 @@ func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
 	return known.(*serverSites)
 }
 
+// names reports whether a site of a server names a host, literally or by a
+// wildcard.
+func (a *App) names(server *caddyhttp.Server, host string) bool {
+	_, pattern, invented := a.sitesOf(server).Site(host)
+	return !invented || pattern != ""
+}
+
 // sitesOf returns the sites of the server of a request, nil if it is nil.
 func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
 	if server == nil {

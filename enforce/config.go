@@ -20,6 +20,11 @@ const (
 	// each host name that it invents. So first fetches must be limited, and must
 	// leave the others enough room.
 	maxFetches = 32
+	// slowFetch is how long a fetch counts for maxFetches. After that it counts
+	// for maxSlow, so that hosts that do not answer leave room for others.
+	slowFetch = time.Second
+	// maxSlow is how many slow fetches can run at once.
+	maxSlow = 128
 	// minRefetch is the shortest time between two fetches for one origin.
 	minRefetch = time.Second
 	// dueWait is how long crawlers wait for a fetch that is due, so

@@ -6,7 +6,7 @@ import "github.com/cespare/xxhash/v2"
 // settings compile equal contents to equal rules.
 type content struct {
 	body    []byte
-	state   Outcome // Loaded, Missing, NotRobots, Forbidden, Failed or Pending
+	state   Outcome // Loaded, Missing, NotRobots, Forbidden, Redirected, Failed or Pending
 	status  int     // the HTTP status code if state is Missing or Forbidden; otherwise 0
 	denyAll bool    // the source fails, and Config.DenyFailed is set
 	apart   bool    // see Response.Apart
@@ -35,11 +35,10 @@ func without(out Outcome, status int) content {
 
 // rulesOf compiles a content to rules.
 func (s *compiledSettings) rulesOf(c content) *Rules {
-	none := c.state == Missing || c.state == NotRobots
-	if none {
+	if c.state != Loaded {
 		c.body = nil // the file has only the lines of the operator
 	}
-	if c.state == Loaded || none && s.publishes() && !c.apart {
+	if c.state == Loaded || s.publishes() && !c.apart {
 		return s.compile(c)
 	}
 	return s.empty(c)

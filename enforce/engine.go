@@ -158,21 +158,21 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Rules {
 // resolveRobotsTxt returns the rules in force for a request for /robots.txt,
 // which every client may read. A GET also starts a fetch, so that the engine
 // soon enforces the file that the client saw. If the answer is Rules.Text, the
-// client waits for that fetch, so that it does not get an earlier file. See
-// Origins.Wait.
+// client waits for that fetch, so that it does not get an earlier file, or one
+// without the site's own rules. See Origins.Wait.
 func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.origins.Refetch(r)
 	}
-	rules := e.origins.Peek(r)
-	if rules != nil && e.origins.published(rules) {
-		rules = e.origins.Wait(ctx, r)
+	rules := cmp.Or(e.origins.Peek(r), e.origins.pending)
+	if e.origins.published(rules) && !e.settings.Monitor {
+		rules = cmp.Or(e.origins.Wait(ctx, r), rules)
 	}
-	return cmp.Or(rules, e.origins.pending)
+	return rules
 }
 
 // mayWait reports whether a request may wait for the rules: a robots.txt could
-// apply to the client, and the path is not exempt. Only the registry's tokens
+// apply to the client, the path is not exempt, and it is not denied already. Only the registry's tokens
 // identify the client here, because the tokens of the site's file are not known
 // yet.
 func (e *Engine) mayWait(r *Request) bool {
@@ -181,18 +181,24 @@ func (e *Engine) mayWait(r *Request) bool {
 	if e.settings.usesAddr {
 		c.addr = clientAddr(r)
 	}
+	c.views = e.settings.viewsOf(r.Target)
+	defer views.Put(c.views)
+	if e.settings.exemptPaths.MatchViews(c.views).Allowed {
+		return false
+	}
 	for _, ua := range fields {
 		c.rules.identify(ua, &c.id)
 		for i := range c.id.Len() {
-			applicable = applicable || c.couldApply(i)
+			if !c.couldApply(i) {
+				continue
+			}
+			if w := c.matchPath(c.rules, c.id.At(i)); w.denied() {
+				return false // the lines of the operator deny it, whatever the file says
+			}
+			applicable = true
 		}
 	}
-	if !applicable {
-		return false
-	}
-	v := e.settings.viewsOf(r.Target)
-	defer views.Put(v)
-	return !e.settings.exemptPaths.MatchViews(v).Allowed
+	return applicable
 }
 
 // Agent returns the crawler with a name or product token: a crawler of the

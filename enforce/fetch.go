@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -29,6 +30,7 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 	if e.rules.Load() == nil {
 		slots = p.first
 	}
+	place := fetchPlace{in: slots}
 	select {
 	case slots <- struct{}{}:
 	default:
@@ -45,6 +47,7 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 	e.fetching.Store(true)
 	cause := e.cause
 	p.running.Go(func() {
+		slow := time.AfterFunc(slowFetch, func() { place.move(p.slow) })
 		restored := p.restoreCopy(e)
 		if restored {
 			close(f.ready) // crawlers don't have to wait for the fetch
@@ -54,7 +57,8 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 		f.event, f.ok = p.fetchNow(ctx, e)
 		stop()
 		cancel()
-		<-slots
+		slow.Stop()
+		place.leave()
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.fetching.Store(false)
@@ -65,6 +69,36 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 		p.planRetry(e)
 	})
 	return f
+}
+
+// fetchPlace is the place of a fetch in one of the semaphores that limit how many
+// run at once.
+type fetchPlace struct {
+	mu sync.Mutex
+	in chan struct{} // nil after leave
+}
+
+// move gives the place to another fetch, if this one finds a place among the slow
+// ones: a host that does not answer must not keep others from being fetched.
+func (f *fetchPlace) move(slow chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.in == nil {
+		return
+	}
+	select {
+	case slow <- struct{}{}:
+		<-f.in
+		f.in = slow
+	default:
+	}
+}
+
+func (f *fetchPlace) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	<-f.in
+	f.in = nil
 }
 
 // await waits until done is closed or has a value, or until ctx ends or p is
@@ -134,9 +168,14 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		}
 		ev.Again = e.failures > 0
 		e.good, e.failures = goodCopy{content: good, at: now}, 0
-	case Forbidden, Failed:
-		if e.failures++; e.failures == 1 {
+	default:
+		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
 			e.failing = began
+		}
+		if out != Failed {
+			e.failures = 0
+		} else {
+			e.failures++
 		}
 	}
 	inForce := p.inForce(e, out, resp.Status, now)
@@ -157,7 +196,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		current = p.set(e, inForce, changed)
 	}
 	p.forgetEnded(e, now.UnixNano())
-	if out != Forbidden && out != Failed {
+	if !good.at.Before(now) { // this fetch found it
 		good.published = current.publishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
@@ -176,7 +215,7 @@ func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) cont
 		if p.cfg.DenyFailed {
 			return content{state: Failed, denyAll: true}
 		}
-	case Forbidden:
+	case Forbidden, Redirected:
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
@@ -189,7 +228,7 @@ func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) cont
 // seconds, up to Config.Refresh, while the source fails and there is no cached
 // copy. The caller holds e.mu.
 func (p *Origins) pause(e *entry, state Outcome) time.Duration {
-	if state != Failed && state != Forbidden {
+	if state != Failed {
 		return p.cfg.Refresh
 	}
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))

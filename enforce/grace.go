@@ -119,7 +119,7 @@ func (c *client) allowingVersion(i int) *Version {
 func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	if a.Crawler != nil || c.extra != nil {
 		w := c.matchPath(version, a)
-		return w.group == nil || w.allowed
+		return !w.denied()
 	}
 	var id crawler.Identity
 	version.identify(c.field, &id)
@@ -128,7 +128,7 @@ func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
 		if b.End <= a.Start || a.End <= b.Start {
 			continue
 		}
-		if w := c.matchPath(version, b); w.group != nil && !w.allowed && !(w.byStar && c.isNoCrawling(b)) {
+		if w := c.matchPath(version, b); w.denied() && !(w.byStar && c.isNoCrawling(b)) {
 			return false
 		}
 	}

@@ -109,7 +109,7 @@ func (h *history) rules() []*Rules {
 // can't if they are only in force because the source gave no answer.
 func (p *Rules) isVersion() bool {
 	switch p.state {
-	case Loaded, Missing, NotRobots, Forbidden:
+	case Loaded, Missing, NotRobots, Forbidden, Redirected:
 		return !p.denyAll
 	}
 	return false

@@ -66,12 +66,11 @@ func (c *client) judgeAgent(i int, d *Decision) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
-	if p.state == Pending || p.denyAll {
-		c.judgeWithoutRules(i, d)
-		return
-	}
 	w := c.matchPath(p, a)
 	switch {
+	case (p.state == Pending || p.denyAll) && !w.denied(): // only the lines of the operator are known
+		c.judgeWithoutRules(i, d)
+		return
 	case w.byStar && c.isNoCrawling(a):
 		d.pass(a, claim, NotCrawling)
 		return
@@ -132,6 +131,9 @@ type pathVerdict struct {
 	rule    *robots.Rule   // that decided; nil if none matched
 	reading robots.Dialect // see Decision.Reading
 }
+
+// denied reports whether a group disallows the path.
+func (w *pathVerdict) denied() bool { return w.group != nil && !w.allowed }
 
 // matchPath finds the group of p that applies to an agent, and matches its rules
 // with the path of the request.

@@ -19,6 +19,7 @@ type Origins struct {
 	stop    context.CancelFunc
 	first   chan struct{} // a semaphore of maxFetches for first fetches
 	again   chan struct{} // and one for other fetches
+	slow    chan struct{} // and one of maxSlow for those that take long
 	waiting *atomic.Int64
 	running sync.WaitGroup
 
@@ -71,7 +72,7 @@ func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins 
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Origins{
 		source: source, cfg: cfg.complete(), ctx: ctx, stop: stop,
-		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), waiting: new(atomic.Int64),
+		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), slow: make(chan struct{}, maxSlow), waiting: new(atomic.Int64),
 	}
 	if cfg.Handler != nil {
 		p.histories = cfg.Memory.histories
@@ -82,7 +83,7 @@ func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins 
 
 // use sets the settings of p and empties its table.
 func (p *Origins) use(settings *compiledSettings) {
-	p.compile, p.pending = settings.rulesOf, settings.empty(content{state: Pending})
+	p.compile, p.pending = settings.rulesOf, settings.rulesOf(content{state: Pending})
 	size := p.cfg.MaxOrigins
 	if !p.source.PerOrigin() {
 		size = 1
@@ -95,7 +96,7 @@ func (p *Origins) use(settings *compiledSettings) {
 // result of a fetch that is under way goes only to p, so the file is fetched
 // again at the next request.
 func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Origins {
-	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting, histories: p.histories}
+	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, slow: p.slow, waiting: p.waiting, histories: p.histories}
 	if q.cfg.Fetched = fetched; fetched == nil {
 		q.cfg.Fetched = func(FetchEvent) {}
 	}
@@ -205,20 +206,39 @@ func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 			longest = dueWait
 		}
 	}
-	e.mu.Lock()
-	latest := e.latest
-	e.mu.Unlock()
-	left := longest - time.Duration(r.Time.UnixNano()-e.lastFetch.Load())
-	if latest == nil || left <= 0 {
+	left := longest
+	if began := e.lastFetch.Load(); began != 0 {
+		left -= time.Duration(r.Time.UnixNano() - began)
+	}
+	if left <= 0 {
 		return e.rules.Load()
 	}
 	if p.waiting.Add(1) <= maxWaiting {
 		ctx, cancel := context.WithTimeout(ctx, min(left, longest))
 		defer cancel()
-		await(ctx, p, latest.ready)
+		p.awaitSlot(ctx, e, r)
+		e.mu.Lock()
+		latest := e.latest
+		e.mu.Unlock()
+		if latest != nil {
+			await(ctx, p, latest.ready)
+		}
 	}
 	p.waiting.Add(-1)
 	return e.rules.Load()
+}
+
+// awaitSlot waits until the first fetch for an origin has begun. It could not
+// begin yet if too many others are under way.
+func (p *Origins) awaitSlot(ctx context.Context, e *entry, r *Request) {
+	pause := time.NewTicker(refreshPause)
+	defer pause.Stop()
+	for e.rules.Load() == nil && !e.fetching.Load() && ctx.Err() == nil && p.ctx.Err() == nil {
+		if p.beginFetch(e, p.cfg.Now(), r.Caller) != nil {
+			return
+		}
+		await(ctx, p, pause.C)
+	}
 }
 
 // Refetch fetches the file of r's origin again, in the background, at most once

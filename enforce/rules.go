@@ -226,7 +226,7 @@ func (p *Rules) RuleCount() int {
 }
 
 // Outcome returns the outcome of the fetch that p was made from. It is Loaded
-// for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Failed or
+// for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Redirected, Failed or
 // Pending.
 func (p *Rules) Outcome() Outcome { return p.state }
 

@@ -31,12 +31,14 @@ type Response struct {
 	// /robots.txt. The lines of the operator (Additions) can't be published
 	// then, and so they are not enforced.
 	Apart bool
+	// Elsewhere is the URL to which the answer redirects, if the source does not
+	// follow the redirect because another host answers there.
+	Elsewhere string
 }
 
 // ErrRedirects is the error of a source for more than MaxRedirects redirects in
-// a row, or for a redirect that it does not follow. The read then counts as
-// Failed, because the site may have rules at another address.
-var ErrRedirects = errors.New("redirect not followed")
+// a row.
+var ErrRedirects = errors.New("too many redirects")
 
 // MaxRedirects is how many redirects in a row a source follows: the least
 // number that RFC 9309, section 2.3.1.2, asks for.
@@ -46,19 +48,20 @@ const MaxRedirects = 5
 type Outcome uint8
 
 const (
-	Loaded    Outcome = iota // a robots.txt: its rules come into force
-	Unchanged                // the same octets as before
-	Missing                  // 404 or 410: no rules
-	NotRobots                // an HTML page in place of a robots.txt: no rules
-	Forbidden                // another 4xx: the cached copy for 24 hours, then no rules
-	Failed                   // 429, 5xx, another status or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
-	Pending                  // nothing was read yet; only a Rules has this outcome, never a read
+	Loaded     Outcome = iota // a robots.txt: its rules come into force
+	Unchanged                 // the same octets as before
+	Missing                   // 404 or 410: no rules
+	NotRobots                 // an HTML page in place of a robots.txt: no rules
+	Forbidden                 // another 4xx: the cached copy for 24 hours, then no rules
+	Redirected                // a redirect to another host: the cached copy for 24 hours, then no rules
+	Failed                    // 429, 5xx, another status or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
+	Pending                   // nothing was read yet; only a Rules has this outcome, never a read
 )
 
 // String returns the outcome's name in logs and metrics: loaded, unchanged,
-// missing, not_robots, forbidden, failed or pending.
+// missing, not_robots, forbidden, redirected, failed or pending.
 func (o Outcome) String() string {
-	return [...]string{"loaded", "unchanged", "missing", "not_robots", "forbidden", "failed", "pending"}[o]
+	return [...]string{"loaded", "unchanged", "missing", "not_robots", "forbidden", "redirected", "failed", "pending"}[o]
 }
 
 // outcome classifies a source's answer (RFC 9309, section 2.3.1). A 429 counts
@@ -68,6 +71,8 @@ func outcome(resp Response, err error) (Outcome, error) {
 	switch {
 	case err != nil:
 		return Failed, err
+	case resp.Elsewhere != "":
+		return Redirected, fmt.Errorf("it redirects to %.200s", resp.Elsewhere)
 	case resp.Status >= 200 && resp.Status < 300:
 		if robots.LooksLikeHTML(resp.Body) {
 			return NotRobots, errors.New("the body is an HTML page")

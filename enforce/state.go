@@ -14,7 +14,7 @@ type State struct {
 	Good     time.Time // when the source last answered with a robots.txt, or that there is none; zero if it never did
 	Began    time.Time // when the last fetch began; zero if there was none
 	Next     time.Time // the first request after this time causes another fetch; failed ones are also repeated without a request, see Config.Refresh
-	Failing  time.Time // when the failure began, that is, the first of the failed fetches in a row; zero if the last one did not fail
+	Failing  time.Time // when the failure began, that is, the first of the failed fetches in a row; zero if the last one found what is in force
 	Failures int       // how many of the latest fetches in a row failed
 	Kept     bool      // Rules is a cached copy from an earlier fetch
 	Invented bool      // a client may have invented the host; see Request.Invented
@@ -56,7 +56,7 @@ func (p *Origins) state(e *entry) State {
 		s.Last = e.last
 		s.Kept = s.Rules.state != e.last
 	}
-	if e.failures > 0 {
+	if e.failures > 0 || e.last == Forbidden || e.last == Redirected {
 		s.Failing = e.failing
 	}
 	return s

@@ -197,8 +197,11 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 		return severe("policy", subject, fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into %s: %s", name, plainError(err)),
 			"Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.")
 	}
-	if p.Failures > 0 {
+	switch {
+	case p.Failures > 0:
 		return p.failure(now)
+	case p.Last == enforce.Forbidden || p.Last == enforce.Redirected:
+		return p.refused(now)
 	}
 	switch p.Rules.Outcome() {
 	case enforce.NotRobots:
@@ -216,6 +219,20 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 		return warning("robots_txt", subject, name+" has no rules, because "+fault+": "+without, "Replace the file by a text file in UTF-8.")
 	}
 	return statusapi.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
+}
+
+// refused returns the problem of a robots.txt that nobody may read, or that
+// redirects to another host. It is one only as long as there were rules before:
+// such sites have no rules on purpose.
+func (p *inForce) refused(now time.Time) statusapi.Problem {
+	text := fmt.Sprintf("robots.txt of %s can't be used: %s", p.subject(), plainError(p.Err))
+	if p.Rules.Outcome() != enforce.Loaded || p.Rules.RuleCount() == 0 {
+		return statusapi.Problem{Message: text + "; " + metrics.WithoutFile(p.Rules)}
+	}
+	problem := warning("robots_txt", p.subject(), text+"; the copy of "+formatTime(p.Good, now)+" is in force, and ends 24 hours later",
+		"If that was a mistake, make the site answer /robots.txt with the file again. "+graceAdvice)
+	problem.Since = timeOf(p.Failing)
+	return problem
 }
 
 // empty returns the problem of an empty file. It is one only if an earlier version
@@ -262,7 +279,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Message += "; as before, no rules are in force"
 	default:
 		problem.Severity = statusapi.Severe
-		problem.Message += "; there is no cached copy, so crawlers may fetch everything"
+		problem.Message += "; there is no cached copy, so " + metrics.WithoutFile(p.Rules)
 	}
 	if p.Err != nil {
 		problem.Advice = "The last read failed with: " + plainError(p.Err) + ". " + problem.Advice

@@ -129,6 +129,15 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 		return zapcore.InfoLevel, "there is no robots.txt: " + WithoutFile(e.Rules)
 	case enforce.NotRobots:
 		return zapcore.WarnLevel, "robots.txt is a web page: " + WithoutFile(e.Rules)
+	case enforce.Forbidden, enforce.Redirected:
+		what := "robots.txt is refused: "
+		if e.Outcome == enforce.Redirected {
+			what = "robots.txt redirects to another host: "
+		}
+		if e.Rules.Outcome() == enforce.Loaded {
+			return zapcore.WarnLevel, what + "the last good copy stays in force for 24 hours"
+		}
+		return zapcore.InfoLevel, what + WithoutFile(e.Rules)
 	}
 	switch {
 	case e.Rules.Outcome() == enforce.Loaded:
@@ -136,7 +145,7 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 	case e.Rules.DeniesAll():
 		return zapcore.ErrorLevel, "robots.txt can't be read: crawlers may fetch nothing"
 	default:
-		return zapcore.ErrorLevel, "robots.txt can't be read and there is no good copy: crawlers may fetch everything"
+		return zapcore.ErrorLevel, "robots.txt can't be read and there is no good copy: " + WithoutFile(e.Rules)
 	}
 }
 

@@ -28,6 +28,7 @@ type Cause struct {
 	reader    any  // the handler that reads
 	publishes bool // that handler publishes a file of its own
 	passed    atomic.Bool
+	foreign   atomic.Bool // a redirect led to another host
 }
 
 // hop has the parts of the read's request that come from the cause or from a
@@ -99,6 +100,13 @@ func NotePass(r *http.Request, reader any) {
 	if c, ok := r.Context().Value(causeKey{}).(*Cause); ok && c.reader == reader {
 		c.passed.Store(true)
 	}
+}
+
+// IsForeign reports whether a request is a read that was redirected from another
+// host. It gets the rules that the site publishes.
+func IsForeign(r *http.Request) bool {
+	c, ok := r.Context().Value(causeKey{}).(*Cause)
+	return ok && c.foreign.Load()
 }
 
 // Interface guards

@@ -1,10 +1,10 @@
 package siteread
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -23,11 +24,15 @@ import (
 // origin of the Cause of the read. It is safe for concurrent use.
 type Source struct {
 	ctx      caddy.Context
+	names    func(server *caddyhttp.Server, host string) bool
 	compiled sync.Map // *caddyhttp.Server to caddyhttp.Handler
 }
 
-// New returns the source for the servers of a configuration.
-func New(ctx caddy.Context) *Source { return &Source{ctx: ctx} }
+// New returns the source for the servers of a configuration. names reports
+// whether a site of a server names a host, literally or by a wildcard.
+func New(ctx caddy.Context, names func(server *caddyhttp.Server, host string) bool) *Source {
+	return &Source{ctx: ctx, names: names}
+}
 
 var errNoServer = errors.New("the request did not come through a Caddy server")
 
@@ -35,8 +40,10 @@ var errNoServer = errors.New("the request did not come through a Caddy server")
 func (*Source) PerOrigin() bool { return true }
 
 // Fetch runs a request through the server whose client request is the cause in
-// ctx. It follows redirects only within the same host, inside the process and
-// never over the network: a redirect may contain a Host that a client forged.
+// ctx. It follows redirects inside the process, within the same host and to hosts
+// that a site of a server names, and never over the network: a redirect may
+// contain a Host that a client forged. If it leads anywhere else, the answer is
+// that redirect.
 func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response, error) {
 	c, ok := ctx.Value(causeKey{}).(*Cause)
 	if !ok || c.server == nil {
@@ -56,38 +63,43 @@ func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response,
 		if next == nil {
 			return enforce.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.publishes && !c.passed.Load()}, nil
 		}
-		if err := s.follow(&hop, at, next); err != nil {
-			return enforce.Response{}, err
+		if !s.follow(c, &hop, at, next) {
+			return enforce.Response{Status: answer.status, Elsewhere: next.Redacted()}, nil
 		}
 		at = next
 	}
-	return enforce.Response{}, fmt.Errorf("%w: the last one to %s", enforce.ErrRedirects, at.Redacted())
+	return enforce.Response{Status: http.StatusFound, Elsewhere: at.Redacted() + " (too many redirects)"}, nil
 }
 
-// follow prepares a hop for a redirect from one URL to another. It returns an
-// error if the redirect must not be followed.
-func (s *Source) follow(hop *hop, from, to *url.URL) error {
-	if !strings.EqualFold(from.Hostname(), to.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
-		return fmt.Errorf("%w: to another host, %s", enforce.ErrRedirects, to.Redacted())
-	}
-	hop.host = to.Host
-	if from.Scheme == to.Scheme && from.Port() == to.Port() {
-		return nil
-	}
-	if hop.trusted {
-		hop.proto = to.Scheme
+// follow prepares a hop for a redirect from one URL to another. It returns false
+// if the redirect must not be followed.
+func (s *Source) follow(c *Cause, hop *hop, from, to *url.URL) bool {
+	if to.Scheme != "http" && to.Scheme != "https" {
+		return false
 	}
 	other := s.serverAt(to)
-	if other == nil || other == hop.server {
-		return nil // a proxy in front terminates TLS or maps the port
+	sameHost := strings.EqualFold(from.Hostname(), to.Hostname())
+	if !sameHost && !s.names(cmp.Or(other, hop.server), strings.ToLower(to.Hostname())) {
+		return false
 	}
-	for _, p := range other.TLSConnPolicies {
-		if p.ClientAuthentication != nil {
-			return fmt.Errorf("%w: to %s, where clients need a certificate", enforce.ErrRedirects, to.Redacted())
+	next := *hop
+	next.host = to.Host
+	if !sameHost || from.Scheme != to.Scheme || from.Port() != to.Port() {
+		if hop.trusted {
+			next.proto = to.Scheme
+		}
+		if other != nil && other != hop.server { // otherwise a proxy in front terminates TLS or maps the port
+			if slices.ContainsFunc(other.TLSConnPolicies, func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }) {
+				return false
+			}
+			next.server, next.tls = other, to.Scheme == "https"
 		}
 	}
-	hop.server, hop.tls = other, to.Scheme == "https"
-	return nil
+	*hop = next
+	if !sameHost {
+		c.foreign.Store(true)
+	}
+	return true
 }
 
 // serverAt returns the server of this process that listens on the port of a
