@@ -28,6 +28,7 @@ type exchange struct {
 	server  *caddyhttp.Server
 	vars    map[string]any // the request's variables; nil without a server
 	earlier *record        // of an earlier robots handler on the same request
+	claims  enforce.Claims // for enforce.Request.Claims
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
 	visit   suspicion.Visit
@@ -57,7 +58,7 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
 		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.Taken, x.visit.Earlier = x.earlier.taken, x.earlier.standing
+			x.Taken, x.claims, x.visit.Earlier = x.earlier.taken, x.earlier.claims, x.earlier.standing
 		}
 	}
 	x.Proxied = trusted
@@ -69,8 +70,9 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.site = h.app.anySite
 	}
 	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
-	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
-		x.Signed = h.signed(x, trusted)
+	x.Claims = &x.claims
+	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 && x.claims.Signed == nil {
+		x.claims.Signed = h.signed(x, trusted)
 	}
 }
 
@@ -156,23 +158,18 @@ func (x *exchange) HidesClient() bool {
 	return (!x.Proxied || x.Ambiguous) && (x.r.Header["X-Forwarded-For"] != nil || x.r.Header["Forwarded"] != nil)
 }
 
-// signed returns the parts of the request that a signature can cover. A second
-// robots handler on the same request uses the result of the first: checking the
-// signature again would look like a repeated nonce.
-func (h *Handler) signed(x *exchange, trusted bool) *enforce.Signed {
-	if x.earlier != nil && x.earlier.signed != nil {
-		return x.earlier.signed
-	}
+// signed returns the parts of the request that a signature can cover.
+func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 	host := x.r.Host
 	if trusted && config.On(h.ForwardedHost) {
 		if forwarded := firstValue(x.r.Header["X-Forwarded-Host"]); forwarded != "" {
 			host = forwarded
 		}
 	}
-	return &enforce.Signed{Message: verify.Message{
+	return &verify.Message{
 		Method: x.Method, Scheme: x.Origin.Scheme, Host: host, RequestURI: x.Target, Header: x.r.Header,
 		HasBody: x.r.ContentLength != 0,
-	}}
+	}
 }
 
 // localPort returns the port at which a request arrived, 0 if it is not known.

@@ -38,7 +38,7 @@ type record struct {
 	enforce.Decision
 	monitor bool             // the decision was made in monitor mode
 	taken   *throttle.Limits // the rate limits that the request was counted for; nil if none
-	signed  *enforce.Signed  // the result of checking the signature; nil without one
+	claims  enforce.Claims   // for a second robots handler
 
 	standing suspicion.Standing // of the client
 	visitor  *visitor           // the client that trap URLs are made for; nil without a trap
@@ -75,7 +75,7 @@ func (h *Handler) record(x *exchange, current *running) {
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.signed = x.Decision, current.monitor, x.Signed
+	rec.Decision, rec.monitor, rec.claims = x.Decision, current.monitor, x.claims
 	rec.standing, rec.visitor = x.visit.Standing, h.visitor(x)
 	rec.setTaken(x, current.monitor)
 	if h.app.traced.Load() {

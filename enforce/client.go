@@ -22,6 +22,8 @@ type client struct {
 	signer  *crawler.Crawler // the crawler that a signature proves; nil if none
 	unnamed bool             // no field so far has named the signer
 
+	verification *Verification // nil without
+
 	id     crawler.Identity // of the latest field, unless extra is set
 	extra  []crawler.Agent
 	addr   netip.Addr                       // of the client; set only if the settings use more than the User-Agent
@@ -58,21 +60,7 @@ func (p *Rules) identify(userAgent string, id *crawler.Identity) {
 func (c *client) begin(rules *Rules, r *Request) {
 	c.rules, c.request, c.robotsTxt = rules, r, IsRobotsTxt(r.Target)
 	c.fields, c.tooMany = r.fields()
-	if r.Signed != nil && rules.settings.Verification != nil {
-		c.findSigner()
-	}
-}
-
-// findSigner finds the crawler that a signature of the request proves.
-func (c *client) findSigner() {
-	c.rules.identify(c.fields[0], &c.id)
-	var claim *crawler.Crawler
-	if c.id.Len() > 0 {
-		claim = c.id.At(0).Crawler
-	}
-	settings := c.rules.settings
-	c.signer = c.request.Signed.row(settings.Verification, settings.Registry, claim, c.request)
-	c.unnamed = c.signer != nil
+	c.useClaims()
 }
 
 // identify finds the crawlers that the next User-Agent field names, and verifies
@@ -124,77 +112,6 @@ func (c *client) agents() []crawler.Agent {
 		return c.extra
 	}
 	return c.id.Agents()
-}
-
-// Signed has the signature fields of a request. All handlers of one request
-// share it, so that the same signature is checked only once: a second check
-// would take it for a replay.
-type Signed struct {
-	verify.Message
-	name   string // of the crawler that the signature proves
-	result verify.Result
-}
-
-// row returns the crawler that a signature of the request proves, or nil. claim
-// is the crawler that the User-Agent names.
-func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler.Crawler, r *Request) *crawler.Crawler {
-	if s.result.State == verify.Verified {
-		return registry.Lookup(s.name)
-	}
-	row, result := v.Checker.Signature(&s.Message, claim, r.Time)
-	if s.result = result; row != nil {
-		s.name = row.Name
-	}
-	return row
-}
-
-// verify sets c.claims for the crawlers of a User-Agent field. If a signature
-// proves a crawler, no other crawler is called an impostor.
-func (c *client) verify() {
-	settings, r := c.rules.settings, c.request
-	if settings.usesAddr {
-		c.addr = clientAddr(r)
-	}
-	if settings.Verification == nil {
-		return
-	}
-	checker, agents := settings.Verification.Checker, c.id.Agents()
-	who := verify.Client{Addr: c.addr, Ambiguous: r.Ambiguous}
-	if r.Assumed {
-		who.Addr = netip.Addr{}
-	}
-	verified, impostor := false, false
-	for i := range agents {
-		row := agents[i].Crawler
-		switch {
-		case row != nil && row == c.signer:
-			c.claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
-			verified, c.unnamed = true, false
-			continue
-		case !checker.Verifiable(row):
-			c.claims[i] = verify.Result{}
-			continue
-		case who.Proof == nil && c.signer == nil:
-			who.Proof = checker.Proof(r.Origin.Host, r.Proxied)
-		}
-		claim := checker.Address(row, who, r.Time)
-		if claim.Reason == verify.SignatureMissing && r.Signed != nil && r.Signed.result.Reason != verify.NoReason {
-			claim.Reason = r.Signed.result.Reason
-		}
-		c.claims[i] = claim
-		verified = verified || claim.State == verify.Verified
-		impostor = impostor || claim.State == verify.Impostor
-	}
-	if !verified || !impostor {
-		return
-	}
-	for i := range agents {
-		// A client that is one of the crawlers in its User-Agent is not an
-		// impostor of the others.
-		if c.claims[i].State == verify.Impostor {
-			c.claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
-		}
-	}
 }
 
 // signedAgent returns a crawler of the registry as an agent that no User-Agent

@@ -58,7 +58,7 @@ func (c *client) judgeAgent(i int, d *Decision) {
 		d.pass(a, claim, Exempt)
 		return
 	}
-	if claim.State == verify.Impostor && !p.settings.Verification.IgnoreImpostors {
+	if claim.State == verify.Impostor && !c.verification.IgnoreImpostors {
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}

@@ -42,8 +42,10 @@ type Request struct {
 	Assumed bool
 	// Proxied reports that the request came through a trusted proxy.
 	Proxied bool
-	// Signed has the signature fields of a request; nil if it has none.
-	Signed *Signed
+	// Claims has what earlier handlers of the request found out about who sent
+	// it, or only Claims.Signed. The engine adds what it finds. It may be nil for
+	// a request with one handler and without a signature.
+	Claims *Claims
 
 	// Suspicion observes requests of clients that seem to be people. If nil, all
 	// of them are let through.

@@ -26,7 +26,7 @@ type Rules struct {
 	matcher  *crawler.Matcher
 	plans    []plan // by crawler.Crawler.Index
 	limits   map[*robots.Group]*throttle.Limits
-	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits; nil without Settings.Verification
+	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits
 	signals  map[*robots.Group]*headers.Signals    // nil unless Settings.Signals is set
 	noindex  noindexGroups
 	// signalsVary is set if signals differ between crawlers.
@@ -69,7 +69,7 @@ func (r *compiledSettings) empty(c content) *Rules {
 
 // compile compiles a robots.txt with the lines of the operator.
 func (r *compiledSettings) compile(c content) *Rules {
-	p := &Rules{settings: r, content: c, limits: make(map[*robots.Group]*throttle.Limits)}
+	p := &Rules{settings: r, content: c, limits: make(map[*robots.Group]*throttle.Limits), pools: make(map[*throttle.Limits]*throttle.Limits)}
 	p.addLines()
 	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
 	p.file = robots.Parse(p.text, robots.WithDialect(r.Dialect))
@@ -86,10 +86,9 @@ func (r *compiledSettings) compile(c content) *Rules {
 			p.limits[g] = r.limitsOf(g)
 		}
 	}
-	if r.Verification != nil {
-		p.pools = make(map[*throttle.Limits]*throttle.Limits)
-		for g, terms := range p.limits {
-			p.pools[terms] = r.poolLimits(g)
+	for g, limits := range p.limits {
+		if limits != nil {
+			p.pools[limits] = r.poolLimits(g)
 		}
 	}
 	if r.Signals {

@@ -159,3 +159,39 @@ func TestErrorRouteOfOneStatusOnASiteWithoutAHost(t *testing.T) {
 		t.Errorf("the second one: status %d, %q", got.status, got.body)
 	}
 }
+
+// A second handler uses what the first one found out about the client, also
+// without verify of its own.
+func TestSecondHandlerUsesTheVerificationOfTheFirst(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, "{\n\t"+trustedProxies+"\n\trobots {\n\t\tcrawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json\n\t\t}\n\t\tcrawler SignBot {\n\t\t\tverify signatures "+o.web.URL+"\n\t\t}\n\t}\n}\n"+
+		"http://:$PORT {\n\troute {\n\t\trobots {\n\t\t\tsource inline \"User-agent: *\nDisallow:\"\n\t\t\tverify {\n\t\t\t\timpostors ignore\n\t\t\t\tresolver "+o.resolver+"\n\t\t\t}\n\t\t}\n"+
+		"\t\trobots /narrow/* {\n\t\t\tsource inline \"User-agent: SlowBot\nCrawl-delay: 1000\n\nUser-agent: SignBot\nDisallow: /narrow/private/\"\n\t\t}\n"+
+		"\t\theader X-Verified {http.robots.verified}\n\t\trespond page\n\t}\n}\n")
+	s.becomes("verified", listedAddr, "SlowBot/1.0")
+	for i := range 9 {
+		got := s.via(fmt.Sprintf("198.51.100.%d", i), "SlowBot/1.0", "/narrow/")
+		if want := map[bool]int{true: 200, false: 429}[i == 0]; got.status != want {
+			t.Errorf("forged request %d: status %d, want %d", i, got.status, want)
+		}
+		if v := got.header.Get("X-Verified"); got.status == 200 && v != "impostor" {
+			t.Errorf("forged request %d is %s", i, v)
+		}
+	}
+	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/narrow/"), "the crawler itself")
+	s.wants(429, s.via(listedAddr, "SlowBot/1.0", "/narrow/"), "its second request")
+
+	host, nonce := fmt.Sprintf("localhost:%d", s.port), 0
+	signed := func(path string) response {
+		r, err := http.NewRequest(http.MethodGet, "http://"+host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nonce++
+		o.sign(r, host, fmt.Sprint(nonce))
+		return s.do(http.MethodGet, r.URL.String(), chrome, "", r.Header)
+	}
+	s.eventually("the keys are read", func() bool { return signed("/").header.Get("X-Verified") == "verified" })
+	s.wants(403, signed("/narrow/private/x"), "a signed request with a browser's User-Agent")
+}
