@@ -2,6 +2,7 @@ package headersimport
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -10,266 +11,282 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// apacheServer is the main server or a virtual host, with its Header
-// directives.
-type apacheServer struct {
-	site    *Site
-	root    string          // DocumentRoot
-	mapped  int             // the first line that maps URLs to files by other means than DocumentRoot; 0: none
-	modules map[string]bool // modules that LoadModule loads, in lower case
-	index   indexNames
-	ops     []apacheOp
+// apacheDirective is a directive or a section of an Apache configuration
+// (httpd.apache.org/docs/2.4/configuring.html).
+type apacheDirective struct {
+	line    int
+	name    string   // in lower case
+	words   []string // the name as written, and the arguments
+	section bool
+	inner   []apacheDirective
 }
 
-// apacheOp is a Header directive that changes X-Robots-Tag.
-type apacheOp struct {
-	line   int
-	place  place
-	host   bool   // it is in a virtual host; Apache merges it after the directives of the main server
-	always bool   // the header table: always if true, else onsuccess
-	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
-	tags   []headers.Tag
-	// conditional: it applies only under a condition.
-	conditional bool
-	status      string // the status of the responses that it applies to; "": all
+// apacheParser parses the rest of the lines of a configuration.
+type apacheParser struct {
+	*Result
+	rest string
+	line int // number of the first line of rest
 }
 
-// maxApacheOps is the maximal number of Header directives of a server, since
-// the time is quadratic in their number.
-const maxApacheOps = 2000
+// sectionTag is a tag that begins or ends a section. Apache requires that it is
+// on a line of its own.
+var sectionTag = regexp.MustCompile(`^<(/?)(\w+)([^>]*|.*["'])\s*>$`)
 
-// importApache imports a configuration of Apache.
-func importApache(config string) Result {
-	all, problems := parseApache(config)
-	im := Result{Problems: problems}
-	modules := map[string]bool{}
-	var hosts, rest []apacheDirective
-	for _, d := range all {
+// parse parses the directives of the section open, or the whole configuration if
+// open is "".
+func (p *apacheParser) parse(open string, depth int) (all []apacheDirective) {
+	for p.rest != "" {
+		text, rest, _ := strings.Cut(p.rest, "\n")
+		line := p.line
+		p.rest, p.line = rest, line+1+strings.Count(text, "\x00")
+		text = strings.TrimSpace(strings.ReplaceAll(text, "\x00", ""))
+		tag := sectionTag.FindStringSubmatch(text)
 		switch {
-		case d.section && d.name == "virtualhost":
-			hosts = append(hosts, d)
-			continue
-		case d.name == "loadmodule" && len(d.args) == 2:
-			modules[strings.ToLower(d.args[0])] = true
-			modules[strings.TrimSuffix(strings.ToLower(path.Base(d.args[1])), ".so")+".c"] = true
-		}
-		rest = append(rest, d)
-	}
-	servers := []apacheDirective{{inner: rest}}
-	for _, h := range hosts {
-		servers = append(servers, apacheDirective{line: h.line, inner: h.inner, section: true})
-	}
-	for i, server := range servers {
-		a := &apacheServer{site: &Site{Line: server.line}, modules: modules, index: commonIndexes}
-		if i > 0 {
-			a.settings(rest, false)
-		}
-		a.settings(server.inner, i > 0)
-		start := place{scope: everything()}
-		a.collect(rest, start, false)
-		if i > 0 {
-			a.collect(server.inner, start, true)
-		}
-		if len(a.ops) > 0 || len(a.site.Problems) > 0 {
-			a.convert()
-			im.Sites = append(im.Sites, *a.site)
-		}
-	}
-	return im
-}
-
-// settings reads the names of the server, and the directives that map URLs to
-// files.
-func (a *apacheServer) settings(all []apacheDirective, host bool) {
-	for _, d := range all {
-		switch d.name {
-		case "servername", "serveralias":
-			if host {
-				for _, name := range d.args {
-					name = strings.TrimPrefix(strings.TrimPrefix(name, "https://"), "http://")
-					name, _, _ = strings.Cut(name, ":")
-					a.site.Names = append(a.site.Names, name)
-				}
-			}
-		case "documentroot":
-			if len(d.args) == 1 && path.IsAbs(d.args[0]) {
-				a.root = path.Clean(d.args[0])
-			}
-		case "directoryindex":
-			a.index = append(a.index[:len(a.index):len(a.index)], d.args...)
-		case "alias", "aliasmatch", "scriptalias", "scriptaliasmatch", "rewriterule", "proxypass", "proxypassmatch", "userdir", "virtualdocumentroot":
-			if a.mapped == 0 {
-				a.mapped = d.line
-			}
-		}
-		if d.section && d.name != "virtualhost" {
-			a.settings(d.inner, false)
-		}
-	}
-}
-
-// harmlessApacheIncludes are files of Apache and of common packages that set no
-// headers.
-var harmlessApacheIncludes = map[string]bool{"ports.conf": true, "options-ssl-apache.conf": true, "serve-cgi-bin.conf": true, "*.load": true}
-
-// collect adds the Header directives in all, which are at place p.
-func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
-	for _, d := range all {
-		switch {
-		case d.section && d.name == "virtualhost":
-			a.site.problem(d.line, "<VirtualHost> is inside another section")
-		case d.section:
-			a.collect(d.inner, a.enterSection(p, &d), host)
-		case d.name == "include" || d.name == "includeoptional":
-			if len(d.args) != 1 || harmlessApacheIncludes[path.Base(d.args[0])] {
-				continue
-			}
-			a.site.problem(d.line, "the included file %s is missing; import the output of httpd -t -D DUMP_CONFIG, which has all files", clip(d.args[0]))
-			for _, always := range [...]bool{true, false} {
-				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", conditional: true})
-			}
-		case d.name == "header":
-			a.header(&d, p, host)
-		case d.name == "use" || slices.ContainsFunc(d.args, func(s string) bool { return strings.EqualFold(strings.TrimSuffix(s, ":"), fieldName) }):
-			if d.name != "use" {
-				a.site.problem(d.line, "%s is not converted; only Header lines are", clip(d.title))
-			}
-		}
-	}
-}
-
-var requestStatus = regexp.MustCompile(`^%\{REQUEST_STATUS\}\s*(?:==|-eq)\s*['"]?(\d{3})['"]?$`)
-
-// header adds a Header directive (mod_headers) if it is for X-Robots-Tag.
-func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
-	args, always := d.args, false
-	if len(args) > 0 && (strings.EqualFold(args[0], "always") || strings.EqualFold(args[0], "onsuccess")) {
-		always, args = strings.EqualFold(args[0], "always"), args[1:]
-	}
-	if len(args) < 2 || !strings.EqualFold(strings.TrimSuffix(args[1], ":"), fieldName) {
-		return
-	}
-	op := apacheOp{line: d.line, place: p, host: host, always: always, action: strings.ToLower(args[0])}
-	value, conditions := "", args[2:]
-	switch op.action {
-	case "set", "add", "append", "merge", "setifempty":
-		if len(args) < 3 {
-			a.site.problem(d.line, "Header %s has no value", op.action)
-			return
-		}
-		value, conditions = args[2], args[3:]
-	case "unset":
-		a.site.problem(d.line, "Header unset is not converted: rules keep the header that the back end sends. Remove it with the Caddyfile directive header or header_down")
-	case "edit", "edit*":
-		a.site.problem(d.line, "Header %s is not converted: a rule can't edit a value", op.action)
-		op.conditional, conditions = true, nil
-	default:
-		a.site.problem(d.line, "Header has no action %s", clip(args[0]))
-		return
-	}
-	for _, c := range conditions {
-		if m := requestStatus.FindStringSubmatch(strings.TrimPrefix(c, "expr=")); m != nil && p.scope.isEverything() && op.status == "" {
-			op.status = m[1]
-		} else {
-			a.site.problem(d.line, "not converted: it has the condition %s", clip(c))
-			op.conditional = true
-		}
-	}
-	if value != "" && !a.value(&op, value) && op.action != "set" {
-		return
-	}
-	if len(a.ops) == maxApacheOps {
-		a.site.problem(d.line, "the server is not converted: it has more than %d Header lines", maxApacheOps)
-	}
-	a.ops = append(a.ops, op)
-}
-
-// value parses the value of a Header directive. It returns false if the value
-// is not valid, or if Apache computes it for each request.
-func (a *apacheServer) value(op *apacheOp, value string) bool {
-	if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%") || strings.HasPrefix(value, "expr=") {
-		a.site.problem(op.line, "not converted: Apache computes the value %q for each request", clip(value))
-		return false
-	}
-	tags, err := headers.ParseTags(strings.ReplaceAll(value, "%%", "%"))
-	if err != nil {
-		a.site.problem(op.line, "%v", err)
-		return false
-	}
-	op.tags = tags
-	return true
-}
-
-// convert converts the Header directives to rules. It reads them in the order
-// in which Apache merges sections and applies directives.
-func (a *apacheServer) convert() {
-	if len(a.ops) > maxApacheOps {
-		return
-	}
-	slices.SortStableFunc(a.ops, func(x, y apacheOp) int {
-		return cmp.Or(cmp.Compare(x.place.stage, y.place.stage), cmp.Compare(x.place.depth, y.place.depth))
-	})
-	for i, op := range a.ops {
-		switch {
-		case op.tags == nil || op.conditional:
-		case op.action == "setifempty":
-			a.site.problem(op.line, "not converted: setifempty keeps a header of the back end, and a rule adds to it")
-		case op.status != "":
-			a.statusRule(op, a.ops[i+1:])
+		case text == "" || text[0] == '#':
+		case tag != nil && tag[1] == "" && depth < maxDepth:
+			d := apacheDirective{line: line, name: strings.ToLower(tag[2]), words: append(tag[2:3:3], apacheWords(tag[3])...), section: true}
+			d.inner = p.parse(d.name, depth+1)
+			all = append(all, d)
+		case tag != nil && strings.ToLower(tag[2]) == open:
+			return all
+		case text[0] == '<' || strings.HasSuffix(text, ">") && strings.Contains(text, "</"):
+			p.missing(line, "%s: the tags of a section must be in pairs and on lines of their own", clip(text))
 		default:
-			if why := a.joins(op, a.ops[:i]); why != "" {
-				a.site.problem(op.line, "not converted: %s", why)
-				continue
-			}
-			a.site.convert(statement{op.line, op.place.scope, op.tags, exceptionsTo(op, a.ops[i+1:])}, a.index)
+			words := apacheWords(text)
+			all = append(all, apacheDirective{line: line, name: strings.ToLower(words[0]), words: words})
 		}
 	}
-}
-
-// exceptionsTo returns the parts of the scope of a directive in which later
-// directives remove its value.
-func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
-	for _, l := range later {
-		removes := l.action == "set" || l.action == "unset" || strings.HasPrefix(l.action, "edit") || l.action == "include"
-		if !removes || l.always != op.always || headers.Imply(l.tags, op.tags) || !l.place.scope.overlaps(op.place.scope) || l.status >= "4" {
-			continue
-		}
-		what := l.place.text
-		if what == "" {
-			what = "a later line"
-		}
-		all = append(all, exception{scope: l.place.scope, partial: l.conditional || l.status != "", what: what})
+	if open != "" {
+		p.missing(p.line, "<%s> is never closed", clip(open))
 	}
 	return all
 }
 
-// joins returns why a value that is appended to an earlier value may apply to
-// another crawler than intended, and "" if that is not possible.
-func (a *apacheServer) joins(op apacheOp, earlier []apacheOp) string {
-	if op.action != "append" && op.action != "merge" || op.tags[0].Crawler != "" {
-		return ""
-	}
-	for _, e := range earlier {
-		if e.always == op.always && len(e.tags) > 0 && e.tags[len(e.tags)-1].Crawler != "" && e.place.scope.overlaps(op.place.scope) {
-			return "it is appended to a value for " + e.tags[len(e.tags)-1].Crawler + ", so it applies only to that crawler"
+// apacheWord is a word of a line. Quotes enclose a word with blanks, and a
+// backslash escapes a quote or another backslash.
+var apacheWord = regexp.MustCompile(`"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|\S+`)
+
+func apacheWords(s string) (words []string) {
+	for _, m := range apacheWord.FindAllStringSubmatch(s, -1) {
+		if c := m[0][0]; c == '"' || c == '\'' {
+			words = append(words, unescape.Replace(m[1]+m[2]))
+		} else {
+			words = append(words, strings.ReplaceAll(m[0], `\\`, `\`))
 		}
 	}
-	return ""
+	return words
 }
 
-// statusRule adds the rules for a directive that applies to responses of one
-// status.
-func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
-	if op.status < "4" && len(exceptionsTo(op, later)) > 0 {
-		a.site.problem(op.line, "not converted: a later line replaces the value")
-		return
+// apacheSite imports the main server or a virtual host.
+type apacheSite struct {
+	siteImporter
+	root string // DocumentRoot
+}
+
+// importApache imports a configuration of Apache.
+func importApache(result *Result, config string) {
+	hosts, rest := []apacheDirective{{}}, []apacheDirective(nil)
+	config = strings.ReplaceAll(strings.ReplaceAll(config, "\r\n", "\n"), "\\\n", "\x00") // a line may go on
+	for _, d := range (&apacheParser{result, config, 1}).parse("", 0) {
+		if d.name == "virtualhost" {
+			hosts = append(hosts, d)
+		} else {
+			rest = append(rest, d)
+		}
 	}
-	for _, t := range op.tags {
-		r := headers.Setting{Kind: headers.KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
-		if err := r.Validate(); err != nil {
-			a.site.problem(op.line, "%v", err)
+	for _, host := range hosts {
+		if !result.spend(host.line, len(rest)) {
 			return
 		}
-		a.site.addRule(op.line, r)
+		s := &apacheSite{siteImporter: newSite(result, host.line, map[string]variable{})}
+		s.settings(slices.Concat(host.inner, rest))
+		s.walk(slices.Concat(rest, host.inner), context{where: everything})
+		s.finish("Apache merges sections in the order Directory, Files, Location, If, and a later Header set or unset overrides")
 	}
+}
+
+// settings reads the names of the server, and the directives that map URLs to
+// files.
+func (s *apacheSite) settings(all []apacheDirective) {
+	for _, d := range all {
+		switch args := d.words[1:]; {
+		case d.name == "servername" || d.name == "serveralias":
+			for _, name := range args {
+				name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "https://"), "http://"), ":")
+				s.site.Names = append(s.site.Names, name)
+			}
+		case d.name == "documentroot" && len(args) == 1:
+			s.root = cmp.Or(s.root, strings.TrimRight(path.Clean(args[0]), "/")+"/")
+		case d.name == "directoryindex":
+			s.indexes = append(s.indexes, args...)
+		case d.section:
+			s.settings(d.inner)
+		}
+	}
+}
+
+// harmlessIncludes are files of Apache, nginx and common packages that set no
+// headers and have no locations.
+var harmlessIncludes = regexp.MustCompile(`(^|/)(ports\.conf|options-ssl-(apache|nginx)\.conf|serve-cgi-bin\.conf|\*\.load|mime\.types|(fastcgi|uwsgi|scgi|proxy)_params|fastcgi(-php)?\.conf|snakeoil\.conf)$`)
+
+// walk reads directives in a context.
+func (s *apacheSite) walk(all []apacheDirective, in context) {
+	for _, d := range all {
+		if !s.spend(d.line, 1) {
+			return
+		}
+		switch args := d.words[1:]; {
+		case d.section:
+			s.walk(d.inner, s.enter(in, &d))
+		case d.name == "header" && mentions(args):
+			in.number = d.line
+			s.headerLine(in, args)
+		case strings.HasPrefix(d.name, "browsermatch"):
+			s.setVariables(d.line, in.where, append([]string{"User-Agent"}, args...), d.name)
+		case strings.HasPrefix(d.name, "setenvif"):
+			s.setVariables(d.line, in.where, args, d.name)
+		case d.name == "deny" || d.name == "require":
+			s.access(in, &d)
+		case strings.HasPrefix(d.name, "include") && len(args) == 1 && !harmlessIncludes.MatchString(args[0]):
+			s.notConverted(d.line, "the included file %s is missing; import the output of httpd -t -D DUMP_CONFIG, which has all files", clip(args[0]))
+		case d.name == "use", mentions(args), d.name == "rewritecond" && strings.Contains(strings.ToUpper(strings.Join(args, "")), "HTTP_USER_AGENT"):
+			s.notConverted(d.line, "%s", clip(strings.Join(d.words, " ")))
+		}
+	}
+}
+
+// headerLine reads a Header directive (mod_headers).
+func (s *apacheSite) headerLine(in context, args []string) {
+	text := clip(strings.Join(args, " "))
+	if in.always = strings.EqualFold(args[0], "always"); in.always || strings.EqualFold(args[0], "onsuccess") {
+		args = args[1:]
+	}
+	if in.text != "" {
+		s.sections = append(s.sections, in.text)
+	}
+	if len(args) < 3 || !strings.EqualFold(strings.TrimSuffix(args[1], ":"), fieldName) || !slices.Contains([]string{"set", "add", "append", "merge", "setifempty"}, strings.ToLower(args[0])) {
+		s.notConverted(in.number, "Header %s", text)
+		return
+	}
+	if strings.EqualFold(args[0], "set") && len(args) == 3 { // it replaces what is set before in the same place
+		s.lines = slices.DeleteFunc(s.lines, func(l headerLine) bool { return l.text == in.text && l.always == in.always })
+	}
+	conditions, outer := variable{{where: everything}}, in.where
+	for _, c := range args[3:] {
+		if name, found := strings.CutPrefix(c, "env="); found {
+			conditions = s.environment(name)
+		} else {
+			conditions = variable{{where: unsaid("the condition %s", clip(c))}}
+			if m := statusCondition.FindStringSubmatch(c); m != nil {
+				conditions[0].where = of(headers.KindStatus, m[1])
+			}
+		}
+	}
+	for _, c := range conditions {
+		in.where = outer.and(c.where)
+		s.header(in, strings.NewReplacer("%%", "%", "%", "$", "expr=", "$").Replace(args[2]))
+	}
+}
+
+// statusCondition is a condition for the status of the response.
+var statusCondition = regexp.MustCompile(`^(?:expr=)?%\{REQUEST_STATUS\}\s*(?:==|-eq)\s*'?(\d+)'?$`)
+
+// environment returns the conditions under which a variable of the environment
+// is set, or not set if its name begins with an exclamation mark.
+func (s *apacheSite) environment(name string) variable {
+	name, not := strings.CutPrefix(strings.ToLower(name), "!")
+	all := slices.DeleteFunc(slices.Clone(s.variables[name]), func(v value) bool { return v.text == "" || !s.spend(v.number, 1) })
+	switch {
+	case len(all) == 0 || not && len(all) > 1:
+		return variable{{where: unsaid("the condition env=%s", clip(name))}}
+	case not:
+		all[0].where = all[0].where.negate()
+	}
+	return all
+}
+
+// setVariables reads a directive of mod_setenvif: an attribute, a regular
+// expression, and the variables that it sets if the attribute matches.
+func (s *apacheSite) setVariables(line int, where pattern, args []string, name string) {
+	op := "~"
+	if strings.HasSuffix(name, "nocase") {
+		op = "~*"
+	}
+	for _, set := range args[min(2, len(args)):] {
+		variable, text, found := strings.Cut(set, "=")
+		if !found {
+			text = "1"
+		}
+		if variable, found = strings.CutPrefix(variable, "!"); found {
+			text = ""
+		}
+		variable = strings.ToLower(variable)
+		s.variables[variable] = append(s.variables[variable], value{number: line, where: where.and(compare(args[0], op, args[1])), text: text})
+	}
+}
+
+// refusal is a directive that refuses requests with a variable.
+var refusal = regexp.MustCompile(`(?i)^(?:deny from (?:.* )?env=|require not env )(\S+)`)
+
+// access reads a directive that may refuse requests.
+func (s *apacheSite) access(in context, d *apacheDirective) {
+	m, where := refusal.FindStringSubmatch(strings.Join(d.words, " ")), in.where
+	if m == nil {
+		return
+	}
+	for _, one := range s.variables[strings.ToLower(m[1])] {
+		if in.number, in.where = one.number, where.and(one.where); one.where.agent != "" && one.text != "" && s.spend(one.number, 1) {
+			s.denied = append(s.denied, headerLine{context: in})
+		}
+	}
+}
+
+// enter returns the context inside a section.
+func (s *apacheSite) enter(in context, d *apacheDirective) context {
+	name, args := d.name, d.words[1:]
+	text := fmt.Sprintf("<%s> (line %d)", clip(strings.Join(d.words, " ")), d.line)
+	if len(args) == 2 && args[0] == "~" && !strings.HasSuffix(name, "match") {
+		name, args = name+"match", args[1:]
+	}
+	where := unsaid("x_robots_tag can't select these requests")
+	switch arg := strings.Join(args, ""); {
+	case name == "requireall" || name == "requireany":
+		return in
+	case len(args) != 1:
+	case name == "files":
+		where = nameGlob(arg)
+	case name == "filesmatch":
+		where = of(headers.KindRegexp, arg)
+	case name == "location" && strings.HasPrefix(arg, "/") && !strings.ContainsAny(arg, "*?["):
+		where = pathFolder(arg)
+	case name == "locationmatch":
+		where = pathExpression(arg, false)
+	case name == "directory":
+		where = s.folder(arg)
+	case strings.HasPrefix(name, "if") && name != "if" && !strings.HasPrefix(arg, "!"): // IfModule and the like
+		if !strings.Contains(arg, "headers") {
+			in.where = in.where.note(false, "converted as if %s holds", text)
+		}
+		return in
+	}
+	if where.unsaid != "" {
+		where.unsaid = text + ": " + where.unsaid
+	}
+	in.where, in.text = in.where.and(where), text
+	return in
+}
+
+// folder returns the pattern of the URLs of a folder.
+func (s *apacheSite) folder(dir string) pattern {
+	dir = strings.TrimRight(path.Clean(dir), "/") + "/"
+	below, found := strings.CutPrefix(dir, s.root)
+	switch {
+	case s.root == "" || strings.ContainsAny(dir, "*?[$"):
+		return unsaid("the URLs of the folder are not known without a DocumentRoot")
+	case found:
+		return pathFolder("/" + below)
+	case strings.HasPrefix(s.root, dir):
+		return everything
+	}
+	return unsaid("the folder is not below DocumentRoot")
 }

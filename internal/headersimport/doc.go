@@ -1,10 +1,13 @@
-// Package headersimport converts the directives of Apache and nginx that set
-// X-Robots-Tag to rules of package headers, for each site of a configuration.
+// Package headersimport converts a configuration of Apache or nginx to settings
+// of the robots directive: headers X-Robots-Tag, line by line, and lists of
+// crawlers that are refused by their User-Agent.
 //
 //	result := headersimport.Import(config)
-//	for _, rule := range result.Sites[0].Rules {
-//		fmt.Println("x_robots_tag", rule.Rule)
+//	for _, entry := range result.Sites[0].Entries {
+//		fmt.Println(entry) // x_robots_tag *.pdf noindex
 //	}
 //
-// It reads only X-Robots-Tag. What rules can't express exactly is a Problem.
+// It does not simulate how the server chooses a location or merges sections.
+// Where the server sends something else, or a line can't be converted, an Entry
+// is a comment that says so.
 package headersimport

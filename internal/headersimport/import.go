@@ -2,127 +2,117 @@ package headersimport
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // Result is the result of Import.
 type Result struct {
-	// Sites are the servers (nginx) or virtual hosts (Apache) that set
-	// X-Robots-Tag, in the order of the file.
+	// Sites are the servers (nginx) or virtual hosts (Apache) that have entries,
+	// in the order of the file.
 	Sites []Site
-	// Problems are the problems that belong to no site.
-	Problems []Problem
+	// Entries are the comments that belong to no site.
+	Entries []Entry
+	left    int // of maxSteps
 }
 
-// Site holds the X-Robots-Tag rules of one nginx server or one Apache
-// virtual host. They apply only to that site.
+// Site has the settings of one nginx server or one Apache virtual host.
 type Site struct {
-	// Line is the line number at which the site's block begins, 0 for a site
-	// outside of all blocks.
+	// Line is the number of the line at which the site's block begins, 0 for a
+	// site outside of all blocks.
 	Line int
 	// Names are the site's host names, as the configuration writes them.
-	Names    []string
-	Rules    []Rule
-	Problems []Problem
+	Names []string
+	// Entries are sorted by line.
+	Entries []Entry
+	// Policy has deny lines for the crawlers that the server refuses.
+	Policy []string
 }
 
-// Rule is a rule and the line of the configuration that it was
-// converted from.
-type Rule struct {
-	Line int
-	Rule headers.Setting
+// Entry is a rule or a comment, and the number of the line of the configuration
+// that it is for.
+type Entry struct {
+	Line    int
+	Rule    headers.Setting // the zero value for a comment
+	Comment string
+	// Missing: the configuration does something that the rules do not. Other
+	// comments are about requests for which the rules do more.
+	Missing bool
 }
 
-// Problem is a line of the configuration that Import could not convert exactly.
-// Text is the reason.
-type Problem struct {
-	Line int
-	Text string
-}
-
-func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
-
-// AllProblems returns the problems of all sites and the problems that belong to
-// no site, sorted by line and without duplicates.
-func (im *Result) AllProblems() []Problem {
-	all := slices.Clone(im.Problems)
-	for _, s := range im.Sites {
-		all = append(all, s.Problems...)
+// String returns the entry as a line for the robots block of a Caddyfile.
+func (e Entry) String() string {
+	if e.Comment == "" {
+		return "x_robots_tag " + e.Rule.String()
 	}
-	return sortedProblems(all)
+	text := strings.ReplaceAll(e.Comment, "{$", "{ $") // a Caddyfile replaces {$NAME} in comments too
+	if e.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", e.Line, text)
+	}
+	return "# " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
 }
 
-func sortedProblems(all []Problem) []Problem {
-	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text)) })
-	return slices.Compact(all)
-}
+// Limits of a configuration, because it may come from anywhere.
+const (
+	maxImport = 4 << 20 // octets
+	maxDepth  = 64      // nested blocks or sections
+	maxTexts  = 32      // alternatives of a pattern
+	maxSteps  = 400_000 // directives and entries, and comparisons of one with another
 
-// maxImport is the maximal size of a configuration, in octets.
-const maxImport = 4 << 20
+	maxExpression = 16 << 10 // octets of a regular expression with several words
+	maxCrawlers   = 20       // that a word of a User-Agent may mean; one such as "bot" means hundreds
+)
+
+// spend reports whether n more steps are within the limit. It adds a comment if
+// they are the first ones that are not.
+func (r *Result) spend(line, n int) bool {
+	if r.left -= n; r.left < 0 && r.left+n >= 0 {
+		r.missing(line, "the rest of the configuration, which is too large")
+	}
+	return r.left >= 0
+}
 
 // Import reads a configuration of the Apache HTTP server (also a .htaccess
 // file) or of nginx (also the output of nginx -T). It detects the kind of the
-// configuration, and converts the directives that set X-Robots-Tag to rules,
-// separately for each site. If config is larger than 4 MiB, Import converts
-// nothing, and returns one Problem.
+// configuration. If config is larger than 4 MiB, Import converts nothing.
 //
-// Import considers how these servers choose the location or the sections for a
-// request, and which directives override others. Apart from the three
-// differences below, a rule never sends a directive for a request for which the
-// configuration does not send it. If rules can't express a line exactly, Import
-// does not convert it, and returns a Problem instead.
-//
-// Rules differ from the configuration in three points. They apply to responses
-// with any status; this makes no difference, since crawlers index only
-// successful responses. They add to the header that a back end sends, and do
-// not replace it. They compare the file name in the URL, and not the name of a
-// file on disk.
+// A successful response for which the configuration sends a directive gets it
+// from the rules too, unless a comment that is marked as Missing says
+// otherwise. The rules may send more: a comment says where.
 func Import(config []byte) Result {
-	if len(config) > maxImport {
-		return Result{Problems: []Problem{{1, fmt.Sprintf("the file has %d octets; at most %d are allowed", len(config), maxImport)}}}
+	result := Result{left: maxSteps}
+	switch {
+	case len(config) > maxImport:
+		result.missing(1, "the file has %d octets; at most %d are allowed", len(config), maxImport)
+	case apacheLine.Match(config) && (!nginxLine.Match(config) || bytes.Contains(bytes.ToLower(config), []byte("<files"))):
+		importApache(&result, string(config))
+	default:
+		importNginx(&result, string(config))
 	}
-	var im Result
-	if looksLikeApache(config) {
-		im = importApache(string(config))
-	} else {
-		im = importNginx(string(config))
-	}
-	for i := range im.Sites {
-		s := &im.Sites[i]
-		slices.SortStableFunc(s.Rules, func(a, b Rule) int { return cmp.Compare(a.Line, b.Line) })
-		s.Problems = sortedProblems(s.Problems)
-	}
-	im.Sites = slices.DeleteFunc(im.Sites, func(s Site) bool { return len(s.Rules)+len(s.Problems) == 0 })
-	im.Problems = sortedProblems(im.Problems)
-	return im
+	return result
 }
 
-var apacheLine = regexp.MustCompile(`(?mi)^[ \t]*(</?[a-z]|Header[ \t]|RequestHeader[ \t]|SetEnvIf|Rewrite|Options[ \t]|AddType[ \t]|#.*\.htaccess)`)
-
-// looksLikeApache reports whether config is a configuration of Apache and not
-// of nginx.
-func looksLikeApache(config []byte) bool {
-	nginx := bytes.Contains(config, []byte("add_header")) || bytes.Contains(config, []byte("more_set_headers"))
-	return apacheLine.Match(config) && (!nginx || bytes.Contains(bytes.ToLower(config), []byte("<files")))
+// missing adds a comment that belongs to no site.
+func (r *Result) missing(line int, format string, args ...any) {
+	r.Entries = append(r.Entries, Entry{Line: line, Comment: "not converted: " + fmt.Sprintf(format, args...), Missing: true})
 }
+
+// apacheLine and nginxLine are lines that only one of the servers has.
+var (
+	apacheLine = regexp.MustCompile(`(?mi)^[ \t]*(</?[a-z]|(Request)?Header[ \t]|SetEnvIf|BrowserMatch|Rewrite|Options[ \t]|AddType[ \t]|#.*\.htaccess)`)
+	nginxLine  = regexp.MustCompile(`(?m)add_header|more_set_headers|^[ \t]*(server|map|location|if)\b[^\n]*\{`)
+)
 
 // fieldName is the name of the field that the rules add.
 const fieldName = "X-Robots-Tag"
 
-// clip shortens untrusted input for messages.
-func clip(s string) string {
-	const limit = 80
-	if len(s) > limit {
-		return s[:limit] + "…"
-	}
-	return s
+// mentions reports whether the words of a directive contain the field's name.
+func mentions(words []string) bool {
+	return strings.Contains(strings.ToLower(strings.Join(words, " ")), "x-robots-tag")
 }
 
-func (s *Site) problem(line int, format string, args ...any) {
-	s.Problems = append(s.Problems, Problem{line, fmt.Sprintf(format, args...)})
-}
+// clip shortens untrusted input for comments.
+func clip(s string) string { return fmt.Sprintf("%.100s", s) }

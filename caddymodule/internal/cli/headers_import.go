@@ -2,8 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -15,22 +15,16 @@ import (
 func headersImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "headers-import <file|->",
-		Short: "Converts X-Robots-Tag headers of Apache and nginx into x_robots_tag lines",
+		Short: "Converts X-Robots-Tag headers and lists of bad bots of Apache and nginx",
 		Long: `
-Reads an Apache or nginx configuration, finds the directives that set the header
-X-Robots-Tag (Header in sections, add_header and more_set_headers in locations),
-and prints x_robots_tag lines that send the same header for the same requests.
-The lines are grouped by site: each named server or virtual host becomes a site
-block. Put lines without a block around them inside the robots block of a site.
-
-A line never sends a directive on a request on which the configuration does not
-send it. A directive that no x_robots_tag line can express exactly is not
-converted: it is a comment in the output and a message on standard error, with
-its line number. A .htaccess file is read as if it were in the site's root folder.
-
-If the configuration has several files, print them as one with the server's
-command:
-nginx -T, or httpd -t -D DUMP_CONFIG.
+Reads an Apache or nginx configuration and prints x_robots_tag lines for the
+lines that set X-Robots-Tag, and a policy for the crawlers that it refuses by
+their User-Agent. Put lines without a site around them into the robots block of
+yours. All lines that match a request apply to it; a comment says where Apache
+or nginx would let one of them override another. A line that can't be converted
+is a comment and a message on standard error. A .htaccess file is read as if it
+were in the site's root folder. If there are several files, print them as one
+with nginx -T or httpd -t -D DUMP_CONFIG.
 
 The exit status is 0 if everything was converted, 2 if something was not, and 1
 if the file can't be read.`,
@@ -47,69 +41,45 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	imported := headersimport.Import(config)
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out, status := bufio.NewWriter(cmd.OutOrStdout()), 0
+	write := func(indent string, entries []headersimport.Entry) {
+		for _, e := range entries {
+			fmt.Fprintln(out, indent+e.String())
+			if e.Missing {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", shown(args[0]), strings.TrimPrefix(e.String(), "# "))
+				status = exitFinding
+			}
+		}
+	}
+	write("", imported.Entries)
 	for i, site := range imported.Sites {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		writeSite(out, &site, len(imported.Sites) == 1)
-	}
-	if err := out.Flush(); err != nil {
-		return exitFailed, err
-	}
-	problems := imported.AllProblems()
-	for _, p := range problems {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", shown(args[0]), p)
-	}
-	if len(problems) > 0 {
-		return exitFinding, nil
-	}
-	return 0, nil
-}
-
-// writeSite prints the rules of one site: as a site block if its names are
-// valid Caddy addresses, otherwise as lines for the site's robots block.
-func writeSite(out io.Writer, site *headersimport.Site, only bool) {
-	addresses, all := siteAddresses(site.Names)
-	indent := ""
-	switch {
-	case site.Line == 0 && only:
-		fmt.Fprintln(out, "# inside the robots block of your site:")
-	case site.Line == 0:
-		fmt.Fprintln(out, "# inside the robots block of the site for all other names (outside of all servers and virtual hosts):")
-	case !all:
-		fmt.Fprintf(out, "# only inside the robots block of the site of line %d (%s):\n", site.Line, nameList(site.Names))
-	default:
-		fmt.Fprintf(out, "# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", "))
-		indent = "\t\t"
-	}
-	for _, r := range site.Rules {
-		fmt.Fprintf(out, "%sx_robots_tag %s\n", indent, r.Rule)
-	}
-	for _, p := range site.Problems {
-		fmt.Fprintf(out, "%s# %s\n", indent, oneLine(p.String()))
-	}
-	if indent != "" {
-		fmt.Fprint(out, "\t}\n}\n")
-	}
-}
-
-// oneLine replaces line breaks, so that a comment stays on one line.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
+		head, indent, end := siteHead(&site)
+		fmt.Fprint(out, head)
+		write(indent, site.Entries)
+		if site.Policy != nil {
+			fmt.Fprintf(out, "%spolicy {\n%[1]s\t%s\n%[1]s}\n", indent, strings.Join(site.Policy, "\n\t"+indent))
 		}
-		return r
-	}, s)
+		fmt.Fprint(out, end)
+	}
+	return status, out.Flush()
 }
 
-// nameList returns the names of a site on one line.
-func nameList(names []string) string {
-	if len(names) == 0 {
-		return "it has no name"
+// siteHead returns the text before and after the lines of a site, and the blanks
+// before each: a site block if its names are valid Caddy addresses, otherwise a
+// comment.
+func siteHead(site *headersimport.Site) (head, indent, end string) {
+	addresses, all := siteAddresses(site.Names)
+	names := "your site"
+	if all && site.Line > 0 {
+		return fmt.Sprintf("# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", ")), "\t\t", "\t}\n}\n"
 	}
-	return oneLine(strings.Join(names, " "))
+	if site.Line > 0 {
+		names = fmt.Sprintf("the site of line %d (%s)", site.Line, cmp.Or(strings.Join(site.Names, " "), "it has no name"))
+	}
+	return headersimport.Entry{Comment: "inside the robots block of " + names + ":"}.String() + "\n", "", ""
 }
 
 // siteAddress matches a name that is a valid Caddy address without changes.
