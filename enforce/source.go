@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ const (
 	NotRobots                 // an HTML page in place of a robots.txt: no rules
 	Forbidden                 // another 4xx: the cached copy for 24 hours, then no rules
 	Redirected                // a redirect to another host: the cached copy for 24 hours, then no rules
-	Failed                    // 429, 5xx, another status or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
+	Failed                    // 429, 5xx, another status, only NUL octets or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
 	Pending                   // nothing was read yet; only a Rules has this outcome, never a read
 )
 
@@ -74,7 +75,10 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case resp.Elsewhere != "":
 		return Redirected, fmt.Errorf("it redirects to %.200s", resp.Elsewhere)
 	case resp.Status >= 200 && resp.Status < 300:
-		if robots.LooksLikeHTML(resp.Body) {
+		switch {
+		case len(resp.Body) > 0 && len(bytes.Trim(resp.Body, "\x00")) == 0:
+			return Failed, errors.New("the file has only NUL octets, as after a power failure")
+		case robots.LooksLikeHTML(resp.Body):
 			return NotRobots, errors.New("the body is an HTML page")
 		}
 		return Loaded, nil

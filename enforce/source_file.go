@@ -2,9 +2,11 @@ package enforce
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"sync"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -14,21 +16,81 @@ type File struct {
 	Path string
 }
 
-// Fetch reads the file. If the file is missing or can't be read, Fetch returns
-// an error, not an empty file. So, unless Config.DenyFailed is set, the rules
-// stay in force while an editor replaces the file.
-func (s File) Fetch(context.Context, Origin) (Response, error) {
+// Fetch reads the file. If the file is missing or can't be read, or is not a
+// regular file, Fetch returns an error, not an empty file. So, unless
+// Config.DenyFailed is set, the rules stay in force while an editor replaces the
+// file.
+//
+// No read of a file can be ended: on a file system that does not answer, it goes
+// on after ctx has ended. Until it ends, no other read of the same path begins.
+func (s File) Fetch(ctx context.Context, _ Origin) (Response, error) {
+	if err := fileReads.begin(ctx, s.Path); err != nil {
+		return Response{}, err
+	}
+	var body []byte
+	var err error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer fileReads.end(s.Path)
+		body, err = s.read()
+	}()
+	select {
+	case <-read:
+		return Response{Status: http.StatusOK, Body: body}, err
+	case <-ctx.Done():
+		return Response{}, fmt.Errorf("reading %s takes too long: %w", s.Path, ctx.Err())
+	}
+}
+
+func (s File) read() ([]byte, error) {
+	// Opening a named pipe would wait for a writer.
+	if info, err := os.Stat(s.Path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", s.Path)
+	}
 	f, err := os.Open(s.Path)
 	if err != nil {
-		return Response{}, err
+		return nil, err
 	}
 	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
-	if err != nil {
-		return Response{}, err
-	}
-	return Response{Status: http.StatusOK, Body: body}, nil
+	return io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
 }
 
 // PerOrigin returns false: the file serves all origins.
 func (File) PerOrigin() bool { return false }
+
+// fileReads are the reads of files that have not ended, at most one of each path.
+var fileReads = pathReads{ended: make(map[string]chan struct{})}
+
+type pathReads struct {
+	mu    sync.Mutex
+	ended map[string]chan struct{} // closed when the read has ended
+}
+
+// begin waits until no read of path is under way, or until ctx ends.
+func (r *pathReads) begin(ctx context.Context, path string) error {
+	for {
+		r.mu.Lock()
+		ended := r.ended[path]
+		if ended == nil {
+			r.ended[path] = make(chan struct{})
+			r.mu.Unlock()
+			return nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return fmt.Errorf("an earlier read of %s has not ended: %w", path, ctx.Err())
+		}
+	}
+}
+
+func (r *pathReads) end(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.ended[path])
+	delete(r.ended, path)
+}

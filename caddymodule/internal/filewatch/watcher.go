@@ -8,8 +8,12 @@ package filewatch
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -21,12 +25,23 @@ type Watcher struct {
 	fs   *fsnotify.Watcher
 	done chan struct{}
 
+	calling sync.Mutex // held while functions are called
 	mu      sync.Mutex
-	folders map[string]map[*watch]bool
+	folders map[string]*folder
+}
+
+// folder is a watched folder.
+type folder struct {
+	info    os.FileInfo // of the folder that the system watches; nil if that one is gone
+	watches map[*watch]bool
 }
 
 // watch is one call of Watch.
 type watch struct{ changed func() }
+
+// recheckInterval is how often a Watcher looks whether a folder is still the same
+// one.
+const recheckInterval = 2 * time.Second
 
 // New returns a Watcher that watches nothing yet.
 func New() (*Watcher, error) {
@@ -34,39 +49,106 @@ func New() (*Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching files: %w", err)
 	}
-	w := &Watcher{fs: fs, done: make(chan struct{}), folders: make(map[string]map[*watch]bool)}
+	w := &Watcher{fs: fs, done: make(chan struct{}), folders: make(map[string]*folder)}
 	go w.run()
+	go w.recheckRegularly()
 	return w, nil
 }
 
 // Watch calls changed whenever the file at path may have changed, until stop is
 // called. It watches the folder of the file, because editors and deployments
 // replace files by renaming, and Kubernetes replaces a symbolic link beside
-// them. So changed is also called for changes of other files in the folder. It
-// is called from another goroutine, one call at a time, and must not block.
+// them. So changed is also called for changes of other files in the folder, and,
+// within two seconds, when another folder has taken the folder's place. It is
+// called from other goroutines, one call at a time, and must not block.
 func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
-	folder := filepath.Clean(filepath.Dir(path))
+	name := filepath.Clean(filepath.Dir(path))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.folders[folder] == nil {
-		if err := w.fs.Add(folder); err != nil {
+	f := w.folders[name]
+	if f == nil {
+		info, err := os.Stat(name)
+		if err == nil {
+			err = w.fs.Add(name)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("watching %s: %w", path, err)
 		}
-		w.folders[folder] = make(map[*watch]bool)
+		f = &folder{info, make(map[*watch]bool)}
+		w.folders[name] = f
 	}
 	this := &watch{changed}
-	w.folders[folder][this] = true
-	return func() { w.forget(folder, this) }, nil
+	f.watches[this] = true
+	return func() { w.forget(name, this) }, nil
 }
 
 // forget ends a watch.
 func (w *Watcher) forget(folder string, this *watch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.folders[folder], this)
-	if len(w.folders[folder]) == 0 {
+	f := w.folders[folder]
+	if f == nil {
+		return // the Watcher is closed
+	}
+	if delete(f.watches, this); len(f.watches) == 0 {
 		delete(w.folders, folder)
 		_ = w.fs.Remove(folder) // it may be gone itself
+	}
+}
+
+// recheckRegularly calls recheck until the Watcher is closed.
+func (w *Watcher) recheckRegularly() {
+	ticker := time.NewTicker(recheckInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-ticker.C:
+			w.recheck()
+		}
+	}
+}
+
+// recheck watches the folders that were removed or renamed and made again, and
+// those that a symbolic link has replaced. The system goes on watching the old
+// ones, if any.
+func (w *Watcher) recheck() {
+	w.mu.Lock()
+	names := slices.Collect(maps.Keys(w.folders))
+	w.mu.Unlock()
+	for _, name := range names {
+		info, err := os.Stat(name) // without mu: it may take long
+		if err == nil && w.replace(name, info) {
+			w.notify(name)
+		}
+	}
+}
+
+// replace watches a folder if it is another one than before, and reports whether
+// it does.
+func (w *Watcher) replace(name string, info os.FileInfo) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.folders[name]
+	if f == nil || f.info != nil && os.SameFile(info, f.info) {
+		return false
+	}
+	_ = w.fs.Remove(name)
+	if w.fs.Add(name) != nil {
+		return false
+	}
+	f.info = info
+	return true
+}
+
+// lose notes that a folder is gone, if name is one. Another folder with its name
+// can be the same for os.SameFile.
+func (w *Watcher) lose(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.folders[name]; f != nil {
+		f.info = nil
 	}
 }
 
@@ -78,6 +160,9 @@ func (w *Watcher) run() {
 		case e, ok := <-w.fs.Events:
 			if !ok {
 				return
+			}
+			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				w.lose(e.Name)
 			}
 			if e.Op != fsnotify.Chmod {
 				w.notify(filepath.Dir(e.Name), e.Name)
@@ -94,13 +179,15 @@ func (w *Watcher) run() {
 // notify calls the functions of all watches of the folders, or of all watches
 // if there is no folder.
 func (w *Watcher) notify(folders ...string) {
+	w.calling.Lock()
+	defer w.calling.Unlock()
 	var calls []func()
 	w.mu.Lock()
-	for folder, watches := range w.folders {
-		if len(folders) > 0 && folder != folders[0] && folder != folders[1] {
+	for name, f := range w.folders {
+		if len(folders) > 0 && !slices.Contains(folders, name) {
 			continue
 		}
-		for this := range watches {
+		for this := range f.watches {
 			calls = append(calls, this.changed)
 		}
 	}
@@ -114,5 +201,10 @@ func (w *Watcher) notify(folders ...string) {
 func (w *Watcher) Close() error {
 	err := w.fs.Close()
 	<-w.done
+	w.calling.Lock()
+	defer w.calling.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.folders)
 	return err
 }
