@@ -172,7 +172,7 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 }
 
 // mayWait reports whether a request may wait for the rules: a robots.txt could
-// apply to the client, the path is not exempt, and it is not denied already. Only the registry's tokens
+// apply to the client, and the path is not exempt. Only the registry's tokens
 // identify the client here, because the tokens of the site's file are not known
 // yet.
 func (e *Engine) mayWait(r *Request) bool {
@@ -181,24 +181,18 @@ func (e *Engine) mayWait(r *Request) bool {
 	if e.settings.usesAddr {
 		c.addr = clientAddr(r)
 	}
-	c.views = e.settings.viewsOf(r.Target)
-	defer views.Put(c.views)
-	if e.settings.exemptPaths.MatchViews(c.views).Allowed {
-		return false
-	}
 	for _, ua := range fields {
 		c.rules.identify(ua, &c.id)
 		for i := range c.id.Len() {
-			if !c.couldApply(i) {
-				continue
-			}
-			if w := c.matchPath(c.rules, c.id.At(i)); w.denied() {
-				return false // the lines of the operator deny it, whatever the file says
-			}
-			applicable = true
+			applicable = applicable || c.couldApply(i)
 		}
 	}
-	return applicable
+	if !applicable {
+		return false
+	}
+	v := e.settings.viewsOf(r.Target)
+	defer views.Put(v)
+	return !e.settings.exemptPaths.MatchViews(v).Allowed
 }
 
 // Agent returns the crawler with a name or product token: a crawler of the

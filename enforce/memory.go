@@ -40,7 +40,7 @@ func (e *Engine) recall(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if a.Class == crawler.Probe && !e.memory.allowProbe(c, i) {
-			a.Class = crawler.SelfDeclared
+			a.Class, a.Crawler = crawler.SelfDeclared, nil
 		}
 		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
 			c.readRobots = e.memory.readers.seen(programKey(c.request, a), c.request.Time, copyLifetime)

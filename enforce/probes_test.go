@@ -80,7 +80,7 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 			}
 		}
 		d := e.decideFrom(tt.client, path(maxProbePaths), kubeProbe, tt.caller)
-		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Crawler() != "kube-probe" {
+		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
 			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
 		}
 		if d := e.decideFrom(tt.client, path(3), kubeProbe, tt.caller); d.Reason != Unbound {

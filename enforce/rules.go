@@ -153,9 +153,7 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 	}
 	var known plan
 	if a.Crawler != nil {
-		if known = p.plans[a.Crawler.Index()]; a.Class != a.Crawler.Class { // a probe that asks for too many paths
-			known = p.planFor(a.Class, a.Crawler, a.Crawler.Robots...)
-		} else if !known.byToken {
+		if known = p.plans[a.Crawler.Index()]; !known.byToken {
 			return known
 		}
 	}

@@ -29,7 +29,7 @@ type Agent struct {
 // that sends only its name. A self-declared crawler is assumed to have one
 // operator.
 func (a *Agent) RunByAnyone() bool {
-	if a.Class == Probe || a.Crawler != nil && a.Crawler.Class == Probe {
+	if a.Class == Probe {
 		return true // several servers of one operator check a site at the same time
 	}
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {

@@ -3,8 +3,10 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -63,6 +65,9 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, fmt.Sprintf("%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}
+	if probes := r.probesRefused(); probes != "" {
+		list = slices.Insert(list, 0, "Health checks and monitors would have been refused, so that a balancer may take the server out of service: "+probes+".")
+	}
 	suspects := r.suspectsRefused()
 	if named := r.WouldHave.Browsers - suspects; named > 0 {
 		list = append(list, fmt.Sprintf("%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", words.Plural(named, "request", "requests")))
@@ -77,6 +82,18 @@ func (a *auditor) summary(r *Report) []string {
 	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", words.Plural(r.People-suspects, "request", "requests")))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list
+}
+
+// probesRefused returns the probes that would have been refused, with the number
+// of requests; "" if there is none.
+func (r *Report) probesRefused() string {
+	var list []string
+	for i := range r.Crawlers {
+		if c := &r.Crawlers[i]; c.Class == crawler.Probe.String() && c.Denied+c.Throttled > 0 {
+			list = append(list, fmt.Sprintf("%s (%s)", c.Name, words.Plural(c.Denied+c.Throttled, "request", "requests")))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // days returns a period in words.

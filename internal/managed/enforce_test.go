@@ -162,7 +162,7 @@ func TestMergeError(t *testing.T) {
 		{answer{Status: 200, Body: []byte(site), Apart: true}, enforce.Loaded, false, "do not come through"},
 		{answer{Status: 404}, enforce.Missing, true, ""},
 		{answer{Status: 200, Body: []byte("<html>")}, enforce.NotRobots, true, ""},
-		{answer{Status: 500}, enforce.Failed, false, ""},
+		{answer{Status: 500}, enforce.Failed, true, ""},
 		{answer{Status: 200, Body: []byte(strings.Repeat("#\n", 300_000))}, enforce.Loaded, false, "500 KiB"},
 	} {
 		e, p := start(t, enforce.Settings{}, tt.answer, enforce.Config{})
@@ -172,7 +172,7 @@ func TestMergeError(t *testing.T) {
 		if tt.published != (managed.MergedIn(p) != nil) {
 			t.Errorf("%v: the merge is %v", p.Outcome(), managed.MergedIn(p))
 		}
-		if p := e.Origins().Pending(); p.Published() || p.MergeError() != nil {
+		if p := e.Origins().Pending(); !p.Published() || p.MergeError() != nil {
 			t.Errorf("before the first fetch: published %v, error %v", p.Published(), p.MergeError())
 		}
 	}

@@ -2,12 +2,14 @@ package counters
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // maxLineText is the maximum length of the text of a rule that is kept, in octets.
@@ -22,17 +24,14 @@ type LineID uint64
 //
 //   - For an Allow or Disallow line, allow and pattern are the rule as the file
 //     writes it, and reason is 0.
-//   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime.
-//   - For a hidden path, line is the line of the configuration. For all others, line
-//     is ignored.
-func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, line int) LineID {
+//   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime, and number
+//     is its index among the group's lines of that kind.
+//   - For a hidden path, number is the line of the configuration. Otherwise it is 0.
+func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number int) LineID {
 	var short [128]byte
-	key := append(short[:0], byte(layer), byte(reason), 0, 0, 0, 0)
+	key := append(short[:0], byte(layer), byte(reason), 0, byte(number>>16), byte(number>>8), byte(number))
 	if allow {
 		key[2] = 1
-	}
-	if layer == enforce.HiddenLayer {
-		key[3], key[4], key[5] = byte(line>>16), byte(line>>8), byte(line)
 	}
 	if len(key)+len(group)+1+len(pattern) > len(short) {
 		return longLineID(source, key, group, pattern)
@@ -58,9 +57,25 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	case d.Reason == enforce.Hidden:
 		return NewLineID(source, d.Layer, "", false, "", 0, d.Line)
 	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
-		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, 0)
+		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
 	}
 	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
+}
+
+// limitNumber returns the index of the line that throttled a request among the
+// lines of its kind in the group.
+func limitNumber(d *enforce.Decision) int {
+	is := func(line int) bool {
+		layer, at := d.Rules.Origin(line)
+		return layer == d.Layer && at == d.Line
+	}
+	switch d.Reason {
+	case enforce.RequestRate:
+		return slices.IndexFunc(d.Group.RequestRates(), func(r robots.RequestRate) bool { return is(r.Line) })
+	case enforce.VisitTime:
+		return slices.IndexFunc(d.Group.VisitTimes(), func(v robots.VisitTime) bool { return is(v.Line) })
+	}
+	return 0
 }
 
 // Line counts the decisions that one line made about requests to one origin.

@@ -22,7 +22,7 @@ func TestDefaultsForAllSites(t *testing.T) {
 		mode monitor
 		http_clients on
 		exempt_paths /feed
-		exempt UptimeRobot
+		exempt GTmetrix
 		crawl_delay {
 			burst 2
 		}
@@ -46,7 +46,7 @@ Disallow: /private/"
 		{"enforced.test", googlebot, "/private/x", 403},
 		{"enforced.test", "curl/8.5.0", "/private/x", 403},
 		{"enforced.test", googlebot, "/feed", 200},
-		{"enforced.test", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/private/x", 200},
+		{"enforced.test", "Mozilla/5.0 (compatible; GTmetrix/1.0)", "/private/x", 200},
 		{"own.test", googlebot, "/private/x", 403},
 		{"own.test", "curl/8.5.0", "/private/x", 200},
 		{"own.test", googlebot, "/feed", 403},
@@ -80,7 +80,7 @@ func TestDefaultsSwitchedOff(t *testing.T) {
 		trusted_proxies static private_ranges
 	}
 	robots {
-		exempt UptimeRobot
+		exempt GTmetrix
 		registry `+registry+`
 		policy no-training
 		answer disallowed 451
@@ -103,7 +103,7 @@ func TestDefaultsSwitchedOff(t *testing.T) {
 		ua, path      string
 		with, without int
 	}{
-		{"Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/private/x", 200, 403},
+		{"Mozilla/5.0 (compatible; GTmetrix/1.0)", "/private/x", 200, 403},
 		{"TheirThing/1.0 " + chrome, "/private/x", 451, 200},
 		{gptbot, "/x", 451, 200},
 		{googlebot, "/PRIVATE/x", 451, 200},

@@ -164,17 +164,17 @@ func TestPolicyBehindEncode(t *testing.T) {
 	s.wants(403, s.get(gptbot, "/"), "GPTBot")
 }
 
-// If the back end has no robots.txt, the file consists of the policy's lines. While
-// the file was never read, the policy is not in force.
+// If the back end has no robots.txt, the file consists of the policy's lines. The
+// policy is in force also while the file was never read.
 func TestPolicyWithBackends(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	back.answerWith(text(500, "down"))
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\tpolicy no-training\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}")
 	for range 2 {
-		s.wants(500, s.get(chrome, "/robots.txt"), "a file that was never loaded")
+		s.wants(503, s.get(chrome, "/robots.txt"), "a file that was never loaded")
 	}
-	s.eventually("the failed read leaves no rules", func() bool { return s.get(gptbot, "/x").status == 200 })
+	s.wants(403, s.get(gptbot, "/x"), "GPTBot, before the file was loaded")
 	back.answerWith(text(404, "none"))
 	s.waitForMerge()
 	if body := s.get(chrome, "/robots.txt").body; !strings.HasPrefix(body, "# BEGIN") {

@@ -2,7 +2,12 @@ package e2e_test
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // A health check that is refused takes a server out of service. So `*` never
@@ -77,5 +82,53 @@ func TestRequestsThatAreNoCrawlingPass(t *testing.T) {
 			request(method, tool, passes)
 			request(method, gptbot, 403, "Authorization", "Bearer x")
 		}
+	}
+}
+
+// A probe that is refused is said first, by every command.
+func TestRefusedProbesAreSaidFirst(t *testing.T) {
+	t.Parallel()
+	const file = "User-agent: kube-probe\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"
+	s := start(t, behindProxy(file, ""))
+	s.wants(403, s.get("kube-probe/1.31", "/healthz"), "a probe that a group names")
+	problems := adminValue[statusapi.Health](s, "health").Problems
+	if len(problems) == 0 || problems[0].Kind != "probe" || problems[0].Subject != "kube-probe" {
+		t.Errorf("health: %+v", problems)
+	}
+	if out, err := s.status(); err == nil || !strings.Contains(out, "probe kube-probe") {
+		t.Errorf("status: %v\n%s", err, out)
+	}
+
+	dir := t.TempDir()
+	robots, log := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "access.log")
+	writeFile(t, robots, file)
+	writeFile(t, log, strings.Repeat(`10.0.0.1 - - [07/Nov/2026:12:00:00 +0000] "GET /healthz HTTP/1.1" 200 5 "-" "kube-probe/1.31"`+"\n", 3))
+	out, err := exec.Command(binary, "robots", "audit", "--robots", robots, log).Output()
+	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "kube-probe (3 requests)") {
+		t.Errorf("audit: %v\n%s", err, out)
+	}
+	cmd := exec.Command(binary, "robots", "init", "--robots", robots)
+	cmd.Dir = dir
+	notes, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(notes), "kube-probe") {
+		t.Errorf("init: %v\n%s", err, notes)
+	}
+}
+
+// Two Request-rate or Visit-time lines of a group are counted separately.
+func TestLimitsOfOneGroupAreCountedSeparately(t *testing.T) {
+	t.Parallel()
+	s := start(t, behindProxy("User-agent: bingbot\nRequest-rate: 100/1h\nRequest-rate: 1/1h\n\nUser-agent: GPTBot\nRequest-rate: 1/1h\nRequest-rate: 100/1h\n", ""))
+	for _, ua := range []string{bingbot, gptbot} {
+		s.get(ua, "/")
+		s.wants(429, s.get(ua, "/"), ua)
+	}
+	lines := adminValue[statusapi.Lines](s, "lines").Lines
+	got := map[int]uint64{}
+	for _, l := range lines {
+		got[l.Number] += l.Throttled
+	}
+	if len(got) != 2 || got[3] != 1 || got[6] != 1 {
+		t.Errorf("throttled by line: %v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -198,6 +199,9 @@ func (s *server) at(host, ua, path string) response {
 func (s *server) do(method, url, ua, host string, header http.Header) response {
 	s.t.Helper()
 	resp, err := send(client, method, url, ua, host, header)
+	if errors.Is(err, io.EOF) { // a reload may close a connection that was just accepted
+		resp, err = send(client, method, url, ua, host, header)
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}

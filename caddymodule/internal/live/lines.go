@@ -128,33 +128,23 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 // line number in the text.
 func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
 	found := make(map[int]counters.LineCount)
-	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.LineID {
-		layer, _ := p.Rules.Origin(number)
-		return counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, 0)
+	note := func(line int, allow bool, pattern string, reason enforce.Reason, number int) {
+		layer, _ := p.Rules.Origin(line)
+		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
+			found[line] = n
+		}
 	}
 	for _, rule := range g.Rules() {
-		if n, ok := counts[id(rule.Line, rule.Allow, rule.Pattern, 0)]; ok {
-			found[rule.Line] = n
-		}
+		note(rule.Line, rule.Allow, rule.Pattern, 0, 0)
 	}
-	limits := make(map[enforce.Reason][]int) // the numbers of their lines
 	if delay, ok := g.CrawlDelay(); ok {
-		limits[enforce.CrawlDelay] = []int{delay.Line}
+		note(delay.Line, false, "", enforce.CrawlDelay, 0)
 	}
-	for _, rate := range g.RequestRates() {
-		limits[enforce.RequestRate] = append(limits[enforce.RequestRate], rate.Line)
+	for i, rate := range g.RequestRates() {
+		note(rate.Line, false, "", enforce.RequestRate, i)
 	}
-	for _, visit := range g.VisitTimes() {
-		limits[enforce.VisitTime] = append(limits[enforce.VisitTime], visit.Line)
-	}
-	for reason, numbers := range limits {
-		for i, number := range numbers {
-			n, ok := counts[id(number, false, "", reason)]
-			if _, at := p.Rules.Origin(number); ok && (at == n.Number || i == len(numbers)-1) {
-				found[number] = n
-				break
-			}
-		}
+	for i, visit := range g.VisitTimes() {
+		note(visit.Line, false, "", enforce.VisitTime, i)
 	}
 	return found
 }

@@ -151,7 +151,7 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	if !f.Star().Match("/").Allowed {
 		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines included")
 	}
-	var control, unknown []string
+	var control, unknown, probes []string
 	for _, g := range f.Groups() {
 		for _, token := range g.Tokens() {
 			row := registry.Lookup(token)
@@ -161,8 +161,13 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 				unknown = append(unknown, token)
 			case row.ControlOnly:
 				control = append(control, token)
+			case row.Class == crawler.Probe && !g.Match("/").Allowed:
+				probes = append(probes, token)
 			}
 		}
+	}
+	if len(probes) > 0 {
+		w.notes = slices.Insert(w.notes, 0, "robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove these groups, or a balancer may take the server out of service")
 	}
 	if len(control) > 0 {
 		w.note("no server can enforce the %s for %s: no crawler sends these product tokens in its User-Agent", english.PluralWord(len(control), "group", "groups"), quoted(control))

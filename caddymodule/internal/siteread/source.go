@@ -72,14 +72,16 @@ func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response,
 }
 
 // follow prepares a hop for a redirect from one URL to another. It returns false
-// if the redirect must not be followed.
+// if the redirect must not be followed: of another host, only /robots.txt is
+// read, because the site that redirects may belong to another tenant.
 func (s *Source) follow(c *Cause, hop *hop, from, to *url.URL) bool {
 	if to.Scheme != "http" && to.Scheme != "https" {
 		return false
 	}
 	other := s.serverAt(to)
 	sameHost := strings.EqualFold(from.Hostname(), to.Hostname())
-	if !sameHost && !s.names(cmp.Or(other, hop.server), strings.ToLower(to.Hostname())) {
+	if !sameHost && !s.names(cmp.Or(other, hop.server), strings.ToLower(to.Hostname())) ||
+		(!sameHost || c.foreign.Load()) && (to.Path != "/robots.txt" || to.RawQuery != "") {
 		return false
 	}
 	next := *hop
