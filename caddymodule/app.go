@@ -71,6 +71,7 @@ type App struct {
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
 
+	placesOf  sync.Map // *caddyhttp.Server whose places were checked
 	servers   sync.Map // *caddyhttp.Server to *serverSites
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
@@ -81,7 +82,6 @@ type App struct {
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
 	watcher      *filewatch.Watcher       // nil until Start
-	checks       []func() error           // called by Start, when all sites are known
 	starts       []func()                 // called by Start
 	stops        []func()                 // called by Stop, from the last to the first
 	started      bool
@@ -130,14 +130,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// Start runs the handlers' final checks, whose errors keep the configuration
-// from being loaded. Then it starts the work that needs files or the network.
+// Start starts the work that needs files or the network.
 func (a *App) Start() error {
-	for _, check := range a.checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
@@ -188,10 +182,6 @@ func (a *App) add(h *Handler) {
 	defer a.mu.Unlock()
 	a.handlers = append(a.handlers, h)
 }
-
-// beforeStart registers check to be called when the app starts: an error keeps
-// the configuration from being loaded.
-func (a *App) beforeStart(check func() error) { a.checks = append(a.checks, check) }
 
 // onStart registers start to be called when the app starts, or calls it at once
 // if the app has started.

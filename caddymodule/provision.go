@@ -38,6 +38,9 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if h.log == nil {
 		h.log = ctx.Logger()
 	}
+	if err := h.checkPlaces(ctx); err != nil {
+		return err
+	}
 	if err := h.Complete(app.Defaults, h.Off); err != nil {
 		return err
 	}

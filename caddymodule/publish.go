@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -77,8 +76,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce
 	return nil
 }
 
-// provisionPolicy compiles the policy, and registers a check that requests for
-// /robots.txt reach the handler. If more says that a registry URL may add
+// provisionPolicy compiles the policy. If more says that a registry URL may add
 // crawlers later, an unknown name is only logged.
 func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
 	if h.Policy == nil {
@@ -94,22 +92,8 @@ func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
 	if usage := lines.Usage(); usage != "" && !config.On(h.Signals) {
 		h.usage = []string{usage}
 	}
-	if h.Policy.Publishes() && h.Mode != config.ModeMonitor {
-		h.app.beforeStart(h.checkReached)
-	}
 	for _, b := range lines.Beyond() {
 		h.log.Info("policy: a preset can't prevent this use", zap.String("what", b))
 	}
 	return nil
-}
-
-// checkReached returns an error if path matchers keep requests for /robots.txt
-// from the handler, so that it can't publish its policy. Other obstacles are
-// found when the file is read.
-func (h *Handler) checkReached() error {
-	if h.app.siteOf(h).PassesPath("/robots.txt") {
-		return nil
-	}
-	return fmt.Errorf("robots: policy: a path matcher keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
-		"move robots out of the path matcher, or out of the handle block with the path")
 }

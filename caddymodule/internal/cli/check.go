@@ -120,6 +120,8 @@ type checked struct {
 	Handlers int    `json:"handlers,omitempty"`
 	Listen   string `json:"listen,omitempty"`
 	Matcher  string `json:"matcher,omitempty"`
+	// Unreached says that no request reaches the handler.
+	Unreached bool `json:"unreached,omitempty"`
 
 	graced  bool   // Version is that of --before
 	handler string // from Site.handler
@@ -149,7 +151,7 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
-		handler: site.handler(),
+		Unreached: site.Unreached, handler: site.handler(),
 	}
 	if c.handler != "" {
 		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
@@ -214,5 +216,6 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
 	part(c.handler != "", "  [%s]", report.Visible(c.handler))
+	part(c.Unreached, "  but no request reaches the robots handler, because handlers before it answer all of them")
 	return b.String()
 }

@@ -26,6 +26,7 @@ type Site struct {
 	// Listen are the addresses of its server, separated by blanks, and Matcher
 	// describes the other matchers of its routes; empty if there are none.
 	Listen, Matcher string
+	Unreached       bool // no request reaches it, because handlers before it answer all of them
 	Rules           enforce.Settings
 	// Source is the source of its robots.txt, and SourceName the display name of the
 	// source. Source is nil for source site: only the running server can read it.

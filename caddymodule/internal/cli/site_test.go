@@ -31,6 +31,8 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"check-site-alone", 1, "check -a GTmetrix -r pace.txt --site shop.example.com /", ""},
 		{"check-handlers-servers", 2, "check -a bingbot -c handlers.caddyfile --site blog.example.com /x", ""},
 		{"check-handlers-servers-json", 2, "check -a bingbot -c handlers.caddyfile --site blog.example.com --json /x", ""},
+		{"check-unreached", 2, "check -a bingbot -c places.caddyfile https://after.example.com/private/x", ""},
+		{"check-unreached-json", 2, "check -a bingbot -c places.caddyfile --json https://after.example.com/private/x", ""},
 		{"policy-handlers", 1, "policy -c handlers.caddyfile", ""},
 		{"policy-handlers-none", 1, "policy -c handlers.caddyfile --site blog.example.com", ""},
 		{"audit-handlers", 0, "audit -c handlers.caddyfile LOGS/caddy.log", ""},

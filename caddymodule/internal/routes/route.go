@@ -16,6 +16,12 @@ type Route struct {
 
 	live caddyhttp.MatcherSets // of a running server
 	sets []Set                 // of a configuration in JSON
+
+	// Known only in a walk through JSON:
+	group     string // of routes of which a request takes only the first that matches
+	ends      bool   // no request leaves the route
+	unreached bool   // no request reaches the handler that was yielded with the route
+	apart     bool   // an error route or a named route, or inside one
 }
 
 // Set has matchers that must all match, by their names. The value of the matcher
@@ -140,14 +146,19 @@ func (r *Route) paths() (paths []string) {
 	return paths
 }
 
-// passesPaths reports whether a request passes the path matchers of the route and
-// of the routes around it, on a running server.
-func (r *Route) passesPaths(request *http.Request) bool {
+// PassesPath reports whether the path matchers of the route and of the routes
+// around it let requests for a path pass.
+func (r *Route) PassesPath(path string) bool {
+	request, err := http.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	if err != nil {
+		return true
+	}
+	request = caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))
 	for ; r != nil; r = r.Around {
 		sets := r.Sets()
 		if len(sets) > 0 && !slices.ContainsFunc(sets, func(set Set) bool {
-			path, ok := set["path"].(interface{ Match(*http.Request) bool })
-			return !ok || path.Match(request)
+			match := caddyhttp.MatchPath(stringsOf(set["path"]))
+			return len(match) == 0 || match.Provision(caddy.Context{}) == nil && match.Match(request)
 		}) {
 			return false
 		}

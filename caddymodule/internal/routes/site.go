@@ -2,11 +2,9 @@ package routes
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -122,16 +120,6 @@ func (s *Site) Origins() (list []enforce.Origin) {
 		}
 	}
 	return list
-}
-
-// PassesPath reports whether the path matchers of the routes to the handler let
-// requests for a path pass.
-func (s *Site) PassesPath(path string) bool {
-	r, err := http.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-	if err != nil || s.Server == nil {
-		return true
-	}
-	return s.Route.passesPaths(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, s.Server.Live))
 }
 
 // SitesAround returns the names of the sites that a handler of a server is part

@@ -96,7 +96,7 @@ func TestSites(t *testing.T) {
 		if got := fmt.Sprint(s.Serves("x.b.test"), s.Serves("y.b.test"), s.Serves("a.test")); got != tt.serves {
 			t.Errorf("%s: serves %s", tt.hosts, got)
 		}
-		if s.PassesPath("/robots.txt") != tt.robots || !s.PassesPath("/shop/x") {
+		if s.Route.PassesPath("/robots.txt") != tt.robots || !s.Route.PassesPath("/shop/x") {
 			t.Errorf("%s: wrong paths", tt.hosts)
 		}
 	}

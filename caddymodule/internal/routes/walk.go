@@ -37,44 +37,6 @@ func walk(around *Route, list caddyhttp.RouteList) iter.Seq2[*Route, caddyhttp.M
 	}
 }
 
-// WalkJSON goes through the routes in a part of a configuration in JSON, also those
-// inside handlers. It yields each route with a nil handler first, and then with each
-// of its handlers. It walks through lists in their order, and through objects by the
-// names of their fields.
-func WalkJSON(tree any) iter.Seq2[*Route, map[string]any] { return walkJSON(nil, tree) }
-
-// walkJSON is WalkJSON inside the route around.
-func walkJSON(around *Route, tree any) iter.Seq2[*Route, map[string]any] {
-	return func(yield func(*Route, map[string]any) bool) {
-		at := around
-		children, isList := tree.([]any)
-		object, _ := tree.(map[string]any)
-		if !isList {
-			_, matches := object["match"].([]any)
-			_, handles := object["handle"].([]any)
-			if matches || handles {
-				at = &Route{Around: around, sets: setsOfJSON(object["match"])}
-				if !yield(at, nil) {
-					return
-				}
-			}
-			if _, ok := object["handler"].(string); ok && !yield(at, object) {
-				return
-			}
-			for _, name := range slices.Sorted(maps.Keys(object)) {
-				children = append(children, object[name])
-			}
-		}
-		for _, child := range children {
-			for route, handler := range walkJSON(at, child) {
-				if !yield(route, handler) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // Servers returns the running HTTP servers, sorted by name.
 func Servers(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	app, err := ctx.AppIfConfigured("http")

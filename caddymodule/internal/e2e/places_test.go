@@ -1,0 +1,67 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// `caddy validate` finds what only the places of the robots handlers show.
+func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
+	t.Parallel()
+	const (
+		inline     = "source inline \"User-agent: *\"\n"
+		verified   = "robots {\n" + inline + "verify {\n}\n}\n"
+		plain      = "robots {\n" + inline + "}\n"
+		ourCrawler = "crawler OurBot {\nuser_agents ourbot\n}\n"
+		unreached  = "no request reaches this robots handler"
+		differ     = "requests can reach two handlers"
+	)
+	at := func(handler, matcher string) string {
+		return strings.Replace(handler, "robots {", "robots "+matcher+" {", 1)
+	}
+	for _, tt := range []struct {
+		name, site string
+		problem    string // in an error
+		warning    string
+	}{
+		{name: "a policy that can't be published", site: "handle /x/* {\nrobots {\npolicy no-ai\n}\nrespond page\n}", problem: "a path matcher keeps requests for /robots.txt from this handler"},
+		{name: "a policy of a site with a handle block", site: "handle /x/* {\nrespond page\n}\nhandle {\nrobots {\npolicy no-ai\n}\nrespond page\n}"},
+
+		{name: "verify in the later handler only", site: "route {\n" + plain + verified + "respond page\n}", problem: "differ in verify"},
+		{name: "verify in the first handler only", site: "route {\n" + verified + plain + "respond page\n}"},
+		{name: "a narrow handler, which Caddy puts first", site: at(plain, "/x/*") + verified + "respond page", problem: "(path /x/*) and of shop.test (no matcher) differ in verify"},
+		{name: "verify off in the later handler", site: "route {\n" + verified + "robots {\nverify off\n}\nrespond page\n}", problem: differ},
+		{name: "other impostors", site: "route {\n" + verified + strings.Replace(verified, "verify {", "verify {\nimpostors ignore", 1) + "respond page\n}", problem: differ},
+		{name: "another crawler", site: "route {\n" + plain + "robots {\n" + ourCrawler + "}\nrespond page\n}", problem: "differ in crawler"},
+		{name: "the same crawler", site: "route {\nrobots {\n" + ourCrawler + "}\nrobots {\n" + ourCrawler + "mode monitor\n}\nrespond page\n}"},
+		{name: "disjoint paths", site: at(plain, "/x/*") + at(verified, "/y/*") + "respond page"},
+		{name: "opposite matchers", site: "@x path /x/*\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page"},
+		{name: "blocks of which a request takes one", site: "handle /x/* {\n" + plain + "respond page\n}\nhandle {\n" + verified + "respond page\n}"},
+		{name: "a block that answers", site: "route {\nroute /x/* {\n" + plain + "respond page\n}\n" + verified + "respond page\n}"},
+		{name: "a block that passes on", site: "route {\nroute /x/* {\n" + plain + "}\n" + verified + "respond page\n}", problem: differ},
+		{name: "a named route", site: "route {\n" + plain + "invoke shared\nrespond page\n}\n}\n&(shared) {\n" + verified, warning: "by a named route"},
+		{name: "two sites", site: plain + "respond page\n}\nhttp://other.test:1 {\n" + verified + "respond page"},
+
+		{name: "behind file_server", site: "route {\nfile_server\n" + plain + "}", warning: unreached},
+		{name: "behind file_server with pass_thru", site: "route {\nfile_server {\npass_thru\n}\n" + plain + "}"},
+		{name: "behind forward_auth", site: "route {\nforward_auth localhost:9 {\nuri /\n}\n" + plain + "respond page\n}"},
+		{name: "behind an answer for some paths", site: "route {\nrespond /x page\n" + plain + "respond page\n}"},
+		{name: "behind a block that takes all", site: "route {\nhandle {\nrespond page\n}\nhandle /x/* {\n" + plain + "}\n}", warning: unreached},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			shared, site := "", tt.site
+			if before, after, ok := strings.Cut(site, "&(shared)"); ok {
+				shared, site = "&(shared)"+after+"}\n", strings.TrimSuffix(before, "}\n")
+			}
+			out, problems, _, err := command(t, shared+"http://shop.test:1 {\n"+site+"\n}\n", "validate")
+			message := out + problems
+			if (err != nil) != (tt.problem != "") || !strings.Contains(message, tt.problem) || !strings.Contains(message, tt.warning) {
+				t.Errorf("want the error %q and the warning %q: %v\n%s", tt.problem, tt.warning, err, message)
+			}
+			if tt.warning == "" && (strings.Contains(message, unreached) || strings.Contains(message, "by a named route")) {
+				t.Errorf("a warning:\n%s", message)
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package caddymodule
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+)
+
+// placed is a robots handler of a server that is being provisioned, as in JSON.
+type placed struct {
+	config.Settings
+	Off []string `json:"off"`
+
+	route *routes.Route
+}
+
+// checkPlaces checks the places of all robots handlers of the server that is being
+// provisioned. It does so for the first of them, while the configuration of the
+// others is still there in JSON.
+func (h *Handler) checkPlaces(ctx caddy.Context) error {
+	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
+		return nil
+	}
+	var before []*placed
+	for route, object := range routes.WalkServer(server) {
+		p := &placed{route: route}
+		if object["handler"] != "robots" || routes.Decode(object, p) != nil {
+			continue // a handler that can't be decoded is an error of its own
+		}
+		p.AddDefaults(h.app.Defaults, p.Off)
+		if err := p.check(); err != nil {
+			return err
+		}
+		if !route.IsReached() {
+			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
+		}
+		for _, first := range before {
+			if err := first.checkLater(p, h.log); err != nil {
+				return err
+			}
+		}
+		before = append(before, p)
+	}
+	return nil
+}
+
+// check returns an error if path matchers keep requests for /robots.txt from the
+// handler, so that it can't publish its policy. Other obstacles are found when the
+// file is read.
+func (p *placed) check() error {
+	if p.Policy == nil || !p.Policy.Publishes() || p.Mode == config.ModeMonitor || p.route.PassesPath("/robots.txt") {
+		return nil
+	}
+	return errors.New("robots: policy: a path matcher keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
+		"move robots out of the path matcher, or out of the handle block with the path")
+}
+
+// checkLater returns an error if requests that reach the handler p can reach the
+// handler later too, and the two would identify or verify their client differently.
+func (p *placed) checkLater(later *placed, log *zap.Logger) error {
+	differ := p.differences(later)
+	if differ == nil {
+		return nil
+	}
+	text := fmt.Sprintf("the robots handlers %s and %s differ in %s: write it in the global option robots, or the same in both, because the first handler that a request reaches identifies and verifies the client for the others",
+		p.name(), later.name(), strings.Join(differ, " and "))
+	switch routes.Meet(p.route, later.route) {
+	case routes.Surely:
+		return errors.New("robots: requests can reach two handlers: " + text)
+	case routes.Maybe:
+		log.Warn("requests may reach two handlers by a named route or an error route", zap.String("handlers", text))
+	}
+	return nil
+}
+
+// differences returns the settings about the identity of clients in which a later
+// handler differs. Without verify, it uses the results of the first one.
+func (p *placed) differences(later *placed) (names []string) {
+	if !reflect.DeepEqual(p.Crawlers, later.Crawlers) {
+		names = append(names, "crawler")
+	}
+	if p.Registry != later.Registry {
+		names = append(names, "registry")
+	}
+	if later.Verify == nil && p.Verify != nil && slices.Contains(later.Off, "verify") || later.Verify != nil && !reflect.DeepEqual(p.Verify, later.Verify) {
+		names = append(names, "verify")
+	}
+	return names
+}
+
+// name describes the handler for messages.
+func (p *placed) name() string {
+	return fmt.Sprintf("of %s (%s)", cmp.Or(strings.Join(p.route.Hosts(), ", "), "any host"), cmp.Or(p.route.Matcher(), "no matcher"))
+}
