@@ -148,7 +148,8 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if site.Source, err = h.NewSource(); err != nil {
 		return nil, err
 	}
-	if site.SourceName = "the configuration"; h.SourceKind() != config.SourceInline {
+	site.Inline = h.SourceKind() == config.SourceInline
+	if site.SourceName = "the configuration"; !site.Inline {
 		site.SourceName = caddy.NewReplacer().ReplaceAll(h.Source.Location(), "")
 	}
 	return site, nil

@@ -61,7 +61,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if len(sites) == 0 {
 		return fmt.Errorf("%s has no robots handler: leave out --config, and give the file with --robots", o.config.path)
 	}
-	sites = firstHandlers(sites, to)
+	sites = mainHandlers(sites, to)
 	var settings []audit.Site
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: old, Suspects: sites[i].Suspects}
@@ -87,18 +87,26 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	return nil
 }
 
-// firstHandlers returns the first handler of each site. An audit can't know which
-// of several handlers a request of the log would reach, so it warns.
-func firstHandlers(sites []Site, to *audit.Options) (list []Site) {
-	warned := make(map[string]bool)
+// mainHandlers returns one handler of each site: the first without a matcher, or
+// else the first. An audit can't know which of several handlers a request of the
+// log would reach, so it warns.
+func mainHandlers(sites []Site, to *audit.Options) (list []Site) {
 	for _, s := range sites {
-		name := s.name()
-		if !slices.ContainsFunc(list, func(other Site) bool { return other.name() == name }) {
+		i := slices.IndexFunc(list, func(other Site) bool { return other.name() == s.name() })
+		if i < 0 {
+			s.number, s.of = 1, 1
 			list = append(list, s)
-		} else if !warned[name] {
-			warned[name] = true
-			to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: name + " has several robots handlers. Its requests are judged by the settings of the first. " +
-				"Select the site with --site, and another handler with --handler."})
+			continue
+		}
+		s.number, s.of = list[i].of+1, list[i].of+1
+		if list[i].of++; list[i].Matcher != "" && s.Matcher == "" {
+			list[i] = s
+		}
+	}
+	for i := range list {
+		if s := &list[i]; s.of > 1 {
+			to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
+				"Select the site with --site, and another handler with --handler.", s.name(), s.handler())})
 		}
 	}
 	return list

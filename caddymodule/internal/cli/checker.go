@@ -103,15 +103,18 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, error) {
 	return d, nil
 }
 
-// rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots,
-// of the handler's source, of the root folder of its site, or of the URL's site. The
+// rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots
+// (unless the configuration itself has the handler's), of the handler's source, of the root folder of its site, or of the URL's site. The
 // URL may be malformed, as those of crawlers may be, unless robots.txt is fetched
 // from it.
 func (c *checker) rulesFor(site *Site, arg string) (*enforce.Rules, error) {
-	if c.robots != "" {
+	if c.robots != "" && !site.Inline {
 		return c.rulesOf(site, c.robots)
 	}
 	if site.Source != nil {
+		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s\n", shown(c.config.path), site.name())
+		}
 		return c.rulesOf(site, fromSource)
 	}
 	u, err := url.Parse(arg)

@@ -32,13 +32,15 @@ type Site struct {
 	// source. Source is nil for source site: only the running server can read it.
 	Source     enforce.Source
 	SourceName string
+	// Inline says that the configuration itself has the robots.txt.
+	Inline bool
 	// Suspects has the settings of the subdirective suspects; nil without it.
 	Suspects *audit.SuspectRules
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 
 	index      int    // among the handlers of the configuration; only check sets it
-	number, of int    // set by configFlags.handlers: the number of the handler among those of its site
+	number, of int    // set by configFlags.handlers and mainHandlers: the number of the handler among those of its site
 	server     string // Listen, if the handlers of the site are in different servers
 }
 

@@ -33,6 +33,8 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"check-handlers-servers-json", 2, "check -a bingbot -c handlers.caddyfile --site blog.example.com --json /x", ""},
 		{"check-unreached", 2, "check -a bingbot -c places.caddyfile https://after.example.com/private/x", ""},
 		{"check-unreached-json", 2, "check -a bingbot -c places.caddyfile --json https://after.example.com/private/x", ""},
+		{"check-inline", 2, "check -a bingbot -c places.caddyfile -r clean.txt https://two.example.com/feed/private/x https://two.example.com/feed/", ""},
+		{"audit-handlers-matcher", 0, "audit -c places.caddyfile --full LOGS/caddy.log", ""},
 		{"policy-handlers", 1, "policy -c handlers.caddyfile", ""},
 		{"policy-handlers-none", 1, "policy -c handlers.caddyfile --site blog.example.com", ""},
 		{"audit-handlers", 0, "audit -c handlers.caddyfile LOGS/caddy.log", ""},
