@@ -75,9 +75,11 @@ func (e *Engine) visitsOf(c *client, i int) visitTimes {
 	crawler := newVisitor(c.request, &c.agents()[i])
 	named := crawler
 	named.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	for _, who := range [...]visitorKey{crawler, named, crawler.claimant(clientAddr(c.request))} {
+	claimant := crawler.claimant(clientAddr(c.request))
+	for _, who := range [...]visitorKey{crawler, named, claimant} {
 		visit = visit.with(e.memory.visits.last(who, now))
 	}
+	visit.read = max(visit.read, e.memory.visits.lastRead(claimant, now))
 	return visit
 }
 
@@ -88,11 +90,7 @@ func (e *Engine) noteVisit(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if c.hasGrace(i) {
-			who, reader := c.visitor(i), c.reader(i)
-			e.memory.visits.record(who, r.Time)
-			if reader != who {
-				e.memory.visits.renew(reader, r.Time)
-			}
+			e.memory.visits.record(c.visitor(i), r.Time)
 		}
 		if c.robotsTxt && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)

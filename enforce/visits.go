@@ -69,11 +69,14 @@ func (t *visitors) read(who visitorKey, now time.Time, version int64) {
 	}
 }
 
-// renew records a visit of a visitor that is known.
-func (t *visitors) renew(who visitorKey, now time.Time) {
-	if t.of(who).Get(who.hash) != nil {
-		t.visit(who, now)
+// lastRead returns visitTimes.read of a visitor, also if it was long ago; 0 if
+// there was none.
+func (t *visitors) lastRead(who visitorKey, now time.Time) int64 {
+	v := t.of(who).Get(who.hash)
+	if v == nil || v.read.Load() > now.UnixNano() {
+		return 0
 	}
+	return v.read.Load()
 }
 
 func (t *visitors) of(who visitorKey) *table.Table[visits] {

@@ -84,16 +84,3 @@ func (m *Matcher) Registry() *Registry { return m.registry }
 // Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers send these words: a group for
 // `Mozilla` would apply to people.
 func (m *Matcher) Ignored() []string { return m.ignored }
-
-// Identify stores in id who sent the User-Agent ua. It reads the first [MaxUserAgent] octets once and allocates nothing. The tokens in id
-// share memory with the registry, with the site's tokens or with ua.
-func (m *Matcher) Identify(ua string, id *Identity) {
-	id.n = 0
-	read := cut(ua)
-	var e evidence
-	m.scan(read, &e, id)
-	e.decide(read, id)
-	if len(ua) > MaxUserAgent {
-		e.addOverlong(read, id)
-	}
-}

@@ -37,7 +37,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
 	})
-	health.Problems = append(r.probeProblems(scope), health.Problems...) // before anything else: people may get no pages
+	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope)...) // people may get no pages
 	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
 		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}

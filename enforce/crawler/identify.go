@@ -5,6 +5,19 @@ import (
 	"strings"
 )
 
+// Identify stores in id who sent the User-Agent ua. It reads the first [MaxUserAgent] octets once and allocates nothing. The tokens in id
+// share memory with the registry, with the site's tokens or with ua.
+func (m *Matcher) Identify(ua string, id *Identity) {
+	id.n = 0
+	read := cut(ua)
+	var e evidence
+	m.scan(read, &e, id)
+	e.decide(read, id)
+	if len(ua) > MaxUserAgent {
+		e.addOverlong(read, id)
+	}
+}
+
 // Roles that indicate a person. roleClient leaves out rolePlatform, because HTTP libraries may send the platform too.
 const (
 	roleClient = roleEngine | roleBrowser | roleAnyBrowser | roleApp | roleBrand | roleAndroid
