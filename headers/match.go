@@ -75,8 +75,14 @@ func (r *Table) Match(target string) Match {
 	v, b := read(target, r.hasPaths)
 	m.addRules(r.names[v.name])
 	m.addLiterals(&r.prefixes, v.name, &v)
-	for _, n := range r.suffixes.upTo(len(v.name)) {
-		m.addMatching(r.suffixes.rules[v.name[len(v.name)-n:]], &v)
+	for i := range r.suffixes.lengths {
+		x := &r.suffixes.lengths[i]
+		if x.n > len(v.name) {
+			break
+		}
+		if end := v.name[len(v.name)-x.n:]; x.mayHave(end) {
+			m.addMatching(r.suffixes.rules[end], &v)
+		}
 	}
 	if r.hasPaths {
 		m.addLiterals(&r.paths, v.target, &v)
@@ -103,8 +109,14 @@ func (c *compiled) matches(v *views) bool {
 // addLiterals adds the rules that match, of those in l whose literal is a prefix
 // of s.
 func (m *Match) addLiterals(l *literals, s string, v *views) {
-	for _, n := range l.upTo(len(s)) {
-		m.addMatching(l.rules[s[:n]], v)
+	for i := range l.lengths {
+		x := &l.lengths[i]
+		if x.n > len(s) {
+			break
+		}
+		if start := s[:x.n]; x.mayHave(start) {
+			m.addMatching(l.rules[start], v)
+		}
 	}
 }
 
