@@ -115,13 +115,13 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// or Additions.File. It returns "" if the name is not known, and for NoLayer.
+// Settings.SourceFile or Additions.File. It returns "" if the name is not known, and for NoLayer.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
 	case NoLayer:
 		return ""
 	case FileLayer:
-		return "robots.txt"
+		return cmp.Or(p.settings.SourceFile, "robots.txt")
 	}
 	return p.settings.additions.File
 }

@@ -18,6 +18,9 @@ import (
 type Settings struct {
 	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
+	// SourceFile is the name of the text that the source returns, for Rules.FileOf.
+	// If empty, it is robots.txt.
+	SourceFile string
 	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
 	// Views says which different spellings of a path are the same path for the

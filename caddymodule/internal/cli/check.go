@@ -102,7 +102,7 @@ type checked struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
 	Layer     string `json:"layer,omitempty"` // policy or hidden; absent for the site's own file
-	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line; absent for the site's own file
+	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line, or source inline; absent for the site's own file
 	Line      int    `json:"line,omitempty"`
 	Hidden    string `json:"hidden_path,omitempty"`
 	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
@@ -143,7 +143,10 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	}
 	layer, file := "", ""
 	if d.Layer != enforce.FileLayer {
-		layer, file = d.Layer.String(), d.File()
+		layer = d.Layer.String()
+	}
+	if d.Layer != enforce.FileLayer || site.Inline {
+		file = d.File()
 	}
 	_, groupLine := d.Rules.Origin(d.Group.Line())
 	c := &checked{

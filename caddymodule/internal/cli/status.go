@@ -248,14 +248,14 @@ func partOf(list any, total int) string {
 	return ""
 }
 
-// lineOf returns the place of a line: in the site's robots.txt, or in a file of the
-// configuration for the lines of a policy and for hidden paths.
+// lineOf returns the place of a line: in the site's robots.txt, or in the configuration
+// for the text of source inline, the lines of a policy and hidden paths.
 func lineOf(layer, file string, line int) string {
 	if line == 0 {
 		return "-"
 	}
 	if layer == "file" {
-		file = "robots.txt"
+		file = cmp.Or(file, "robots.txt")
 	}
 	return fmt.Sprintf("%s:%d", report.Visible(cmp.Or(file, "configuration")), line)
 }

@@ -213,6 +213,9 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
 	}
+	if s.SourceKind() == SourceInline {
+		r.SourceFile = "source inline"
+	}
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}
 	}

@@ -102,3 +102,16 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 		t.Errorf("after the grace period was ended: %v\n%s", err, out)
 	}
 }
+
+// A line of source inline is not called one of the site's robots.txt.
+func TestStatusCommandNamesTheSourceOfALine(t *testing.T) {
+	t.Parallel()
+	s := start(t, siteWith(""))
+	s.wants(403, s.get(googlebot, "/private/x"), "a disallowed path")
+	if out, err := s.status(); err != nil || !strings.Contains(out, "source inline:2") || strings.Contains(out, "robots.txt:2") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if c := s.check("localhost", "/private/x", "GPTBot", ""); c.File != "source inline" || !strings.Contains(c.Message, ", line 2 of source inline, ") {
+		t.Errorf("check: %+v", c)
+	}
+}

@@ -164,7 +164,7 @@ func checkMessage(c *statusapi.Check) string {
 	switch {
 	case c.Line == 0:
 	case c.Layer == enforce.FileLayer.String():
-		line = fmt.Sprintf(", line %d of robots.txt", c.Line)
+		line = fmt.Sprintf(", line %d of %s", c.Line, cmp.Or(c.File, "robots.txt"))
 	default:
 		line = fmt.Sprintf(", line %d of %s (%s)", c.Line, cmp.Or(c.File, "the configuration"), c.Layer)
 	}
