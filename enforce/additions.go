@@ -101,21 +101,25 @@ func (l Layer) String() string {
 }
 
 // Origin returns where a line of File comes from: its layer, and its line
-// number in the site's own robots.txt or in the configuration. Lines count from
+// number in the site's own robots.txt, or in the configuration if that has it. Lines count from
 // 1. For line 0, it returns NoLayer.
 func (p *Rules) Origin(line int) (Layer, int) {
 	switch {
 	case line == 0:
 		return NoLayer, 0
 	case p.merged == nil:
-		return FileLayer, line
+		return FileLayer, line + max(0, p.settings.SourceLine-1)
 	}
 	layer, line := p.merged.Origin(line)
+	if layer == FileLayer {
+		line += max(0, p.settings.SourceLine-1)
+	}
 	return cmp.Or(layer, PolicyLayer), line
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile or Additions.File. It returns "" if the name is not known, and for NoLayer.
+// Settings.SourceFile or Additions.File. It returns "" if the name is not known,
+// and for NoLayer.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
 	case NoLayer:

@@ -18,9 +18,11 @@ import (
 type Settings struct {
 	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
-	// SourceFile is the name of the text that the source returns, for Rules.FileOf.
-	// If empty, it is robots.txt.
+	// SourceFile is the name of the file that has the source's text, for
+	// Rules.FileOf, and SourceLine the line of that file at which the text begins.
+	// If they are empty, the text is a file of its own, robots.txt.
 	SourceFile string
+	SourceLine int
 	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
 	// Views says which different spellings of a path are the same path for the

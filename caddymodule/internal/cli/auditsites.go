@@ -68,6 +68,9 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}
+		if len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
+			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
+		}
 		if len(o.robots) == 0 && sites[i].Source != nil {
 			if s.Robots, err = sites[i].versions(cmd); err != nil {
 				return err

@@ -214,7 +214,7 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 		r.Managed = s.Policy.Additions
 	}
 	if s.SourceKind() == SourceInline {
-		r.SourceFile = "source inline"
+		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}

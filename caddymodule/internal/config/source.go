@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -35,6 +36,12 @@ type Source struct {
 
 	// The text of the robots.txt, for `inline`.
 	Text string `json:"text,omitempty"`
+
+	// The name of the configuration file that has the text, for `inline`, and the
+	// line of that file at which the text begins. Rules are shown with these.
+	// Default: the lines count from the start of the text.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 
 	// The absolute http or https URL of the robots.txt, for `url`. Placeholders
 	// that are known when the configuration is loaded are replaced.
@@ -114,6 +121,12 @@ func (p *parser) source(_ string, args []string) error {
 		return fmt.Errorf("source %s takes one value, not %d", s.Kind, len(args)-1)
 	case takes:
 		*value = args[1]
+	}
+	if s.Kind == SourceInline {
+		s.File, s.Line = filepath.Base(p.File()), p.Line()
+		if token := p.Token(); token.NumLineBreaks() > strings.Count(token.Text, "\n") {
+			s.Line++ // a heredoc: the text begins after the marker
+		}
 	}
 	if hasPlaceholder(s.URL) {
 		return nil

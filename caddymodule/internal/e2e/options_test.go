@@ -150,7 +150,7 @@ Disallow: /private/"
 	if len(refused) < 2 || len(refused) > 2*windows {
 		t.Errorf("600 denials wrote %d lines in %d windows of ten seconds", len(refused), windows)
 	}
-	if l := refused[0]; l["crawler"] != "GPTBot" || l["reason"] != "disallowed" || l["line"] != 2.0 || l["uri"] != "/private/x" {
+	if l := refused[0]; l["crawler"] != "GPTBot" || l["reason"] != "disallowed" || l["line"] != float64(s.lineOf("Disallow: /private/")) || l["file"] != "Caddyfile" || l["uri"] != "/private/x" {
 		t.Errorf("the line: %v", l)
 	}
 	for name, want := range map[string]float64{

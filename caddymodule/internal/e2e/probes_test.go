@@ -128,7 +128,7 @@ func TestLimitsOfOneGroupAreCountedSeparately(t *testing.T) {
 	for _, l := range lines {
 		got[l.Number] += l.Throttled
 	}
-	if len(got) != 2 || got[3] != 1 || got[6] != 1 {
+	if len(got) != 2 || got[s.lineOf("Request-rate: 1/1h")] != 1 || got[s.lineOf("User-agent: GPTBot")+1] != 1 {
 		t.Errorf("throttled by line: %v", got)
 	}
 }

@@ -108,10 +108,10 @@ func TestStatusCommandNamesTheSourceOfALine(t *testing.T) {
 	t.Parallel()
 	s := start(t, siteWith(""))
 	s.wants(403, s.get(googlebot, "/private/x"), "a disallowed path")
-	if out, err := s.status(); err != nil || !strings.Contains(out, "source inline:2") || strings.Contains(out, "robots.txt:2") {
+	if out, err := s.status(); err != nil || !strings.Contains(out, fmt.Sprintf("Caddyfile:%d", s.lineOf("Disallow: /private/"))) || strings.Contains(out, "robots.txt:2") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if c := s.check("localhost", "/private/x", "GPTBot", ""); c.File != "source inline" || !strings.Contains(c.Message, ", line 2 of source inline, ") {
+	if c := s.check("localhost", "/private/x", "GPTBot", ""); c.File != "Caddyfile" || !strings.Contains(c.Message, fmt.Sprintf(", line %d of Caddyfile, ", s.lineOf("Disallow: /private/"))) {
 		t.Errorf("check: %+v", c)
 	}
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -35,8 +36,8 @@ func newTraces(t *testing.T) *traces {
 				for _, span := range scope.Spans {
 					attributes := make(map[string]string)
 					for _, a := range span.Attributes {
-						if attributes[a.Key] = a.Value.GetStringValue(); a.Key == "robots.line" && a.Value.GetIntValue() == 2 {
-							attributes[a.Key] = "2"
+						if attributes[a.Key] = a.Value.GetStringValue(); a.Key == "robots.line" {
+							attributes[a.Key] = fmt.Sprint(a.Value.GetIntValue())
 						}
 					}
 					x.spans = append(x.spans, attributes)
@@ -86,7 +87,7 @@ Disallow: /private/"
 	s.eventually("the span of the crawler comes", func() bool { return x.about("robots.crawler", "GPTBot") != nil })
 	span := x.about("robots.crawler", "GPTBot")
 	for name, want := range map[string]string{
-		"robots.action": "deny", "robots.reason": "disallowed", "robots.rule": "Disallow: /private/", "robots.line": "2", "robots.layer": "file",
+		"robots.action": "deny", "robots.reason": "disallowed", "robots.rule": "Disallow: /private/", "robots.line": fmt.Sprint(s.lineOf("Disallow: /private/")), "robots.layer": "file",
 		"robots.class": "crawler", "robots.purpose": "ai-training", "robots.group": "*", "robots.verified": "none",
 	} {
 		if span[name] != want {

@@ -137,6 +137,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 		zap.String("group", Clip(d.Group.Token())),
 		zap.String("rule", Clip(d.RuleText())),
 		zap.String("layer", d.Layer.String()),
+		zap.String("file", d.File()),
 		zap.Int("line", d.Line),
 		zap.String("version", d.VersionTag()),
 		zap.String("host", Clip(r.Host)),

@@ -15,8 +15,8 @@ type Line struct {
 	Origin   string `json:"origin"`    // of the requests
 	Site     string `json:"site"`
 	Layer    string `json:"layer"` // file, policy or hidden
-	Number   int    `json:"line"`  // in the site's own robots.txt or, for the other layers, in the configuration
-	File     string `json:"file"`  // that has Line: robots.txt, source inline or, for the other layers, the configuration file, such as Caddyfile; "" if its name is not known
+	Number   int    `json:"line"`  // in File
+	File     string `json:"file"`  // that has Line: robots.txt or, for source inline and the other layers, the configuration file, such as Caddyfile; "" if its name is not known
 	Group    string `json:"group"` // the first product token of its group
 	// Tokens has the product tokens of its group: the counts are those of all
 	// crawlers that one of them names. It has Group alone if the group is no
