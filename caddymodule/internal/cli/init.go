@@ -44,7 +44,7 @@ func initCommand(m Module) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
-	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler")
+	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
 	return cmd
 }
@@ -135,9 +135,9 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 		}
 		return all[best[0]:][:1], nil
 	}
-	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots })
+	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots || s.Redirects })
 	if len(left) == 0 {
-		return nil, fmt.Errorf("all sites of %s have a robots handler: select one with --site", path)
+		return nil, fmt.Errorf("all sites of %s have a robots handler, or only redirect: select one with --site", path)
 	}
 	return left, nil
 }

@@ -26,6 +26,7 @@ type Site struct {
 	PHP      bool     // it forwards requests over FastCGI
 
 	Robots         bool // it has a robots handler
+	Redirects      bool // it answers only with redirects, so it needs no rules
 	TrustedProxies bool // its server has trusted_proxies
 	Plain          bool // its server listens without TLS
 	Port           uint // on which its server listens; 0 if it listens on no TCP port
@@ -83,8 +84,9 @@ func (s *Site) Name() string {
 
 // handler has the settings of handlers that Read reads.
 type handler struct {
-	Name      string `json:"handler"`
-	Root      string `json:"root"` // of file_server, and of vars
+	Name      string      `json:"handler"`
+	Root      string      `json:"root"`    // of file_server, and of vars
+	Headers   http.Header `json:"headers"` // of static_response
 	Upstreams []struct {
 		Dial string `json:"dial"`
 	} `json:"upstreams"`
@@ -155,6 +157,7 @@ func isPlain(app *caddyhttp.App, server *caddyhttp.Server, sites []Site) bool {
 func (s *Site) read(route *caddyhttp.Route) {
 	var tree any
 	_ = routes.Decode(route, &tree)
+	pages := false // a handler answers with something other than a redirect
 	for route, object := range routes.WalkJSON(tree) {
 		if object == nil {
 			if route.Around == nil {
@@ -167,7 +170,15 @@ func (s *Site) read(route *caddyhttp.Route) {
 		if routes.Decode(object, h) == nil {
 			s.add(h)
 		}
+		switch redirect := h.Headers.Get("Location") != ""; h.Name {
+		case "static_response":
+			s.Redirects, pages = s.Redirects || redirect, pages || !redirect
+		case "subroute", "headers", "vars", "rewrite", "encode":
+		default:
+			pages = true
+		}
 	}
+	s.Redirects = s.Redirects && !pages
 }
 
 // add adds what a handler says about the site.

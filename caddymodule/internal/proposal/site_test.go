@@ -67,3 +67,26 @@ func TestSiteURL(t *testing.T) {
 		}
 	}
 }
+
+func TestSitesThatOnlyRedirect(t *testing.T) {
+	site := func(handlers string) bool {
+		t.Helper()
+		sites, err := Read([]byte(`{"apps":{"http":{"servers":{"s":{"listen":[":80"],"routes":[{"handle":[` + handlers + `]}]}}}}}`))
+		if err != nil || len(sites) != 1 {
+			t.Fatalf("%v, %v", sites, err)
+		}
+		return sites[0].Redirects
+	}
+	const redirect = `{"handler":"static_response","status_code":302,"headers":{"Location":["https://example.com{http.request.uri}"]}}`
+	for handlers, want := range map[string]bool{
+		redirect: true,
+		`{"handler":"subroute","routes":[{"handle":[{"handler":"headers"},` + redirect + `]}]}`: true,
+		redirect + `,{"handler":"file_server"}`:                                                 false,
+		`{"handler":"static_response","body":"page"}`:                                           false,
+		`{"handler":"headers"}`:                                                                 false,
+	} {
+		if got := site(handlers); got != want {
+			t.Errorf("%s: %v", handlers, got)
+		}
+	}
+}
