@@ -55,6 +55,8 @@ func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
 	registry, err := crawler.Builtin().With(
 		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered,
 			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
+		crawler.Crawler{Name: "ListProbe", UserAgents: []string{"ListProbe"}, Robots: []string{"ListProbe"}, Class: crawler.Probe, Purpose: crawler.Monitor,
+			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
 		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,
 			Verify: crawler.Verify{Hosts: []string{"crawl.test"}}})
 	if err != nil {
@@ -315,5 +317,22 @@ func TestProofsAreKeptPerHost(t *testing.T) {
 		if got := from("198.51.100.1", "proxied.test"); got != verify.Unverified {
 			t.Errorf("a client of another host: %s", got)
 		}
+	})
+}
+
+// A probe that a published list confirms may request more paths.
+func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Settings{Verification: &Verification{}})
+		v.origins.source = Inline("User-agent: *\nDisallow: /\n")
+		v.origins.Load(context.Background())
+		v.from("192.0.2.1", "ListProbe/1.0", "/0")
+		synctest.Wait()
+		for i := range maxVerifiedPaths {
+			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != Unbound || d.Claim.State != verify.Verified {
+				t.Fatalf("path %d: %s, %s", i, d.Reason, d.Claim.State)
+			}
+		}
+		v.wants(t, "192.0.2.1", "ListProbe/1.0", "/more", verify.Verified, Disallowed)
 	})
 }
