@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,11 @@ func TestIdentify(t *testing.T) {
 
 func TestIdentifyReadsLists(t *testing.T) {
 	const list = gptbot + "\tGPTBot\n" + chrome + "\ncurl/8.5.0\n"
+	// `*` never applies to probes, so they are not counted among those that
+	// declare that they are robots.
+	if got := identifyWith(t, "Mozilla/5.0 (compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)\nAcmeBot/1.0\n", "--measure", "-"); !regexp.MustCompile(`declare that they are robots +1 `).MatchString(got) {
+		t.Errorf("--measure with a probe: %s", got)
+	}
 	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "3 User-Agents") {
 		t.Errorf("--measure: %s", got)
 	}

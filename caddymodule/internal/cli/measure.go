@@ -40,7 +40,7 @@ type measured struct {
 	Crawlers share             `json:"crawlers"`         // all except browsers
 	Bound    share             `json:"applies"`          // to which the group for * applies
 	BoundAll share             `json:"applies_all"`      // the same with http_clients on and programs on
-	Declared share             `json:"declared"`         // that declare that they are robots
+	Declared share             `json:"declared"`         // that declare that they are robots, and are no probes: `*` never applies to these
 	OfThose  share             `json:"declared_applies"` // the part of Declared that is in BoundAll
 	Classes  map[string]*share `json:"classes"`
 	Purposes map[string]*share `json:"purposes,omitempty"` // of the first crawler that is in the registry
@@ -69,7 +69,7 @@ func (m *measured) add(ua string, id *crawler.Identity) {
 	appliesTo := func(s *enforce.Settings) bool {
 		return slices.ContainsFunc(agents, func(a crawler.Agent) bool { return s.BoundByStar(a.Class, a.Crawler) })
 	}
-	isBound, declared := appliesTo(&m.all), crawler.DeclaresRobot(ua)
+	isBound, declared := appliesTo(&m.all), id.Class() != crawler.Probe && crawler.DeclaresRobot(ua)
 	m.Total++
 	m.Crawlers.countIf(id.Class() != crawler.Person)
 	m.Bound.countIf(appliesTo(&m.given))
