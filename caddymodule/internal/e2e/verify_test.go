@@ -380,3 +380,20 @@ func TestInvalidVerifySettings(t *testing.T) {
 		}
 	}
 }
+
+// On a catch-all site, a direct visit to one tenant's host proves nothing about
+// the host of another tenant, who may be behind a CDN.
+func TestProofsOfTenantsAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified(trustedProxies, "", ""))
+	at := func(host, addr string) response {
+		t.Helper()
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), "ListBot/1.0", host, http.Header{"X-Forwarded-For": {addr}})
+	}
+	s.eventually("the crawler is verified at one host", func() bool {
+		return at("direct.test", listedAddr).header.Get("X-Verified") == "verified"
+	})
+	s.eventually("an impostor is denied there", func() bool { return at("direct.test", strangerAddr).status == 403 })
+	s.wants(200, at("cdn.test", strangerAddr), "the same client at another tenant's host")
+}
