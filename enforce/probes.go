@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Limits for a client that is a probe by its User-Agent. Anyone can send that
@@ -33,7 +34,7 @@ type probeClient struct {
 // request (a time, a random number), so such values in the query count as equal.
 func (m *Memory) allowProbe(c *client, i int) bool {
 	r := c.request
-	addr := clientAddr(r).Unmap().WithZone("")
+	addr := netaddr.Unmap(clientAddr(r))
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return true
 	}

@@ -70,7 +70,10 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 	for _, tt := range []struct {
 		client string
 		caller Caller
-	}{{client, nil}, {"2001:db8::1", proxied(false)}, {behind, proxied(true)}} {
+	}{
+		{client, nil}, {"2001:db8::1", proxied(false)}, {behind, proxied(true)},
+		{"64:ff9b::cb00:7109", nil}, // 203.0.113.9 behind NAT64
+	} {
 		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
 		for i := range maxProbePaths {
 			for range 3 {
