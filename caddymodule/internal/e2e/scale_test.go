@@ -102,6 +102,13 @@ func TestEachHostHasItsOwnBudget(t *testing.T) {
 				s.wants(200, s.rawAt(name, "/", bingbot), "the first request to "+name)
 				s.wants(429, s.rawAt(name, "/", bingbot), "the second one to "+name)
 			}
+			if origins := adminValue[statusapi.Origins](s, "origins").Origins; len(origins) > 4 {
+				for i, want := range []string{"one.named.test", "two.named.test"} {
+					if !strings.Contains(origins[i].Origin, want) {
+						t.Errorf("origin %d is %s, want the hosts that a site names first", i, origins[i].Origin)
+					}
+				}
+			}
 		})
 	}
 }

@@ -135,7 +135,8 @@ type inForce struct {
 	sites  []string // the sites of the handler in the scope
 }
 
-// inForce returns what is in force at the origins in a scope, sorted by origin.
+// inForce returns what is in force at the origins in a scope, sorted by origin:
+// first those whose host a site names, because clients can invent the others.
 func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
 	for _, h := range r.handlersIn(scope) {
 		origins := h.engine().Origins()
@@ -147,7 +148,7 @@ func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.String(), b.Origin.String()), strings.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.String(), b.Origin.String()), strings.Compare(a.id, b.id))
 	})
 	return list
 }
@@ -160,6 +161,14 @@ func (r *Reporter) inForceAt(scope statusapi.Scope, id, advice string) ([]inForc
 		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 	}
 	return list, nil
+}
+
+// rank orders origins whose host a site names before others.
+func (p *inForce) rank() int {
+	if p.Invented {
+		return 1
+	}
+	return 0
 }
 
 // originID returns statusapi.Origin.ID.
