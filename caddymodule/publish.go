@@ -32,7 +32,7 @@ func (h *Handler) publishes(x *exchange, current *running) bool {
 // that was redirected from another host; nil if r is no such read, or the handler
 // publishes none there.
 func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
-	if !siteread.IsForeign(r) || !enforce.IsRobotsTxt(originalTarget(r)) {
+	if !siteread.IsForeign(r) || h.Policy == nil && !config.On(h.Publish) || !enforce.IsRobotsTxt(originalTarget(r)) {
 		return nil
 	}
 	x := exchanges.Get().(*exchange)
