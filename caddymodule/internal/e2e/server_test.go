@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -207,10 +208,12 @@ func (s *server) at(host, ua, path string) response {
 	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, host, nil)
 }
 
+// do sends a request. It sends it again if the connection was closed or reset before
+// the answer: a reload of Caddy may do that to connections that are being made.
 func (s *server) do(method, url, ua, host string, header http.Header) response {
 	s.t.Helper()
 	resp, err := send(client, method, url, ua, host, header)
-	if errors.Is(err, io.EOF) { // a reload may close a connection that was just accepted
+	for i := 0; i < 3 && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)); i++ {
 		resp, err = send(client, method, url, ua, host, header)
 	}
 	if err != nil {
@@ -294,12 +297,8 @@ func http2Client(tlsPort int) *http.Client {
 // the labels.
 func (s *server) metric(name string) float64 {
 	s.t.Helper()
-	resp, err := http.Get(fmt.Sprintf("http://localhost:%d/metrics", s.admin))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), "test", "", nil)
+	for lines := bufio.NewScanner(strings.NewReader(resp.body)); lines.Scan(); {
 		if rest, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
 			var v float64
 			if _, err := fmt.Sscan(rest, &v); err != nil {
