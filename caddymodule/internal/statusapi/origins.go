@@ -87,7 +87,7 @@ func (g *Grace) Name() string {
 	return "none (web page)"
 }
 
-// Line is a line of Origin.Text that decided about requests, or that comes from the
+// TextLine is a line of Origin.Text that decided about requests, or that comes from the
 // managed policy.
 type TextLine struct {
 	Number int        `json:"number"` // in Text, from 1
