@@ -147,6 +147,9 @@ func (m *merger) targets() {
 		m.inside[c] = true
 		for _, other := range m.byFirst[strings.ToLower(first(c))] {
 			m.inside[other] = true
+			if m.covers[other.Index()] == nil {
+				m.notes.add(AlsoApplies, other.Name, c.Name, 0, t.terms.line)
+			}
 		}
 		if c.ControlOnly {
 			last = append(last, t)

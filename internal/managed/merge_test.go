@@ -159,6 +159,12 @@ func TestMerge(t *testing.T) {
 		"crawler without its own token": {
 			policy: deny("favicon"), site: star, want: "", notes: "shared-group",
 		},
+		"crawler whose group another one obeys": {
+			policy: deny("SeekBot-Image"), site: star, want: "User-agent: SeekBot-Image\nDisallow: /", notes: "also-applies",
+		},
+		"two crawlers with one group": {
+			policy: deny("SeekBot-Image", "favicon"), site: star, want: "User-agent: SeekBot-Image\nDisallow: /",
+		},
 		"crawler that no line can name": {
 			policy: deny("monitor"), site: star, want: "", notes: "without-token",
 		},

@@ -31,6 +31,9 @@ const (
 	// SharedGroup means that crawlers obey the group of another crawler, so
 	// that the policy can't give them their own rules.
 	SharedGroup NoteKind = "shared-group"
+	// AlsoApplies means that the policy also applies to crawlers that it does
+	// not mention, because they obey the group of a crawler that it does.
+	AlsoApplies NoteKind = "also-applies"
 	// WithoutToken means that a User-agent line can't name the crawlers,
 	// because of the form of their token.
 	WithoutToken NoteKind = "without-token"
@@ -58,7 +61,8 @@ var noteTexts = map[NoteKind]string{
 	LongerAllow:    "a longer Allow in robots.txt overrides the policy",
 	NoCrawlDelay:   "no delay, because they are documented to ignore Crawl-delay",
 	LongerDelay:    "the longer Crawl-delay in robots.txt stays",
-	SharedGroup:    "same group as another crawler",
+	SharedGroup:    "the policy does not apply to them, because they obey the group of another crawler",
+	AlsoApplies:    "the policy applies to them too, because they obey the group of another crawler",
 	WithoutToken:   "no User-agent line can name this token",
 	FallbackGroup:  "own group added, so that nothing changes",
 	KeptPreference: "robots.txt has another value, which stays",
