@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,11 +133,35 @@ func namePattern(s string) (pattern, error) {
 		return nil, fmt.Errorf("%q is neither a file name, which has no /, nor a path, which starts with / or *", clip(s))
 	case strings.Contains(s, `\`):
 		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; write ~ before a regular expression", clip(s))
+	case strings.Contains(s, "["):
+		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; %s (or write ? for a [ that is part of the name)", clip(s), classRegexp(s))
 	case strings.HasSuffix(s, "$") && len(s) > 1:
 		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for a $ that is part of the name)", clip(s))
 	}
 	return nameglob.New(s), nil
 }
+
+// classRegexp says how to write a file name pattern with classes, such as
+// `*.[Pp][Dd][Ff]`, as a regular expression.
+func classRegexp(s string) string {
+	re := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^", "+", `\+`, "(", `\(`, ")", `\)`).Replace("^" + s + "$")
+	re = strings.TrimSuffix(strings.TrimPrefix(re, "^.*"), ".*$")
+	lower := casePair.ReplaceAllStringFunc(re, func(pair string) string {
+		if strings.EqualFold(pair[1:2], pair[2:3]) {
+			return strings.ToLower(pair[1:2])
+		}
+		return pair
+	})
+	if lower != re && !strings.Contains(lower, "[") {
+		re = "(?i)" + lower
+	}
+	if _, err := newNameRegexp(re); err != nil {
+		return "write ~ before a regular expression"
+	}
+	return "write ~ " + quoteWord(re)
+}
+
+var casePair = regexp.MustCompile(`\[[A-Za-z]{2}\]`)
 
 func pathPattern(s string) (pattern, error) {
 	if s[0] != '/' && s[0] != '*' {
