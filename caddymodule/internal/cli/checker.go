@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // checker makes the decisions of `caddy robots check`.
@@ -100,7 +104,34 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, error) {
 	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true, Time: time.Now()}
 	rules.CheckFirst(req, before, d)
-	return d, nil
+	return d, c.checkAgent(rules, d)
+}
+
+// checkAgent returns an error if --agent is a product token that the decision
+// knows nothing about: not by the registry, robots.txt or the configuration. It
+// may be misspelt, and rules for another crawler would seem to allow the URL.
+func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
+	registry, word := rules.Matcher().Registry(), c.agent
+	row := registry.Lookup(word)
+	if robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil || d.Reason == enforce.Exempt ||
+		row != nil && row.ControlOnly || rules.File().Named(word) != nil {
+		return nil
+	}
+	tokens := slices.Clone(rules.File().Tokens())
+	for other := range registry.All() {
+		if tokens = append(tokens, other.Tokens()...); other.ControlOnly {
+			tokens = append(tokens, other.Name)
+		}
+	}
+	near := editdistance.Nearest(word, slices.Values(tokens))
+	if row != nil { // by its name, or the token of a group that it obeys
+		near = strings.Join(row.Tokens(), " or ")
+	}
+	if near != "" {
+		near = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such as %s/1.0, need not be known",
+		word, cmp.Or(near, "."), word)
 }
 
 // rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots
