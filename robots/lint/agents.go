@@ -82,7 +82,9 @@ func (l *linter) checkSeveral(line *robots.Line) bool {
 			return false
 		}
 	}
-	if len(words) < 2 || slices.ContainsFunc(words, func(s string) bool { return !l.known(s) && !isName(s) }) {
+	if len(words) < 2 || slices.ContainsFunc(words, func(s string) bool {
+		return !l.known(s) && !isName(s) || strings.Count(s, "(") != strings.Count(s, ")") // a separator in a comment
+	}) {
 		return false
 	}
 	l.add(l.onValue("several-user-agents", line, "write one User-agent line for each of the %d crawlers", len(words)).

@@ -50,7 +50,8 @@ const (
 	// Unsafe: the correction changes no verdict and no limit for a crawler that
 	// reads the file as RFC 9309 says and accepts the same misspellings as
 	// package robots. Other crawlers may change their verdicts, usually because
-	// they now read a line that they ignored before.
+	// they now read a line that they ignored before. A path that is not UTF-8, as
+	// RFC 9309 requires, counts as one in Windows-1252.
 	Unsafe
 )
 

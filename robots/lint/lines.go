@@ -97,7 +97,13 @@ func (l *linter) checkShape(line *robots.Line) {
 		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores the rest from here", len(line.Raw)))
 	}
 	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[bomLen(line.Raw):])) {
-		l.add(l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8"))
+		f := l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8")
+		if escaped, ok := escapeWindows1252(line.Value); ok && isRule(line) {
+			end := line.ValueCol + len(line.Value)
+			f = l.onValue("not-utf-8", line, "URLs have %s here, if this is Windows-1252", escaped).
+				suggest(escaped).edit(Unsafe, line, line.ValueCol, end, escaped)
+		}
+		l.add(f)
 	}
 	if line.Directive == robots.DirectiveNone || line.Directive == robots.DirectiveUnknown {
 		return

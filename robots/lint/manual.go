@@ -51,7 +51,7 @@ the whole file; it may be on any line. The linter reports codes that do not exis
 | flag | makes | promise |
 |---|---|---|
 | ` + "`--fix`" + ` | safe corrections | no verdict and no limit changes for a crawler that reads the file as RFC 9309 says, as google/robotstxt does, or exactly as the standard of 1994 says |
-| ` + "`--unsafe-fixes`" + ` | safe and unsafe corrections | no verdict and no limit changes for a crawler that follows RFC 9309 and accepts the same mistakes as this parser (misspelt keys, missing colons). Other crawlers may then read lines that they ignored before |
+| ` + "`--unsafe-fixes`" + ` | safe and unsafe corrections | no verdict and no limit changes for a crawler that follows RFC 9309 and accepts the same mistakes as this parser (misspelt keys, missing colons). Other crawlers may then read lines that they ignored before. A path that is not UTF-8, as RFC 9309 requires, is read as Windows-1252 |
 
 Fuzz tests check both promises. Neither flag applies a suggestion that changes the meaning of the file.
 

@@ -198,7 +198,7 @@ func (l *linter) checkOctets(line *robots.Line, p string) {
 		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")
 	case strings.ContainsAny(p, " \t"):
 		f = l.onValue("blank-in-path", line, "URLs have %%20 in place of a blank")
-	case escaped != p:
+	case escaped != p && !isWindows1252(p): // otherwise checkShape reports it
 		f = l.onValue("unencoded-path", line, "URLs have %s here", escaped)
 	default:
 		return
@@ -220,9 +220,47 @@ func invalidEscape(p string) bool {
 	return false
 }
 
+// windows1252 has the characters of the octets 0x80 to 0x9f in Windows-1252. The
+// others are those of Unicode.
+var windows1252 = []rune("€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ")
+
+// escapeWindows1252 replaces octets that are not UTF-8 with the escapes that URLs
+// have for their characters in Windows-1252. It returns false if there are none,
+// or if they are probably in another encoding: an octet has no character, or
+// more than two of them are in a row, as in text that has no Latin letters.
+func escapeWindows1252(s string) (string, bool) {
+	var b []byte
+	row, found := 0, false
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if r != utf8.RuneError || size > 1 {
+			b, row = append(b, s[i:i+size]...), 0
+			continue
+		}
+		if r = rune(s[i]); r < 0xa0 {
+			r = windows1252[r-0x80]
+		}
+		if row++; row > 2 || r == utf8.RuneError {
+			return "", false
+		}
+		for _, c := range []byte(string(r)) {
+			b, found = canonical.AppendEscape(b, c), true
+		}
+	}
+	return string(b), found
+}
+
+func isWindows1252(s string) bool {
+	_, ok := escapeWindows1252(s)
+	return ok
+}
+
 // escapePath percent-encodes the octets of a pattern that a URL can't contain,
 // and changes nothing else.
 func escapePath(p string) string {
+	if escaped, ok := escapeWindows1252(p); ok {
+		p = escaped
+	}
 	b := make([]byte, 0, len(p)+8)
 	for i := range len(p) {
 		c := p[i]
