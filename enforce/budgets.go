@@ -63,7 +63,8 @@ type pacedOrigin struct {
 // notePaced records that rate limits apply to a request.
 func (m *Memory) notePaced(r *Request) {
 	at := r.Time.UnixNano()
-	entry := m.paced.Add(hash(0, r.Origin, ""), (*pacedOrigin).lastTime, func(o *pacedOrigin) {
+	key, _ := hash(0, r.Origin, "")
+	entry := m.paced.Add(key, (*pacedOrigin).lastTime, func(o *pacedOrigin) {
 		o.origin = Origin{r.Origin.Scheme, strings.Clone(r.Origin.Host), r.Origin.Port}
 	})
 	if at-entry.last.Load() >= timePrecision {

@@ -29,7 +29,7 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) {
 		return
 	}
 	if res := d.Limits.First(r.Time); !res.OK {
-		d.throttle(res, res.RetryAfter)
+		d.throttle(res)
 	}
 }
 
@@ -37,7 +37,8 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) {
 func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 	*d = Decision{}
 	var c client
-	c.begin(p, r)
+	c.begin(r)
+	c.useRules(p)
 	for d.Action == Pass && c.identify() {
 		if before != nil {
 			c.history = &history{current: p, from: r.Time.UnixNano(), earlier: []Version{{rules: before, until: r.Time.UnixNano()}}}

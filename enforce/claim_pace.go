@@ -23,7 +23,7 @@ const debtPeriod = time.Hour
 // budget. An unverified client uses a budget for its address and a budget that
 // all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
-func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Result, error) {
+func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Result {
 	own := budgetOf{e.budget(r, &d.Agent, 0), d.Limits}
 	switch d.Claim.State {
 	case verify.Impostor:
@@ -31,11 +31,11 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 	case verify.Unverified:
 		client := e.clientBudget(r, d)
 		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Rules.pools[d.Limits]}
-		res, err := e.takeBoth(ctx, r, client, pool)
-		if res.OK && err == nil {
+		res := e.takeBoth(ctx, r, client, pool)
+		if res.OK {
 			e.memory.readers.mark(debtKey(own.key, d), r.Time)
 		}
-		return res, err
+		return res
 	case verify.Verified:
 		if e.memory.readers.seen(debtKey(own.key, d), r.Time, debtPeriod) {
 			// Its earlier requests, before it was verified, count too.
@@ -60,19 +60,19 @@ func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
 // takeBoth asks for a request that uses two budgets. If the second budget
 // refuses the request, the first one has been used nevertheless. RetryAfter is
 // then the time until both are free.
-func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) (throttle.Result, error) {
-	res, err := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.settings.Wait)
-	if !res.OK || err != nil {
-		return res, err
+func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) throttle.Result {
+	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.settings.Wait)
+	if !res.OK {
+		return res
 	}
 	other := e.limiter.Take(ctx, r.Time, second.key, second.limits, 0)
 	if other.OK {
-		return res, nil
+		return res
 	}
 	if again := e.limiter.Take(ctx, r.Time, first.key, first.limits, 0); !again.OK {
 		other.RetryAfter = max(other.RetryAfter, again.RetryAfter)
 	}
-	return other, nil
+	return other
 }
 
 // debtKey is the key, in Memory.readers, of a client address that was let through

@@ -53,11 +53,11 @@ func (k *Claims) add(row *crawler.Crawler, result verify.Result) {
 	k.n++
 }
 
-// useClaims prepares c for verification, by the settings of the first handler
-// that has some, and finds the crawler that a signature proves.
-func (c *client) useClaims() {
-	settings, k := c.rules.settings, c.request.Claims
-	c.verification = settings.Verification
+// useRules sets the rules for c. It prepares verification, by the settings of the
+// first handler that has some, and finds the crawler that a signature proves.
+func (c *client) useRules(rules *Rules) {
+	settings, k := rules.settings, c.request.Claims
+	c.rules, c.verification = rules, settings.Verification
 	if k == nil {
 		return
 	}

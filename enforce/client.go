@@ -56,11 +56,10 @@ func (p *Rules) identify(userAgent string, id *crawler.Identity) {
 	identities().Identify(p.matcher, userAgent, id)
 }
 
-// begin prepares c for identify.
-func (c *client) begin(rules *Rules, r *Request) {
-	c.rules, c.request, c.robotsTxt = rules, r, IsRobotsTxt(r.Target)
+// begin sets the request of c.
+func (c *client) begin(r *Request) {
+	c.request, c.robotsTxt = r, IsRobotsTxt(r.Target)
 	c.fields, c.tooMany = r.fields()
-	c.useClaims()
 }
 
 // identify finds the crawlers that the next User-Agent field names, and verifies

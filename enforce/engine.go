@@ -123,7 +123,8 @@ func (e *Engine) Close() error {
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	var c client
-	c.begin(e.resolve(ctx, r), r)
+	c.begin(r)
+	c.useRules(e.resolve(ctx, &c))
 	for d.Action == Pass && c.identify() { // for each User-Agent field that names crawlers
 		e.recall(&c)
 		c.judge(d)
@@ -138,11 +139,12 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 
 // resolve returns the rules in force for a request. They are never nil: until a
 // file was fetched, their state is Pending.
-func (e *Engine) resolve(ctx context.Context, r *Request) *Rules {
+func (e *Engine) resolve(ctx context.Context, c *client) *Rules {
+	r := c.request
 	switch {
 	case e.edition != nil:
 		return e.edition.Rules()
-	case IsRobotsTxt(r.Target):
+	case c.robotsTxt:
 		return e.resolveRobotsTxt(ctx, r)
 	}
 	rules, outdated := e.origins.peek(r)

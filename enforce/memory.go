@@ -108,7 +108,8 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules) {
 		at = e.origins.readAt(r, rules)
 	}
 	var c client
-	c.begin(rules, r)
+	c.begin(r)
+	c.useRules(rules)
 	for c.identify() {
 		for i := range c.agents() {
 			if c.hasGrace(i) {

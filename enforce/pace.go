@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"math/bits"
 	"net/netip"
 	"time"
 
@@ -26,20 +27,15 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 
 // applyLimits uses budget for a request, and throttles it if there is none left.
 func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision) {
-	res, err := e.take(ctx, r, d)
-	d.Delay = res.Delay
-	switch {
-	case res.OK && err == nil:
-	case res.OK: // ctx ended while the request was held
-		d.throttle(res, res.Delay)
-	default:
-		d.throttle(res, res.RetryAfter)
+	res := e.take(ctx, r, d)
+	if d.Delay = res.Delay; !res.OK {
+		d.throttle(res)
 	}
 }
 
 // throttle turns d into a decision to throttle the request.
-func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
-	d.Action, d.RetryAfter = Throttle, retryAfter
+func (d *Decision) throttle(res throttle.Result) {
+	d.Action, d.RetryAfter = Throttle, res.RetryAfter
 	if d.Version != nil { // the rule that disallows the path is not the reason
 		d.Version, d.Rule = nil, nil
 	}
@@ -58,8 +54,7 @@ func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
 // may use a cached copy for 24 hours (RFC 9309, section 2.4).
 const copyLifetime = 24 * time.Hour
 
-// Seeds of hashes. They keep the keys of different budgets and records apart. A
-// key of 128 bits uses its seed and the next number.
+// Seeds of hashes. They keep the keys of different budgets and records apart.
 const (
 	seedBudget     = 1
 	seedMonitor    = 3  // in monitor mode
@@ -78,8 +73,8 @@ const (
 // people send its User-Agent. For more above 0, budget returns the key of
 // another budget of the same crawler. The key is the same in every process.
 // budget allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
-	seed := uint64(seedBudget)
+func (e *Engine) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
+	seed := uint8(seedBudget)
 	switch {
 	case e.settings.Monitor:
 		seed = seedMonitor
@@ -87,7 +82,7 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 		seed = seedFollower
 	}
 	name := agentName(a)
-	k := throttle.KeyOf(hash(seed+more, r.Origin, name), hash(seed+more+1, r.Origin, name))
+	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
 	if a.RunByAnyone() || e.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
@@ -102,7 +97,7 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 // of an origin from one address.
 func programKey(r *Request, a *crawler.Agent) uint64 {
 	addr, _ := netip.ParseAddr(r.Client)
-	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token), hash(seedProgram+1, r.Origin, a.Token)).Client(addr)
+	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token)).Client(addr)
 	return k[0]
 }
 
@@ -114,24 +109,20 @@ func agentName(a *crawler.Agent) string {
 	return a.Token
 }
 
-// hash returns a hash of an origin and of the first 62 octets of a name; upper
-// and lower case are equal. The hash need not be cryptographic: a client that
-// wants to use a crawler's budget can simply send the crawler's User-Agent.
-func hash(seed uint64, o Origin, name string) uint64 {
-	var d xxhash.Digest
-	d.ResetWithSeed(seed)
-	_, _ = d.WriteString(o.Scheme)
-	_, _ = d.WriteString(o.Host)
-	var lower [64]byte
-	lower[0], lower[1] = byte(o.Port>>8), byte(o.Port)
-	n := 2
-	for i := 0; i < len(name) && n < len(lower); i++ {
+// hash returns two hashes of an origin and of the first 64 octets of a name;
+// upper and lower case are equal. They need not be cryptographic: a client that
+// wants to use a crawler's budget can simply send the crawler's User-Agent. hash
+// writes nothing to memory, because reading it again at once would take longer
+// than the calculation.
+func hash(seed uint8, o Origin, name string) (a, b uint64) {
+	h := uint64(seed)<<32 | uint64(len(o.Scheme))<<16 | uint64(o.Port)
+	for i := range min(len(name), 64) {
 		c := name[i]
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
-		lower[n], n = c, n+1
+		h = (bits.RotateLeft64(h, 5) ^ uint64(c)) * hashFactor
 	}
-	_, _ = d.Write(lower[:n])
-	return d.Sum64()
+	high, low := bits.Mul64(h^hashFactor, xxhash.Sum64String(o.Host))
+	return high ^ low, low
 }

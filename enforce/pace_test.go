@@ -56,6 +56,31 @@ func TestRuleTextOfThrottledRequests(t *testing.T) {
 	}
 }
 
+// Each half of the hash of a budget is different for other seeds, origins and
+// names, but not for names in other case.
+func TestHash(t *testing.T) {
+	seen := make(map[uint64]string)
+	for _, seed := range []uint8{seedBudget, seedMonitor, seedFollower, seedBudget + seedUnverified, seedBudget + seedPool} {
+		for _, port := range []uint16{80, 443} {
+			for i := range 100 {
+				for j := range 100 {
+					o, name := Origin{"http", fmt.Sprintf("h%d.example", i), port}, fmt.Sprintf("bot%d", j)
+					a, b := hash(seed, o, name)
+					id := fmt.Sprint(seed, o, name)
+					if seen[a] != "" || seen[b] != "" {
+						t.Fatalf("%s has a hash of %s%s", id, seen[a], seen[b])
+					}
+					seen[a], seen[b] = id, id
+				}
+			}
+		}
+	}
+	a, b := hash(seedBudget, home, "GoogleBot-Image")
+	if c, d := hash(seedBudget, home, "googlebot-image"); c != a || d != b {
+		t.Error("upper and lower case differ")
+	}
+}
+
 func TestBudgetsAreSeparate(t *testing.T) {
 	e := newEngineTest(t, site, Settings{HTTPClients: true})
 	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {

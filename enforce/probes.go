@@ -46,7 +46,8 @@ func (m *Memory) allowProbe(c *client, i int) bool {
 	if r.Invented {
 		site.Host = r.Site // otherwise each host that the client invents would allow more paths
 	}
-	who := visitorKey{hash: hash(seedProbe, site, agentName(&c.agents()[i]))}.at(addr)
+	key, _ := hash(seedProbe, site, agentName(&c.agents()[i]))
+	who := visitorKey{hash: key}.at(addr)
 	return m.probes.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit)
 }
 

@@ -39,11 +39,11 @@ func ExampleWaiters() {
 	limits := throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 20 * time.Millisecond}})
 	key := throttle.KeyOf(1, 2) // a hash of the origin and the crawler
 	for range 3 {
-		r, err := waiters.Take(context.Background(), memory, time.Now(), key, limits, time.Minute)
-		fmt.Println(r.OK, err)
+		r := waiters.Take(context.Background(), memory, time.Now(), key, limits, time.Minute)
+		fmt.Println(r.OK)
 	}
 	// Output:
-	// true <nil>
-	// true <nil>
-	// true <nil>
+	// true
+	// true
+	// true
 }

@@ -135,6 +135,9 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Limits, maxWai
 	s, tag, h := m.lock(k)
 	r := s.take(at, tag, h, t, maxWait)
 	s.mu.Unlock()
+	if r.Delay == 0 {
+		return r // without the copy that heldBy makes
+	}
 	return r.heldBy(m, at, k, t)
 }
 

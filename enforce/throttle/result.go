@@ -36,7 +36,8 @@ type Result struct {
 	RetryAfter time.Duration
 
 	// Delay is how long the caller must hold an accepted request before it may
-	// go on. It is at most maxWait.
+	// go on. It is at most maxWait. Waiters also set it if the request ended
+	// while it was held.
 	Delay time.Duration
 
 	turn *turn // of a request with a Delay: what it has used

@@ -32,24 +32,24 @@ func NewWaiters(max int) *Waiters {
 // If too many requests are held already, or after Close, it calls l.Take with a
 // maxWait of zero, so that the request is accepted at once or refused.
 //
-// If ctx ends while the request is held, Take returns the error of ctx. The
-// request must then not go on. It gives its turn back if no later request was
+// If ctx ends while the request is held, Take refuses the request, with its Delay
+// as RetryAfter. The request gives its turn back if no later request was
 // accepted; otherwise a further request of the same budget gets the turn. A Fleet
 // waits for the server then, at most FleetConfig.Deadline for each turn.
-func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Limits, maxWait time.Duration) (Result, error) {
+func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	if maxWait <= 0 || t == nil || w.closed.Load() {
-		return l.Take(ctx, now, k, t, 0), nil
+		return l.Take(ctx, now, k, t, 0)
 	}
 	if w.held.Add(1) > w.max {
 		w.held.Add(-1)
-		return l.Take(ctx, now, k, t, 0), nil
+		return l.Take(ctx, now, k, t, 0)
 	}
 	defer w.held.Add(-1)
 	r := w.reuse(now, k, t, maxWait)
 	if !r.OK {
 		r = l.Take(ctx, now, k, t, maxWait)
 		if !r.OK || r.Delay <= 0 {
-			return r, nil
+			return r
 		}
 		if r.turn != nil {
 			w.queue.add(r.turn)
@@ -62,12 +62,13 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *
 		if r.turn != nil {
 			w.queue.remove(r.turn)
 		}
-		return r, nil
+		return r
 	case <-ctx.Done():
 		if r.turn != nil {
 			w.queue.abandon(r.turn, now.Add(time.Since(start)).UnixMicro())
 		}
-		return r, ctx.Err()
+		r.OK, r.RetryAfter = false, r.Delay
+		return r
 	}
 }
 
