@@ -60,7 +60,7 @@ func (c *customAnswer) send(w http.ResponseWriter, r *http.Request, d *enforce.D
 		panic(http.ErrAbortHandler)
 	case c.Redirect != "":
 		to := c.replaced(r, c.Redirect)
-		if d.Agent.Crawler != nil && d.Agent.Crawler.Purpose == crawler.Search || leadsToRefusal(to, r, d) {
+		if d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search) || leadsToRefusal(to, r, d) {
 			return c.fallback.send(w, r)
 		}
 		w.Header().Set("Location", to)

@@ -50,7 +50,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			user_agents <tokens...>
 //			robots      <tokens...>
 //			operator    <name>
-//			purpose     <purpose>
+//			purpose     <purposes...>
 //			class       crawler | user-triggered | scraper | webhook | library
 //			run_by      operator | anyone
 //			star        yes | no

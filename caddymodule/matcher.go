@@ -257,12 +257,12 @@ func (m *MatchRobots) matchesClaim(s verify.State) bool {
 
 // matchesAgent reports whether an agent has one of the values of each list.
 func (m *MatchRobots) matchesAgent(a *crawler.Agent) bool {
-	var name, purpose, operator string
+	var name, operator string
 	if a.Crawler != nil {
-		name, purpose, operator = a.Crawler.Name, string(a.Crawler.Purpose), a.Crawler.Operator
+		name, operator = a.Crawler.Name, a.Crawler.Operator
 	}
 	return (len(m.Crawler) == 0 || words.ContainsFold(m.Crawler, name) || words.ContainsFold(m.Crawler, a.Token)) &&
-		(len(m.Purpose) == 0 || slices.Contains(m.Purpose, purpose)) &&
+		(len(m.Purpose) == 0 || a.Crawler != nil && slices.ContainsFunc(m.Purpose, func(p string) bool { return a.Crawler.CountsAs(crawler.Purpose(p)) })) &&
 		(len(m.Class) == 0 || slices.Contains(m.Class, a.Class.String())) &&
 		(len(m.Operator) == 0 || words.ContainsFold(m.Operator, operator))
 }

@@ -267,7 +267,7 @@ func graceEnds(d *enforce.Decision) string {
 
 func (rec *record) purpose() string {
 	if rec.Agent.Crawler != nil {
-		return string(rec.Agent.Crawler.Purpose)
+		return string(rec.Agent.Crawler.Purpose())
 	}
 	return ""
 }

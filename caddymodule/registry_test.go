@@ -28,10 +28,10 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
 		Source: &config.Source{Kind: config.SourceInline, Text: file},
 		Crawlers: []config.Crawler{
-			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purpose: "search"},
+			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purposes: []string{"search"}},
 			{Name: "gptbot", Star: "no"},
 			{Name: "curl", Class: "scraper"},
-			{Name: "OurHookBot", Purpose: "webhook"},
+			{Name: "OurHookBot", Purposes: []string{"webhook"}},
 		},
 	}})
 	for _, tt := range []struct {
@@ -182,7 +182,7 @@ func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 func TestMatcherUsesTheRegistryOfTheHandler(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
 		Source:   &config.Source{Kind: config.SourceInline, Text: ""},
-		Crawlers: []config.Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
+		Crawlers: []config.Crawler{{Name: "OneThing", Purposes: []string{"house-keeping"}, Operator: "Us"}},
 	}})
 	for _, m := range []*MatchRobots{{Crawler: []string{"onething"}}, {Purpose: []string{"house-keeping"}}, {Operator: []string{"us"}}, {Class: []string{"crawler"}}} {
 		if err := m.Provision(caddy.Context{}); err != nil {

@@ -53,7 +53,7 @@ func (r *Settings) hasGrace(a *crawler.Agent) bool {
 	case GraceAll:
 		return true
 	}
-	return a.Crawler != nil && a.Crawler.Purpose == crawler.Search
+	return a.Crawler != nil && a.Crawler.CountsAs(crawler.Search)
 }
 
 // Version is an earlier version of an origin's robots.txt. Crawlers may still

@@ -139,7 +139,7 @@ func differences(a, b *Crawler) []string {
 		name string
 		same bool
 	}{
-		{"purpose", a.Purpose == b.Purpose},
+		{"purposes", slices.Equal(a.Purposes, b.Purposes)},
 		{"class", a.Class == b.Class},
 		{"run_by", a.RunBy == b.RunBy},
 		{"user_agents", sameTokens(a.UserAgents, b.UserAgents) && sameTokens(a.Shared, b.Shared)},

@@ -27,7 +27,7 @@ func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 		{googlebot, ""},
 		{change(func(c *crawler.Crawler) { c.UserAgents = []string{"Evilbot"} }), "can't change its user_agents"},
 		{change(func(c *crawler.Crawler) { c.Robots = []string{"Evil"} }), "can't change its robots"},
-		{change(func(c *crawler.Crawler) { c.Purpose = crawler.AITraining }), "can't change its purpose"},
+		{change(func(c *crawler.Crawler) { c.Purposes = []crawler.Purpose{crawler.AITraining} }), "can't change its purpose"},
 		{change(func(c *crawler.Crawler) { c.Verify.Hosts = []string{"evil.example"} }), "can't change its verify"},
 		{change(func(c *crawler.Crawler) { c.Name = "googleBOT"; c.Star = crawler.No }), "can't change its star"},
 		{row("Evil1", "googlebot"), `is, or contains, a token of crawler "Googlebot"`},
@@ -49,7 +49,7 @@ func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 		if got := identify(r.Matcher(nil), "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"); !slices.Equal(got, []string{"crawler Googlebot"}) {
 			t.Errorf("%s %q: Googlebot is %q", c.row.Name, c.row.UserAgents, got)
 		}
-		if known := r.Lookup("Googlebot"); known.Purpose != crawler.Search || !slices.Equal(known.Robots, googlebot.Robots) {
+		if known := r.Lookup("Googlebot"); known.Purpose() != crawler.Search || !slices.Equal(known.Robots, googlebot.Robots) {
 			t.Errorf("%s %q: Googlebot is now %+v", c.row.Name, c.row.UserAgents, known)
 		}
 	}

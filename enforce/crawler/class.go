@@ -128,7 +128,8 @@ func ParseRunBy(s string) (RunBy, error) {
 	return 0, fmt.Errorf("unknown value %q: write \"operator\" or \"anyone\"", s)
 }
 
-// Purpose is what an operator does with the pages that its crawler fetches.
+// Purpose is what an operator does with the pages that its crawler fetches. A
+// crawler may have several.
 type Purpose string
 
 // The purposes in the built-in registry. Rows that are added may have others.

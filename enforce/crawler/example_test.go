@@ -37,17 +37,17 @@ func Example() {
 
 func ExampleRegistry_Lookup() {
 	c := crawler.Builtin().Lookup("googlebot-image")
-	fmt.Println(c.Name, c.Operator, c.Purpose)
+	fmt.Println(c.Name, c.Operator, c.Purposes)
 	fmt.Println(c.Robots, "obeys *:", c.Star, "honours Crawl-delay:", c.CrawlDelay)
 	// Output:
-	// Googlebot-Image Google search
+	// Googlebot-Image Google [search]
 	// [Googlebot-Image Googlebot] obeys *: yes honours Crawl-delay: no
 }
 
 func ExampleRegistry_With() {
 	rows, err := crawler.ReadRows([]byte(`
 # our own crawlers
-{"name": "PriceFinder", "operator": "Acme", "purpose": "shopping", "user_agents": ["Acme Price Finder"], "robots": ["pricefinder"]}
+{"name": "PriceFinder", "operator": "Acme", "purposes": ["shopping"], "user_agents": ["Acme Price Finder"], "robots": ["pricefinder"]}
 `))
 	if err != nil {
 		fmt.Println(err)

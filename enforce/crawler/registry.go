@@ -13,9 +13,9 @@ import (
 type Crawler struct {
 	Name     string // unique within a registry, in any case
 	Operator string
-	Purpose  Purpose
-	Class    Class // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
-	RunBy    RunBy // who runs it: its operator, or anyone
+	Purposes []Purpose // the main one first
+	Class    Class     // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
+	RunBy    RunBy     // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.
 	UserAgents []string
@@ -63,6 +63,21 @@ type Verify struct {
 // [Registry.Len]. It can be the index of a table with one entry per crawler. It is
 // 0 for a row that is not in a registry.
 func (c *Crawler) Index() int { return c.index }
+
+// Purpose returns the main purpose; "" if the row has none.
+func (c *Crawler) Purpose() Purpose {
+	if len(c.Purposes) == 0 {
+		return ""
+	}
+	return c.Purposes[0]
+}
+
+// CountsAs reports whether a rule for purpose p applies to the crawler: p is one
+// of its purposes. A crawler of a search engine counts as [Search] only, so that
+// no rule for another purpose shuts a site out of the search engine.
+func (c *Crawler) CountsAs(p Purpose) bool {
+	return slices.Contains(c.Purposes, p) && (p == Search || !slices.Contains(c.Purposes, Search))
+}
 
 // Tokens returns the User-Agent tokens: UserAgents and Shared.
 func (c *Crawler) Tokens() []string { return slices.Concat(c.UserAgents, c.Shared) }
@@ -133,6 +148,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		c.UserAgents = slices.Clone(row.UserAgents)
 		c.Shared = slices.Clone(row.Shared)
 		c.Robots = slices.Clone(row.Robots)
+		c.Purposes = slices.Clone(row.Purposes)
 		c.index = len(r.rows)
 		if err := c.check(); err != nil {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)

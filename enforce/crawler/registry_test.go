@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,10 +53,12 @@ func TestRegistryInvariants(t *testing.T) {
 		if r.Lookup(c.Name) != c {
 			t.Errorf("Lookup(%q) is another crawler", c.Name)
 		}
-		if c.Operator == "" || c.Purpose == "" {
+		if c.Operator == "" || c.Purpose() == "" {
 			t.Errorf("%s: operator or purpose is empty", c.Name)
 		}
-		purposes[c.Purpose] = true
+		for _, p := range c.Purposes {
+			purposes[p] = true
+		}
 
 		// each fact has a source or is in Unverified
 		for field, known := range map[string]bool{
@@ -116,6 +119,63 @@ func TestRegistryInvariants(t *testing.T) {
 	}
 	if len(purposes) > 30 {
 		t.Errorf("%d purposes, want at most 30", len(purposes))
+	}
+}
+
+// thirdParty are parts of sources that are not the operator's: lists of crawlers
+// that others keep.
+var thirdParty = regexp.MustCompile(`^https://github\.com/(ai-robots-txt|arcjet|monperrus|AnTheMaker|CIDRAM|alaz|tn3w|JohnPaton|matomo-org/device-detector)/|^the stored copy of a list|(darkvisitors|knownagents)\.com`)
+
+// A fact that only third parties state is marked, and only the operator's own
+// word says whether a crawler obeys `*`.
+func TestFactsOfThirdPartiesAreMarked(t *testing.T) {
+	for c := range crawler.Builtin().All() {
+		for field, sources := range c.Sources {
+			if slices.ContainsFunc(sources, func(s string) bool { return !thirdParty.MatchString(s) }) {
+				continue
+			}
+			if field == "star" {
+				t.Errorf("%s: star rests on %q alone", c.Name, sources)
+			} else if !slices.Contains(c.Unverified, field) {
+				t.Errorf("%s: %s rests on %q alone and is not marked as unverified", c.Name, field, sources)
+			}
+		}
+		if c.Star != crawler.Unknown && slices.Contains(c.Unverified, "star") {
+			t.Errorf("%s: star is unverified, so it must be unknown", c.Name)
+		}
+	}
+}
+
+// A crawler with several purposes has a source for each but the main one, whose
+// source is that of the field. A crawler of a search engine counts as search only.
+func TestSeveralPurposes(t *testing.T) {
+	r := crawler.Builtin()
+	for c := range r.All() {
+		for _, p := range c.Purposes[1:] {
+			if len(c.Sources["purposes."+string(p)]) == 0 || len(c.Sources["purposes"]) == 0 {
+				t.Errorf("%s: no source says that it crawls for %s", c.Name, p)
+			}
+		}
+		for _, p := range c.Purposes {
+			if want := p == crawler.Search || !slices.Contains(c.Purposes, crawler.Search); c.CountsAs(p) != want {
+				t.Errorf("%s: CountsAs(%s) = %v, want %v", c.Name, p, !want, want)
+			}
+		}
+		if c.CountsAs("elephants") {
+			t.Errorf("%s counts as a purpose that it does not have", c.Name)
+		}
+	}
+	for name, want := range map[string][]crawler.Purpose{
+		"Googlebot": {crawler.Search, crawler.AISearch, crawler.AITraining},
+		"bingbot":   {crawler.Search, crawler.AISearch, crawler.AITraining},
+		"Applebot":  {crawler.Search, crawler.AITraining},
+		"PetalBot":  {crawler.Search, crawler.AISearch},
+		"Amazonbot": {crawler.AITraining, crawler.AISearch},
+		"GPTBot":    {crawler.AITraining},
+	} {
+		if got := r.Lookup(name).Purposes; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -181,8 +241,8 @@ func TestFactsOfKnownCrawlers(t *testing.T) {
 			t.Errorf("%s is not in the registry", f.name)
 			continue
 		}
-		if c.Class != f.class || c.Purpose != f.purpose || c.Star != f.star || c.CrawlDelay != f.delay || c.ControlOnly != f.controlOnly {
-			t.Errorf("%s: %v, %s, star %v, crawl-delay %v, control only %v", f.name, c.Class, c.Purpose, c.Star, c.CrawlDelay, c.ControlOnly)
+		if c.Class != f.class || c.Purpose() != f.purpose || c.Star != f.star || c.CrawlDelay != f.delay || c.ControlOnly != f.controlOnly {
+			t.Errorf("%s: %v, %s, star %v, crawl-delay %v, control only %v", f.name, c.Class, c.Purpose(), c.Star, c.CrawlDelay, c.ControlOnly)
 		}
 	}
 }
@@ -207,7 +267,7 @@ func TestLookup(t *testing.T) {
 
 func TestWithAddsAndReplacesRows(t *testing.T) {
 	base := crawler.Builtin()
-	acme := crawler.Crawler{Name: "Acme", Operator: "Acme Corp.", Purpose: "shopping", Class: crawler.Registered,
+	acme := crawler.Crawler{Name: "Acme", Operator: "Acme Corp.", Purposes: []crawler.Purpose{"shopping"}, Class: crawler.Registered,
 		UserAgents: []string{"AcmeBot", "Acme Price Finder"}, Robots: []string{"AcmeBot"}}
 	r, err := base.With(acme)
 	if err != nil {
@@ -257,7 +317,7 @@ func TestWithAddsAndReplacesRows(t *testing.T) {
 func TestReadRows(t *testing.T) {
 	rows, err := crawler.ReadRows([]byte("\ufeff" + `# our own crawlers
 
-{"name":"AcmeBot","operator":"Acme","purpose":"shopping","star":"no","crawl_delay":"yes","verify":{"hosts":["acme.example"]}}
+{"name":"AcmeBot","operator":"Acme","purposes":["shopping"],"star":"no","crawl_delay":"yes","verify":{"hosts":["acme.example"]}}
 {"name":"Acme Reader","class":"user-triggered","user_agents":["AcmeReader-Fetch"],"shared":["AcmeReader"],"robots":["AcmeReader"]}
 {"name":"Acme-Extended","control_only":true,"robots":["Acme-Extended"]}
 `))
@@ -293,7 +353,7 @@ func TestReadRows(t *testing.T) {
 }
 
 func FuzzReadRows(f *testing.F) {
-	f.Add([]byte(`{"name":"AcmeBot","operator":"Acme","purpose":"shopping","star":"no"}`))
+	f.Add([]byte(`{"name":"AcmeBot","operator":"Acme","purposes":["shopping"],"star":"no"}`))
 	f.Add([]byte("# comment\n\n{\"name\":\"a\",\"control_only\":true,\"robots\":[\"a\"]}\n"))
 	f.Add([]byte(`{"name":"` + strings.Repeat("x", 200) + `"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

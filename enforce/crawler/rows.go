@@ -16,13 +16,14 @@ const (
 	MaxRows      = 10_000 // of a file
 	MaxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
 	MaxTokenSize = 100    // octets of a token or of a crawler's name
+	maxPurposes  = 8      // of a row
 )
 
 // fileRow is a row of the registry file.
 type fileRow struct {
 	Name        string              `json:"name"`
 	Operator    string              `json:"operator"`
-	Purpose     Purpose             `json:"purpose"`
+	Purposes    []Purpose           `json:"purposes"`
 	Class       string              `json:"class"`
 	RunBy       string              `json:"run_by"`
 	ControlOnly bool                `json:"control_only"`
@@ -48,13 +49,13 @@ type fileVerify struct {
 }
 
 // facts are the fields of a row that `sources` and `unverified` can name.
-var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
+var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
 
 // ReadRows parses a registry file: one JSON object per line. It ignores empty lines and lines that begin with `#`. The fields:
 //
 //	name         required, unique
 //	operator     who runs it
-//	purpose      see [Purpose]
+//	purposes     see [Purpose]; the main one first
 //	class        "crawler" (default), "user-triggered", "scraper", "webhook" (the default for that purpose), "probe",
 //	             "program" or "library"
 //	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
@@ -67,7 +68,7 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 //	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
 //	control_only true for a robots.txt token that no client sends; it has no user_agents and no shared
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}, see [Verify]
-//	sources      {"robots": ["https://…"], …}: the documents that state each fact
+//	sources      {"robots": ["https://…"], …}: the documents that state each fact; "purposes.ai-search" is the key for one purpose of several
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document of the operator confirms
 //	checked      "2026-11-21": the day on which the documents in sources were read
@@ -120,7 +121,7 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
 	c := Crawler{
-		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,
+		Name: f.Name, Operator: f.Operator, Purposes: f.Purposes, Class: Registered, ControlOnly: f.ControlOnly,
 		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified, Checked: f.Checked,
 	}
 	if v := f.Verify; v != nil {
@@ -128,7 +129,7 @@ func readRow(text []byte) (Crawler, error) {
 	}
 	var err error
 	switch {
-	case f.Class == "" && f.Purpose == WebhookEvent:
+	case f.Class == "" && slices.Contains(f.Purposes, WebhookEvent):
 		c.Class = Webhook
 	case f.Class != "":
 		if c.Class, err = ParseClass(f.Class); err != nil {
@@ -182,8 +183,10 @@ func (c *Crawler) check() error {
 		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
 	case !c.Class.inRegistry():
 		return fmt.Errorf("a crawler of the registry can't have class %q: the classes of a registry are %s", c.Class, registryClasses)
-	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
-		return fmt.Errorf("class is %q and purpose is %q: if one of them is \"webhook\", write \"webhook\" for both", c.Class, c.Purpose)
+	case len(c.Purposes) > maxPurposes:
+		return fmt.Errorf("there are %d purposes: the limit is %d", len(c.Purposes), maxPurposes)
+	case (c.Class == Webhook) != slices.Equal(c.Purposes, []Purpose{WebhookEvent}):
+		return fmt.Errorf("class is %q and the purposes are %q: if one of them is \"webhook\", write only \"webhook\" for both", c.Class, c.Purposes)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
 		return errors.New("control_only: a token that no client sends can't have user_agents or shared: remove them")
 	case !c.ControlOnly && len(c.UserAgents)+len(c.Shared) == 0 && !slices.Contains(c.Unverified, "user_agents"):
@@ -213,6 +216,9 @@ func (c *Crawler) check() error {
 		}
 	}
 	for fact := range c.Sources {
+		if purpose, ok := strings.CutPrefix(fact, "purposes."); ok && slices.Contains(c.Purposes, Purpose(purpose)) {
+			continue
+		}
 		if !slices.Contains(facts, fact) {
 			return fmt.Errorf("sources: unknown field %q: write one of %s", fact, strings.Join(facts, ", "))
 		}

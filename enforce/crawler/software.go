@@ -20,7 +20,7 @@ func dropDrivenBrowsers(id *Identity) {
 	if slices.ContainsFunc(id.Agents(), func(a Agent) bool { return a.Class == Probe }) {
 		id.keep(func(i int) bool {
 			c := id.agents[i].Crawler
-			return c == nil || c.Class != Scraper || c.Purpose != Test
+			return c == nil || c.Class != Scraper || c.Purpose() != Test
 		})
 	}
 }

@@ -30,7 +30,7 @@ func TestParseDirectory(t *testing.T) {
 		"a JWK set":                           {`{"keys":[` + s.jwk + `]}`, "application/jwk-set+json", ""},
 		"a single JWK":                        {s.jwk, "application/json", ""},
 		"a wrong kid":                         {`{"keys":[` + without(`"kid":"me"`) + `]}`, directoryType, ""},
-		"members that are ignored or allow signatures": {`{"keys":[` + without(`"use":"sig","alg":"ed25519","key_ops":["verify"]`) + `],"signature_agent":"https://agent.test","purpose":"ai"}`, directoryType, ""},
+		"members that are ignored or allow signatures": {`{"keys":[` + without(`"use":"sig","alg":"ed25519","key_ops":["verify"]`) + `],"signature_agent":"https://agent.test","purposes":["ai"]}`, directoryType, ""},
 		"a usable key after unusable ones":             {`{"keys":[{"kty":"oct","k":"AA"},7,null,{"kty":"OKP","crv":"X25519","x":"AA"},{"kty":"RSA","n":"AQ","e":"AQAB"},` + s.jwk + `]}`, directoryType, ""},
 		"valid from now":                               {`{"keys":[` + without(fmt.Sprintf(`"nbf":%d,"exp":%d`, now.Unix(), now.Unix()+60)) + `]}`, directoryType, ""},
 		"a byte order mark":                            {"\ufeff" + `{"keys":[` + s.jwk + `]}`, directoryType, ""},

@@ -29,10 +29,10 @@ func (l *list) entries() int { return l.count }
 // contains reports whether addr is in the list. addr must not be IPv4 in IPv6 form.
 func (l *list) contains(addr netip.Addr) bool { return l.table.Contains(addr) }
 
-// parseList parses a list. It returns an error if the list is not plausible by
+// parseList parses a list, or only a part of it (see readPrefixes). It returns an error if the list is not plausible by
 // itself or in comparison with old, the list in use, which may be nil.
-func parseList(body []byte, old *list) (*list, error) {
-	prefixes, err := readPrefixes(body)
+func parseList(body []byte, part string, old *list) (*list, error) {
+	prefixes, err := readPrefixes(body, part)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func manyWide() string {
 
 func TestBadListsAreRefused(t *testing.T) {
 	for _, tc := range badLists {
-		if l, err := parseList([]byte(tc.body), nil); err == nil || !strings.Contains(err.Error(), tc.err) {
+		if l, err := parseList([]byte(tc.body), "", nil); err == nil || !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %v %v, want an error with %q", tc.name, l, err, tc.err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestBadListsAreRefused(t *testing.T) {
 // A list with far fewer addresses than the list in use is refused. Joined prefixes have as many addresses as before.
 func TestListsWithFarFewerAddressesAreRefused(t *testing.T) {
 	lines := func(prefixes ...string) []byte { return []byte(strings.Join(prefixes, "\n")) }
-	before, err := parseList(lines("192.0.2.0/26", "192.0.2.64/26", "192.0.2.128/26", "192.0.2.192/26", "192.0.3.0/26"), nil)
+	before, err := parseList(lines("192.0.2.0/26", "192.0.2.64/26", "192.0.2.128/26", "192.0.2.192/26", "192.0.3.0/26"), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestListsWithFarFewerAddressesAreRefused(t *testing.T) {
 		{lines("192.0.2.0/26", "192.0.2.64/26"), false},
 		{lines("198.51.100.0/26"), false},
 	} {
-		if _, err := parseList(tc.body, before); (err == nil) != tc.ok {
+		if _, err := parseList(tc.body, "", before); (err == nil) != tc.ok {
 			t.Errorf("%q: %v, want accepted: %v", tc.body, err, tc.ok)
 		}
 	}
@@ -90,7 +90,7 @@ func TestPublishedLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parseList(body, nil); err != nil {
+		if _, err := parseList(body, "", nil); err != nil {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}
 		read++
@@ -104,7 +104,7 @@ func TestPublishedLists(t *testing.T) {
 	}
 	for _, file := range brownouts {
 		body, _ := os.ReadFile(file)
-		if _, err := parseList(body, nil); err == nil {
+		if _, err := parseList(body, "", nil); err == nil {
 			t.Errorf("%s was accepted", filepath.Base(file))
 		}
 	}
@@ -119,13 +119,13 @@ func FuzzList(f *testing.F) {
 		f.Add([]byte(tc.body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		prefixes, err := readPrefixes(body)
+		prefixes, err := readPrefixes(body, "")
 		for _, p := range prefixes {
 			if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
 				t.Fatalf("%q: the prefix %v is not in normal form", body, p)
 			}
 		}
-		l, listErr := parseList(body, nil)
+		l, listErr := parseList(body, "", nil)
 		if err != nil && listErr == nil {
 			t.Fatalf("%q: %v, but the list was accepted", body, err)
 		}

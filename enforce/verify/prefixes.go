@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -20,16 +22,18 @@ var errNoPrefixes = errors.New("the document has no prefixes")
 //   - JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it
 //   - JSON with `ips` (Ahrefs)
 //   - either of them inside an HTML page (Amazon)
+//   - lines of an HTML page that have only an address and a host name (Kagi)
 //   - plain text with a prefix or an address at the beginning of each line, then perhaps a comma and more columns; `#` begins a comment
 //
-// An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
-func readPrefixes(body []byte) ([]netip.Prefix, error) {
+// If part is not "", only that member of a JSON object counts (the list of GitHub has the addresses of other services too); `*` stands for every
+// member. An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
+func readPrefixes(body []byte, part string) ([]netip.Prefix, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
 	case len(body) == 0:
 		return nil, errNoPrefixes
 	case body[0] == '{' || body[0] == '[':
-		return readJSON(body)
+		return readJSON(body, part)
 	case body[0] == '<':
 		return readHTML(body)
 	}
@@ -39,12 +43,24 @@ func readPrefixes(body []byte) ([]netip.Prefix, error) {
 // arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix, if the
 // entry is an object.
 var (
-	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes"}
+	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes", "prefixes_ipv4", "prefixes_ipv6"}
 	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
 )
 
 // readJSON parses a JSON document: an array of entries, or an object with such arrays.
-func readJSON(body []byte) ([]netip.Prefix, error) {
+func readJSON(body []byte, part string) ([]netip.Prefix, error) {
+	keys := arrayKeys
+	if part != "" && body[0] == '{' {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, fmt.Errorf("parsing JSON: %w", err)
+		}
+		if part == "*" {
+			keys = slices.Sorted(maps.Keys(members))
+		} else if body = members[part]; len(body) == 0 {
+			return nil, fmt.Errorf("the document has no member %q", part)
+		}
+	}
 	var arrays [][]json.RawMessage
 	if body[0] == '[' {
 		arrays = make([][]json.RawMessage, 1)
@@ -56,7 +72,7 @@ func readJSON(body []byte) ([]netip.Prefix, error) {
 		if err := json.Unmarshal(body, &members); err != nil {
 			return nil, fmt.Errorf("parsing JSON: %w", err)
 		}
-		for _, key := range arrayKeys {
+		for _, key := range keys {
 			var array []json.RawMessage
 			if json.Unmarshal(members[key], &array) == nil {
 				arrays = append(arrays, array)
@@ -150,12 +166,26 @@ func readHTML(body []byte) ([]netip.Prefix, error) {
 		if start := bytes.LastIndexByte(rest[:at], '{'); start >= 0 {
 			var value json.RawMessage
 			if json.NewDecoder(bytes.NewReader(rest[start:])).Decode(&value) == nil {
-				return readJSON(value)
+				return readJSON(value, "")
 			}
 		}
 		rest = rest[at+1:]
 	}
-	return nil, errors.New("the document is a web page without a JSON list of prefixes")
+	var prefixes []netip.Prefix
+	for line := range bytes.Lines(text.Bytes()) {
+		if words := strings.Fields(string(line)); len(words) == 2 && strings.Contains(words[1], ".") {
+			if addr, err := netip.ParseAddr(words[0]); err == nil {
+				prefixes, err = appendPrefix(prefixes, addr.String())
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errors.New("the document is a web page without a JSON list of prefixes, and without lines of an address and a host name")
+	}
+	return prefixes, nil
 }
 
 // readLines parses plain text.

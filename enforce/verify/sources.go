@@ -31,7 +31,8 @@ const (
 
 // CheckURL returns an error if address is not a valid URL of a list or directory.
 // It must begin with https://, or with http:// and a loopback address or
-// localhost, and must have no user name and no fragment.
+// localhost, and must have no user name. A fragment names the member of a JSON
+// document that has the addresses: https://api.github.com/meta#hooks.
 func CheckURL(address string) error {
 	_, err := parseURL(address)
 	return err
@@ -40,8 +41,8 @@ func CheckURL(address string) error {
 // parseURL parses a URL for which CheckURL returns nil.
 func parseURL(address string) (*url.URL, error) {
 	u, err := document.ParseURL(address)
-	if err == nil && (u.User != nil || u.Fragment != "") {
-		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name or a fragment", address)
+	if err == nil && u.User != nil {
+		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name", address)
 	}
 	return u, err
 }
@@ -82,16 +83,17 @@ func start[T content](v *Verifier, s *source[T]) {
 
 // list returns the source of the list at address. The caller must release it.
 func (v *Verifier) list(address string) (*source[*list], error) {
-	if err := CheckURL(address); err != nil {
+	u, err := parseURL(address)
+	if err != nil {
 		return nil, err
 	}
 	return acquire(v, v.lists, &source[*list]{kind: ListSource, Source: document.Source[*list]{
 		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
 		Parse: func(r *document.Response, old *document.Copy[*list], now time.Time) (*list, error) {
 			if old != nil && now.Sub(old.Read()) <= comparePeriod {
-				return parseList(r.Body, old.Value)
+				return parseList(r.Body, u.Fragment, old.Value)
 			}
-			return parseList(r.Body, nil)
+			return parseList(r.Body, u.Fragment, nil)
 		},
 	}})
 }

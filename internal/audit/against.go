@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Against compares the verdicts of two sets of robots.txt files under the same
@@ -40,10 +41,10 @@ type Against struct {
 // Difference counts the requests of one crawler whose verdict changed from Was to Now.
 type Difference struct {
 	Crawler  string    `json:"crawler"`
-	Class    string    `json:"class"`   // as Crawler.Class
-	Purpose  string    `json:"purpose"` // "" if not known
-	Was      Verdict   `json:"was"`     // by Site.Was
-	Now      Verdict   `json:"now"`     // by Site.Robots
+	Class    string    `json:"class"`    // as Crawler.Class
+	Purposes []string  `json:"purposes"` // the main one first
+	Was      Verdict   `json:"was"`      // by Site.Was
+	Now      Verdict   `json:"now"`      // by Site.Robots
 	Requests int64     `json:"requests"`
 	Examples []Example `json:"examples"` // at most 3
 }
@@ -82,7 +83,7 @@ func (g *against) count(v *judgement) {
 	if agent.Class == crawler.Person {
 		agent = &v.was.Agent
 	}
-	if row := agent.Crawler; row != nil && row.Purpose == crawler.Search && (now || was) {
+	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
 		if now {
 			n[0]++
@@ -109,9 +110,9 @@ func (g *against) count(v *judgement) {
 // add counts a changed verdict as a Difference.
 func (g *against) add(v *judgement, agent *crawler.Agent) {
 	name := agent.Token
-	purpose := ""
+	purposes := []string{}
 	if agent.Crawler != nil {
-		name, purpose = agent.Crawler.Name, string(agent.Crawler.Purpose)
+		name, purposes = agent.Crawler.Name, words.Strings(agent.Crawler.Purposes)
 	}
 	before, _ := v.host.site.was.at(v.at)
 	verdict := v.source.verdict(&v.now)
@@ -123,7 +124,7 @@ func (g *against) add(v *judgement, agent *crawler.Agent) {
 			return
 		}
 		key.crawler = strings.Clone(name)
-		*list = append(*list, Difference{Crawler: key.crawler, Class: agent.Class.String(), Purpose: purpose, Was: key.was, Now: key.now, Examples: []Example{}})
+		*list = append(*list, Difference{Crawler: key.crawler, Class: agent.Class.String(), Purposes: purposes, Was: key.was, Now: key.now, Examples: []Example{}})
 		g.differences[key] = i
 	}
 	d := &(*list)[i]

@@ -55,7 +55,7 @@ var claimsTime = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 	t.Helper()
 	registry, err := crawler.Builtin().With(
-		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered, Purpose: crawler.Search,
+		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered, Purposes: []crawler.Purpose{crawler.Search},
 			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
 		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,
 			Verify: crawler.Verify{Hosts: []string{"crawl.test"}}})

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -24,10 +25,10 @@ type Crawler struct {
 	Name string `json:"name"`
 	// Class is the String of a crawler.Class: crawler, named, self-declared,
 	// user-triggered, scraper, webhook, program or library.
-	Class    string `json:"class"`
-	Purpose  string `json:"purpose"`  // "" if not known
-	Operator string `json:"operator"` // "" if not known
-	Known    bool   `json:"known"`    // it is in the registry
+	Class    string   `json:"class"`
+	Purposes []string `json:"purposes"` // the main one first
+	Operator string   `json:"operator"` // "" if not known
+	Known    bool     `json:"known"`    // it is in the registry
 	// Rest is true for the row with all crawlers of the Class that have no row of
 	// their own.
 	Rest bool `json:"rest,omitempty"`
@@ -135,7 +136,7 @@ func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *cr
 		class:   class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]int64),
 	}
 	if row != nil {
-		t.Purpose, t.Operator = string(row.Purpose), row.Operator
+		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
 	}
 	return t
 }
@@ -308,7 +309,7 @@ func (c *crawlers) report(r *Report) {
 }
 
 // isSearch reports whether it is the crawler of a search engine.
-func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.Purpose == crawler.Search }
+func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
 
 // statusClasses are the names of the classes that crawlerTally.statuses counts.
 var statusClasses = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}

@@ -44,7 +44,7 @@ func TestFormats(t *testing.T) {
 				t.Errorf("would have %+v", w)
 			}
 			google, gpt, example := crawlerOf(t, r, "Googlebot"), crawlerOf(t, r, "GPTBot"), crawlerOf(t, r, "ExampleSpider")
-			if google.Requests != 3 || google.Denied != 1 || google.RobotsTxtReads != 1 || google.Purpose != "search" || len(google.Reads) != 1 || google.Reads[0].Status != 200 {
+			if google.Requests != 3 || google.Denied != 1 || google.RobotsTxtReads != 1 || google.Purposes[0] != "search" || len(google.Reads) != 1 || google.Reads[0].Status != 200 {
 				t.Errorf("%+v", google)
 			}
 			if gpt.Requests != 2 || gpt.Denied != 1 || gpt.Reads[0].Status != 404 || gpt.Group != "GPTBot" || gpt.GroupLine != 7 {

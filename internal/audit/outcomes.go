@@ -27,7 +27,11 @@ func (o *outcomes) countRefused(v *judgement) {
 		o.Throttled++
 	}
 	*o.reasons.of(v.now.Reason.String())++
-	*o.purposes.of(v.crawler.Purpose)++
+	if purposes := v.crawler.Purposes; len(purposes) > 0 {
+		*o.purposes.of(purposes[0])++
+	} else {
+		*o.purposes.of("")++
+	}
 	if v.crawler.isSearch() {
 		o.Search++
 		if v.now.Claim.State == verify.Verified {

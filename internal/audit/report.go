@@ -109,7 +109,7 @@ type WouldHave struct {
 	// Reasons counts Refused by reason, most first. A name is the String of an
 	// enforce.Reason.
 	Reasons []Count `json:"reasons"`
-	// Purposes counts Refused by the purpose of the crawler, most first. The name is
+	// Purposes counts Refused by the main purpose of the crawler, most first. The name is
 	// "" for crawlers without a known purpose.
 	Purposes []Count `json:"purposes"`
 }

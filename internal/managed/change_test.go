@@ -24,7 +24,7 @@ func TestChanged(t *testing.T) {
 		return m.Text()
 	}
 	registry := smallRegistry(t)
-	more, err := registry.With(crawler.Crawler{Name: "NewBot", UserAgents: []string{"NewBot"}, Robots: []string{"NewBot"}, Purpose: crawler.AIData, Class: crawler.Registered})
+	more, err := registry.With(crawler.Crawler{Name: "NewBot", UserAgents: []string{"NewBot"}, Robots: []string{"NewBot"}, Purposes: []crawler.Purpose{crawler.AIData}, Class: crawler.Registered})
 	if err != nil {
 		t.Fatal(err)
 	}

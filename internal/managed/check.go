@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Limits of a policy.
@@ -136,7 +137,7 @@ func (c *compiler) checkCovered() {
 				purposeDenied = purposeDenied || byName || byPurpose
 			}
 			if !purposeDenied {
-				c.errorf(a.Line, "allow %s has no effect: its purpose, %s, is not denied", name, row.Purpose)
+				c.errorf(a.Line, "allow %s has no effect: its purpose, %s, is not denied", name, strings.Join(words.Strings(row.Purposes), ", "))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,7 +101,7 @@ func TestPresets(t *testing.T) {
 				continue
 			}
 			row := l.registry.At(i)
-			if row.Purpose == crawler.Search || !cv.both.all || cv.named.any || cv.both.line != 2 {
+			if slices.Contains(row.Purposes, crawler.Search) || !cv.both.all || cv.named.any || cv.both.line != 2 {
 				t.Errorf("%s: %s: %+v", name, row.Name, cv)
 			}
 			tokens = append(tokens, row.Name)
@@ -116,6 +117,11 @@ func TestPresets(t *testing.T) {
 	for _, more := range []string{"OAI-SearchBot", "ChatGPT-User", "PerplexityBot", "Google-Agent"} {
 		if strings.Contains(training, more) || !strings.Contains(all, more) {
 			t.Errorf("%s: no-training %v, no-ai %v", more, strings.Contains(training, more), strings.Contains(all, more))
+		}
+	}
+	for _, kept := range []string{"Googlebot ", "bingbot", "Applebot ", "PetalBot"} { // they have a denied purpose too
+		if strings.Contains(all+" ", kept) {
+			t.Errorf("%s is denied", kept)
 		}
 	}
 	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())

@@ -21,6 +21,14 @@ type Lines struct {
 	beyond   []string
 	covers   []*cover                      // by crawler.Crawler.Index; nil if the policy does not apply to it
 	byFirst  map[string][]*crawler.Crawler // by the first token of the crawlers, in lower case
+	search   []kept                        // crawlers that no deny of a purpose applies to, because they crawl for search too
+}
+
+// kept is a crawler of a search engine that has a denied purpose too.
+type kept struct {
+	crawler *crawler.Crawler
+	purpose string
+	line    int // of the Deny
 }
 
 // cover has the statements of a policy for one crawler: those with its name,
@@ -116,9 +124,7 @@ func (p *Policy) Additions(registry *crawler.Registry) (*enforce.Additions, erro
 func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	var list []crawler.Purpose
 	for row := range registry.All() {
-		if row.Purpose != "" {
-			list = append(list, row.Purpose)
-		}
+		list = append(list, row.Purposes...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -142,6 +148,11 @@ func (c *compiler) cover() {
 			}
 			if byName || byPurpose && !c.excepted(row) {
 				cv.both.addDeny(d)
+			}
+			for _, p := range row.Purposes {
+				if slices.Contains(d.Crawlers, string(p)) && !row.CountsAs(p) {
+					c.search = append(c.search, kept{row, string(p), d.Line})
+				}
 			}
 		}
 		for _, d := range c.policy.Delay {
@@ -213,7 +224,7 @@ func (c *compiler) err() error { return errors.Join(c.errs...) }
 func (c *compiler) includes(list []string, row *crawler.Crawler) (byName, byPurpose bool) {
 	for _, s := range list {
 		if c.purposes[s] {
-			byPurpose = byPurpose || s == string(row.Purpose)
+			byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
 		} else if c.registry.Lookup(s) == row {
 			byName = true
 		}

@@ -164,10 +164,10 @@ func (m *merger) build() *site {
 func purposes(agents []string, registry *crawler.Registry) string {
 	var list []string
 	for _, a := range agents {
-		if row := registry.Lookup(a); row != nil && row.Purpose != "" && !slices.Contains(list, string(row.Purpose)) {
-			list = append(list, string(row.Purpose))
+		if row := registry.Lookup(a); row != nil {
+			list = append(list, words.Strings(row.Purposes)...)
 		}
 	}
 	slices.Sort(list)
-	return "purpose: " + strings.Join(list, ", ")
+	return "purpose: " + strings.Join(slices.Compact(list), ", ")
 }

@@ -158,6 +158,11 @@ func (m *merger) targets() {
 		}
 	}
 	m.list = append(m.list, last...)
+	for _, k := range m.search {
+		if m.covers[k.crawler.Index()] == nil {
+			m.notes.add(KeptSearch, k.crawler.Name, "deny "+k.purpose, 0, k.line)
+		}
+	}
 }
 
 // reachable reports whether a new group can give a crawler the policy's rules.

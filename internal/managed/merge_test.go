@@ -14,20 +14,22 @@ import (
 func smallRegistry(t testing.TB) *crawler.Registry {
 	t.Helper()
 	rows, err := crawler.ReadRows([]byte(`
-{"name":"SeekBot","purpose":"search"}
-{"name":"SeekBot-Image","purpose":"search","robots":["SeekBot-Image","SeekBot"],"crawl_delay":"no"}
-{"name":"Fallback","purpose":"search","robots":["Fallback","SeekBot"]}
-{"name":"Iconster","purpose":"favicon","robots":["SeekBot-Image","SeekBot"]}
-{"name":"Teacher","purpose":"ai-training"}
-{"name":"Oldster","purpose":"ai-training","user_agents":["OldBot","OlderBot"],"robots":["OldBot"]}
-{"name":"Control","purpose":"ai-training","control_only":true,"robots":["Control"]}
-{"name":"Gatherer","purpose":"ai-data"}
-{"name":"Linkster","purpose":"seo","crawl_delay":"yes"}
-{"name":"Rankster","purpose":"seo","crawl_delay":"no"}
-{"name":"Advertiser","purpose":"ads","star":"no"}
-{"name":"Fetchlib","purpose":"library","class":"library"}
-{"name":"Two Words","purpose":"data"}
-{"name":"Slashed","purpose":"monitor","user_agents":["https://slashed.example"]}
+{"name":"SeekBot","purposes":["search"]}
+{"name":"SeekBot-Image","purposes":["search"],"robots":["SeekBot-Image","SeekBot"],"crawl_delay":"no"}
+{"name":"Fallback","purposes":["search"],"robots":["Fallback","SeekBot"]}
+{"name":"Iconster","purposes":["favicon"],"robots":["SeekBot-Image","SeekBot"]}
+{"name":"Teacher","purposes":["ai-training"]}
+{"name":"Oldster","purposes":["ai-training"],"user_agents":["OldBot","OlderBot"],"robots":["OldBot"]}
+{"name":"Control","purposes":["ai-training"],"control_only":true,"robots":["Control"]}
+{"name":"Gatherer","purposes":["ai-data"]}
+{"name":"Linkster","purposes":["seo"],"crawl_delay":"yes"}
+{"name":"Rankster","purposes":["seo"],"crawl_delay":"no"}
+{"name":"Advertiser","purposes":["ads"],"star":"no"}
+{"name":"Fetchlib","purposes":["library"],"class":"library"}
+{"name":"Two Words","purposes":["data"]}
+{"name":"Mapper","purposes":["ai-search","maps"]}
+{"name":"Mixed","purposes":["search","maps"]}
+{"name":"Slashed","purposes":["monitor"],"user_agents":["https://slashed.example"]}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +87,14 @@ func TestMerge(t *testing.T) {
 		"purpose, with a group for * in the file": {
 			policy: deny("ai-training"), site: star,
 			want: "User-agent: Teacher\nUser-agent: OldBot\nUser-agent: Control\nDisallow: /",
+		},
+		"one of several purposes, and a crawler that crawls for a search engine too": {
+			policy: deny("maps"), site: star,
+			want: "User-agent: Mapper\nDisallow: /", notes: "kept-search",
+		},
+		"a crawler of a search engine by name, next to one of its purposes": {
+			policy: deny("maps", "Mixed"), site: star,
+			want: "User-agent: Mapper\nUser-agent: Mixed\nDisallow: /",
 		},
 		"purpose, crawler with its own group": {
 			policy: deny("ai-training"), site: star + "\nUser-agent: teacher\nDisallow: /t\n",

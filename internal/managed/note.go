@@ -41,6 +41,9 @@ const (
 	// group of the policy. They got their own groups, so that nothing changes
 	// for them.
 	FallbackGroup NoteKind = "fallback-group"
+	// KeptSearch means that a deny of a purpose does not apply to crawlers of
+	// that purpose, because they also crawl for a search engine.
+	KeptSearch NoteKind = "kept-search"
 	// KeptPreference means that the site's own Content-Signal or Content-Usage
 	// has another value for a key of the policy. The site's value stays.
 	KeptPreference NoteKind = "kept-preference"
@@ -65,6 +68,7 @@ var noteTexts = map[NoteKind]string{
 	AlsoApplies:    "the policy applies to them too, because they obey the group of another crawler",
 	WithoutToken:   "no User-agent line can name this token",
 	FallbackGroup:  "own group added, so that nothing changes",
+	KeptSearch:     "they crawl for search too, so this applies to them only with their names",
 	KeptPreference: "robots.txt has another value, which stays",
 }
 

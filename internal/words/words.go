@@ -37,3 +37,13 @@ func List(list []string, n int) string {
 func ContainsFold(list []string, word string) bool {
 	return word != "" && slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
+
+// Strings returns a list of words of another type. It is never nil, so that
+// JSON has an empty list.
+func Strings[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}

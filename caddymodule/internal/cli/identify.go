@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // identifyOptions are the flags of `caddy robots identify`.
@@ -169,7 +170,7 @@ func (o *identifyOptions) crawler(policy *enforce.Rules, ua string, a *crawler.A
 		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
 	}
 	if row := a.Crawler; row != nil {
-		c.Crawler, c.Operator, c.Purpose, c.Tokens = row.Name, row.Operator, string(row.Purpose), row.Robots
+		c.Crawler, c.Operator, c.Purposes, c.Tokens = row.Name, row.Operator, words.Strings(row.Purposes), row.Robots
 	}
 	if o.robots == "" {
 		c.HeldTo = groupWords(&o.rules, a)
@@ -207,7 +208,7 @@ type identifiedCrawler struct {
 	Crawler   string   `json:"crawler"`
 	Class     string   `json:"class"`
 	Operator  string   `json:"operator,omitempty"`
-	Purpose   string   `json:"purpose,omitempty"`
+	Purposes  []string `json:"purposes,omitempty"`
 	Tokens    []string `json:"tokens"`
 	HeldTo    string   `json:"would_apply,omitempty"` // without a robots.txt
 	Group     string   `json:"group,omitempty"`       // with one
@@ -247,7 +248,7 @@ func (f *identified) write(w io.Writer) {
 		writeReasons(w, f.Words)
 	}
 	for _, c := range f.Crawlers {
-		facts := []string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator, c.Purpose}
+		facts := append([]string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator}, c.Purposes...)
 		facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" })
 		fmt.Fprintf(w, "    %s: %s\n", c.Class, report.Visible(strings.Join(facts, ", ")))
 		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {

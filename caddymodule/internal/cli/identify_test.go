@@ -106,7 +106,7 @@ func TestIdentifyEscapesControlCharacters(t *testing.T) {
 func TestIdentifyWithRegistryFile(t *testing.T) {
 	const ua = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
 	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
-	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purpose": "archive", "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purposes": ["archive"], "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: unknown browser or app on Linux") || !strings.Contains(got, `"Firefox" at`) {

@@ -78,7 +78,7 @@ func (m *measured) add(ua string, id *crawler.Identity) {
 	m.OfThose.countIf(declared && isBound)
 	m.Classes[id.Class().String()].Count++
 	if i := slices.IndexFunc(agents, func(a crawler.Agent) bool { return a.Crawler != nil }); i >= 0 {
-		purpose := cmp.Or(string(agents[i].Crawler.Purpose), "none")
+		purpose := cmp.Or(string(agents[i].Crawler.Purpose()), "none")
 		if m.Purposes[purpose] == nil {
 			m.Purposes[purpose] = new(share)
 		}

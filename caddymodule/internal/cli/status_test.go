@@ -35,7 +35,7 @@ func enforcing() map[string]any {
 			Health: statusapi.Health{OK: true},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
-			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 6}, Lines: []statusapi.Line{
@@ -73,7 +73,7 @@ func monitoring() map[string]any {
 			Health: statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
-			{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(14, 13), Windows: windowsOf(c)},
+			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 1}, Lines: []statusapi.Line{
 			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: statusapi.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
@@ -89,8 +89,8 @@ func monitoring() map[string]any {
 func documented() map[string]any {
 	answers := enforcing()
 	answers["/robots/crawlers"] = &statusapi.Crawlers{Crawlers: []statusapi.Crawler{
-		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
-		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
+		{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+		{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 	}}
 	answers["/robots/lines"] = &statusapi.Lines{Lines: []statusapi.Line{
 		{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 3, Hour: 1, Day: 3}},

@@ -39,9 +39,9 @@ type Crawler struct {
 	Operator string `json:"operator,omitempty"`
 
 	// What the crawler's operator uses the pages for, such as `search` or
-	// `ai-training`: a purpose of the registry, or one of your own in
-	// lower-case letters, digits and hyphens. Default: none.
-	Purpose string `json:"purpose,omitempty"`
+	// `ai-training`, the main purpose first: purposes of the registry, or your
+	// own in lower-case letters, digits and hyphens. Default: none.
+	Purposes []string `json:"purposes,omitempty"`
 
 	// `crawler`; `user-triggered`, a fetcher that acts for a person; `scraper`,
 	// an offline browser or scraping framework; `webhook`, which delivers events
@@ -93,16 +93,21 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Robots = row.UserAgents[:1]
 	}
 	row.Operator = cmp.Or(c.Operator, row.Operator)
-	row.Purpose = cmp.Or(crawler.Purpose(c.Purpose), row.Purpose)
+	if len(c.Purposes) > 0 {
+		row.Purposes = nil
+		for _, p := range c.Purposes {
+			row.Purposes = append(row.Purposes, crawler.Purpose(p))
+		}
+	}
 	switch {
 	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
 			return row, err
 		}
-		if row.Class == crawler.Webhook && c.Purpose == "" {
-			row.Purpose = crawler.WebhookEvent
+		if row.Class == crawler.Webhook && len(c.Purposes) == 0 {
+			row.Purposes = []crawler.Purpose{crawler.WebhookEvent}
 		}
-	case row.Purpose == crawler.WebhookEvent:
+	case row.Purpose() == crawler.WebhookEvent:
 		row.Class = crawler.Webhook
 	}
 	if c.RunBy != "" {
@@ -132,8 +137,8 @@ func setFact(name, value string, fact *crawler.Tri) error {
 func checkCrawlers(crawlers []Crawler) error {
 	for _, c := range crawlers {
 		err := c.Verify.check()
-		if err == nil && c.Purpose != "" {
-			err = CheckPurpose(c.Purpose)
+		for _, p := range c.Purposes {
+			err = cmp.Or(err, CheckPurpose(p))
 		}
 		if err != nil {
 			return fmt.Errorf("crawler %q: %w", c.Name, err)
@@ -148,7 +153,7 @@ func checkCrawlers(crawlers []Crawler) error {
 //		user_agents <tokens...>
 //		robots      <tokens...>
 //		operator    <name>
-//		purpose     <purpose>
+//		purpose     <purposes...>
 //		class       crawler | user-triggered | scraper | webhook | library
 //		run_by      operator | anyone
 //		star        yes | no
@@ -161,7 +166,7 @@ func (p *parser) crawler(_, name string) error {
 		"user_agents": words(&c.UserAgents, checkUserAgentToken),
 		"robots":      words(&c.Robots, nil),
 		"operator":    text(&c.Operator, nil),
-		"purpose":     text(&c.Purpose, CheckPurpose),
+		"purpose":     words(&c.Purposes, CheckPurpose),
 		"class":       choice(&c.Class, crawlerClasses),
 		"run_by":      choice(&c.RunBy, runBy),
 		"star":        choice(&c.Star, yesNo),

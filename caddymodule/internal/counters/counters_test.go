@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		t.Errorf("the series starts at %v, want %v", s.Series.Start, want)
 	}
 	found := crawlersByName(c, statusapi.AllSites())
-	if g := found["GPTBot"]; !g.Known || g.Purpose != "ai-training" || g.Hour.Requests != 4 || g.Hour.Passed != 1 || g.Hour.Verified != 1 {
+	if g := found["GPTBot"]; !g.Known || !slices.Equal(g.Purposes, []string{"ai-training"}) || g.Hour.Requests != 4 || g.Hour.Passed != 1 || g.Hour.Verified != 1 {
 		t.Errorf("GPTBot: %+v", g)
 	}
 	if g := found["GoodBot"]; g.Known || g.Class != "self-declared" || g.Hour.WouldThrottle != 1 {

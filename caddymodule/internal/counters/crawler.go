@@ -22,7 +22,7 @@ type Crawler struct {
 	known    bool // the registry has it
 	other    bool // all crawlers of the class that have no counters of their own
 	operator string
-	purpose  string
+	purposes []crawler.Purpose
 
 	decided  [outcomes]atomic.Uint64
 	repeated atomic.Uint64 // decisions about requests that another handler counted
@@ -85,7 +85,7 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 func newCrawler(s *Site, name string, a *crawler.Agent) *Crawler {
 	c := &Crawler{site: s, name: strings.Clone(name), class: a.Class}
 	if a.Crawler != nil {
-		c.known, c.operator, c.purpose = true, a.Crawler.Operator, string(a.Crawler.Purpose)
+		c.known, c.operator, c.purposes = true, a.Crawler.Operator, a.Crawler.Purposes
 	}
 	return c
 }

@@ -40,7 +40,7 @@ type fileCrawler struct {
 	Known    bool                   `json:"known,omitempty"`
 	Other    bool                   `json:"other,omitempty"`
 	Operator string                 `json:"operator,omitempty"`
-	Purpose  string                 `json:"purpose,omitempty"`
+	Purposes []crawler.Purpose      `json:"purposes,omitempty"`
 	Last     int64                  `json:"last"`
 	Decided  map[string]uint64      `json:"decided,omitempty"` // by mode and reason
 	Repeated uint64                 `json:"repeated,omitempty"`
@@ -137,7 +137,7 @@ func (c *Counters) snapshot() *file {
 
 func (c *Crawler) save() *fileCrawler {
 	return &fileCrawler{
-		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purpose: c.purpose,
+		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purposes: c.purposes,
 		Last: int64(c.last), Repeated: c.repeated.Load(), Past: saveAll(measureNames[:], c.past[:]),
 		Decided: saveCounts(outcomeNames[:], func(o int) uint64 { return c.folded[o] }),
 	}
@@ -285,7 +285,7 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 	}
 	a := crawler.Agent{Class: f.class, Token: f.Name}
 	if f.Known {
-		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Operator: f.Operator, Purpose: crawler.Purpose(f.Purpose)}
+		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Operator: f.Operator, Purposes: f.Purposes}
 	}
 	c.addTo(s.crawler(&a))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Limits for the refusals that are kept.
@@ -48,7 +49,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	f := &statusapi.Refusal{
 		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
-		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purpose: c.purpose, Verified: d.Claim.State.String(),
+		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purposes: words.Strings(c.purposes), Verified: d.Claim.State.String(),
 		Action: ActionName(d.Action, r.Monitor), Reason: d.Reason.String(), Group: text(d.Group.Token()),
 		Layer: d.Layer.String(), Line: d.Line, File: d.File(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // steps describes the points of the series of a span.
@@ -144,7 +145,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 		to := found[k]
 		if to == nil {
 			to = &statusapi.Crawler{
-				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purpose: row.purpose,
+				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purposes: words.Strings(row.purposes),
 				Series: make([]uint64, of.count()),
 			}
 			found[k] = to

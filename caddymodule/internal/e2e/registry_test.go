@@ -24,7 +24,7 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 	s.wants(200, s.get(thing, "/private/x"), "a crawler that is not in the registry yet")
 	s.wants(200, s.get(bingbot, "/"), "the first request")
 
-	writeFile(t, file, `{"name": "OneThing", "purpose": "test"}`+"\n")
+	writeFile(t, file, `{"name": "OneThing", "purposes": ["test"]}`+"\n")
 	s.eventually("the crawler of the file is known", private(thing, 403))
 	s.wants(429, s.get(bingbot, "/"), "a budget from before the change")
 	s.wants(200, s.get(chrome, "/private/x"), "a person")

@@ -29,7 +29,7 @@ func (c crawlers) SearchEngines() []lint.Crawler {
 	var engines []lint.Crawler
 	seen := map[string]bool{}
 	for row := range c.All() {
-		if row.Purpose == crawler.Search && !row.ControlOnly && verifiable(row) && !seen[row.Operator] {
+		if row.CountsAs(crawler.Search) && !row.ControlOnly && verifiable(row) && !seen[row.Operator] {
 			seen[row.Operator] = true
 			engines = append(engines, facts(row))
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Bounds of Check.
@@ -136,8 +137,9 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision, monitor bool) {
 	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
 	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
+	c.Purposes = []string{}
 	if d.Agent.Crawler != nil {
-		c.Purpose = string(d.Agent.Crawler.Purpose)
+		c.Purposes = words.Strings(d.Agent.Crawler.Purposes)
 	}
 	c.Group, c.Rule, c.Layer, c.Line, c.File = d.Group.Token(), d.RuleText(), d.Layer.String(), d.Line, d.File()
 	if d.Reading != 0 {

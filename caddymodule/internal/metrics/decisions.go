@@ -108,7 +108,7 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
 	})
 	if claim.State == verify.Verified && d.Action == enforce.Throttle && !c.monitor {
-		row.throttled.inc(func() prometheus.Counter { return verifiedThrottled.WithLabelValues(from.Name, string(from.Purpose)) })
+		row.throttled.inc(func() prometheus.Counter { return verifiedThrottled.WithLabelValues(from.Name, string(from.Purpose())) })
 	}
 	if claim.State != verify.Impostor {
 		return

@@ -105,7 +105,7 @@ func delays(w *writer, f *robots.File) {
 func training(w *writer, f *robots.File, registry *crawler.Registry) {
 	shutOut, missing := map[*crawler.Crawler]bool{}, []string{}
 	for row := range registry.All() {
-		if row.Purpose != crawler.AITraining && row.Purpose != crawler.AIData || row.ControlOnly {
+		if !row.CountsAs(crawler.AITraining) && !row.CountsAs(crawler.AIData) || row.ControlOnly {
 			continue
 		}
 		disallowed := false

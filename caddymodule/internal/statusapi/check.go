@@ -17,19 +17,19 @@ type Check struct {
 	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
 	Certain   bool   `json:"certain"`   // whether such a request surely reaches the handler
 
-	Action   string `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
-	Reason   string `json:"reason"`
-	Crawler  string `json:"crawler"`
-	Class    string `json:"class"`
-	Purpose  string `json:"purpose"`
-	Evidence string `json:"evidence"`
-	Verified string `json:"verified"` // none, or unverified if the addresses of this crawler can be verified
-	Group    string `json:"group"`
-	Rule     string `json:"rule"`
-	Layer    string `json:"layer"`
-	Line     int    `json:"line"`
-	File     string `json:"file"`    // see Line.File
-	Reading  string `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
+	Action   string   `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
+	Reason   string   `json:"reason"`
+	Crawler  string   `json:"crawler"`
+	Class    string   `json:"class"`
+	Purposes []string `json:"purposes"`
+	Evidence string   `json:"evidence"`
+	Verified string   `json:"verified"` // none, or unverified if the addresses of this crawler can be verified
+	Group    string   `json:"group"`
+	Rule     string   `json:"rule"`
+	Layer    string   `json:"layer"`
+	Line     int      `json:"line"`
+	File     string   `json:"file"`    // see Line.File
+	Reading  string   `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
 
 	CrawlDelay   float64  `json:"crawl_delay"` // seconds, as enforced; 0 if none
 	RequestRates []string `json:"request_rates"`

@@ -16,7 +16,7 @@ type Crawler struct {
 	Known    bool      `json:"known"`    // the crawler is in the registry
 	Other    bool      `json:"other"`    // the counts are those of all crawlers of a class that are not counted by name; Name is the class
 	Operator string    `json:"operator"` // "" if not known
-	Purpose  string    `json:"purpose"`  // as {http.robots.purpose}
+	Purposes []string  `json:"purposes"` // the main one first; [] if not known
 	Last     time.Time `json:"last"`     // the minute of its last request
 	Windows[Counts]
 	Series []uint64 `json:"series"` // requests in each step of CrawlersQuery.Span

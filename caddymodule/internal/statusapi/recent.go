@@ -26,7 +26,7 @@ type Refusal struct {
 	UserAgent  string    `json:"user_agent"`
 	Crawler    string    `json:"crawler"` // as {http.robots.crawler}
 	Class      string    `json:"class"`
-	Purpose    string    `json:"purpose"`
+	Purposes   []string  `json:"purposes"`
 	Verified   string    `json:"verified"` // as {http.robots.verified}
 	Action     string    `json:"action"`   // deny, throttle, would_deny or would_throttle
 	Reason     string    `json:"reason"`

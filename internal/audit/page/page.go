@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -29,6 +30,7 @@ func Write(w io.Writer, r *audit.Report) error {
 		"style":       func() template.CSS { return template.CSS(style) },
 		"script":      func() template.JS { return template.JS(script) },
 		"count":       words.Count[int64],
+		"has":         slices.Contains[[]string],
 		"octets":      words.Octets,
 		"plural":      words.Plural[int64],
 		"lines":       words.Plural[int],

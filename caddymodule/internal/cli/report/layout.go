@@ -33,6 +33,7 @@ const headMark = "\f"
 // funcs are functions of all templates.
 var funcs = template.FuncMap{
 	"visible": Visible,
+	"join":    func(list []string) string { return strings.Join(list, ", ") },
 	"clip":    func(n int, s string) string { return clipped(s, n) },
 	"head":    func() string { return headMark },
 	"first":   first,

@@ -29,7 +29,7 @@ const check = {
 		const fact = (name, value) => value && list.append(make('dt', '', name), make('dd', '', value));
 		fact('URL', c.url);
 		fact('Handler', c.matcher && make('code', '', c.matcher));
-		fact('Crawler', c.crawler && c.crawler + [c.class, c.purpose].filter(Boolean).map((s) => ', ' + s).join(''));
+		fact('Crawler', c.crawler && c.crawler + [c.class, ...c.purposes].filter(Boolean).map((s) => ', ' + s).join(''));
 		fact('Reason', reasonOf(c.reason));
 		fact('Group', c.group);
 		fact('Rule', c.rule && make('code', '', c.rule));

@@ -33,7 +33,7 @@ const crawlers = {
 	of: (c) => {
 		const n = c[state.span];
 		return {
-			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purpose || c.class, last: Date.parse(c.last), series: c.series,
+			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last), series: c.series,
 			requests: n.requests, passed: n.passed, denied: n.denied + n.would_deny, throttled: n.throttled + n.would_throttle,
 			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
 		};
