@@ -1,6 +1,9 @@
 package enforce
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // DefaultMaxMemory is the default of the memory that rules may take, in
 // octets.
@@ -13,6 +16,9 @@ const defaultMaxMemory = 64 << 20
 type Ceiling struct {
 	max  int64
 	used atomic.Int64
+
+	mu        sync.Mutex
+	documents map[*document]int // how many rules use each
 }
 
 // NewCeiling returns a Ceiling of max octets. If max is 0 or less, it is
@@ -21,7 +27,7 @@ func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory
 	}
-	return &Ceiling{max: max}
+	return &Ceiling{max: max, documents: make(map[*document]int)}
 }
 
 // add adds n octets; n may be negative.
@@ -29,6 +35,25 @@ func (c *Ceiling) add(n int64) {
 	if c != nil {
 		c.used.Add(n)
 	}
+}
+
+// use adds the octets of rules (change is 1), or subtracts them (-1). A document
+// counts once.
+func (c *Ceiling) use(rules *Rules, change int) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	octets := rules.octets
+	before := c.documents[rules.document]
+	if c.documents[rules.document] += change; before == 0 || before+change == 0 {
+		octets += rules.document.octets
+	}
+	if before+change == 0 {
+		delete(c.documents, rules.document)
+	}
+	c.used.Add(int64(change) * octets)
 }
 
 // exceeded reports whether the rules take more than they may.

@@ -35,32 +35,45 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 	}
 }
 
-// The estimate is at least half of the memory that a policy takes, and at most
-// four times as much.
-func TestEstimateOfRulesMemory(t *testing.T) {
-	for name, text := range map[string]string{
-		"small":     "User-agent: *\nDisallow: /private/\n",
-		"prefixes":  "User-agent: *\n" + manyRules("/section%d/page", 5000),
-		"wildcards": "User-agent: *\n" + manyRules("/*part%d*end$", 5000),
-		"groups":    manyRules("/x\n\nUser-agent: bot%d\nDisallow: /y", 2000),
+// The estimate is within a tenth of the heap that the origins take.
+func TestEstimateOfMemory(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		hosts int
+		text  string
+	}{
+		{"small", 3000, "User-agent: *\nDisallow: /private/\n"},
+		{"usual", 1000, site + "User-agent: OwnBot\nUser-agent: GPTBot\nCrawl-delay: 5\n" + manyRules("/shop%d/cart", 30) + manyRules("/*?sort%d=", 9)},
+		{"prefixes", 8, "User-agent: *\n" + manyRules("/section%d/page", 5000)},
+		{"wildcards", 8, "User-agent: *\n" + manyRules("/*part%d*end$", 5000)},
+		{"groups", 8, manyRules("/x\n\nUser-agent: bot%d\nDisallow: /y", 2000)},
+		{"Google's reading", 300, "User-agent: *\nAllow: /a/index.html\n" + manyRules("/section%d/page", 100)},
 	} {
-		const n = 8
-		var kept []*Rules
-		before := heap()
-		for i := range n {
-			rules, err := Settings{}.Rules(Response{Status: 200, Body: fmt.Appendf(nil, "%s# %d\n", text, i)})
-			if err != nil {
-				t.Fatal(err)
+		var took, estimate int64
+		for range 5 { // something else can allocate meanwhile
+			ceiling := NewCeiling(1 << 40)
+			p := newOriginsTest(t, Config{
+				Ceiling: ceiling, MaxOrigins: tt.hosts, Copies: NewCopies(), Memory: NewMemory(1, 1), Handler: func() HandlerKey { return HandlerKey{} },
+			})
+			p.Connect()
+			p.source.reads, p.seen = make(map[Origin]int, tt.hosts), newRecorder()
+			p.Origins.cfg.Fetched = func(FetchEvent) {}
+			before := heap()
+			for i := range tt.hosts {
+				p.source.set(200, fmt.Sprintf("%s# %d", tt.text, i))
+				p.rulesAfterFetch(Origin{Host: fmt.Sprintf("h%d.test", i)})
 			}
-			kept = append(kept, rules)
+			took = heap() - before
+			estimate, _ = ceiling.Usage()
+			p.close()
+			if took-estimate < estimate/10 && estimate-took < estimate/10 {
+				break
+			}
 		}
-		took := (heap() - before) / n
-		estimate := kept[0].memory()
-		t.Logf("%s: %d octets of text take %d, estimated %d", name, len(text), took, estimate)
-		if took > 2*estimate || estimate > 4*took+64<<10 {
-			t.Errorf("%s: %d octets of text take %d, estimated %d", name, len(text), took, estimate)
+		t.Logf("%s: %d hosts with files of %d octets take %d octets each, estimated %d", tt.name, tt.hosts, len(tt.text), took/int64(tt.hosts), estimate/int64(tt.hosts))
+		if took-estimate > estimate/10 || estimate-took > estimate/10 {
+			t.Errorf("%s: %d octets, estimated %d", tt.name, took, estimate)
 		}
-		runtime.KeepAlive(kept)
 	}
 }
 

@@ -1,6 +1,6 @@
 package enforce
 
-import "github.com/cespare/xxhash/v2"
+import "hash/maphash"
 
 // content is a source's answer, or what is in force instead of it. The same
 // settings compile equal contents to equal rules.
@@ -14,7 +14,7 @@ type content struct {
 
 // key returns the key of the rules in Origins.shared.
 func (c *content) key() uint64 {
-	key := xxhash.Sum64(c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
+	key := maphash.Bytes(hashSeed, c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
 	if c.denyAll {
 		key += 2
 	}

@@ -66,6 +66,7 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 			close(f.ready)
 		}
 		close(f.ended)
+		e.latest = nil
 		p.planRetry(e)
 	})
 	return f
@@ -284,7 +285,7 @@ func (p *Origins) acquire(rules *Rules) {
 	if key := rules.key(); p.shared[key] == nil {
 		p.shared[key] = rules
 	}
-	p.account(rules.memory())
+	p.account(rules, 1)
 }
 
 // release is the opposite of acquire. rules may be nil. The caller holds p.mu.
@@ -298,14 +299,14 @@ func (p *Origins) release(rules *Rules) {
 	if key := rules.key(); p.shared[key] == rules {
 		delete(p.shared, key)
 	}
-	p.account(-rules.memory())
+	p.account(rules, -1)
 }
 
-// account adds n octets to the memory of p's rules, and to the Ceiling
-// unless p was replaced or closed. The caller holds p.mu.
-func (p *Origins) account(n int64) {
-	if p.used += n; !p.retired {
-		p.cfg.Ceiling.add(n)
+// account tells the Ceiling that p begins (1) or ceases (-1) to use rules, unless
+// p was replaced or closed. The caller holds p.mu.
+func (p *Origins) account(rules *Rules, change int) {
+	if !p.retired {
+		p.cfg.Ceiling.use(rules, change)
 	}
 }
 

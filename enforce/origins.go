@@ -32,9 +32,8 @@ type Origins struct {
 	generation int
 	histories  *histories // nil without Config.Handler
 
-	mu      sync.Mutex        // guards table, shared, used, retired and changes of histories
+	mu      sync.Mutex        // guards table, shared, retired and changes of histories
 	shared  map[uint64]*Rules // by content.key: origins with the same file share one Rules
-	used    int64             // octets that all rules take, as estimated
 	retired bool
 }
 
@@ -60,7 +59,7 @@ type entry struct {
 	failing  time.Time       // when the first of them began
 	err      error           // why the last fetch failed; nil if it did not
 	cause    context.Context // context of the last fetch, for further ones of the same origin; nil before the first
-	latest   *fetch          // under way or ended; nil before the first one
+	latest   *fetch          // under way; nil without
 	again    bool            // whether another fetch must follow the one under way
 	retry    *time.Timer     // begins the next fetch after a failed one; nil if none is planned
 	gone     bool            // the entry was evicted
@@ -129,7 +128,9 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 			e.was = rules.publishedText()
 			q.set(e, rules.content, q.cfg.Now().UnixNano())
 		}
-		q.table.insert(e)
+		q.mu.Lock()
+		q.insert(e)
+		q.mu.Unlock()
 		e.mu.Lock()
 		q.planRetry(e)
 		e.mu.Unlock()
@@ -157,9 +158,13 @@ func (p *Origins) retire() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.retired {
-		p.cfg.Ceiling.add(-p.used)
+	if p.retired {
+		return
 	}
+	for _, rules := range p.shared {
+		p.account(rules, -1)
+	}
+	p.cfg.Ceiling.add(-entrySize * p.table.n.Load())
 	p.retired = true
 }
 
@@ -313,9 +318,21 @@ func (p *Origins) add(origin Origin, r *Request) *entry {
 	if p.size() >= p.cfg.MaxOrigins {
 		p.evict(e)
 	}
-	p.table.insert(e)
+	p.insert(e)
 	return e
 }
+
+// insert adds an entry to the table. The caller holds p.mu.
+func (p *Origins) insert(e *entry) {
+	p.table.insert(e)
+	if !p.retired {
+		p.cfg.Ceiling.add(entrySize)
+	}
+}
+
+// entrySize is what an origin takes besides its rules: the entry, its history,
+// and their copies for the time after a reload, as BenchmarkHosts measures it.
+const entrySize = 850
 
 // evict removes the least valuable origin, other than keep, from the table. It
 // reports whether there was one. The caller holds p.mu.
@@ -325,6 +342,9 @@ func (p *Origins) evict(keep *entry) bool {
 		return false
 	}
 	p.table.remove(e)
+	if !p.retired {
+		p.cfg.Ceiling.add(-entrySize)
+	}
 	e.gone = true
 	p.release(e.rules.Load())
 	p.setHistory(e, nil)

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/heapsize"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -20,27 +20,30 @@ import (
 // to each known crawler, and the group's rules and rate limits. A
 // Rules is immutable and safe for concurrent use.
 type Rules struct {
-	file     *robots.File
-	google   *robots.File // as google/robotstxt reads it; nil if that makes no difference
+	*document
 	settings *compiledSettings
-	matcher  *crawler.Matcher
-	plans    []plan // by crawler.Crawler.Index
-	limits   map[*robots.Group]*throttle.Limits
+	named    []namedPlan                           // of the crawlers that the file names, sorted
+	plans    []plan                                // of these, each once
+	limits   map[*robots.Group]*throttle.Limits    // of the groups that have some
+	star     *throttle.Limits                      // of the group for `*`; nil if it has none
 	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits
 	signals  map[*robots.Group]*headers.Signals    // nil unless Settings.Signals is set
 	noindex  noindexGroups
 	// signalsVary is set if signals differ between crawlers.
 	signalsVary bool
 
-	pathRules uint64 // a hash of the Allow and Disallow rules
-
 	content         // of the site's own robots.txt
 	text     []byte // what file was parsed from: the site's own, with the lines of the operator
 	etag     string // of text
 	merged   Merged // nil if text has no lines of the operator
 	mergeErr error
-	users    int // how many origins share it, in force or as an earlier version; guarded by Origins.mu
+	octets   int64 // of memory without document, as estimated
+	users    int   // how many origins share it, in force or as an earlier version; guarded by Origins.mu
 }
+
+// namedPlan is the plan of a crawler that the file names: crawler.Crawler.Index,
+// and the index in Rules.plans.
+type namedPlan struct{ row, plan int32 }
 
 // plan is what applies to one crawler.
 type plan struct {
@@ -63,43 +66,28 @@ type plan struct {
 
 // empty returns rules without a file.
 func (r *compiledSettings) empty(c content) *Rules {
-	file := robots.Parse(nil)
-	return &Rules{file: file, settings: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: c}
+	return (&Rules{document: r.documentOf(nil), settings: r, content: c}).measured()
 }
 
 // compile compiles a robots.txt with the lines of the operator.
 func (r *compiledSettings) compile(c content) *Rules {
-	p := &Rules{settings: r, content: c, limits: make(map[*robots.Group]*throttle.Limits), pools: make(map[*throttle.Limits]*throttle.Limits)}
+	p := &Rules{settings: r, content: c}
 	p.addLines()
 	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
-	p.file = robots.Parse(p.text, robots.WithDialect(r.Dialect))
-	tokens := p.file.Tokens()
-	p.matcher = r.base
-	if len(tokens) > 0 {
-		p.matcher = r.Registry.Matcher(tokens)
-	}
-	if star := p.file.Star(); star != nil {
-		p.limits[star] = r.limitsOf(star)
-	}
-	for _, t := range tokens {
-		if g := p.file.Named(t); g != nil && p.limits[g] == nil {
-			p.limits[g] = r.limitsOf(g)
+	p.document = r.documentOf(p.text)
+	for _, g := range p.file.Groups() {
+		if limits := r.limitsOf(g); limits != nil {
+			if p.limits == nil {
+				p.limits, p.pools = make(map[*robots.Group]*throttle.Limits), make(map[*throttle.Limits]*throttle.Limits)
+			}
+			p.limits[g], p.pools[limits] = limits, r.poolLimits(g)
 		}
 	}
-	for g, limits := range p.limits {
-		if limits != nil {
-			p.pools[limits] = r.poolLimits(g)
-		}
-	}
+	p.star = p.limits[p.file.Star()]
 	if r.Signals {
 		p.compileSignals()
 	}
-	if !r.Strict {
-		p.google = p.file.GoogleReading()
-	}
-	p.pathRules = hashPathRules(p.file, p.google)
-	p.plans = make([]plan, r.Registry.Len())
-	for row := range r.Registry.All() {
+	for _, row := range p.namedCrawlers() {
 		pl := p.planFor(row.Class, row, row.Robots...)
 		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
 			pl.google = p.googleGroup(row)
@@ -109,9 +97,41 @@ func (r *compiledSettings) compile(c content) *Rules {
 				pl.byToken = true
 			}
 		}
-		p.plans[row.Index()] = pl
+		i := slices.Index(p.plans, pl)
+		if i < 0 {
+			i = len(p.plans)
+			p.plans = append(p.plans, pl)
+		}
+		p.named = append(p.named, namedPlan{int32(row.Index()), int32(i)})
 	}
+	p.named, p.plans = slices.Clone(p.named), slices.Clone(p.plans)
+	return p.measured()
+}
+
+// measured returns p with octets set.
+func (p *Rules) measured() *Rules {
+	p.octets = heapsize.Of(p, p.settings, p.settings.base) - p.document.octets
 	return p
+}
+
+// namedCrawlers returns the crawlers that can have another plan than planFor
+// makes of the group for `*`, in the order of the registry.
+func (p *Rules) namedCrawlers() (rows []*crawler.Crawler) {
+	registry := p.settings.Registry
+	for _, tokens := range [...][]string{p.file.Tokens(), p.file.Words()} {
+		for _, t := range tokens {
+			rows = append(rows, registry.Named(t)...)
+		}
+	}
+	if p.google != nil {
+		for row := range registry.All() {
+			if row.ReadsGoogle {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b *crawler.Crawler) int { return a.Index() - b.Index() })
+	return slices.Compact(rows)
 }
 
 // planFor finds what applies to a crawler: the group of the first of its tokens
@@ -129,7 +149,7 @@ func (p *Rules) planFor(class crawler.Class, row *crawler.Crawler, tokens ...str
 	if class == crawler.Program && p.settings.Programs == ProgramsSeen || !p.settings.throttledByStar(row) {
 		return plan{group: star, byStar: true}
 	}
-	return plan{group: star, limits: p.limits[star], byStar: true}
+	return plan{group: star, limits: p.star, byStar: true}
 }
 
 // googleGroup returns the group that applies to a crawler as google/robotstxt
@@ -148,12 +168,13 @@ func (p *Rules) googleGroup(row *crawler.Crawler) *robots.Group {
 
 // plan returns what applies to an agent. It allocates nothing.
 func (p *Rules) plan(a *crawler.Agent) plan {
-	if p.plans == nil {
-		return plan{}
-	}
 	var known plan
 	if a.Crawler != nil {
-		if known = p.plans[a.Crawler.Index()]; !known.byToken {
+		i := p.find(int32(a.Crawler.Index()))
+		if i < 0 {
+			return p.planFor(a.Crawler.Class, a.Crawler)
+		}
+		if known = p.plans[i]; !known.byToken {
 			return known
 		}
 	}
@@ -172,6 +193,23 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 	return p.planFor(a.Class, nil)
 }
 
+// find returns the index of the plan of a crawler that the file names, -1 for
+// another crawler.
+func (p *Rules) find(row int32) int32 {
+	named := p.named
+	for len(named) > 1 {
+		if half := len(named) / 2; named[half].row <= row {
+			named = named[half:]
+		} else {
+			named = named[:half]
+		}
+	}
+	if len(named) == 1 && named[0].row == row {
+		return named[0].plan
+	}
+	return -1
+}
+
 // Matcher returns the matcher that identifies crawlers for the site.
 func (p *Rules) Matcher() *crawler.Matcher { return p.matcher }
 
@@ -180,23 +218,6 @@ func (p *Rules) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
 // File returns the parsed robots.txt. It is empty if there is none.
 func (p *Rules) File() *robots.File { return p.file }
-
-// memory estimates the octets that p takes: the file, the parsed file,
-// and a plan for each crawler of the registry.
-func (p *Rules) memory() int64 {
-	readings := int64(1)
-	if p.google != nil {
-		readings++
-	}
-	return rulesBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*rulesFactor*int64(max(len(p.body), len(p.text)))
-}
-
-// A Rules takes rulesBase octets, and rulesFactor octets for each octet of
-// the file in each reading. TestEstimateOfRulesMemory measures both.
-const (
-	rulesBase   = 4 << 10
-	rulesFactor = 24
-)
 
 // Text returns the file that is in force: the site's own, with the lines of the
 // operator. The caller must not change it.
@@ -211,12 +232,12 @@ func (p *Rules) ETag() string { return p.etag }
 func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
 
 // Groups returns the number of groups in the file.
-func (p *Rules) GroupCount() int { return len(p.limits) }
+func (p *Rules) GroupCount() int { return len(p.file.Groups()) }
 
 // Rules returns the number of Allow and Disallow rules in all groups.
 func (p *Rules) RuleCount() int {
 	n := 0
-	for g := range p.limits {
+	for _, g := range p.file.Groups() {
 		n += len(g.Rules())
 	}
 	return n

@@ -13,7 +13,7 @@ import (
 // for clients without a group. Lines before the first User-agent line apply to
 // all clients; the lines of a group follow them.
 func (p *Rules) compileSignals() {
-	p.signals = make(map[*robots.Group]*headers.Signals, len(p.limits)+1)
+	p.signals = make(map[*robots.Group]*headers.Signals)
 	var licenses []string
 	for _, l := range p.file.Licenses() {
 		licenses = append(licenses, l.URL)
@@ -35,7 +35,7 @@ func (p *Rules) compileSignals() {
 		}
 	}
 	compile(nil)
-	for g := range p.limits {
+	for _, g := range p.file.Groups() {
 		compile(g)
 	}
 	p.signalsVary = len(combinations) > 1

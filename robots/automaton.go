@@ -1,21 +1,21 @@
 package robots
 
 import (
-	"math/bits"
 	"slices"
+	"sort"
 )
 
 // automaton finds all occurrences of fragments in a text in one pass (Aho and
 // Corasick, 1975). The most frequent states are rows of a table. The other
-// states, deep inside long fragments, are nodes; at each octet, scan searches
-// for a child of the node. The memory is proportional to the total length of
-// the fragments.
+// states, deep inside fragments, are nodes; at each octet, scan searches for a
+// child of the node. The memory is proportional to the total length of the
+// fragments.
 type automaton struct {
 	starts  [256]bool   // octets at the start of any fragment
 	classes [256]uint16 // octets that occur in fragments, from 1; 0: all others
 	width   uint32      // number of classes
-	table   []step      // rows of width steps; a state below sparseState is the index of its row
-	nodes   []trieNode  // level by level
+	table   []uint32    // rows of width packed steps; a state below sparseState is the index of its row
+	nodes   []trieNode  // level by level; the last one only ends the children of the one before
 	rows    int32       // each node before this index has a row, or has no children
 	rowOf   []uint32    // index of the row of each of these nodes
 }
@@ -29,30 +29,76 @@ type step struct {
 // sparseState is added to the number of a node that has no row.
 const sparseState = 1 << 31
 
+// noStep is in the table in place of a step that does not fit into 32 bits. Scan
+// then searches for it, from the node of the row.
+const noStep = 1<<32 - 1
+
+// pack returns the form of a step in the table: 16 bits for the state, of which
+// the highest one stands for sparseState, and 16 bits for the fragment.
+func (s step) pack() uint32 {
+	state := s.state
+	if state >= sparseState {
+		state = state&^sparseState | maxTable
+	}
+	if s.state&^sparseState >= maxTable || s.fragment >= 1<<16-1 {
+		return noStep
+	}
+	return state<<16 | uint32(s.fragment)
+}
+
+func unpack(packed uint32) step {
+	s := step{packed >> 16, int32(packed & 0xffff)}
+	if s.state >= maxTable {
+		s.state = s.state&^maxTable | sparseState
+	}
+	return s
+}
+
 // trieNode represents a prefix of one or more fragments. Its children are
 // adjacent and sorted by their octets.
 type trieNode struct {
-	child    [2]uint64 // octets of the children; fragments have none above 127
-	first    int32     // the first child
-	fail     int32     // the node of the longest proper suffix of this prefix that has a node
-	state    uint32    // the state in which scan continues after this prefix
-	fragment int32     // the longest fragment that is a suffix of this prefix, 0: none
+	first    int32 // the first child; they end at the first child of the next node
+	fail     int32 // the node of the longest proper suffix of this prefix that has children
+	fragment int32 // the longest fragment that is a suffix of this prefix, 0: none
+	octet    byte  // the last one of the prefix
 }
 
-// next returns the child for an octet, 0: none.
-func (n *trieNode) next(c byte) int32 {
-	word, bit := n.child[c>>6&1], uint64(1)<<(c&63)
-	if c >= 128 || word&bit == 0 {
-		return 0
+// child returns the child of a node for an octet, 0: none.
+func (a *automaton) child(n int32, c byte) int32 {
+	from, to := a.nodes[n].first, a.nodes[n+1].first
+	for from < to {
+		mid := (from + to) / 2
+		switch o := a.nodes[mid].octet; {
+		case o == c:
+			return mid
+		case o < c:
+			from = mid + 1
+		default:
+			to = mid
+		}
 	}
-	k := bits.OnesCount64(word & (bit - 1))
-	if c >= 64 {
-		k += bits.OnesCount64(n.child[0])
-	}
-	return n.first + int32(k)
+	return 0
 }
 
-func (n *trieNode) isLeaf() bool { return n.child == [2]uint64{} }
+func (a *automaton) isLeaf(n int32) bool { return a.nodes[n].first == a.nodes[n+1].first }
+
+// after returns the node at which scan continues behind a node: a leaf has the
+// transitions of the suffix that has children.
+func (a *automaton) after(n int32) int32 {
+	if a.isLeaf(n) {
+		return a.nodes[n].fail
+	}
+	return n
+}
+
+// step returns the transition to a node.
+func (a *automaton) step(n int32) step {
+	to := a.after(n)
+	if to < a.rows {
+		return step{a.rowOf[to], a.nodes[n].fragment}
+	}
+	return step{uint32(to) | sparseState, a.nodes[n].fragment}
+}
 
 // newAutomaton returns the automaton for fragments. These must be sorted,
 // unique and not empty; they get the numbers from 1. suffix has, for each
@@ -69,20 +115,19 @@ func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 			}
 		}
 	}
-	own, octets := a.buildTrie(fragments)
-	suffix = a.link(own, octets, len(fragments))
-	a.buildTable(fragments, octets)
+	suffix = a.link(a.buildTrie(fragments), len(fragments))
+	a.buildTable(fragments)
 	return a, suffix
 }
 
 // buildTrie makes the nodes, level by level. For each node, it returns the
-// fragment that ends there, 0 for none, and its last octet. It stores the parent
-// of each node in fail; link replaces it.
-func (a *automaton) buildTrie(fragments []string) (own []int32, octets []byte) {
+// fragment that ends there, 0 for none. It stores the parent of each node in
+// fail; link replaces it.
+func (a *automaton) buildTrie(fragments []string) (own []int32) {
 	type job struct{ from, to int } // the fragments that start with the prefix of the node
 	jobs := []job{{0, len(fragments)}}
 	a.nodes = []trieNode{{}}
-	own, octets = []int32{0}, []byte{0}
+	own = []int32{0}
 	depth, level := 0, 1 // level is the index of the first node of the next level
 	for n := 0; n < len(a.nodes); n++ {
 		if n == level {
@@ -100,104 +145,80 @@ func (a *automaton) buildTrie(fragments []string) (own []int32, octets []byte) {
 			for to < j.to && fragments[to][depth] == c {
 				to++
 			}
-			a.nodes[n].child[c>>6&1] |= 1 << (c & 63)
-			a.nodes = append(a.nodes, trieNode{fail: int32(n)})
-			own, octets = append(own, 0), append(octets, c)
-			jobs = append(jobs, job{j.from, to})
+			a.nodes = append(a.nodes, trieNode{fail: int32(n), octet: c})
+			own, jobs = append(own, 0), append(jobs, job{j.from, to})
 			j.from = to
 		}
 	}
-	a.nodes = slices.Clip(a.nodes)
-	return own, octets
+	a.nodes = slices.Clone(append(a.nodes, trieNode{first: int32(len(a.nodes))}))
+	return own
 }
 
-// link sets fail, fragment and state of each node.
-func (a *automaton) link(own []int32, octets []byte, fragments int) (suffix []int32) {
+// link sets fail and fragment of each node.
+func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
 	suffix = make([]int32, fragments+1)
-	for n := 1; n < len(a.nodes); n++ {
+	for n := 1; n < len(own); n++ {
 		nd := &a.nodes[n]
-		parent := nd.fail
-		nd.fail = 0
-		for at := parent; at != 0; {
+		fail := int32(0)
+		for at := nd.fail; at != 0 && fail == 0; {
 			at = a.nodes[at].fail
-			if child := a.nodes[at].next(octets[n]); child != 0 {
-				nd.fail = child
-				break
-			}
+			fail = a.child(at, nd.octet)
 		}
-		f := &a.nodes[nd.fail]
-		nd.fragment = f.fragment
+		nd.fail, nd.fragment = a.after(fail), a.nodes[fail].fragment
 		if own[n] != 0 {
-			suffix[own[n]] = f.fragment
+			suffix[own[n]] = nd.fragment
 			nd.fragment = own[n]
-		}
-		nd.state = uint32(n)
-		if nd.isLeaf() {
-			nd.state = f.state
 		}
 	}
 	return suffix
 }
 
-// minTable is a number of steps that the table may have for any size of the
-// fragments.
-const minTable = 32 << 10
+// The table may have minTable steps, and tableFactor steps for each octet of the
+// fragments, but at most maxTable.
+const (
+	minTable    = 1 << 10
+	tableFactor = 7
+	maxTable    = 1 << 15
+)
 
 // buildTable makes rows for the first nodes, until the table has its maximal
 // size.
-func (a *automaton) buildTable(fragments []string, octets []byte) {
-	size := 0
+func (a *automaton) buildTable(fragments []string) {
+	limit := 0
 	for _, f := range fragments {
-		size += len(f)
+		limit += len(f)
 	}
-	limit := max(minTable, 4*size)
-	a.rowOf = make([]uint32, 0, 64)
-	for n := range a.nodes {
-		if !a.nodes[n].isLeaf() || n == 0 {
-			if len(a.table)+int(a.width) > limit {
-				break
-			}
-			a.rowOf = append(a.rowOf, uint32(len(a.table)))
-			a.table = append(a.table, make([]step, a.width)...)
-		} else {
-			a.rowOf = append(a.rowOf, 0)
+	limit = min(max(minTable, tableFactor*limit), maxTable)
+	size := uint32(0)
+	for n := range int32(len(a.nodes) - 1) {
+		row := a.width
+		if a.isLeaf(n) {
+			row = 0
 		}
-	}
-	a.table = slices.Clip(a.table)
-	a.rows = int32(len(a.rowOf))
-	for n := range a.nodes {
-		nd := &a.nodes[n]
-		if nd.state < uint32(a.rows) {
-			nd.state = a.rowOf[nd.state]
-		} else {
-			nd.state |= sparseState
+		if int(size+row) > limit {
+			break
 		}
+		a.rowOf = append(a.rowOf, size)
+		size += row
 	}
+	a.rows, a.rowOf = int32(len(a.rowOf)), slices.Clone(a.rowOf)
+	a.table = make([]uint32, size)
 	for n := range a.rows {
-		nd := &a.nodes[n]
-		if n > 0 && nd.isLeaf() {
+		if a.isLeaf(n) {
 			continue
 		}
 		row := a.table[a.rowOf[n]:][:a.width]
 		if n > 0 {
-			copy(row, a.rowAt(nd.fail))
+			copy(row, a.rowAt(a.nodes[n].fail))
 		}
-		children := bits.OnesCount64(nd.child[0]) + bits.OnesCount64(nd.child[1])
-		for k := range children {
-			child := int(nd.first) + k
-			row[a.classes[octets[child]]] = step{a.nodes[child].state, a.nodes[child].fragment}
+		for c := a.nodes[n].first; c < a.nodes[n+1].first; c++ {
+			row[a.classes[a.nodes[c].octet]] = a.step(c).pack()
 		}
 	}
 }
 
-// rowAt returns the row of a node whose index is below a.rows. A leaf has no
-// row; it uses the row of the first node with a row on its chain of fail links.
-func (a *automaton) rowAt(n int32) []step {
-	for n > 0 && a.nodes[n].isLeaf() {
-		n = a.nodes[n].fail
-	}
-	return a.table[a.rowOf[n]:][:a.width]
-}
+// rowAt returns the row of a node that has one.
+func (a *automaton) rowAt(n int32) []uint32 { return a.table[a.rowOf[n]:][:a.width] }
 
 // scan appends to h the occurrences of fragments in text. It starts at the
 // octet from, in the given state. It stops at the end of text or when h has
@@ -213,11 +234,13 @@ func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, i
 				}
 			}
 		}
-		var s step
+		packed := uint32(noStep)
 		if state < sparseState {
-			s = a.table[state+uint32(a.classes[text[i]])]
-		} else {
-			s = a.sparse(int32(state&^sparseState), text[i])
+			packed = a.table[state+uint32(a.classes[text[i]])]
+		}
+		s := unpack(packed)
+		if packed == noStep {
+			s = a.search(a.nodeOf(state), text[i])
 		}
 		state = s.state
 		if s.fragment == 0 {
@@ -231,13 +254,30 @@ func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, i
 	return h, len(text), state
 }
 
-// sparse returns the transition on an octet from a node without a row.
-func (a *automaton) sparse(n int32, c byte) step {
-	for n >= a.rows {
-		if child := a.nodes[n].next(c); child != 0 {
-			return step{a.nodes[child].state, a.nodes[child].fragment}
-		}
-		n = a.nodes[n].fail
+// nodeOf returns the node of a state.
+func (a *automaton) nodeOf(state uint32) int32 {
+	if state >= sparseState {
+		return int32(state &^ sparseState)
 	}
-	return a.rowAt(n)[a.classes[c]]
+	// A leaf has the number of the next row. It comes before the node with that
+	// row.
+	return int32(sort.Search(len(a.rowOf), func(n int) bool { return a.rowOf[n] > state })) - 1
+}
+
+// search returns the transition from a node on an octet, without the row of the
+// node.
+func (a *automaton) search(n int32, c byte) step {
+	for {
+		if child := a.child(n, c); child != 0 {
+			return a.step(child)
+		}
+		if n == 0 {
+			return step{}
+		}
+		if n = a.nodes[n].fail; n < a.rows {
+			if packed := a.rowAt(n)[a.classes[c]]; packed != noStep {
+				return unpack(packed)
+			}
+		}
+	}
 }

@@ -153,7 +153,7 @@ func commonPrefix(a, b string, from int) int {
 
 // maxListed is the maximal number of rules with a `*` in the lists of a node
 // and the nodes above it. If there are more, they are put into the index.
-const maxListed = 4
+const maxListed = 100
 
 // placeWilds adds each rule with a `*` to the list of the node for its prefix,
 // or to the index. It relies on the order of the nodes: parents precede their
@@ -162,6 +162,7 @@ func (b *builder) placeWilds() {
 	if len(b.wilds) == 0 {
 		return
 	}
+	b.wildRules = new(wildRules)
 	var indexed []wildRule
 	rest := b.wildNodes // in the order of the nodes
 	for i := range b.nodes {
@@ -188,6 +189,7 @@ func (b *builder) placeWilds() {
 			b.list(int32(i), rules, above)
 		}
 	}
+	b.lists, b.direct, b.grams = slices.Clone(b.lists), slices.Clone(b.direct), slices.Clone(b.grams)
 	if len(indexed) > 0 {
 		b.index = newFragmentIndex(indexed)
 	}
@@ -198,6 +200,9 @@ func (b *builder) list(node int32, rules []wildRule, above int32) {
 	sortByRank(rules)
 	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}
 	b.direct = append(b.direct, rules...)
+	for i := range rules {
+		b.grams = append(b.grams, rules[i].Grams())
+	}
 	l.to = int32(len(b.direct))
 	if above >= 0 {
 		l.top = max(l.top, b.lists[above].top)

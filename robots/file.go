@@ -11,19 +11,27 @@ import (
 // are safe for concurrent use. The caller must not change the slices that they
 // return.
 type File struct {
-	text        string
-	dialect     Dialect
-	truncated   bool
-	star        *Group
-	named       map[string]*Group
-	tokens      []string
+	text      string
+	dialect   Dialect
+	truncated bool
+	star      *Group
+	named     []namedGroup // sorted
+	tokens    []string
+	sitemaps  []Sitemap
+	*otherLines
+}
+
+// otherLines has what few files have.
+type otherLines struct {
 	words       []string
-	sitemaps    []Sitemap
 	hosts       []Host
 	licenses    []License
 	cleanParams []CleanParam
 	fields      []Field // lines outside any group
 }
+
+// noOtherLines is shared by all files that have none.
+var noOtherLines otherLines
 
 // Bytes returns a copy of the octets that were read. This is the whole file,
 // unless it is Truncated.
@@ -49,14 +57,26 @@ func (f *File) Named(token string) *Group {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
 	}
-	var buf [maxToken]byte
-	if len(token) == 0 || len(token) > len(buf) || len(f.named) == 0 {
-		return nil
+	if i, ok := slices.BinarySearchFunc(f.named, token, namedGroup.compare); ok {
+		return f.named[i].group
 	}
-	for i := range len(token) {
-		buf[i] = canonical.LowerOctet(token[i])
+	return nil
+}
+
+// namedGroup is a product token, or the first word of one, and its group.
+type namedGroup struct {
+	token string // as written
+	group *Group
+}
+
+// compare compares the token with another one, ignoring case.
+func (n namedGroup) compare(token string) int {
+	for i := range min(len(n.token), len(token)) {
+		if a, b := canonical.LowerOctet(n.token[i]), canonical.LowerOctet(token[i]); a != b {
+			return int(a) - int(b)
+		}
 	}
-	return f.named[string(buf[:len(token)])]
+	return len(n.token) - len(token)
 }
 
 // maxToken is the maximal length of a product token, in octets. The parser

@@ -10,9 +10,9 @@ import (
 // Rule is an Allow or Disallow line. Group.NoindexRules, Group.Noindex and
 // Group.NoindexViews also return Noindex lines as rules.
 type Rule struct {
-	Allow   bool   // false for Disallow and Noindex
 	Pattern string // as written
 	Line    int    // from 1
+	Allow   bool   // false for Disallow and Noindex
 
 	noindex bool
 }
@@ -53,11 +53,16 @@ func (v Verdict) Line() int {
 // All methods are safe for concurrent use. The caller must not change the
 // slices and rules that they return.
 type Group struct {
-	tokens  []string
-	line    int
-	rules   []*ruleset // usually one; see unit
+	tokens []string
+	line   int
+	rules  []*ruleset // usually one; see unit
+	*lines
+}
+
+// lines are the lines of a group that few groups have.
+type lines struct {
 	noindex []*ruleset
-	units   []*unit
+	fields  [][]Field // of each unit
 	limits
 }
 
@@ -69,7 +74,10 @@ func (g *Group) orNone() *Group {
 	return g
 }
 
-var noGroup Group
+var (
+	noGroup = Group{lines: &noLines}
+	noLines lines
+)
 
 // Token returns the first product token of the group, as written but without a
 // version. It is "*" for the group for `*`, and "" for the nil Group.
@@ -118,10 +126,10 @@ func joinLines[L, T any](lists []L, of func(L) []T, number func(*T) int) []T {
 // the shortest delay, so that a crawler that obeys any of them also obeys this
 // one.
 func (g *Group) CrawlDelay() (CrawlDelay, bool) {
-	if g == nil || len(g.delays) == 0 {
-		return CrawlDelay{}, false
+	if delays := g.orNone().delays; len(delays) > 0 {
+		return delays[0], true
 	}
-	return g.delays[0], true
+	return CrawlDelay{}, false
 }
 
 // RequestRates returns the group's Request-rate lines. All of them apply, each
@@ -146,7 +154,7 @@ func (g *Group) ContentUsage() []ContentUsage { return g.orNone().usages }
 // Disallow lines, in the order of the file. It includes unknown, malformed,
 // Noindex and Clean-param lines, and leaves out Sitemap, Host and License lines.
 func (g *Group) Fields() []Field {
-	return joinLines(g.orNone().units, func(u *unit) []Field { return u.fields }, func(f *Field) int { return f.Line })
+	return joinLines(g.orNone().fields, func(list []Field) []Field { return list }, func(f *Field) int { return f.Line })
 }
 
 // Match returns the verdict on a request target. The longest matching rule

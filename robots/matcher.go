@@ -2,6 +2,7 @@ package robots
 
 import (
 	"math/bits"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
@@ -20,9 +21,15 @@ import (
 //
 // It is safe for concurrent use.
 type matcher struct {
-	nodes  []node
+	nodes []node
+	*wildRules
+}
+
+// wildRules are the rules with a `*` of a matcher.
+type wildRules struct {
 	lists  []wildList
 	direct []wildRule     // the rules of all lists
+	grams  []uint64       // the pairs of octets that each of these requires; see pattern.Grams
 	index  *fragmentIndex // nil if the lists hold all rules
 }
 
@@ -118,20 +125,33 @@ func (m *matcher) match(s *subject) winner {
 	if nd.wild >= 0 {
 		best = m.matchLists(s, nd.wild, best)
 	}
-	if m.index != nil {
+	if m.wildRules != nil && m.index != nil {
 		best = m.index.match(s, best)
 	}
 	return best
 }
 
+// fewListed is the number of rules from which on it takes less time to compare
+// grams first.
+const fewListed = 4
+
 func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
+	grams := ^uint64(0)
+	if m.lists[list].count >= fewListed {
+		if grams = pattern.Grams(s.target); s.literal != s.target {
+			grams |= pattern.Grams(s.literal[strings.IndexByte(s.literal, '?'):]) // only the queries differ
+		}
+	}
 	for list >= 0 {
 		l := &m.lists[list]
 		if l.top <= best.rank {
 			break
 		}
-		for i := l.from; i < l.to; i++ {
-			r := &m.direct[i]
+		for i, required := range m.grams[l.from:l.to] {
+			if required&^grams != 0 {
+				continue
+			}
+			r := &m.direct[int(l.from)+i]
 			if r.rank <= best.rank {
 				break
 			}

@@ -1,7 +1,7 @@
 package robots
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
@@ -36,7 +36,10 @@ func WithMaxSize(n int) Option {
 // can't parse (RFC 9309, section 2.2: crawlers use the parseable lines). The
 // File keeps no reference to data. Time and memory are proportional to the size
 // of data.
-func Parse(data []byte, opts ...Option) *File {
+func Parse(data []byte, opts ...Option) *File { return ParseText(string(data), opts...) }
+
+// ParseText is Parse without a copy of the text: the File refers to it.
+func ParseText(data string, opts ...Option) *File {
 	o := options{maxSize: MaxSize}
 	for _, opt := range opts {
 		opt(&o)
@@ -47,16 +50,16 @@ func Parse(data []byte, opts ...Option) *File {
 		next := data[o.maxSize]
 		data = data[:o.maxSize]
 		if next != '\n' && next != '\r' {
-			data = data[:bytes.LastIndexAny(data, "\r\n")+1]
+			data = data[:strings.LastIndexAny(data, "\r\n")+1]
 		}
 	}
-	f.read(string(data))
+	f.read(data)
 	return f
 }
 
 // read parses text in the file's dialect.
 func (f *File) read(text string) {
-	f.text = text
+	f.text, f.otherLines = text, new(otherLines)
 	p := parser{file: f, agents: map[string]int32{}}
 	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
 	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
@@ -64,7 +67,11 @@ func (f *File) read(text string) {
 		l.split(f.dialect)
 		p.line(l)
 	}
+	p.rules, p.fields = slices.Clone(p.rules), slices.Clone(p.fields) // without the room for more
 	p.finish()
+	if f.words == nil && f.hosts == nil && f.licenses == nil && f.cleanParams == nil && f.fields == nil {
+		f.otherLines = &noOtherLines
+	}
 }
 
 // parser collects the lines of a file in a few lists. Blocks and runs are

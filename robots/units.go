@@ -79,19 +79,12 @@ type unitTable struct {
 	units    []*unit
 	set      []int32
 	key      []byte
-	compiled map[string]*ruleset // compiled short lists of rules, by their text
+	compiled map[string]*ruleset // compiled lists of rules, by their text
 }
 
-// maxShort is the maximal length of a list of rules that is compiled only once
-// if it occurs several times. Files that name hundreds of crawlers often repeat
-// the same few rules.
-const maxShort = 8
-
-// ruleset compiles rules. Short lists with the same rules share their matchers.
+// ruleset compiles rules. Lists with the same rules share their matchers: files
+// that name hundreds of crawlers often repeat the same rules.
 func (u *unitTable) ruleset(rules []Rule) *ruleset {
-	if len(rules) > maxShort {
-		return newRuleset(u.file.dialect, rules)
-	}
 	u.key = u.key[:0]
 	for i := range rules {
 		kind := byte('-')
@@ -157,7 +150,6 @@ func (u *unitTable) groups() {
 			member[a] = append(member[a], int32(i))
 		}
 	}
-	f.named = make(map[string]*Group, len(u.agents))
 	shared := make(map[string]*Group) // by the units of the group
 	budget := mergeFactor*len(u.rules) + mergeFree
 	byID := make([]*Group, len(u.names))
@@ -170,10 +162,11 @@ func (u *unitTable) groups() {
 		g := shared[string(u.key)]
 		if g == nil {
 			g = &Group{line: a.line}
-			for _, i := range units {
-				g.units = append(g.units, u.units[i])
+			parts := make([]*unit, len(units))
+			for i, n := range units {
+				parts[i] = u.units[n]
 			}
-			budget = g.assemble(f.dialect, budget)
+			budget = g.assemble(f.dialect, parts, budget)
 			shared[string(u.key)] = g
 		}
 		g.line = min(g.line, a.line)
@@ -188,41 +181,50 @@ func (u *unitTable) groups() {
 		}
 	}
 	f.star = byID[starAgent]
-	for token, id := range u.agents {
-		if g := byID[id]; g != nil {
-			f.named[token] = g
+	for id, g := range byID {
+		if g != nil && id != starAgent {
+			f.named = append(f.named, namedGroup{u.names[id].name, g})
 		}
 	}
+	slices.SortFunc(f.named, func(a, b namedGroup) int { return a.compare(b.token) })
+	f.named, f.tokens = slices.Clone(f.named), slices.Clone(f.tokens)
 }
 
-// assemble joins the units of a group. budget is how many rules may be copied;
+// assemble makes the group of units. budget is how many rules may be copied;
 // assemble returns what is left of it.
-func (g *Group) assemble(d Dialect, budget int) int {
-	rules, fields := 0, 0
-	for _, un := range g.units {
+func (g *Group) assemble(d Dialect, units []*unit, budget int) int {
+	var more lines
+	rules, noindex := 0, 0
+	for _, un := range units {
 		if un.ruleset != nil {
 			g.rules = append(g.rules, un.ruleset)
 			rules += len(un.rules)
 		}
 		if un.noindexset != nil {
-			g.noindex = append(g.noindex, un.noindexset)
-			fields += len(un.noindex)
+			more.noindex = append(more.noindex, un.noindexset)
+			noindex += len(un.noindex)
+		}
+		if len(un.fields) > 0 {
+			more.fields = append(more.fields, un.fields)
 		}
 	}
-	if len(g.units) == 1 {
-		g.limits = g.units[0].limits
+	if g.lines = &noLines; len(more.fields) > 0 {
+		g.lines = &more
+	}
+	if len(units) == 1 {
+		more.limits = units[0].limits
 		return budget
 	}
-	for _, un := range g.units {
-		g.limits.merge(&un.limits)
+	for _, un := range units {
+		more.limits.merge(&un.limits)
 	}
 	if len(g.rules) > 1 && rules <= budget {
 		budget -= rules
 		g.rules = []*ruleset{newRuleset(d, joinRules(g.rules))}
 	}
-	if len(g.noindex) > 1 && fields <= budget {
-		budget -= fields
-		g.noindex = []*ruleset{newRuleset(d, joinRules(g.noindex))}
+	if len(more.noindex) > 1 && noindex <= budget {
+		budget -= noindex
+		more.noindex = []*ruleset{newRuleset(d, joinRules(more.noindex))}
 	}
 	return budget
 }

@@ -85,9 +85,10 @@ func (c *Crawler) Tokens() []string { return slices.Concat(c.UserAgents, c.Share
 // Registry is an immutable set of crawlers. Its methods are safe for concurrent use.
 type Registry struct {
 	rows   []*Crawler
-	byName map[string]*Crawler // folded name
-	byUA   map[string]*Crawler // folded User-Agent token
-	byBots map[string]*Crawler // folded robots.txt token → the first row with it at the head of Robots, else the first row with it
+	byName map[string]*Crawler   // folded name
+	byUA   map[string]*Crawler   // folded User-Agent token
+	byBots map[string]*Crawler   // folded robots.txt token → the first row with it at the head of Robots, else the first row with it
+	named  map[string][]*Crawler // folded token of either kind
 	table  *wordTable
 	base   *Matcher
 }
@@ -142,6 +143,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		byName: make(map[string]*Crawler, len(rows)),
 		byUA:   make(map[string]*Crawler, 2*len(rows)),
 		byBots: make(map[string]*Crawler, 2*len(rows)),
+		named:  make(map[string][]*Crawler, 2*len(rows)),
 	}
 	for _, row := range rows {
 		c := row
@@ -162,6 +164,9 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 				return nil, fmt.Errorf("crawler %q: the User-Agent token %q already belongs to crawler %q", c.Name, token, other.Name)
 			}
 			r.byUA[fold(token)] = &c
+		}
+		for _, token := range slices.Concat(c.Robots, c.Tokens()) {
+			r.named[fold(token)] = append(r.named[fold(token)], &c)
 		}
 		r.rows = append(r.rows, &c)
 	}
@@ -190,6 +195,10 @@ func (r *Registry) Lookup(nameOrToken string) *Crawler {
 	}
 	return nil
 }
+
+// Named returns the crawlers that have a token, as one of their Tokens or of their
+// Robots. Case does not matter. A crawler can be there twice.
+func (r *Registry) Named(token string) []*Crawler { return r.named[fold(token)] }
 
 // At returns the crawler with Index i, 0 ≤ i < Len.
 func (r *Registry) At(i int) *Crawler { return r.rows[i] }

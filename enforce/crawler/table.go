@@ -167,7 +167,7 @@ func foldToken(s string) string {
 
 // buildTable returns a table of tokens and of words with their roles.
 func buildTable(tokens []token, words map[string]role) *wordTable {
-	size := 16
+	size := 2
 	for size < 2*(len(tokens)+len(words)) {
 		size *= 2
 	}

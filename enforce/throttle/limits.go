@@ -75,7 +75,7 @@ type Grant struct {
 // precision of 1/2^31 of that sum. Rounding favours the crawler. A limit of
 // more than one request per microsecond is ignored.
 type Limits struct {
-	limits  [MaxLimits]limit
+	limits  []limit
 	n       int    // limits in use
 	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool   // a limit has a window
@@ -201,9 +201,9 @@ func (t *Limits) setLimits(limits []limit) {
 		strictestFirst(limits)
 		limits = limits[:MaxLimits]
 	}
+	t.limits = slices.Clone(limits)
 	sum := fnv.New64a()
-	for i, l := range limits {
-		t.limits[i] = l
+	for _, l := range limits {
 		t.windows = t.windows || !l.window.always()
 		for _, v := range [...]int64{l.interval, l.tolerance, int64(l.window.from), int64(l.window.length)} {
 			var b [8]byte

@@ -178,6 +178,26 @@ func (p *Pattern) MatchesRest(s string) bool {
 	return !p.Anchored || strings.HasSuffix(s, p.Last)
 }
 
+// Grams returns a set of the pairs of adjacent octets in a text. Each pair is
+// one of 64 bits, so if a text contains another one, its set contains the
+// other's, and rarely else.
+func Grams(s string) (set uint64) {
+	for i := 1; i < len(s); i++ {
+		set |= 1 << ((s[i-1]*5 + s[i]) & 63)
+	}
+	return set
+}
+
+// Grams returns the pairs that each text has that p matches, apart from those in
+// its Prefix.
+func (p *Pattern) Grams() uint64 {
+	set := Grams(p.Last)
+	for _, part := range p.Parts {
+		set |= Grams(part)
+	}
+	return set
+}
+
 // Equal reports whether the compiled forms of p and q are equal. If so, both
 // match the same paths and have the same length.
 func (p *Pattern) Equal(q *Pattern) bool {

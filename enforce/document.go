@@ -1,0 +1,82 @@
+package enforce
+
+import (
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"unsafe"
+	"weak"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/heapsize"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// document is a parsed robots.txt, with what depends only on its text, the
+// dialect and the registry. All engines of the process share equal documents,
+// also those before and after a reload. It is immutable.
+type document struct {
+	file      *robots.File
+	google    *robots.File     // as google/robotstxt reads it; nil if that makes no difference
+	matcher   *crawler.Matcher // for the tokens of the registry and of the file
+	pathRules uint64           // a hash of the Allow and Disallow rules
+	octets    int64            // of memory, as estimated
+}
+
+// documentKey says which documents are equal, apart from a collision of hash.
+type documentKey struct {
+	hash     uint64
+	registry *crawler.Registry
+	dialect  robots.Dialect
+	strict   bool
+}
+
+// documents has the documents that are in use.
+var documents = struct {
+	sync.Mutex
+	byKey map[documentKey]weak.Pointer[document]
+}{byKey: make(map[documentKey]weak.Pointer[document])}
+
+// hashSeed is random, so that nobody can write two texts with the same hash.
+var hashSeed = maphash.MakeSeed()
+
+// documentOf returns the document of a text, which must not change afterwards.
+func (r *compiledSettings) documentOf(text []byte) *document {
+	key := documentKey{maphash.Bytes(hashSeed, text), r.Registry, r.Dialect, r.Strict}
+	documents.Lock()
+	d := documents.byKey[key].Value()
+	documents.Unlock()
+	if d != nil {
+		return d
+	}
+	d = r.parse(text) // takes long, so not while the lock is held
+	documents.Lock()
+	defer documents.Unlock()
+	if other := documents.byKey[key].Value(); other != nil {
+		return other
+	}
+	documents.byKey[key] = weak.Make(d)
+	runtime.AddCleanup(d, forgetDocument, key)
+	return d
+}
+
+func forgetDocument(key documentKey) {
+	documents.Lock()
+	defer documents.Unlock()
+	if documents.byKey[key].Value() == nil {
+		delete(documents.byKey, key)
+	}
+}
+
+func (r *compiledSettings) parse(text []byte) *document {
+	d := &document{file: robots.ParseText(unsafe.String(unsafe.SliceData(text), len(text)), robots.WithDialect(r.Dialect)), matcher: r.base}
+	if tokens := d.file.Tokens(); len(tokens) > 0 {
+		d.matcher = r.Registry.Matcher(tokens)
+	}
+	if !r.Strict {
+		d.google = d.file.GoogleReading()
+	}
+	d.pathRules = hashPathRules(d.file, d.google)
+	d.octets = heapsize.Of(d, r.base)
+	return d
+}
