@@ -12,5 +12,6 @@
 //	}
 //
 // The package judges nothing: it does not know robots.txt. Memory is bounded: a line
-// longer than 1 MiB is skipped, and at most 64 files are open at the same time.
+// longer than 1 MiB is skipped, NUL octets at the beginning of a line do not count,
+// and at most 64 files are open at the same time.
 package logfile

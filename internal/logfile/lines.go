@@ -18,6 +18,8 @@ const maxLine = 1 << 20
 // lineBuffer is the size of the buffer for lines. Longer ones are copied.
 const lineBuffer = 256 << 10
 
+var nul = []byte{0}
+
 // lineReader reads lines of bounded length.
 type lineReader struct {
 	r      *bufio.Reader
@@ -38,6 +40,9 @@ func (l *lineReader) next() (line []byte, p logformat.Problem, err error) {
 		line, err = l.r.ReadSlice('\n')
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
+		}
+		if len(l.long) == 0 && bytes.Count(line, nul) == len(line) {
+			continue // the beginning of a log that was truncated while a program wrote to it
 		}
 		if len(l.long) <= maxLine {
 			l.long = append(l.long, line...)

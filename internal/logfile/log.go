@@ -64,6 +64,10 @@ var (
 // is detected.
 const sampleLines = 200
 
+// maxSample is the largest size of a sample, in octets, with lines that are too
+// long.
+const maxSample = 16 << 20
+
 // Open opens a file and detects its format, unless notation describes it (see
 // logformat.Custom). Times without a zone are in zone; nil means UTC.
 func Open(f File, notation string, zone *time.Location) (*Log, error) {
@@ -89,8 +93,7 @@ func (l *Log) open() error {
 		l.lines = newLineReader(l.text, lineBuffer)
 		return nil
 	}
-	read := &bytes.Buffer{}
-	sample, err := readSample(io.TeeReader(l.text, read))
+	sample, read, err := readSample(l.text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
@@ -99,23 +102,27 @@ func (l *Log) open() error {
 }
 
 // readSample reads the lines at the beginning of a file by which its format is
-// detected.
-func readSample(r io.Reader) (sample [][]byte, err error) {
-	reader := newLineReader(r, 64<<10)
-	for size := 0; len(sample) < sampleLines && size < maxLine; {
+// detected. It also returns what it has read, with the beginning of each line
+// that is too long.
+func readSample(r io.Reader) (sample [][]byte, read io.Reader, err error) {
+	reader, kept := newLineReader(r, 64<<10), &bytes.Buffer{}
+	for size := 0; len(sample) < sampleLines && size < maxLine && kept.Len() < maxSample; {
 		line, p, err := reader.next()
 		if err != nil && !errors.Is(err, io.EOF) && len(sample) == 0 {
-			return nil, err
+			return nil, nil, err
 		}
 		if err != nil {
 			break
 		}
+		kept.Write(line)
+		kept.WriteByte('\n')
 		if p == logformat.None && len(line) > 0 {
 			sample = append(sample, bytes.Clone(bytes.TrimLeft(line, "\x00")))
 			size += len(line)
 		}
 	}
-	return sample, nil
+	rest, _ := reader.r.Peek(reader.r.Buffered())
+	return sample, io.MultiReader(kept, bytes.NewReader(rest)), nil
 }
 
 // setFormat sets the format of a log with a sample of its lines.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -243,3 +244,54 @@ func TestErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// endless is a file of one octet, many times, and then a text.
+type endless struct {
+	octet byte
+	left  int
+	text  string
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	if e.left == 0 && e.text == "" {
+		return 0, io.EOF
+	}
+	for n = 0; n < len(p) && e.left > 0; n++ {
+		p[n], e.left = e.octet, e.left-1
+	}
+	written := copy(p[n:], e.text)
+	e.text = e.text[written:]
+	return n + written, nil
+}
+
+// A file without a line end, and one that was truncated while a program wrote to
+// it, take no more memory than another log.
+func TestMemoryOfEndlessLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		octet byte
+		text  string
+		want  []string
+	}{
+		"no line end":                {octet: 'a', want: []string{"1: longer than 1 MiB"}},
+		"NUL octets":                 {octet: 0},
+		"NUL octets before requests": {octet: 0, text: requests(1, 2), want: []string{"/1", "/2"}},
+		"a long line first":          {octet: 'a', text: "\n" + requests(1, 2), want: []string{"1: longer than 1 MiB", "/1", "/2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := func() (io.ReadCloser, error) { return io.NopCloser(&endless{tt.octet, 200 << 20, tt.text}), nil }
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			s, err := NewSequence([]File{{Name: "access.log", Open: open}}, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := targets(t, s); !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > 20<<20 {
+				t.Errorf("%d octets were allocated", n)
+			}
+		})
+	}
+}
