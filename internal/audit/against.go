@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -26,8 +27,8 @@ type Against struct {
 	// now, whether or not they were refused before. Requests of suspects are not
 	// counted.
 	Browsers int64 `json:"browsers"`
-	// Search and SearchWas are the numbers of requests of search engines that are
-	// refused now and before.
+	// Search and SearchWas are the numbers of requests of search engines, without
+	// those of impostors, that are refused now and before.
 	Search    int64 `json:"search"`
 	SearchWas int64 `json:"search_was"`
 	// Bad is true if Browsers is not 0, or if more requests of any one search engine
@@ -83,7 +84,7 @@ func (g *against) count(v *judgement) {
 	if agent.Class == crawler.Person {
 		agent = &v.was.Agent
 	}
-	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && (now || was) {
+	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != verify.Impostor && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
 		if now {
 			n[0]++

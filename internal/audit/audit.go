@@ -248,8 +248,10 @@ func (a *auditor) settle(v *judgement) {
 		return
 	}
 	if v.crawler != nil {
-		if key, ok := v.source.lineOf(&v.now); ok && v.now.Action != enforce.Throttle {
-			v.source.count(key, v.crawler, v.now.Action == enforce.Deny)
+		if v.now.Action != enforce.Throttle { // applyPace has counted it
+			if key, ok := v.source.lineOf(&v.now); ok {
+				v.source.count(key, v.crawler, v.now.Action == enforce.Deny)
+			}
 		}
 		if v.now.Action != enforce.Pass {
 			a.outcomes.countRefused(v)

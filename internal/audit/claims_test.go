@@ -101,9 +101,20 @@ func TestClaims(t *testing.T) {
 		if p.asked.Load() != 2 {
 			t.Errorf("once %v: %d DNS lookups, want 2", once, p.asked.Load())
 		}
-		if w := r.WouldHave; w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
+		if w := r.WouldHave; w.Search != 1 || w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
 			t.Errorf("%+v %v", w, r.Warnings)
 		}
+	}
+}
+
+// A refused impostor is no search engine.
+func TestImpostorsAreNoSearchEngines(t *testing.T) {
+	log := strings.Join(strings.SplitAfter(claimsLog, "\n")[:2], "")
+	sites := claimsSite(t, &operator{}, claimsTime)
+	sites[0].Was = []Version{robotsVersion("old", "User-agent: *\nDisallow:\n")}
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: sites, Compare: true, Verify: true, Now: func() time.Time { return claimsTime }})
+	if w := r.WouldHave; w.Denied != 2 || w.Search != 1 || len(w.Purposes) != 2 || r.Against.Search != 1 || r.Against.SearchWas != 0 {
+		t.Errorf("%+v, %+v", w, r.Against)
 	}
 }
 

@@ -56,8 +56,8 @@ type Crawler struct {
 	// Statuses counts the responses of the server by class, most first: "1xx" to
 	// "5xx", or "none" if the log has no valid status.
 	Statuses []Count `json:"statuses"`
-	// Group is the token of the group that applied to most of its requests; "" if
-	// none did. GroupSource is the index in Report.Sources; -1 if none. GroupLine is
+	// Group is the token of the group whose lines refused most of its requests, or
+	// else that applied to most of them; "" if none did. GroupSource is the index in Report.Sources; -1 if none. GroupLine is
 	// the line at which the group begins, counted as Rule.Line.
 	Group       string `json:"group"`
 	GroupSource int    `json:"group_source"`
@@ -118,7 +118,7 @@ type crawlerTally struct {
 	statuses  [6]int64
 	period    span
 	addresses distinct
-	groups    map[groupKey]int64
+	groups    map[groupKey]*groupTally
 	paces     map[groupKey]*paceTally
 }
 
@@ -128,12 +128,16 @@ type groupKey struct {
 	group  *robots.Group
 }
 
+// groupTally counts the requests that a group applied to, and those that its lines
+// refused.
+type groupTally struct{ applied, refused int64 }
+
 // newCrawlerTally returns a tally for a crawler. row is nil for one that no registry
 // has.
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
 	t := &crawlerTally{
 		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, GroupSource: -1, Statuses: []Count{}, Reads: []RobotsTxtRead{}, Refused: []Example{}},
-		class:   class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]int64),
+		class:   class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]*groupTally),
 	}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
@@ -223,7 +227,7 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 		t.period.add(e.At)
 	}
 	if d.Group != nil && v.source != nil {
-		t.groups[groupKey{v.source, d.Group}]++
+		t.group(v).applied++
 	}
 	if enforce.IsRobotsTxt(e.Target) {
 		t.RobotsTxtReads++
@@ -234,8 +238,16 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	return t
 }
 
+// group returns the tally of the group that applied to a request.
+func (t *crawlerTally) group(v *judgement) *groupTally {
+	return valueOf(&t.groups, groupKey{v.source, v.now.Group}, func() *groupTally { return new(groupTally) })
+}
+
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, mask masker) {
+	if d := &v.now; d.Group != nil && (d.Rule != nil || d.Action == enforce.Throttle) { // a hidden rule has no Rule
+		t.group(v).refused++
+	}
 	if v.now.Action == enforce.Deny {
 		t.Denied++
 	} else {
@@ -333,10 +345,11 @@ func (t *crawlerTally) report() Crawler {
 		}
 	}
 	sortCounts(c.Statuses)
-	most := int64(0)
+	var most groupTally
 	for g, n := range t.groups {
-		if _, line := g.source.inForce.Origin(g.group.Line()); n > most || n == most && (g.source.index < c.GroupSource || g.source.index == c.GroupSource && line < c.GroupLine) {
-			most = n
+		_, line := g.source.inForce.Origin(g.group.Line())
+		if cmp.Or(cmp.Compare(n.refused, most.refused), cmp.Compare(n.applied, most.applied), cmp.Compare(c.GroupSource, g.source.index), cmp.Compare(c.GroupLine, line)) > 0 {
+			most = *n
 			c.Group, c.GroupSource, c.GroupLine = g.group.Token(), g.source.index, line
 		}
 	}
@@ -344,12 +357,13 @@ func (t *crawlerTally) report() Crawler {
 	return c
 }
 
-// pace returns the Pace for the group that limited most of the crawler's requests; nil
-// if none did.
+// pace returns the Pace for the group that throttled most of the crawler's requests, or
+// else that limited most of them; nil if none did.
 func (t *crawlerTally) pace() *Pace {
 	var most *Pace
 	for _, p := range t.paces {
-		if r := p.report(); most == nil || r.Requests > most.Requests || r.Requests == most.Requests && (r.Source < most.Source || r.Source == most.Source && r.Line < most.Line) {
+		r := p.report()
+		if most == nil || cmp.Or(cmp.Compare(r.Throttled, most.Throttled), cmp.Compare(r.Requests, most.Requests), cmp.Compare(most.Source, r.Source), cmp.Compare(most.Line, r.Line)) > 0 {
 			most = r
 		}
 	}

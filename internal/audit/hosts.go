@@ -126,10 +126,17 @@ func (h *hosts) of(raw string) *hostTally {
 
 // siteOf returns the site for a host: the site that names it, else one with a
 // matching wildcard, else the site for all hosts, else the last element of sites,
-// which has no robots.txt. A log without hosts belongs to the only site.
+// which has no robots.txt. A log without hosts belongs to the only site, or to the
+// only one with a robots.txt.
 func (h *hosts) siteOf(host string) *site {
-	if host == "" && len(h.sites) == 2 {
-		return h.sites[0]
+	if host == "" {
+		known := slices.DeleteFunc(slices.Clone(h.sites), func(s *site) bool { return len(s.now.sources) == 0 })
+		switch {
+		case len(h.sites) == 2:
+			return h.sites[0]
+		case len(known) == 1:
+			return known[0]
+		}
 	}
 	_, parent, _ := strings.Cut(host, ".")
 	best, rank := h.sites[len(h.sites)-1], 0

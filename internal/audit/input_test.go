@@ -43,9 +43,9 @@ func TestCompressedLogs(t *testing.T) {
 func TestLogsThatCannotBeJudged(t *testing.T) {
 	caddy := strings.Repeat(`{"level":"info","ts":1794052811.5,"logger":"http.log.access","msg":"handled request","request":{"client_ip":"192.0.2.1","method":"GET","host":"example.com","uri":"/"},"duration":1.5,"size":1,"status":200}`+"\n", 3)
 	w3c := "#Fields: date time c-ip cs-method cs-uri-stem sc-status\n2026-11-07 12:00:00 192.0.2.1 GET / 200\n"
-	hyphens := strings.Repeat(`192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`+"\n", 100)
+	const hyphen = `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"` + "\n"
 	for name, file := range map[string]logfile.File{
-		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "w3c": memory("w3c", []byte(w3c)), "hyphens": memory("hyphens", []byte(hyphens)),
+		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "w3c": memory("w3c", []byte(w3c)), "hyphens": memory("hyphens", []byte(strings.Repeat(hyphen, 100))), "one line": memory("line", []byte(hyphen)),
 	} {
 		_, err := Run(context.Background(), Options{Files: []logfile.File{file}})
 		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !IsNoLog(err) {
@@ -54,6 +54,9 @@ func TestLogsThatCannotBeJudged(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), Options{Files: []logfile.File{memory("notes.txt", []byte("Dear diary,\ntoday nothing happened.\n"))}}); err == nil || !IsNoLog(err) {
 		t.Errorf("a text: %v", err)
+	}
+	if r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(hyphen)), onDisk("combined.log")}}); r.Requests != 15 {
+		t.Errorf("a short log without User-Agents beside another one: %d requests", r.Requests)
 	}
 	if r := mustRun(t, Options{Files: []logfile.File{memory("empty.log", nil)}}); r.Requests != 0 || r.Summary[0] == "" {
 		t.Errorf("an empty log: %+v", r)

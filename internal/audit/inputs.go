@@ -62,8 +62,8 @@ const (
 	// agentless: an audit fails after this number of requests if the log does not
 	// have the User-Agent of any of them.
 	agentless = 1000
-	// enoughRequests: a log with at least this number of requests is an error if the
-	// User-Agent of all of them is empty.
+	// enoughRequests: one of several logs with at least this number of requests is an
+	// error if the User-Agent of all of them is empty.
 	enoughRequests = 100
 )
 
@@ -131,14 +131,19 @@ func (t *inputTally) count(l *logfile.Log) error {
 // check returns an error for a log without User-Agents, and for a file that is not a
 // log.
 func (c *inputs) check() error {
+	nonEmpty := int64(0)
 	for i, l := range c.logs {
 		t := &c.each[i]
+		nonEmpty += t.nonEmpty
 		if t.Requests > 0 && t.fields == 0 || t.Requests >= enoughRequests && t.nonEmpty == 0 {
 			return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
 		}
 		if l.Cut != nil && t.Lines == 0 {
 			return fmt.Errorf("%s: %w", l.Name, l.Cut)
 		}
+	}
+	if c.requests > 0 && nonEmpty == 0 {
+		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

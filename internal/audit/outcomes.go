@@ -27,12 +27,12 @@ func (o *outcomes) countRefused(v *judgement) {
 		o.Throttled++
 	}
 	*o.reasons.of(v.now.Reason.String())++
-	if purposes := v.crawler.Purposes; len(purposes) > 0 {
-		*o.purposes.of(purposes[0])++
-	} else {
-		*o.purposes.of("")++
+	purpose := ""
+	if purposes := v.crawler.Purposes; len(purposes) > 0 && v.now.Claim.State != verify.Impostor {
+		purpose = purposes[0]
 	}
-	if v.crawler.isSearch() {
+	*o.purposes.of(purpose)++
+	if v.crawler.isSearch() && v.now.Claim.State != verify.Impostor {
 		o.Search++
 		if v.now.Claim.State == verify.Verified {
 			o.SearchVerified++

@@ -17,11 +17,11 @@ import (
 // of one client address.
 type Pace struct {
 	Source int    `json:"source"` // index in Report.Sources
-	Line   int    `json:"line"`   // of the slowest Crawl-delay or Request-rate, or of the Visit-time; in Layer
+	Line   int    `json:"line"`   // of the limit that throttled most requests, or else of the slowest one; in Layer
 	Layer  string `json:"layer"`  // as Rule.Layer
 	Text   string `json:"text"`   // the line
-	// Interval is the least time between two requests, in seconds; 0 if only a time
-	// of day is given.
+	// Interval is the least time between two requests by this limit, in seconds; 0 if
+	// it is a Visit-time.
 	Interval float64 `json:"interval"`
 	// Requests is the number of requests to which the limit applied. Throttled is
 	// the number of those that would have got 429.
@@ -89,11 +89,13 @@ func (v *judgement) applyPace() {
 		t := v.crawler.paceOf(v)
 		t.add(s.now.replay.Budget(&v.request, &v.now), v.at)
 		pace(s.now.replay, v, &v.now, t.Judged)
+		limits, decided := limitsOf(v.now.Group), 0
 		if v.now.Action != enforce.Pass {
-			t.Throttled++
+			decided = v.source.paceLine(&v.now, limits)
+			t.throttle(decided)
 		}
-		for _, l := range limitsOf(v.now.Group) {
-			v.source.count(ruleKey{line: l.line}, v.crawler, v.now.Action == enforce.Throttle && l.line == v.source.paceLine(&v.now))
+		for _, l := range limits {
+			v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
 		}
 	}
 	if v.was != nil && v.was.Paced() {
@@ -122,12 +124,19 @@ func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 type paceTally struct {
 	Pace
 	source   *source
-	line     int // Rule.TextLine of the limit
-	interval time.Duration
+	limits   []limitTally
+	interval time.Duration   // of the slowest limit
 	gaps     [gapSteps]int64 // histogram of the times between consecutive requests
 	gapCount int64
 	window   int64 // length of the window for Peak, in nanoseconds
 	budgets  map[throttle.Key]*budgetTally
+}
+
+// limitTally counts the requests that a limit throttled.
+type limitTally struct {
+	line      int           // Rule.TextLine
+	interval  time.Duration // 0 for a Visit-time
+	throttled int64
 }
 
 // budgetTally counts the requests of one budget. Times are in nanoseconds since 1970.
@@ -153,9 +162,8 @@ func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judge
 	p := &paceTally{Pace: Pace{Judged: true}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
 	consider := func(interval time.Duration, line int, span time.Duration) {
 		p.Judged = p.Judged && judged(span)
-		if interval > p.interval || p.line == 0 {
-			p.interval, p.line = interval, line
-		}
+		p.interval = max(p.interval, interval)
+		p.limits = append(p.limits, limitTally{line: line, interval: interval})
 	}
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
 		interval := min(delay.Delay, longest)
@@ -167,12 +175,21 @@ func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judge
 		}
 	}
 	for _, v := range d.Group.VisitTimes() {
-		if p.line == 0 {
-			p.line = v.Line
-		}
+		p.limits = append(p.limits, limitTally{line: v.Line})
 	}
 	p.window = int64(max(10*p.interval, time.Minute))
 	return p
+}
+
+// throttle counts a request that the limit at a line throttled.
+func (p *paceTally) throttle(line int) {
+	p.Throttled++
+	for i := range p.limits {
+		if p.limits[i].line == line {
+			p.limits[i].throttled++
+			return
+		}
+	}
 }
 
 // add counts a request of a budget.
@@ -236,14 +253,20 @@ func rounded(f float64) float64 {
 // report returns the Pace for the report.
 func (p *paceTally) report() *Pace {
 	r := p.Pace
-	r.Source, r.Interval, r.MedianInterval = p.source.index, p.interval.Seconds(), p.median()
-	if t := p.source.rules[ruleKey{line: p.line}]; t != nil {
+	var decided limitTally
+	for i, l := range p.limits {
+		if i == 0 || cmp.Or(cmp.Compare(l.throttled, decided.throttled), cmp.Compare(l.interval, decided.interval)) > 0 {
+			decided = l
+		}
+	}
+	r.Source, r.Interval, r.MedianInterval = p.source.index, decided.interval.Seconds(), p.median()
+	if t := p.source.rules[ruleKey{line: decided.line}]; t != nil {
 		r.Layer, r.Line, r.Text = t.rule.Layer, t.rule.Line, t.rule.Text
 	}
 	r.Text = strings.TrimSpace(r.Text)
-	if p.interval > 0 && p.Judged {
+	if decided.interval > 0 && p.Judged {
 		r.PeakWindow = time.Duration(p.window).Seconds()
-		r.Factor = rounded(float64(p.Peak) * float64(p.interval) / float64(p.window))
+		r.Factor = rounded(float64(p.Peak) * float64(decided.interval) / float64(p.window))
 	} else {
 		r.Peak = 0
 	}

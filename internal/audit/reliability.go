@@ -2,12 +2,14 @@ package audit
 
 import (
 	"net/http"
-	"slices"
+	"net/netip"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // reliability counts the requests that make figures unreliable.
@@ -18,16 +20,13 @@ type reliability struct {
 	heads     int64    // HEAD requests
 	unchanged int64    // responses with 304
 	forwarded int64    // requests through a proxy or CDN
-	private   int64    // addresses of a private network
+	private   int64    // addresses that no client on the internet has
 	masked    int64    // addresses that end in .0 or ::
 	unclear   int64    // clients that are not an IP address
 	relative  int64    // targets without a path: hashed or masked
 	hosted    int64    // requests with a host
 	perSecond secondTally
 }
-
-// privateNetworks are what the addresses of private networks begin with.
-var privateNetworks = []string{"10.", "192.168.", "127.", "172.1", "172.2", "172.3", "fd", "::1"}
 
 // count counts a request; clock is the latest time before it.
 func (t *reliability) count(e *logformat.Entry, clock int64) {
@@ -55,13 +54,14 @@ func (t *reliability) count(e *logformat.Entry, clock int64) {
 	if e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":") {
 		t.relative++
 	}
-	if slices.ContainsFunc(privateNetworks, func(network string) bool { return strings.HasPrefix(e.Client, network) }) {
+	addr, err := netip.ParseAddr(e.Client)
+	if err == nil && verify.IsSpecial(netaddr.Unmap(addr)) {
 		t.private++
 	}
 	switch c := e.Client; {
 	case strings.HasSuffix(c, ".0"), strings.HasSuffix(c, "::"):
 		t.masked++
-	case !logformat.IsAddress(c):
+	case err != nil:
 		t.unclear++
 	}
 }

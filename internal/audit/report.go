@@ -102,15 +102,16 @@ type WouldHave struct {
 	// a group of robots.txt names a word in their User-Agent, which are part of
 	// Refused; and Suspects.Refused, which is not part of Refused.
 	Browsers int64 `json:"browsers"`
-	// Search is the number of refused requests of search engines. SearchVerified is
-	// the number of those that come from verified addresses.
+	// Search is the number of refused requests of search engines, without those of
+	// impostors. SearchVerified is the number of those that come from verified
+	// addresses.
 	Search         int64 `json:"search"`
 	SearchVerified int64 `json:"search_verified"`
 	// Reasons counts Refused by reason, most first. A name is the String of an
 	// enforce.Reason.
 	Reasons []Count `json:"reasons"`
-	// Purposes counts Refused by the main purpose of the crawler, most first. The name is
-	// "" for crawlers without a known purpose.
+	// Purposes counts Refused by the main purpose of the crawler, most first. The name
+	// is "" for crawlers without a known purpose, and for impostors.
 	Purposes []Count `json:"purposes"`
 }
 

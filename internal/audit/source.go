@@ -158,8 +158,11 @@ func (s *source) fileOf(layer enforce.Layer) string {
 func (s *source) addRule(line int, group, kind string) {
 	key := ruleKey{line: line}
 	if t := s.rules[key]; t != nil { // one line can be in the groups of several tokens
-		if !strings.Contains(t.rule.Group, group) {
-			t.rule.Group += ", " + group
+		known := strings.Split(t.rule.Group, ", ")
+		for token := range strings.SplitSeq(group, ", ") {
+			if !slices.Contains(known, token) {
+				t.rule.Group += ", " + token
+			}
 		}
 		return
 	}
@@ -206,17 +209,17 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 	case d.Reason == enforce.Hidden:
 		return ruleKey{true, d.Line}, true
 	case d.Action == enforce.Throttle:
-		return ruleKey{line: s.paceLine(d)}, d.Group != nil
+		return ruleKey{line: s.paceLine(d, limitsOf(d.Group))}, d.Group != nil
 	case d.Rule != nil:
 		return ruleKey{line: d.Rule.Line}, true
 	}
 	return ruleKey{}, false
 }
 
-// paceLine returns the line in Source.Text of the limit that decided to throttle; 0 if
-// it is not found.
-func (s *source) paceLine(d *enforce.Decision) int {
-	for _, l := range limitsOf(d.Group) {
+// paceLine returns the line in Source.Text of that of the group's limits that decided
+// to throttle; 0 if it is not found.
+func (s *source) paceLine(d *enforce.Decision, limits []limit) int {
+	for _, l := range limits {
 		if layer, at := s.inForce.Origin(l.line); layer == d.Layer && at == d.Line {
 			return l.line
 		}

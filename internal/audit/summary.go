@@ -56,8 +56,8 @@ func (a *auditor) summary(r *Report) []string {
 	switch w := &r.WouldHave; {
 	case r.Requests == 0:
 		return []string{"There are no requests in this log."}
-	case !w.Known:
-		list = append(list, fmt.Sprintf("%s%s of %s requests are from clients that identify themselves as robots. No robots.txt is known, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
+	case w.Judged == 0:
+		list = append(list, fmt.Sprintf("%s%s of %s requests are from clients that identify themselves as robots. No robots.txt is known for them, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
 	default:
 		search := fmt.Sprintf("%s of search engines", n(w.Search))
 		if r.Verified && w.Search > 0 {

@@ -95,10 +95,10 @@ func (p *commonLog) head(s string, e *Entry) bool {
 	}
 	second, third, _ := strings.Cut(rest, " ")
 	switch {
-	case IsAddress(first) || strings.HasSuffix(first, ","):
+	case isAddress(first) || strings.HasSuffix(first, ","):
 		e.Client = first
 	case second == "-":
-		if addr, user, _ := strings.Cut(third, " "); IsAddress(addr) { // $host - $remote_addr
+		if addr, user, _ := strings.Cut(third, " "); isAddress(addr) { // $host - $remote_addr
 			e.Host, e.Client, third = first, addr, user
 			p.vhost = true
 			break

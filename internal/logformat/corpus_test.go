@@ -37,7 +37,7 @@ func TestCorpusCaddyVersions(t *testing.T) {
 			}
 			continue
 		}
-		if pr != None || !e.Timed || e.Host == "" || !IsAddress(e.Client) || len(e.UserAgents) != 1 || e.UserAgents[0] == "" || !strings.HasPrefix(e.Target, "/") {
+		if pr != None || !e.Timed || e.Host == "" || !isAddress(e.Client) || len(e.UserAgents) != 1 || e.UserAgents[0] == "" || !strings.HasPrefix(e.Target, "/") {
 			t.Errorf("%s: %v %+v: %s", row.Caddy, pr, e, row.Line)
 		}
 	}

@@ -79,8 +79,8 @@ func hex(b []byte, letter byte, n int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// IsAddress reports whether s looks like an IP address.
-func IsAddress(s string) bool {
+// isAddress reports whether s looks like an IP address.
+func isAddress(s string) bool {
 	colons, dots := 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {

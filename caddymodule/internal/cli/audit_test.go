@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,8 @@ func TestAuditFetchesForConfiguration(t *testing.T) {
 	host := srv.Listener.Addr().String()
 	name, _, _ := strings.Cut(host, ":")
 	dir := t.TempDir()
-	log, withoutHosts := filepath.Join(dir, "access.log"), filepath.Join(dir, "combined.log")
+	log, withoutHosts, robots := filepath.Join(dir, "access.log"), filepath.Join(dir, "combined.log"), filepath.Join(dir, "robots.txt")
+	writeText(t, robots, "User-agent: *\nDisallow: /private/\n")
 	line := lineOfGPTBot(host, "/private/")
 	writeText(t, log, strings.Repeat(line, 20)+lineOfGPTBot("made-up.test", "/private/"))
 	writeText(t, withoutHosts, strings.Repeat(strings.TrimPrefix(line, host+" "), 20))
@@ -90,7 +92,10 @@ func TestAuditFetchesForConfiguration(t *testing.T) {
 		{"a site that names the host", other + "http://" + host + " {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
 		{"a site for any host", other + ":8080 {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
 		{"the settings of the site", other + "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, "Fetching http://" + host},
-		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 21, "Fetching http://" + host},
+		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 20, "Fetching http://" + host},
+		{"--site, a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, "--robots", "ROBOTS", withoutHosts}, 0, 20, ""},
+		{"--site that is not in the log", "http://" + host + " {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n" + other, []string{"--site", "other.test", log}, 0, 0, ""},
+		{"--site of any host", other + "http://" + host + " {\n\trobots\n}\n:8080 {\n\trobots\n}\n", []string{"--site", "*", "--robots", "ROBOTS", log}, 0, 1, ""},
 		{"--robots", other + ":8080 {\n\trobots\n}\n", []string{"--robots", "none", log}, 0, 0, ""},
 		{"a site that is not in the log", other + "elsewhere.test, else.test {\n\trobots\n}\n", []string{log}, 0, 0, "Warning: The robots.txt of elsewhere.test, else.test is not known"},
 		{"a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{withoutHosts}, 0, 0, "Pass the file or its URL with --robots, and the site with --site."},
@@ -98,6 +103,9 @@ func TestAuditFetchesForConfiguration(t *testing.T) {
 		asked = nil
 		config := filepath.Join(dir, "Caddyfile")
 		writeText(t, config, tt.sites)
+		if i := slices.Index(tt.args, "ROBOTS"); i >= 0 {
+			tt.args[i] = robots
+		}
 		r, stderr := audited(t, "", append([]string{"--config", config}, tt.args...)...)
 		if len(asked) != tt.fetched || r.WouldHave.Denied != tt.denied || !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
 			t.Errorf("%s: asked %v, denied %d of %d judged, standard error %q", tt.name, asked, r.WouldHave.Denied, r.WouldHave.Judged, stderr)

@@ -50,13 +50,18 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if err != nil {
 		return err
 	}
+	var others []audit.Site // those that --site does not select: they are not judged
 	if o.config.host != "" || o.config.handler != 0 {
 		site, err := o.config.site("", anyHandler)
 		if err != nil {
 			return err
 		}
+		for i := range sites {
+			if sites[i].name() != site.name() && len(sites[i].Hosts) > 0 {
+				others = append(others, audit.Site{Hosts: sites[i].Hosts})
+			}
+		}
 		sites = []Site{*site}
-		sites[0].Hosts = nil // the log has only requests of this site
 	}
 	if len(sites) == 0 {
 		return fmt.Errorf("%s has no robots handler: leave out --config, and give the file with --robots", o.config.path)
@@ -84,6 +89,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 			return err
 		}
 	}
+	to.Sites = append(to.Sites, others...)
 	if len(sites) > 0 && sites[0].Sampled {
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
 	}
@@ -235,13 +241,13 @@ func (o *auditOptions) fetchConfigured(cmd *cobra.Command, to *audit.Options, si
 		}
 		for _, host := range hosts {
 			one := settings[i]
-			if o.config.host == "" {
+			if len(main) > 0 { // otherwise the log names no hosts, and the site has one robots.txt
 				one.Hosts = []string{hostname(host)}
 			}
 			one.Robots = fetchVersions(cmd, to, host)
 			fetched = append(fetched, one)
 		}
-		if len(hosts) != 1 || o.config.host == "" && (len(s.Hosts) != 1 || !strings.EqualFold(s.Hosts[0], hostname(hosts[0]))) {
+		if len(hosts) != 1 || len(main) > 0 && (len(s.Hosts) != 1 || !strings.EqualFold(s.Hosts[0], hostname(hosts[0]))) {
 			rest = append(rest, settings[i])
 		}
 	}
@@ -249,17 +255,13 @@ func (o *auditOptions) fetchConfigured(cmd *cobra.Command, to *audit.Options, si
 }
 
 // hostsToFetch returns the hosts to fetch the robots.txt of a configured site
-// from: those of the log's main hosts that it serves. If there are none, it
-// returns the host of --site, or the only host of the only site.
+// from: those of the log's main hosts that it serves; if it serves any host, only
+// that of --site. If there are none, it returns the host of --site, or the only
+// host of the only site.
 func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts []string) {
 	named := o.config.host != "" && !strings.Contains(o.config.host, "*")
 	for _, host := range main {
-		switch {
-		case named:
-			if strings.EqualFold(hostname(host), o.config.host) {
-				return []string{host}
-			}
-		case slices.Index(bestFor(sites, hostname(host)), i) == 0:
+		if slices.Index(bestFor(sites, hostname(host)), i) == 0 && (!named || len(sites[i].Hosts) > 0 || strings.EqualFold(hostname(host), o.config.host)) {
 			hosts = append(hosts, host)
 		}
 	}

@@ -38,8 +38,8 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"policy-handlers", 1, "policy -c handlers.caddyfile", ""},
 		{"policy-handlers-none", 1, "policy -c handlers.caddyfile --site blog.example.com", ""},
 		{"audit-handlers", 0, "audit -c handlers.caddyfile LOGS/caddy.log", ""},
-		{"audit-handlers-site", 1, "audit -c handlers.caddyfile --site shop.example.com LOGS/caddy.log", ""},
-		{"audit-handlers-one", 0, "audit -c handlers.caddyfile --site shop.example.com --handler 2 LOGS/caddy.log", ""},
+		{"audit-handlers-site", 1, "audit -c handlers.caddyfile --site shop.example.com LOGS/combined.log", ""},
+		{"audit-handlers-one", 0, "audit -c handlers.caddyfile --site shop.example.com --handler 2 LOGS/combined.log", ""},
 	})
 }
 
