@@ -171,6 +171,33 @@ func TestControlTokensDoNotApplyToTheCrawler(t *testing.T) {
 	}
 }
 
+// A client that sends a preference as its User-Agent gets no group and no
+// exemption by it: the group for `*` applies.
+func TestPreferencesAreNoCrawlers(t *testing.T) {
+	row := crawler.Crawler{Name: "Any-Training", Operator: "Any", Purposes: []crawler.Purpose{crawler.AITraining}, Class: crawler.Registered, ControlOnly: true, Robots: []string{"Any-Training"}}
+	registry, refused := crawler.Builtin().Extend([]crawler.Crawler{row})
+	if len(refused) > 0 {
+		t.Fatal(refused)
+	}
+	for _, token := range []string{"Google-Extended", "Applebot-Extended", "Any-Training"} {
+		e := newEngineTest(t, "User-agent: "+token+"\nAllow: /\n\nUser-agent: *\nDisallow: /\n", Settings{Registry: registry, Exempt: []Exemption{{Name: token}}})
+		if got := e.origins.Load(context.Background()).Unenforceable(); !slices.Equal(got, []string{token}) {
+			t.Errorf("Unenforceable = %q", got)
+		}
+		for _, ua := range []string{token, token + "/1.0", "Mozilla/5.0 (compatible; " + token + "/1.0; +https://example.com/)"} {
+			if d := e.decide("/", ua); d.Action != Deny || d.Group.Token() != "*" || d.Agent.Reason != crawler.ControlToken {
+				t.Errorf("%s: %v by the group %q, %v", ua, d.Action, d.Group.Token(), d.Agent.Reason)
+			}
+		}
+		denied := newEngineTest(t, "User-agent: "+token+"\nDisallow: /\n", Settings{Registry: registry})
+		for _, ua := range []string{token + "/1.0", googlebot, "AcmeBot/1.0"} {
+			if d := denied.decide("/", ua); d.Action != Pass {
+				t.Errorf("%s is denied by the group of the preference", ua)
+			}
+		}
+	}
+}
+
 func FuzzDecide(f *testing.F) {
 	f.Add(chrome, "/private/x", "example.com", site)
 	f.Add(gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")

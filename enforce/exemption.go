@@ -32,7 +32,7 @@ func (c *client) isExempt(i int) bool {
 		}
 	}
 	for j := range settings.Exempt {
-		if x := &settings.Exempt[j]; strings.EqualFold(x.Name, a.Token) && x.includes(c) {
+		if x := &settings.Exempt[j]; a.Reason != crawler.ControlToken && strings.EqualFold(x.Name, a.Token) && x.includes(c) {
 			return true
 		}
 	}

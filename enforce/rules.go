@@ -178,7 +178,7 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 			return known
 		}
 	}
-	if g := p.file.Named(a.Token); g != nil {
+	if g := p.file.Named(a.Token); g != nil && a.Reason != crawler.ControlToken {
 		known.group, known.limits, known.byStar = g, p.limits[g], false
 		if known.reads {
 			if own := p.google.Named(a.Token); own != nil {

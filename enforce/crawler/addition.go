@@ -49,7 +49,8 @@ func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 //   - A row with the name of a crawler in r changes nothing. Extend refuses it if
 //     its facts differ.
 //   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
-//     r, contains such a token, or would match people's User-Agents.
+//     r, contains such a token, or would match people's User-Agents. The same
+//     applies to the robots.txt tokens of a preference (control_only).
 //
 // r itself does not change.
 func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
@@ -73,7 +74,7 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 			continue
 		}
 		names[fold(row.Name)] = true
-		for _, token := range row.Tokens() {
+		for _, token := range claimed(row) {
 			tokens[fold(token)] = row.Name
 		}
 		all = append(all, *row)
@@ -97,7 +98,7 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 		return "an earlier row has the same name"
 	}
 	var id Identity
-	for _, token := range row.Tokens() {
+	for _, token := range claimed(row) {
 		if other := tokens[fold(token)]; other != "" {
 			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other)
 		}
@@ -107,14 +108,23 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 				return fmt.Sprintf("the User-Agent token %q is, or contains, a token of crawler %q", token, a.Crawler.Name)
 			}
 		}
-		if other := r.byUA[fold(token)]; other != nil {
-			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other.Name)
+		if other := cmp.Or(r.byUA[fold(token)], r.byBots[fold(token)]); other != nil && (row.ControlOnly || other.ControlOnly || r.byUA[fold(token)] != nil) {
+			return fmt.Sprintf("the token %q already belongs to crawler %q", token, other.Name)
 		}
 		if BrowserWord(token) {
 			return fmt.Sprintf("browsers or apps send the User-Agent token %q", token)
 		}
 	}
 	return ""
+}
+
+// claimed returns the tokens that no other row may have: a preference must not
+// take away the group of a crawler.
+func claimed(row *Crawler) []string {
+	if row.ControlOnly {
+		return row.Robots
+	}
+	return row.Tokens()
 }
 
 // Overrides returns, for the log, a text for each row that replaces a crawler of

@@ -19,6 +19,9 @@ func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 	row := func(name string, tokens ...string) crawler.Crawler {
 		return crawler.Crawler{Name: name, Class: crawler.Registered, UserAgents: tokens, Robots: []string{name}}
 	}
+	preference := func(token string) crawler.Crawler {
+		return crawler.Crawler{Name: "Preference " + token, Class: crawler.Registered, ControlOnly: true, Robots: []string{token}}
+	}
 	for _, c := range []struct {
 		row  crawler.Crawler
 		want string // part of the refusal; "" if the row is added or changes nothing
@@ -37,6 +40,12 @@ func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 		{row("Evil5", "Chrome"), "browsers send the word"},
 		{row("Evil6", "Mozilla/5.0 (compatible"), "browsers send the word"},
 		{row("Evil7"), "user_agents is empty"},
+		{preference("Any-Training"), ""},
+		{preference("GPTBot"), `is, or contains, a token of crawler "GPTBot"`},
+		{preference("Yandex"), "already belongs to crawler"}, // a group that several crawlers obey
+		{preference("Google-Extended"), "already belongs to crawler"},
+		{row("Evil8", "Google-Extended"), "already belongs to crawler"},
+		{preference("Firefox"), "browsers send one of these words"},
 	} {
 		r, refused := base.Extend([]crawler.Crawler{c.row})
 		got := ""

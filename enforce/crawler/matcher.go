@@ -39,7 +39,7 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		}
 		seen[text] = true
 		switch {
-		case len(text) > MaxTokenSize || !validToken(text) || r.byUA[text] != nil:
+		case len(text) > MaxTokenSize || !validToken(text) || r.byUA[text] != nil || r.isPreference(text):
 		case BrowserWord(text):
 			ignored = append(ignored, strings.TrimSpace(value))
 		default:
@@ -56,6 +56,12 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		m.id = r.base.id // its results are the same as those of base
 	}
 	return m
+}
+
+// isPreference reports whether a robots.txt token is a preference.
+func (r *Registry) isPreference(token string) bool {
+	c := r.byBots[token]
+	return c != nil && c.ControlOnly
 }
 
 // isCrawlerName reports whether a token can be the name of a crawler but not of a device: one word that contains a word for a crawler and

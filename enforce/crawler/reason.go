@@ -9,7 +9,7 @@ const (
 	NoReason        Reason = iota
 	RegistryToken          // a User-Agent token of the registry
 	SiteToken              // a token that the site's robots.txt names
-	ControlToken           // a robots.txt token that no crawler is known to send
+	ControlToken           // a preference in robots.txt, which no crawler sends: no group but that for `*` applies
 	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
 	CompatibleName         // a name after `compatible;` that browsers don't send
 	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
@@ -31,7 +31,7 @@ var reasonTexts = [...]string{
 	NoReason:        "",
 	RegistryToken:   "a User-Agent token of the registry",
 	SiteToken:       "a token of the site's robots.txt",
-	ControlToken:    "a robots.txt token that no crawler is known to send",
+	ControlToken:    "a preference in robots.txt, and not the name of a crawler",
 	CrawlerWord:     "a word for a crawler",
 	CompatibleName:  "a name after \"compatible\" that browsers don't send",
 	CommentName:     "a name in the KHTML comment, where browsers have none",

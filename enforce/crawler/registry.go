@@ -38,7 +38,8 @@ type Crawler struct {
 	LacksWildcards bool // its robots.txt parser gives `*` and `$` in a path no special meaning
 	LacksAllow     bool // its robots.txt parser ignores Allow lines
 
-	// ControlOnly is true for a robots.txt token that no client sends (Google-Extended). A server can't enforce a rule for it.
+	// ControlOnly is true for a preference: a robots.txt token that no client sends (Google-Extended), with which a site says what the pages
+	// that other crawlers fetch may be used for. A server can't enforce it, and a client that sends the token is bound by the group for `*`.
 	ControlOnly bool
 
 	Verify Verify // how a claim to be this crawler can be checked

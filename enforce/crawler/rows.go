@@ -66,7 +66,7 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	star         "yes", "no", "unknown" (default): whether it obeys the group for `*`
 //	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay, in any group that applies to it
 //	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
-//	control_only true for a robots.txt token that no client sends; it has no user_agents and no shared
+//	control_only true for a preference: a robots.txt token that no client sends; it has no user_agents and no shared
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}, see [Verify]
 //	sources      {"robots": ["https://…"], …}: the documents that state each fact; "purposes.ai-search" is the key for one purpose of several
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
@@ -201,6 +201,9 @@ func (c *Crawler) check() error {
 	}
 	if err := checkTokens(c.Shared, false); err != nil {
 		return fmt.Errorf("shared: %w", err)
+	}
+	if c.ControlOnly && slices.ContainsFunc(c.Robots, BrowserWord) {
+		return errors.New("robots: control_only: browsers send one of these words, so people would count as robots")
 	}
 	if err := checkTokens(c.Robots, false); err != nil {
 		return fmt.Errorf("robots: %w", err)

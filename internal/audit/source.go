@@ -305,7 +305,7 @@ func layerOrder(layer string) int {
 func (s *source) notes() []string {
 	notes := []string{}
 	for _, token := range s.inForce.Unenforceable() {
-		notes = append(notes, token+" is never in a User-Agent: no server can enforce the rules for it")
+		notes = append(notes, token+" is a preference and not a crawler: no request carries it, so no server can enforce the rules for it")
 	}
 	for _, token := range s.inForce.Ignored() {
 		notes = append(notes, token+" is ignored: browsers have this word in their User-Agents")

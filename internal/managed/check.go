@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/preference"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -38,8 +39,8 @@ func (c *compiler) check() {
 	}
 	c.checkDeny()
 	c.checkDelay()
-	c.checkPreferences("signal", c.policy.Signal, signalKeys)
-	c.checkPreferences("usage", c.policy.Usage, usageKeys)
+	c.checkPreferences("signal", c.policy.Signal, preference.ContentSignal)
+	c.checkPreferences("usage", c.policy.Usage, preference.ContentUsage)
 	for _, l := range p.License {
 		u, err := url.Parse(l.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
@@ -210,24 +211,27 @@ func (c *compiler) checkPublished(path string, line int) {
 	}
 }
 
-// The keys and values of Content-Signal (contentsignals.org) and of
-// Content-Usage (draft-ietf-aipref-vocab). Other keys are accepted unless they
-// look like a misspelling, because both vocabularies grow.
-var (
-	signalKeys = map[string][]string{"search": {"yes", "no"}, "ai-input": {"yes", "no"}, "ai-train": {"yes", "no"}, "use": {"immediate", "reference", "full"}}
-	usageKeys  = map[string][]string{"train-ai": {"y", "n"}, "train-genai": {"y", "n"}, "search": {"y", "n"}, "bots": {"y", "n"}}
-)
-
-func (c *compiler) checkPreferences(statement string, list []Preference, known map[string][]string) {
-	keys := slices.Sorted(maps.Keys(known))
+// checkPreferences checks the preferences of a field. Unknown keys are accepted
+// unless they look like a misspelling, because both vocabularies grow.
+func (c *compiler) checkPreferences(statement string, list []Preference, field string) {
+	var keys []string
+	for _, s := range preference.Signals {
+		if s.Field == field && s.State == preference.Current {
+			keys = append(keys, s.Key)
+		}
+	}
 	for i, p := range list {
-		values, ok := known[p.Key]
+		known := preference.Lookup(field, p.Key)
 		switch {
 		case !isPreferenceWord(p.Key) || !isPreferenceWord(p.Value):
 			c.errorf(p.Line, "%s %s=%s: write key=value with letters, digits, - and _", statement, p.Key, p.Value)
-		case ok && !slices.Contains(values, p.Value):
-			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
-		case !ok && suggestion(p.Key, keys) != "":
+		case known != nil && known.State == preference.Obsolete && known.Instead != "":
+			c.errorf(p.Line, "%s %s=%s: the key %s is obsolete: write %s", statement, p.Key, p.Value, p.Key, known.Instead)
+		case known != nil && known.State == preference.Obsolete:
+			c.errorf(p.Line, "%s %s=%s: the key %s is obsolete, and no key replaces it: remove it", statement, p.Key, p.Value, p.Key)
+		case known != nil && !slices.Contains(known.Values, p.Value):
+			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(known.Values, " or "))
+		case known == nil && suggestion(p.Key, keys) != "":
 			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
 		}
 		for _, o := range list[:i] {

@@ -20,6 +20,8 @@ func TestCompileErrors(t *testing.T) {
 		"misspelt purpose":                     {deny("ai-trainig"), `policy, line 7: deny: the registry has no purpose and no crawler "ai-trainig"; did you mean ai-training?`},
 		"misspelt crawler":                     {deny("Googelbot"), "did you mean Googlebot?"},
 		"unknown crawler without suggestion":   {deny("qqqqqqq"), `no crawler "qqqqqqq"`},
+		"obsolete preference":                  {Policy{Usage: []Preference{{Key: "train-genai", Value: "n", Line: 4}}}, "line 4: usage train-genai=n: the key train-genai is obsolete: write train-ai"},
+		"obsolete preference without another":  {Policy{Usage: []Preference{{Key: "bots", Value: "n", Line: 4}}}, "no key replaces it: remove it"},
 		"deny without crawler":                 {Policy{Deny: []Deny{{Paths: []string{"/x"}, Line: 7}}}, "line 7: deny names no purpose and no crawler"},
 		"path in place of a crawler":           {deny("seo", "/x"), `deny: "/x" is a path, but must be`},
 		"path without slash":                   {denyPath("seo", "archive/"), "must start with / or *"},
@@ -125,7 +127,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())
-	if m, err := l.Merge(nil, new(enforce.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\n") {
+	if m, err := l.Merge(nil, new(enforce.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\nContent-Usage: train-ai=n\n") || l.Usage() != "train-ai=n" {
 		t.Fatalf("%v\n%v", err, m)
 	}
 }

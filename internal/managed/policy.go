@@ -29,8 +29,8 @@ type Policy struct {
 
 	// Content-Usage preferences, from the drafts of the IETF working group AI
 	// Preferences (AIPREF). They are published in every group that is not denied
-	// the whole site. The known keys are `train-ai`, `train-genai`, `search` and
-	// `bots`, with `y` or `n`.
+	// the whole site, and are sent as a header. The known keys are `train-ai` and
+	// `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
 	// Addresses of licences for the site's content (Really Simple Licensing,
@@ -42,9 +42,10 @@ type Policy struct {
 }
 
 // Preset is a predefined set of statements. `no-training` denies the purposes
-// ai-training and ai-data, and adds the Content-Signal preference ai-train=no.
-// `no-ai` also denies ai-search, ai-user and ai-agent, and also adds
-// ai-input=no. An Allow makes exceptions to a preset too.
+// ai-training and ai-data, and adds the Content-Signal preference ai-train=no and
+// the Content-Usage preference train-ai=n. `no-ai` also denies ai-search, ai-user
+// and ai-agent, and also adds ai-input=no. An Allow makes exceptions to a preset
+// too.
 type Preset struct {
 	// `no-training` or `no-ai`.
 	Name string `json:"name"`

@@ -11,6 +11,7 @@ import (
 type preset struct {
 	deny   []crawler.Purpose
 	signal []Preference
+	usage  []Preference
 }
 
 // Sources about Google-Extended and AI Overviews: "Google's common crawlers"
@@ -21,10 +22,12 @@ var presets = map[string]preset{
 	"no-training": {
 		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData},
 		signal: []Preference{{Key: "ai-train", Value: "no"}},
+		usage:  []Preference{{Key: "train-ai", Value: "n"}},
 	},
 	"no-ai": {
 		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent},
 		signal: []Preference{{Key: "ai-train", Value: "no"}, {Key: "ai-input", Value: "no"}},
+		usage:  []Preference{{Key: "train-ai", Value: "n"}},
 	},
 }
 
@@ -44,7 +47,7 @@ func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 func (p *Policy) expand() (all Policy, beyond []string) {
 	all = *p
 	all.Presets = nil
-	all.Deny, all.Signal = slices.Clone(p.Deny), slices.Clone(p.Signal)
+	all.Deny = slices.Clone(p.Deny)
 	for _, named := range p.Presets {
 		set, known := presets[named.Name]
 		if known {
@@ -55,14 +58,21 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
 			}
 		}
-		for _, s := range set.signal {
-			if !slices.ContainsFunc(all.Signal, func(o Preference) bool { return o.Key == s.Key && o.Value == s.Value }) {
-				s.Line = named.Line
-				all.Signal = append(all.Signal, s)
-			}
-		}
+		all.Signal, all.Usage = withPreferences(all.Signal, set.signal, named.Line), withPreferences(all.Usage, set.usage, named.Line)
 	}
 	return all, beyond
+}
+
+// withPreferences returns a list with those of a preset that it does not have.
+func withPreferences(list, preset []Preference, line int) []Preference {
+	list = slices.Clone(list)
+	for _, s := range preset {
+		if !slices.ContainsFunc(list, func(o Preference) bool { return o.Key == s.Key && o.Value == s.Value }) {
+			s.Line = line
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // deniesSite reports whether a statement denies the whole site to a purpose.

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -8,7 +9,32 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/preference"
 )
+
+// docs/policies.md has each signal, and each preference of the registry.
+func TestPreferencesInTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, s := range preference.Signals {
+		state := string(s.State)
+		if s.Instead != "" {
+			state += ": `" + s.Instead + "`"
+		}
+		fmt.Fprintf(&want, "| `%s` | `%s` | `%s` | %s | %s |\n", s.Field, s.Key, strings.Join(s.Values, "`, `"), state, s.Places)
+	}
+	for c := range crawler.Builtin().All() {
+		if c.ControlOnly {
+			fmt.Fprintf(&want, "| `User-agent` | `%s` | `Disallow`, `Allow` | current | a group of its own |\n", first(c))
+		}
+	}
+	if !strings.Contains(string(text), "|---|---|---|---|---|\n"+want.String()+"\n") {
+		t.Errorf("docs/policies.md lacks the table\n%s", want.String())
+	}
+}
 
 // docs/policies.md has each purpose in the registry, examples of it, and the
 // presets that deny it.

@@ -46,7 +46,7 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case !ok:
 		l.checkSpelling(line, token)
 	case c.ControlOnly:
-		l.add(l.onValue("control-token", line, "no request carries %s: the crawler's operator reads this group, but a server can't enforce it", token))
+		l.add(l.onValue("control-token", line, "%s is a preference and not a crawler: its operator reads this group, but no request carries the token, so a server can't enforce it", token))
 	}
 }
 

@@ -38,8 +38,8 @@ var agentChecks = []Check{
 		Why:     "a crawler obeys a group only if its product token is spelt correctly, so the group probably applies to no crawler",
 		Readers: "RFC 9309, section 2.2.1: crawlers compare whole tokens, and ignore only the case. The linter compares unknown tokens with those of well-known crawlers: one letter may differ, or the end may lack (Bing, Baidu)",
 		Before:  "User-agent: Googelbot\nDisallow: /private/\n", After: "User-agent: Googlebot\nDisallow: /private/\n"},
-	{Code: "control-token", Severity: Info, Title: "no request carries this token, so no server can enforce the group",
-		Why:     "the operator of the crawler reads the group to decide how to use pages that another of its crawlers fetched",
+	{Code: "control-token", Severity: Info, Title: "the token is a preference and not a crawler, so no server can enforce the group",
+		Why:     "no request carries the token. Its operator reads the group to decide how to use pages that another of its crawlers fetched",
 		Readers: "the operator documents that the token is only for robots.txt, as for Google-Extended and Applebot-Extended",
 		Before:  "User-agent: Google-Extended\nDisallow: /\n"},
 }

@@ -3,11 +3,13 @@ package lint
 import (
 	"iter"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/preference"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -150,6 +152,8 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 		if window := strings.TrimSpace(v[i:]); len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
 			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
 		}
+	case robots.DirectiveContentSignal, robots.DirectiveContentUsage:
+		l.checkPreferences(line, d)
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
 	case robots.DirectiveLicense:
@@ -161,6 +165,38 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 	}
 	if limit := d == robots.DirectiveCrawlDelay || d == robots.DirectiveRequestRate || d == robots.DirectiveVisitTime; limit && !inGroup {
 		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", d))
+	}
+}
+
+// checkPreferences checks the keys and values of a Content-Signal or
+// Content-Usage line. Unknown keys are no error, because both vocabularies grow.
+func (l *linter) checkPreferences(line *robots.Line, d robots.Directive) {
+	var list []robots.Preference
+	path := ""
+	g, field := group(d, line.Value), d.String()
+	for _, s := range g.ContentSignals() {
+		list = append(list, s.Signals...)
+	}
+	for _, u := range g.ContentUsage() {
+		list, path = append(list, u.Preferences...), u.Path
+	}
+	for _, p := range list {
+		known := preference.Lookup(field, p.Key)
+		other := preference.Lookup(preference.Other(field), p.Key)
+		switch {
+		case known != nil && known.State == preference.Obsolete && known.Instead != "":
+			f := l.onValue("obsolete-preference", line, "readers of %s ignore %s: the key is now %s", field, p.Key, known.Instead)
+			if len(list) == 1 {
+				f.suggest(strings.TrimSpace(path + " " + known.Instead + "=" + p.Value))
+			}
+			l.add(f)
+		case known != nil && known.State == preference.Obsolete:
+			l.add(l.onValue("obsolete-preference", line, "readers of %s ignore %s, and no key replaces it", field, p.Key))
+		case known != nil && !slices.Contains(known.Values, p.Value):
+			l.add(l.onValue("unknown-preference", line, "the value of %s is %s, but must be %s", p.Key, p.Value, strings.Join(known.Values, " or ")))
+		case known == nil && other != nil:
+			l.add(l.onValue("unknown-preference", line, "%s is a key of %s, not of %s", p.Key, other.Field, field))
+		}
 	}
 }
 

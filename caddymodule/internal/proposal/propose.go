@@ -170,7 +170,7 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 		w.notes = slices.Insert(w.notes, 0, "robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove these groups, or a balancer may take the server out of service")
 	}
 	if len(control) > 0 {
-		w.note("no server can enforce the %s for %s: no crawler sends these product tokens in its User-Agent", english.PluralWord(len(control), "group", "groups"), quoted(control))
+		w.note("no server can enforce the %s for %s: these product tokens are preferences, and no crawler sends them", english.PluralWord(len(control), "group", "groups"), quoted(control))
 	}
 	if len(unknown) > 0 {
 		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent", english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
