@@ -30,6 +30,9 @@ const (
 	dnsUDPSize   = 1232 // octets of a message over UDP
 )
 
+// errNoRecord is the error for a name that exists.
+var errNoRecord = errors.New("the answer of the DNS server has no record of the requested type")
+
 // serverResolver queries one DNS server, which must be a recursive resolver. It is safe for concurrent use.
 type serverResolver struct{ address string }
 
@@ -123,7 +126,7 @@ func (s *serverResolver) query(ctx context.Context, question string, kind uint16
 			return nil
 		}
 		if alias == "" {
-			return errors.New("the answer of the DNS server has no record of the requested type")
+			return errNoRecord
 		}
 		owner = alias
 	}

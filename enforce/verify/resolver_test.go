@@ -18,6 +18,7 @@ func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) Resolver {
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, query *dns.Msg) {
 		reply := new(dns.Msg)
 		reply.SetReply(query)
+		reply.RecursionAvailable = true
 		answer := answers[strings.ToLower(query.Question[0].Name)]
 		if answer == nil {
 			reply.Rcode = dns.RcodeNameError
@@ -81,6 +82,15 @@ func records(texts ...string) func(*dns.Msg) {
 	}
 }
 
+// only fills in resource records if they are of the type that is asked for.
+func only(kind uint16, texts ...string) func(*dns.Msg) {
+	return func(m *dns.Msg) {
+		if m.Question[0].Qtype == kind {
+			records(texts...)(m)
+		}
+	}
+}
+
 // rcode fills in a response code.
 func rcode(code int) func(*dns.Msg) { return func(m *dns.Msg) { m.Rcode = code } }
 
@@ -127,6 +137,16 @@ func TestCheckReverseAnswers(t *testing.T) {
 			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, refuted},
 		"a name that resolves to several other addresses": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1", "1.crawl.test. A 192.0.2.2")}, refuted},
+		"a name with an IPv6 address only": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": only(dns.TypeAAAA, "1.crawl.test. AAAA 2001:db8::9")}, refuted},
+		"a name with an IPv6 address, and a failure for IPv4": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": func(m *dns.Msg) {
+				if m.Question[0].Qtype == dns.TypeA {
+					m.Rcode = dns.RcodeServerFailure
+				} else {
+					records("1.crawl.test. AAAA 2001:db8::9")(m)
+				}
+			}}, failed},
 		"two names, both resolve to another address": {map[string]func(*dns.Msg){
 			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR 2.crawl.test."),
 			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "2.crawl.test.": records("2.crawl.test. A 192.0.2.2")}, refuted},
@@ -187,12 +207,13 @@ func TestCheckReverseWithNetResolver(t *testing.T) {
 		"6.2.0.192.in-addr.arpa.": records("6.2.0.192.in-addr.arpa. PTR 9.crawl.test."),
 		"5.2.0.192.in-addr.arpa.": records("5.2.0.192.in-addr.arpa. PTR no.crawl.test."),
 		"4.2.0.192.in-addr.arpa.": records("4.2.0.192.in-addr.arpa. PTR fail.crawl.test."), "fail.crawl.test.": rcode(dns.RcodeServerFailure),
+		"3.2.0.192.in-addr.arpa.": records("3.2.0.192.in-addr.arpa. PTR six.crawl.test."), "six.crawl.test.": only(dns.TypeAAAA, "six.crawl.test. AAAA 2001:db8::9"),
 	})
 	system := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.(*serverResolver).address)
 	}}
 	for addr, want := range map[string]answer{crawlerAddr: confirmed, "192.0.2.7": refuted, "192.0.2.8": failed, "192.0.2.6": refuted,
-		"192.0.2.5": failed, "192.0.2.4": failed} {
+		"192.0.2.5": failed, "192.0.2.4": failed, "192.0.2.3": refuted} {
 		f := checkReverse(context.Background(), system, netip.MustParseAddr(addr), []string{"crawl.test"})
 		if f.answer != want {
 			t.Errorf("%s: answer %d (names %v, error %v), want %d", addr, f.answer, f.names, f.err, want)
@@ -208,6 +229,17 @@ func TestCheckReverseIPv6(t *testing.T) {
 	})
 	f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
 	if f.answer != confirmed || f.confirmedName != "9.crawl.test" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A name with IPv4 addresses only does not belong to an IPv6 address.
+func TestCheckReverseIPv6OfAnIPv4Name(t *testing.T) {
+	ptr, _ := dns.ReverseAddr("2001:db8::9")
+	resolver := dnsServer(t, map[string]func(*dns.Msg){
+		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": only(dns.TypeA, "9.crawl.test. A 192.0.2.9"),
+	})
+	if f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"}); f.answer != refuted || f.forgedName != "9.crawl.test" {
 		t.Errorf("%+v", f)
 	}
 }

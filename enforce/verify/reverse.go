@@ -108,11 +108,14 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 // resolvesTo reports whether host resolves to addr. It returns an error if DNS does not tell: if it fails, has no address, returns so many that
 // addr may be missing, or returns one that no crawler has, as a resolver that filters names or translates addresses (DNS64) does.
 func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.Addr) (bool, error) {
-	network := "ip6"
+	network, other := "ip6", "ip4"
 	if addr.Is4() {
-		network = "ip4"
+		network, other = other, network
 	}
 	addrs, err := resolver.LookupNetIP(ctx, network, host+".")
+	if isNotFound(err) || errors.Is(err, errNoRecord) { // maybe host has only addresses of the other kind
+		addrs, err = resolver.LookupNetIP(ctx, other, host+".")
+	}
 	if err != nil {
 		return false, fmt.Errorf("looking up %.260q: %w", host, err)
 	}
