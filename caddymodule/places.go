@@ -79,7 +79,7 @@ func (p *placed) checkLater(later *placed, log *zap.Logger) error {
 	case routes.Surely:
 		return errors.New("robots: requests can reach two handlers: " + text)
 	case routes.Maybe:
-		log.Warn("requests may reach two handlers by a named route or an error route", zap.String("handlers", text))
+		log.Warn("requests may reach two handlers", zap.String("handlers", text))
 	}
 	return nil
 }

@@ -51,10 +51,11 @@ func WalkServer(server *caddyhttp.Server) iter.Seq2[*Route, map[string]any] {
 
 // walker walks through a configuration in JSON.
 type walker struct {
-	yield   func(*Route, map[string]any) bool
-	taken   map[string]bool // groups of which all requests have taken a route
-	isApart bool            // inside error routes or named routes
-	stopped bool            // yield returned false
+	yield    func(*Route, map[string]any) bool
+	taken    map[string]bool // groups of which all requests have taken a route
+	rewrites []*Route        // routes of handlers that rewrite the request
+	isApart  bool            // inside error routes or named routes
+	stopped  bool            // yield returned false
 }
 
 // walk walks through a part of the configuration that is inside the route around.
@@ -85,6 +86,9 @@ func (w *walker) walk(around *Route, tree any, unreached bool) (ends bool) {
 			w.stopped = true
 			return false
 		}
+		if name == "rewrite" && around != nil {
+			w.rewrites = append(w.rewrites, around)
+		}
 	}
 	inside := w.fields(around, object, unreached)
 	return isHandler && (answers(name, object) || name == "subroute" && inside)
@@ -93,6 +97,7 @@ func (w *walker) walk(around *Route, tree any, unreached bool) (ends bool) {
 // route walks through a route. It returns whether the route answers all requests
 // that reach it.
 func (w *walker) route(route *Route, object map[string]any, unreached bool) (ends bool) {
+	route.rewrites = w.rewrites
 	if w.stopped || !w.yield(route, nil) {
 		w.stopped = true
 		return false

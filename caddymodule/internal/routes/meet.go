@@ -1,7 +1,9 @@
 package routes
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -10,16 +12,20 @@ import (
 func (r *Route) IsReached() bool { return r == nil || !r.unreached }
 
 // Meet says whether a request can reach the handlers of two routes that a walk
-// through JSON yielded in this order. Maybe stands for routes of which it is not
-// known when they run: error routes and named routes.
+// through JSON yielded in this order. Maybe stands for matchers of which it is not
+// known whether they exclude each other, and for routes of which it is not known
+// when they run: error routes and named routes.
 func Meet(first, later *Route) Reach {
-	switch apart := first.isApart() || later.isApart(); {
-	case !first.IsReached(), !later.IsReached(), !apart && first.endsBefore(later), first.excludes(later):
+	if !first.IsReached() || !later.IsReached() {
 		return Never
-	case apart:
-		return Maybe
 	}
-	return Surely
+	if first.isApart() || later.isApart() {
+		return min(first.meets(later), Maybe)
+	}
+	if first.endsBefore(later) {
+		return Never
+	}
+	return first.meets(later)
 }
 
 // endsBefore reports whether no request that passes the route reaches a later one.
@@ -32,14 +38,31 @@ func (r *Route) endsBefore(later *Route) bool {
 	return false
 }
 
-// excludes reports whether no request takes both routes.
-func (r *Route) excludes(other *Route) bool {
+// meets says whether a request can take both routes, by their matchers and groups.
+func (r *Route) meets(other *Route) Reach {
 	if hosts := intersection(r.Hosts(), other.Hosts()); hosts != nil && len(hosts) == 0 {
-		return true
+		return Never
 	}
+	if r.isAlternativeTo(other) {
+		return Never
+	}
+	reach := Surely
 	for a := r; a != nil; a = a.Around {
 		for b := other; b != nil; b = b.Around {
-			if a != b && (a.group != "" && a.group == b.group || exclude(a.Sets(), b.Sets())) {
+			if a != b {
+				reach = min(reach, anySetsMeet(a.Sets(), b.Sets(), a.seesPathOf(b)))
+			}
+		}
+	}
+	return reach
+}
+
+// isAlternativeTo reports whether a request takes only one of two routes, because
+// they, or routes around them, are in one group.
+func (r *Route) isAlternativeTo(other *Route) bool {
+	for a := r; a != nil; a = a.Around {
+		for b := other; b != nil; b = b.Around {
+			if a != b && a.group != "" && a.group == b.group {
 				return true
 			}
 		}
@@ -47,36 +70,71 @@ func (r *Route) excludes(other *Route) bool {
 	return false
 }
 
+// seesPathOf reports whether requests have the same path at two routes: no handler
+// between them rewrites it.
+func (r *Route) seesPathOf(other *Route) bool {
+	if len(r.rewrites) > len(other.rewrites) {
+		r, other = other, r
+	}
+	return !slices.ContainsFunc(other.rewrites[len(r.rewrites):], func(at *Route) bool { return !at.isAlternativeTo(other) })
+}
+
 // isApart reports whether the route is an error route or a named route, or inside
 // one.
 func (r *Route) isApart() bool { return r != nil && (r.apart || r.Around.isApart()) }
 
-// exclude reports whether no request passes both of two lists of matcher sets. It
-// knows hosts, paths and the matcher not.
-func exclude(a, b []Set) bool {
-	for _, s := range a {
-		for _, t := range b {
-			if !s.excludes(t) && !t.excludes(s) {
-				return false
-			}
+// anySetsMeet says whether a request can pass both of two lists of matcher sets.
+func anySetsMeet(list, other []Set, samePath bool) Reach {
+	if len(list) == 0 || len(other) == 0 {
+		return Surely
+	}
+	reach := Never
+	for _, s := range list {
+		for _, t := range other {
+			reach = max(reach, min(s.meets(t, samePath), t.meets(s, samePath)))
 		}
 	}
-	return len(a) > 0 && len(b) > 0
+	return reach
 }
 
-// excludes reports whether no request passes both s and t, by their paths or by
-// the matcher not of t.
-func (s Set) excludes(t Set) bool {
-	if s["path"] != nil && t["path"] != nil && !anyPathMeets(stringsOf(s["path"]), stringsOf(t["path"])) {
-		return true
+// meets says whether a request can pass both s and t, as far as the matcher not of
+// t and the matchers that both have tell.
+func (s Set) meets(t Set, samePath bool) Reach {
+	reach := Surely
+	for name, value := range s {
+		switch other := t[name]; {
+		case other == nil, name == "host", name == "not", reflect.DeepEqual(value, other):
+		case name == "path":
+			if !anyPathMeets(stringsOf(value), stringsOf(other)) && samePath {
+				return Never
+			}
+			if !samePath {
+				reach = Maybe
+			}
+		case name == "method":
+			if methods := stringsOf(other); !slices.ContainsFunc(stringsOf(value), func(m string) bool { return slices.Contains(methods, m) }) {
+				return Never
+			}
+		case name == "protocol" && isScheme(value) && isScheme(other):
+			return Never
+		default:
+			reach = Maybe
+		}
 	}
 	negated, _ := t["not"].([]Set)
 	for _, set := range negated {
-		if s.has(set) {
-			return true
+		if s.has(set) && (samePath || set["path"] == nil) || samePath && len(set) == 1 && allPathsInside(stringsOf(s["path"]), stringsOf(set["path"])) {
+			return Never
 		}
 	}
-	return false
+	return reach
+}
+
+// isScheme reports whether a matcher protocol stands for requests with or without
+// TLS.
+func isScheme(protocol any) bool {
+	text := fmt.Sprint(protocol)
+	return text == "http" || text == "https"
 }
 
 // has reports whether s has all matchers of t.
@@ -99,6 +157,20 @@ func anyPathMeets(list, other []string) bool {
 		}
 	}
 	return false
+}
+
+// allPathsInside reports whether each path that a pattern of the list matches is
+// one that a pattern of other matches: one that ends in its only *.
+func allPathsInside(list, other []string) bool {
+	for _, p := range list {
+		if !slices.ContainsFunc(other, func(q string) bool {
+			begin, ok := strings.CutSuffix(strings.ToLower(q), "*")
+			return ok && !strings.ContainsAny(begin, "*{%") && strings.HasPrefix(strings.ToLower(p), begin)
+		}) {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // pathCovers reports whether the beginning of a pattern, up to its first wildcard

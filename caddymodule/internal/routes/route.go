@@ -18,10 +18,11 @@ type Route struct {
 	sets []Set                 // of a configuration in JSON
 
 	// Known only in a walk through JSON:
-	group     string // of routes of which a request takes only the first that matches
-	ends      bool   // no request leaves the route
-	unreached bool   // no request reaches the handler that was yielded with the route
-	apart     bool   // an error route or a named route, or inside one
+	group     string   // of routes of which a request takes only the first that matches
+	ends      bool     // no request leaves the route
+	unreached bool     // no request reaches the handler that was yielded with the route
+	apart     bool     // an error route or a named route, or inside one
+	rewrites  []*Route // routes of earlier handlers that rewrite the request
 }
 
 // Set has matchers that must all match, by their names. The value of the matcher
