@@ -285,14 +285,11 @@ func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
 	if s.Fleet == nil {
 		return a.memory, nil
 	}
-	settings, err := s.Fleet.Config()
+	settings, id, err := s.Fleet.Config()
 	if err != nil {
 		return nil, err
 	}
-	// The placeholders are replaced in the key, so that a changed password makes
-	// a new connection.
-	address := caddy.NewReplacer().ReplaceAll(s.Fleet.URL, "")
-	fleet := pooled(a, fmt.Sprintf("fleet:%q %q %d %d", address, settings.Prefix, settings.Instances, settings.Deadline), func() *shared.Fleet {
+	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet {
 		return shared.NewFleet(settings, a.memory)
 	})
 	a.onStart(func() { fleet.Start(a.log) })

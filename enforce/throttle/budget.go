@@ -46,8 +46,8 @@ func (f *Fleet) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 // bring the state back to the server.
 func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
 	_ = f.local.Forget(ctx, now, k)
-	s := f.link.usable.Load()
-	if s == nil {
+	s, ok := f.server(f.name(k)).(*node)
+	if !ok {
 		return errDown
 	}
 	ctx, cancel := context.WithTimeout(ctx, forgetDeadline)

@@ -110,7 +110,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if f.server() != nil {
+		if f.server("k") != nil {
 			t.Fatal("a closed Fleet has a server")
 		}
 	}

@@ -94,7 +94,7 @@ func explain(err error) error {
 		return alert
 	case errors.Is(err, errReply):
 		return errReply
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), err == errDeadline:
 		return errDeadline
 	case errors.Is(err, valkey.ErrNoSlot):
 		return valkey.ErrNoSlot

@@ -36,19 +36,21 @@ const maxTries = 3
 //
 // A request waits at most FleetConfig.Deadline for each answer of the server.
 // After three missed deadlines in a row, or one broken connection, the server
-// counts as unavailable, and no request waits for it. Each process then decides
-// alone, with intervals multiplied by FleetConfig.Instances, and a burst
-// divided by it. At the start of such a time, each process may exceed the
-// budget by its part of the burst, rounded up: by at least one request. The
-// Fleet probes the server in the background, and uses it again as soon as it
-// answers. With its next request for a key, each process then reports what it
-// accepted in the meantime. So a restarted server gets back the state that the
-// processes have.
+// counts as unavailable, and no request waits for it. In a cluster, this holds
+// for each master separately. Each process then decides alone about the keys of
+// that node, with intervals multiplied by FleetConfig.Instances, and a burst
+// divided by it. The first request of each key is accepted only after a random
+// part of the interval, so that all processes together keep to the budget from
+// the start. A crawler that pauses for longer than that interval can get one
+// request from each process at once. The Fleet probes the node in the background,
+// and uses it again as soon as it answers in time. With its next request for a
+// key, each process then reports what it accepted in the meantime. So a restarted
+// server gets back the state that the processes have.
 type Fleet struct {
 	config   FleetConfig
 	local    *Memory
 	link     *link
-	server   func() server // returns nil while the server is unavailable
+	server   func(key string) server // returns nil while the node of the key is unavailable
 	obs      Observer
 	inFlight atomic.Int64
 }
@@ -82,7 +84,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWa
 		return Result{OK: true}
 	}
 	maxWait = max(0, min(maxWait, MaxWait))
-	if f.server() == nil {
+	if !f.link.up.Load() && f.server(f.name(k)) == nil {
 		return f.takeFallback(now, k, t, maxWait)
 	}
 	at := now.UnixMicro()
@@ -95,7 +97,8 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWa
 	if t.n == 0 {
 		return v.acceptance(at)
 	}
-	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, limits: t, known: &a, seen: seen}
+	known := a // a itself stays on the stack, for the other requests
+	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, limits: t, known: &known, seen: seen}
 	return f.takeRemote(ctx, now, k, q, maxWait, v)
 }
 
@@ -124,7 +127,7 @@ func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCa
 // takeFallback decides on a request without the server.
 func (f *Fleet) takeFallback(now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.Take(context.Background(), now, k, t.dividedBy(f.config.Instances), maxWait)
+	r := f.local.takeAlone(now, k, t, f.config.Instances, f.link.since.Load(), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(EngineFallback)
 	}
@@ -147,7 +150,7 @@ func (f *Fleet) giveBack(now int64, t *turn) bool {
 // call calls the server. It returns an error at once if the server is
 // unavailable.
 func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
-	server := f.server()
+	server := f.server(q.key)
 	if server == nil {
 		return scriptReply{}, errDown
 	}
@@ -168,11 +171,16 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 		return scriptReply{}, err // the request ended, so the server is not to blame
 	}
 	f.obs.FleetCall(time.Since(start), explain(err))
+	n, real := server.(*node)
 	if err != nil {
-		f.link.fail(q.key, err)
+		if real {
+			f.link.fail(n, q.now, err)
+		}
 		return scriptReply{}, err
 	}
-	f.link.clearMisses()
+	if real {
+		n.clearMisses()
+	}
 	return reply, nil
 }
 

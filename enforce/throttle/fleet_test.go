@@ -101,16 +101,17 @@ func TestFleetWithoutServer(t *testing.T) {
 	}
 	t.Cleanup(func() { f.Close() })
 	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
+	first := f.Take(t.Context(), noon, key, terms, 0).RetryAfter // random; see TestFirstRequestWhileTheServerIsAway
 	for _, step := range []struct {
 		after, retry time.Duration
-	}{{0, 0}, {time.Second, 17 * time.Second}, {10 * time.Second, 8 * time.Second}, {18 * time.Second, 0}, {40 * time.Second, 14 * time.Second}} {
-		result := f.Take(t.Context(), noon.Add(step.after), key, terms, 0)
+	}{{0, 0}, {10 * time.Second, 26 * time.Second}, {36 * time.Second, 0}, {70 * time.Second, 2 * time.Second}, {90 * time.Second, 0}, {120 * time.Second, 0}} {
+		result := f.Take(t.Context(), noon.Add(first+step.after), key, terms, 0)
 		if result.OK != (step.retry == 0) || result.RetryAfter != step.retry {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
 	}
-	if r.fallbacks.Load() != 5 || r.refusals[EngineFallback].Load() != 3 {
-		t.Errorf("%d fallbacks, %d refusals by fallback; want 5, 3", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
+	if r.fallbacks.Load() != 7 || r.refusals[EngineFallback].Load() != 3 {
+		t.Errorf("%d fallbacks, %d refusals by fallback; want 7, 3", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
 	}
 	r.await(t, FleetDown)
 }
@@ -220,7 +221,7 @@ func TestFleetReportsToARestartedServer(t *testing.T) {
 	if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
 		t.Fatalf("third request of three: %+v", r)
 	}
-	b.link.fail("k", errors.New("connection reset"))
+	b.link.fail(b.link.current.Load().nodes[0], 0, errors.New("connection reset"))
 	observedB.await(t, FleetDown)
 	observedB.await(t, FleetUp)
 	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
@@ -247,7 +248,7 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	terms := Compile(Grant{Delay: delay(time.Hour)})
-	client := f.link.usable.Load().client
+	client := f.link.current.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
 		key := newKey(t.Name(), fmt.Sprint(i))
 		set := client.B().Set().Key(f.name(key)).Value(value).Build()

@@ -167,12 +167,15 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 // file says. A limit with a window that was closed at the last request is
 // unused.
 func (t *Limits) convert(a *arrivals) {
-	minute := minuteOfDay(a.last)
+	minute, used := minuteOfDay(a.last), float64(a.used)
+	if p := t.part.Load(); p != nil && p.limits.sig == a.sig {
+		used *= float64(p.of) // the other processes may have used as much
+	}
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
 		a.tat[i] = a.last
 		if l.window.open(minute) {
-			ahead := min(float64(a.used)*float64(l.interval), float64(l.interval+l.tolerance))
+			ahead := min(used*float64(l.interval), float64(l.interval+l.tolerance))
 			a.tat[i] = (a.last + int64(ahead)) >> l.shift << l.shift
 		}
 	}

@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -10,32 +11,30 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
-
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 const (
-	missesToOpen = 3                      // missed deadlines in a row after which the server counts as unavailable
+	missesToOpen = 3                      // missed deadlines in a row after which a node counts as unavailable
 	probeEvery   = 250 * time.Millisecond // the first pause between probes; each further pause is twice as long,
 	probeAtMost  = 2 * time.Second        // up to this one
 	probeTimeout = time.Second            // for one probe, and for one attempt to connect
 	steadyAfter  = 10 * time.Second       // after this time without failure, the first pause is short again
 )
 
-// link is the connection to the server, with a circuit breaker. Requests use
-// the connection while the circuit is closed. One goroutine connects, and
-// probes the server while the circuit is open, so that requests never do.
+// link is the connection to the server, with a circuit breaker for each node.
+// Requests use a node while its circuit is closed. One goroutine connects, and
+// probes the nodes whose circuits are open, so that requests never do.
 type link struct {
 	config  FleetConfig
 	obs     Observer
 	ctx     context.Context // ends when the link is closed
 	cancel  context.CancelFunc
-	opened  chan bool // tells the goroutine that the circuit was opened, and whether to connect again
+	opened  chan struct{} // tells the goroutine that a circuit was opened
 	running sync.WaitGroup
 
-	misses atomic.Int32
-	usable atomic.Pointer[valkeyServer] // nil while the circuit is open
-	failed atomic.Pointer[string]       // the key of the request that opened it
+	current atomic.Pointer[connection] // nil before the first one and after close
+	up      atomic.Bool                // all circuits are closed
+	since   atomic.Int64               // the time of the request that opened a circuit last, in microseconds
 
 	mu    sync.Mutex
 	state FleetState
@@ -43,100 +42,111 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan bool, 1), state: FleetConnecting}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1), state: FleetConnecting}
 }
 
-// close opens the circuit forever, closes all connections and waits until the
+// close ends the use of all nodes, closes all connections and waits until the
 // goroutine ends. It does not wait for the network.
 func (l *link) close() {
 	l.mu.Lock()
 	l.cancel()
-	l.usable.Store(nil)
+	l.up.Store(false)
+	l.current.Store(nil)
 	l.mu.Unlock()
 	l.running.Wait()
 }
 
-// server returns the server for requests, or nil while the circuit is open.
-func (l *link) server() server {
-	if s := l.usable.Load(); s != nil {
-		return *s
+// server returns the node for the requests of a key, or nil while its circuit is
+// open.
+func (l *link) server(key string) server {
+	if c := l.current.Load(); c != nil {
+		if n := c.node(key); n.usable.Load() {
+			return n
+		}
 	}
 	return nil
 }
 
-func (l *link) clearMisses() {
-	if l.misses.Load() != 0 {
-		l.misses.Store(0)
-	}
-}
-
-// fail records that a call for key failed, and opens the circuit. If the
-// failure may concern only that request (a missed deadline, or an error reply
-// that does not concern the server), it opens the circuit only after
-// missesToOpen failures in a row.
-func (l *link) fail(key string, err error) {
+// fail records that a call of a node failed, for a request at the time now, and
+// opens the circuit. If the failure may concern only that request (a missed
+// deadline, or an error reply that does not concern the server), it opens the
+// circuit only after missesToOpen failures in a row.
+func (l *link) fail(n *node, now int64, err error) {
 	_, replied := valkey.IsValkeyErr(err)
 	alone := replied && serverFault(err) == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)
-	if misses := l.misses.Add(1); alone && misses < missesToOpen {
+	if misses := n.misses.Add(1); alone && misses < missesToOpen {
 		return
 	}
-	if s := l.usable.Load(); s == nil || !l.usable.CompareAndSwap(s, nil) {
-		return // another request has opened the circuit, or the link is closed
+	if !n.usable.CompareAndSwap(true, false) {
+		return // another request has opened the circuit
 	}
-	l.failed.Store(&key)
-	l.setState(FleetDown, nil, err)
-	l.opened <- !alone
+	n.broken.Store(!alone)
+	l.since.Store(now)
+	l.report(err)
+	select {
+	case l.opened <- struct{}{}:
+	default:
+	}
 }
 
-// setState sets the state, and the server for requests. After close it does
-// nothing.
-func (l *link) setState(state FleetState, s *valkeyServer, err error) {
+// report reports whether all nodes are usable, if that has changed. If not all
+// are, err is the reason. After close, report does nothing.
+func (l *link) report(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
 		return
 	}
-	l.usable.Store(s)
-	if l.state != state {
+	state, cause := FleetDown, explain(err)
+	if c := l.current.Load(); c != nil {
+		switch open := len(c.open()); {
+		case open == 0:
+			state, cause = FleetUp, nil
+		case len(c.nodes) > 1:
+			cause = fmt.Errorf("%d of %d nodes: %w", open, len(c.nodes), cause)
+		}
+	}
+	if l.up.Store(state == FleetUp); l.state != state {
 		l.state = state
-		l.obs.FleetState(state, explain(err))
+		l.obs.FleetState(state, cause)
 	}
 }
 
-// run connects, and closes the circuit when the server answers. It makes a new
-// connection, and asks DNS, the Sentinels or the cluster again for the address,
-// after a probe has failed, and if the failure of a request concerns the server.
-// So it finds the new master after a server became a replica.
+// run connects, and closes the circuits of the nodes that answer. It makes a new
+// connection, and asks DNS, the Sentinels or the cluster again for addresses, if
+// no node answers a probe, and if the failure of a request concerns the only
+// node. So it finds the new master after a server became a replica. In a
+// cluster, the client itself follows failovers.
 func (l *link) run() {
 	var c *connection
 	defer func() { c.close() }()
-	for pause := time.Duration(0); l.sleep(pause); {
+	for pause := time.Duration(0); l.sleep(pause); pause = longer(pause) {
 		var err error
 		if c == nil {
-			c, err = l.connect()
+			if c, err = l.connect(); err != nil {
+				l.report(err)
+				continue
+			}
 		}
-		if err == nil {
-			err = l.probe(c.client)
-		}
-		if err != nil {
-			c.close()
-			c = nil
-			l.setState(FleetDown, nil, err)
-			pause = longer(pause)
+		err = l.probeOpen(c)
+		l.report(err)
+		if open := len(c.open()); open > 0 {
+			if open == len(c.nodes) && err != errDeadline {
+				c.close()
+				c = nil
+			}
 			continue
 		}
 		began := time.Now()
-		l.misses.Store(0)
-		l.setState(FleetUp, &valkeyServer{c.client}, nil)
 		select {
-		case again := <-l.opened:
-			if again {
+		case <-l.opened:
+			if len(c.nodes) == 1 && c.nodes[0].broken.Load() {
 				c.close()
 				c = nil
 			}
 		case <-l.ctx.Done():
 		}
-		if pause = longer(pause); time.Since(began) > steadyAfter {
+		if time.Since(began) > steadyAfter {
 			pause = 0
 		}
 	}
@@ -161,35 +171,51 @@ func (l *link) sleep(d time.Duration) bool {
 	return l.ctx.Err() == nil
 }
 
-// probeLimits accept every probe, so that each probe writes to the server, as a
-// request does.
-var probeLimits = Compile(Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
+// probeOpen probes the nodes with open circuits, and closes the circuits of
+// those that answer. It returns the error of one that does not.
+func (l *link) probeOpen(c *connection) (failed error) {
+	open := c.open()
+	errs := make(chan error, len(open))
+	for _, n := range open {
+		go func() {
+			err := l.probe(n)
+			if err == nil {
+				n.misses.Store(0)
+				n.usable.Store(true)
+			}
+			errs <- err
+		}()
+	}
+	for range open {
+		if err := <-errs; err != nil {
+			failed = err
+		}
+	}
+	return failed
+}
 
-func (l *link) probe(client valkey.Client) error {
+// probe calls a node as a request does. Replies that would be too late for a
+// request are errDeadline. The first may be late because the server does not
+// know the script, so probe calls once more then.
+func (l *link) probe(n *node) (err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, probeTimeout)
 	defer cancel()
-	start := time.Now()
-	_, err := valkeyServer{client}.call(ctx, scriptCall{key: l.probeKey(), now: start.UnixMicro(), limits: probeLimits, known: &arrivals{}})
-	l.obs.FleetCall(time.Since(start), explain(err))
+	for range 2 {
+		start := time.Now()
+		_, err = n.call(ctx, scriptCall{key: n.probeKey, now: start.UnixMicro(), limits: probeLimits, known: &arrivals{}})
+		took := time.Since(start)
+		late := err == nil && took > l.config.Deadline
+		if late {
+			err = errDeadline
+		}
+		if l.obs.FleetCall(took, explain(err)); !late {
+			break
+		}
+	}
 	return err
 }
 
-// probeKey returns a key that a cluster stores on the node on which the last
-// call failed: only the part in braces, which is the key of that call, decides
-// about the node.
-func (l *link) probeKey() string {
-	if failed := l.failed.Load(); failed != nil {
-		return l.config.Prefix + "probe{" + *failed + "}"
-	}
-	return l.config.Prefix + "probe"
-}
-
-// connection is a client with its network connections.
-type connection struct {
-	client valkey.Client
-	dialer *dialer
-}
-
+// connect makes a new connection, whose circuits are all open.
 func (l *link) connect() (*connection, error) {
 	d := newDialer()
 	stop := context.AfterFunc(l.ctx, d.close)
@@ -199,16 +225,17 @@ func (l *link) connect() (*connection, error) {
 		d.close()
 		return nil, err
 	}
-	return &connection{client, d}, nil
-}
-
-// close closes c, which may be nil. It closes the network connections first,
-// because the client would wait for a server that does not answer.
-func (c *connection) close() {
-	if c != nil {
-		c.dialer.close()
-		c.client.Close()
+	c := &connection{client: client, dialer: d}
+	if err := c.findNodes(l.ctx, l.config.Prefix+"probe"); err != nil {
+		c.close()
+		return nil, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() == nil {
+		l.current.Store(c)
+	}
+	return c, nil
 }
 
 // options returns the client's options. Calls are pipelined over one or two

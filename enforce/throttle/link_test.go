@@ -152,20 +152,6 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	}
 }
 
-// A probe goes to the node of a cluster that serves the request's key.
-func TestProbeKey(t *testing.T) {
-	f, _ := newLedgerFleet(newLedger(), 100)
-	if got, want := f.link.probeKey(), "robots:probe"; got != want {
-		t.Errorf("probe key %q, want %q", got, want)
-	}
-	key := f.name(newKey("a"))
-	f.link.failed.Store(&key)
-	_, tag, _ := strings.Cut(f.link.probeKey(), "{")
-	if tag, _, _ = strings.Cut(tag, "}"); tag != key || !strings.HasPrefix(f.link.probeKey(), "robots:") {
-		t.Errorf("probe key %q, want the hash tag %q", f.link.probeKey(), key)
-	}
-}
-
 // A new Fleet with the Memory of an old one, as after a change of the password,
 // continues the budgets, before and after it has connected.
 func TestFleetReplaced(t *testing.T) {
@@ -203,20 +189,21 @@ func TestFleetReplaced(t *testing.T) {
 
 func TestFailuresThatOpenTheCircuit(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
+	n := f.link.current.Load().nodes[0]
 	for range missesToOpen - 1 {
-		f.link.fail("k", context.DeadlineExceeded)
+		f.link.fail(n, 0, context.DeadlineExceeded)
 	}
-	f.link.clearMisses()
+	n.clearMisses()
 	for range missesToOpen - 1 {
-		f.link.fail("k", errReply)
+		f.link.fail(n, 0, errReply)
 	}
 	if stateOf(f) != FleetUp {
 		t.Fatalf("%v after failures that are not in a row", stateOf(f))
 	}
-	f.link.fail("k", context.DeadlineExceeded)
+	f.link.fail(n, 0, context.DeadlineExceeded)
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
-	f.link.fail("k", errors.New("connection reset"))
+	f.link.fail(n, 0, errors.New("connection reset"))
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 }

@@ -22,7 +22,7 @@ type Member struct {
 // oldest ones. It waits for the server until ctx ends, so don't call it on the
 // request path. While the server is unavailable, it returns an error at once.
 func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, keep time.Duration, most int) error {
-	s, ok := f.server().(valkeyServer)
+	s, ok := f.server(f.setName(set)).(*node)
 	if !ok {
 		return errDown
 	}
@@ -60,7 +60,7 @@ func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, ke
 // still has it, Members returns no members. Members waits for the server until
 // ctx ends. While the server is unavailable, it returns an error at once.
 func (f *Fleet) Members(ctx context.Context, set, known string, most int) (members []Member, version string, err error) {
-	s, ok := f.server().(valkeyServer)
+	s, ok := f.server(f.setName(set)).(*node)
 	if !ok {
 		return nil, known, errDown
 	}

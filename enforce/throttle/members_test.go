@@ -31,7 +31,7 @@ func TestMembers(t *testing.T) {
 		}
 		defer f.Close()
 		fleets = append(fleets, f)
-		for f.server() == nil {
+		for f.server("k") == nil {
 			if ctx.Err() != nil {
 				t.Fatal("the server can't be reached")
 			}

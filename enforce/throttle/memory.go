@@ -232,3 +232,49 @@ func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration)
 	place.store(l, &a)
 	return r
 }
+
+// takeAlone decides on a request by the limits t as one of n processes that each
+// decide alone since a time. After that time, the first request of each key is
+// accepted only after a random part of the interval, so that not all processes
+// accept one at the same time.
+func (m *Memory) takeAlone(now time.Time, k Key, t *Limits, n int, since int64, maxWait time.Duration) Result {
+	part := t.dividedBy(n)
+	if part == t {
+		return m.Take(context.Background(), now, k, t, maxWait)
+	}
+	at := now.UnixMicro()
+	s, tag, h := m.lock(k)
+	s.stagger(at, tag, h, t, part, since)
+	r := s.take(at, tag, h, part, maxWait)
+	s.mu.Unlock()
+	return r.heldBy(m, at, k, part)
+}
+
+// stagger sets the arrival times of a key that part, the limits of one process,
+// has not been applied to since a time. What is used of the limits l at that
+// moment remains known.
+func (t *table) stagger(now int64, tag, h uint64, l, part *Limits, since int64) {
+	a := l.fresh(now)
+	place, found := t.find(tag, h)
+	if !found {
+		place = t.insert(tag, h, now)
+	} else {
+		place.load(l, &a)
+		if a.sig == part.sig && a.last >= since {
+			return
+		}
+		if a.sig != l.sig {
+			l.convert(&a)
+		}
+		l.rewind(now, &a)
+	}
+	b := arrivals{last: now, sig: part.sig}
+	random := float64(mix(tag^t.seed+uint64(now), 0xd1342543de82ef95)>>11) / (1 << 53)
+	for i := range part.limits[:part.n] {
+		p := &part.limits[i]
+		b.used = max(b.used, float32(a.tat[i]-now)/float32(p.interval))
+		free := max(0, a.tat[i]-l.limits[i].tolerance-now)
+		b.tat[i] = now + free + int64(random*float64(p.interval-free)) + p.tolerance
+	}
+	place.store(part, &b)
+}

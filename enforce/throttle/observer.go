@@ -8,9 +8,10 @@ type FleetState string
 const (
 	// FleetConnecting is the state of a new Fleet. The Fleet decides alone.
 	FleetConnecting FleetState = "connecting"
-	// FleetUp means that the server answers.
+	// FleetUp means that the server answers: in a cluster, every master.
 	FleetUp FleetState = "up"
-	// FleetDown means that the server is unavailable. The Fleet decides alone.
+	// FleetDown means that the server, or a master of a cluster, is unavailable.
+	// The Fleet decides alone about the keys on it.
 	FleetDown FleetState = "down"
 )
 

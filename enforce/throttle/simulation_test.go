@@ -59,7 +59,7 @@ func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
 	if err != nil {
 		panic(err)
 	}
-	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func() server { return s }}, r
+	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func(string) server { return s }}, r
 }
 
 // 500 processes share the budgets of 200 crawlers. Each crawler sends requests to random processes. It causes at most one round trip per process and emission interval, at any rate of requests, and all processes together accept only as many requests as the file allows.

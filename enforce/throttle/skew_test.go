@@ -13,15 +13,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// node is a server with a wrong clock.
-type node struct {
+// skewedNode is a server with a wrong clock.
+type skewedNode struct {
 	server
 	mini *miniredis.Miniredis
 	skew time.Duration
 }
 
 // nodes are the servers of a cluster. Each key is on one of them.
-type nodes []node
+type nodes []skewedNode
 
 func (n nodes) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 	i := 0
@@ -49,7 +49,7 @@ func newNodes(t *testing.T, skews ...time.Duration) nodes {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		all = append(all, node{valkeyServer{client}, mini, skew})
+		all = append(all, skewedNode{&node{client: client}, mini, skew})
 	}
 	return all
 }
@@ -59,7 +59,7 @@ func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
 	f, r := newLedgerFleet(nil, 1000)
 	f.config.injected = false
 	f.config.Deadline = time.Minute
-	f.server = func() server { return servers }
+	f.server = func(string) server { return servers }
 	return f, r
 }
 
@@ -73,7 +73,7 @@ func TestFleetClocksDiffer(t *testing.T) {
 	for range skews {
 		f, r := newSkewedFleet(servers)
 		f.config.Deadline = 0
-		f.server = func() server { return noDeadline{servers} }
+		f.server = func(string) server { return noDeadline{servers} }
 		fleets, seen = append(fleets, f), append(seen, r)
 	}
 	terms := Compile(Grant{Delay: delay(10 * time.Second)})
@@ -142,7 +142,7 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	servers := newNodes(t, time.Hour)
 	f, _ := newSkewedFleet(servers)
 	f.config.Deadline = 25 * time.Millisecond
-	f.server = func() server { return noDeadline{servers} }
+	f.server = func(string) server { return noDeadline{servers} }
 	terms := Compile(Grant{Delay: delay(2 * time.Second)})
 	key, rnd := newKey(t.Name()), rand.New(rand.NewPCG(1, 8))
 	for i := range 500 {

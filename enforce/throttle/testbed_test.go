@@ -222,6 +222,7 @@ type recorder struct {
 	calls, errors, fallbacks atomic.Int64
 	refusals                 map[Engine]*atomic.Int64
 	states                   chan FleetState
+	cause                    atomic.Value // the text of the last error of FleetState
 }
 
 func newRecorder() *recorder {
@@ -231,9 +232,12 @@ func newRecorder() *recorder {
 	}
 }
 
-func (r *recorder) FleetState(s FleetState, _ error) { r.states <- s }
-func (r *recorder) FleetRefusal(by Engine)           { r.refusals[by].Add(1) }
-func (r *recorder) FleetFallback()                   { r.fallbacks.Add(1) }
+func (r *recorder) FleetState(s FleetState, err error) {
+	r.cause.Store(fmt.Sprint(err))
+	r.states <- s
+}
+func (r *recorder) FleetRefusal(by Engine) { r.refusals[by].Add(1) }
+func (r *recorder) FleetFallback()         { r.fallbacks.Add(1) }
 func (r *recorder) FleetCall(_ time.Duration, err error) {
 	r.calls.Add(1)
 	if err != nil {

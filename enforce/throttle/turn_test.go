@@ -216,7 +216,7 @@ func TestTurnsWhileTheServerIsAway(t *testing.T) {
 	terms, key, w := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a"), newQueue(10)
 	w.hold(t, f, noon, key, terms)
 	turn, _ := w.hold(t, f, noon, key, terms)
-	f.server = func() server { return nil }
+	f.server = func(string) server { return nil }
 	w.abandon(turn, noon.UnixMicro())
 	if turn.state != abandoned {
 		t.Errorf("state %d of a turn that the server has", turn.state)

@@ -44,19 +44,6 @@ type server interface {
 	call(ctx context.Context, q scriptCall) (scriptReply, error)
 }
 
-// valkeyServer is a real server.
-type valkeyServer struct {
-	client valkey.Client
-}
-
-func (s valkeyServer) call(ctx context.Context, q scriptCall) (scriptReply, error) {
-	reply, err := takeScript.Exec(ctx, s.client, []string{q.key}, q.args()).ToArray()
-	if err != nil {
-		return scriptReply{}, err
-	}
-	return parseReply(reply, q.limits)
-}
-
 // args returns the arguments of the script.
 func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }

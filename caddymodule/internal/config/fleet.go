@@ -1,8 +1,10 @@
 package config
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -34,6 +36,11 @@ type Fleet struct {
 	// Required.
 	URL string `json:"url,omitempty"`
 
+	// A file with PEM certificates. Over TLS, the server must have a
+	// certificate that one of them has signed. Default: the certificates that
+	// the system trusts.
+	CAFile string `json:"ca_file,omitempty"`
+
 	// The number of servers that share the budgets, from 1 to 10000. If it is
 	// too low, crawlers may send too many requests while Redis or Valkey can't
 	// be reached. Default: 1.
@@ -62,23 +69,46 @@ func (f *Fleet) check() error {
 	case hasPlaceholder(f.URL):
 		return nil
 	}
-	_, err := f.Config()
+	_, _, err := f.parse()
 	return err
 }
 
-// Config converts the settings to the limiter's.
-func (f *Fleet) Config() (throttle.FleetConfig, error) {
-	c, err := throttle.ParseFleetURL(caddy.NewReplacer().ReplaceAll(f.URL, ""))
-	if err != nil {
-		return c, fmt.Errorf("fleet: %w", err)
+// parse converts the settings to the limiter's, but does not read CAFile. id is
+// the same for the same settings.
+func (f *Fleet) parse() (c throttle.FleetConfig, id string, err error) {
+	address := caddy.NewReplacer().ReplaceAll(f.URL, "")
+	c, err = throttle.ParseFleetURL(address)
+	switch {
+	case err != nil:
+		return c, "", fmt.Errorf("fleet: %w", err)
+	case f.CAFile != "" && c.TLS == nil:
+		return c, "", errors.New("fleet: ca_file needs TLS: write rediss:// or valkeys://")
 	}
 	c.Prefix, c.Instances, c.Deadline = f.Prefix, max(f.Instances, 1), time.Duration(f.Deadline)
-	return c, nil
+	return c, fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline), nil
+}
+
+// Config converts the settings to the limiter's, and reads CAFile. id is the same
+// for the same settings: a changed password or certificate makes another one.
+func (f *Fleet) Config() (c throttle.FleetConfig, id string, err error) {
+	c, id, err = f.parse()
+	if err != nil || f.CAFile == "" {
+		return c, id, err
+	}
+	pem, err := os.ReadFile(caddy.NewReplacer().ReplaceAll(f.CAFile, ""))
+	if err != nil {
+		return c, "", fmt.Errorf("fleet: ca_file: %w", err)
+	}
+	if c.TLS.RootCAs = x509.NewCertPool(); !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
+		return c, "", fmt.Errorf("fleet: ca_file %s has no PEM certificate", f.CAFile)
+	}
+	return c, fmt.Sprintf("%s %q", id, pem), nil
 }
 
 // fleet parses
 //
 //	fleet <url> {
+//		ca_file   <path>
 //		instances <number>
 //		prefix    <text>
 //		deadline  <duration>
@@ -87,6 +117,7 @@ func (p *parser) fleet(_, address string) error {
 	f := &Fleet{URL: address}
 	p.settings.Fleet = f
 	return p.block(table{
+		"ca_file":   text(&f.CAFile, nil),
 		"instances": number(&f.Instances, 1, maxInstances),
 		"prefix":    text(&f.Prefix, nil),
 		"deadline":  duration(&f.Deadline, time.Millisecond),

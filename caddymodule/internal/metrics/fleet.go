@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 var (
 	fleetUp = newDesc("fleet_up",
-		"1 while the fleet's Redis or Valkey answers, 0 while each server counts alone. Absent without a fleet.")
+		"1 while the fleet's Redis or Valkey answers (in a cluster, every master), 0 while each server counts alone. Absent without a fleet.")
 	fleets = newLive(prometheus.GaugeValue, sendFleets, fleetUp)
 
 	fleetCalls = collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -32,7 +33,15 @@ type Fleet struct {
 	log       logger
 	instances int
 	last      atomic.Pointer[FleetChange] // nil before the first change
+
+	mu     sync.Mutex
+	outage bool        // the log says that Redis does not answer
+	steady *time.Timer // logs the end of the outage
 }
+
+// steadyAfter is how long Redis must answer until the log says so, after an
+// outage. So one that comes and goes causes two lines in all.
+const steadyAfter = 10 * time.Second
 
 // FleetChange is a change between up and down.
 type FleetChange struct {
@@ -51,7 +60,14 @@ func (f *Fleet) Start(log *zap.Logger) {
 }
 
 // Close ends the report.
-func (f *Fleet) Close() { fleets.values.Delete(f) }
+func (f *Fleet) Close() {
+	fleets.values.Delete(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.steady != nil {
+		f.steady.Stop()
+	}
+}
 
 // LastChange returns the last change, nil before the first.
 func (f *Fleet) LastChange() *FleetChange { return f.last.Load() }
@@ -63,13 +79,32 @@ func (f *Fleet) Failed(err error) {
 
 // FleetState implements throttle.Observer.
 func (f *Fleet) FleetState(s throttle.FleetState, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.last.Store(&FleetChange{s == throttle.FleetUp, time.Now(), err})
-	if s == throttle.FleetDown {
+	if f.steady != nil {
+		f.steady.Stop()
+	}
+	switch {
+	case s != throttle.FleetUp && !f.outage:
+		f.outage = true
 		f.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
 			zap.Int("instances", f.instances), zap.Error(err))
-		return
+	case s == throttle.FleetUp && f.outage:
+		f.steady = time.AfterFunc(steadyAfter, f.logReturn)
+	case s == throttle.FleetUp:
+		f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(s)))
 	}
-	f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(s)))
+}
+
+// logReturn logs that Redis answers again.
+func (f *Fleet) logReturn() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if last := f.last.Load(); last.Up {
+		f.outage = false
+		f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(throttle.FleetUp)), zap.Time("since", last.Time))
+	}
 }
 
 // FleetCall implements throttle.Observer.

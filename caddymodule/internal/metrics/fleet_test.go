@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// A Redis that comes and goes causes one line when it goes, and one when it has
+// answered for ten seconds.
+func TestFleetLogsAnOutageOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := zapobserver.New(zap.InfoLevel)
+		f := NewFleet(4)
+		f.Start(zap.New(core))
+		defer f.Close()
+		check := func(when string, lines int, up bool) {
+			t.Helper()
+			synctest.Wait()
+			if logs.Len() != lines || f.LastChange().Up != up {
+				t.Fatalf("%s: %d lines, up %t; want %d, %t", when, logs.Len(), f.LastChange().Up, lines, up)
+			}
+		}
+		f.FleetState(throttle.FleetUp, nil)
+		check("at the first connection", 1, true)
+		for range 100 {
+			f.FleetState(throttle.FleetDown, errors.New("reset"))
+			check("in the outage", 2, false)
+			time.Sleep(3 * time.Second)
+			f.FleetState(throttle.FleetUp, nil)
+			time.Sleep(steadyAfter - time.Second)
+			check("while it comes and goes", 2, true)
+		}
+		time.Sleep(time.Second)
+		check("after the outage", 3, true)
+		if last := logs.All()[2]; last.Message != "fleet: budgets are shared" || !last.ContextMap()["since"].(time.Time).Equal(time.Now().Add(-steadyAfter)) {
+			t.Errorf("the last line is %v", last)
+		}
+		f.FleetState(throttle.FleetDown, errors.New("reset"))
+		check("in the next outage", 4, false)
+		f.FleetState(throttle.FleetUp, nil)
+		f.Close()
+		time.Sleep(time.Minute)
+		check("after Close", 4, true)
+	})
+}
