@@ -30,7 +30,7 @@ type apacheParser struct {
 
 // sectionTag is a tag that begins or ends a section. Apache requires that it is
 // on a line of its own.
-var sectionTag = regexp.MustCompile(`^<(/?)(\w+)([^>]*|.*["'])\s*>$`)
+var sectionTag = regexp.MustCompile(`^<(/?)(\w+)(\s*[<>=]+[^>]*|[^>]*|.*["'])\s*>$`)
 
 // parse parses the directives of the section open, or the whole configuration if
 // open is "".
@@ -176,10 +176,7 @@ func (s *apacheSite) headerLine(in context, args []string) {
 		if name, found := strings.CutPrefix(c, "env="); found {
 			conditions = s.environment(name)
 		} else {
-			conditions = variable{{where: unsaid("the condition %s", clip(c))}}
-			if m := statusCondition.FindStringSubmatch(c); m != nil {
-				conditions[0].where = of(headers.KindStatus, m[1])
-			}
+			conditions = variable{{where: condition(strings.TrimPrefix(c, "expr="))}}
 		}
 	}
 	for _, c := range conditions {
@@ -188,20 +185,51 @@ func (s *apacheSite) headerLine(in context, args []string) {
 	}
 }
 
-// statusCondition is a condition for the status of the response.
-var statusCondition = regexp.MustCompile(`^(?:expr=)?%\{REQUEST_STATUS\}\s*(?:==|-eq)\s*'?(\d+)'?$`)
+// comparison is an expression that compares a variable with a text or with a
+// regular expression (httpd.apache.org/docs/2.4/expr.html).
+var comparison = regexp.MustCompile(`^%\{(?:resp:)?([\w-]+)\}\s*(?:(?:==|-eq)\s*'?([^']+?)'?|=~\s*(?:m#(.*)#|m\|(.*)\||m?/(.*)/)(i?))$`)
+
+// condition returns the pattern of the requests for which an expression is true.
+func condition(expr string) pattern {
+	m, op := comparison.FindStringSubmatch(strings.TrimSpace(expr)), "="
+	if m == nil {
+		return unsaid("the condition %s", clip(expr))
+	} else if m[2] == "" {
+		op = "~" + strings.Replace(m[6], "i", "*", 1)
+	}
+	return compare(m[1], op, strings.ReplaceAll(m[2]+m[3]+m[4]+m[5], `\/`, "/"))
+}
 
 // environment returns the conditions under which a variable of the environment
 // is set, or not set if its name begins with an exclamation mark.
 func (s *apacheSite) environment(name string) variable {
 	name, not := strings.CutPrefix(strings.ToLower(name), "!")
-	all := slices.DeleteFunc(slices.Clone(s.variables[name]), func(v value) bool { return v.text == "" || !s.spend(v.number, 1) })
+	all := s.set(s.variables[name])
 	switch {
 	case len(all) == 0 || not && len(all) > 1:
 		return variable{{where: unsaid("the condition env=%s", clip(name))}}
 	case not:
 		all[0].where = all[0].where.negate()
 	}
+	return all
+}
+
+// set returns the values of a variable that are not empty, without the crawlers for
+// which a later line unsets it.
+func (s *apacheSite) set(v variable) (all variable) {
+	for i, except := len(v)-1, ""; i >= 0 && s.spend(v[i].number, 1); i-- {
+		one := v[i]
+		switch {
+		case one.text != "":
+			one.where.except = except
+			all = append(all, one)
+		case one.where.agent == "":
+			s.comment(one.number, false, "it unsets a variable for some requests; here, the variable stays set")
+		case len(except) < maxExpression:
+			except += "|" + one.where.agent
+		}
+	}
+	slices.Reverse(all)
 	return all
 }
 
@@ -234,8 +262,8 @@ func (s *apacheSite) access(in context, d *apacheDirective) {
 	if m == nil {
 		return
 	}
-	for _, one := range s.variables[strings.ToLower(m[1])] {
-		if in.number, in.where = one.number, where.and(one.where); one.where.agent != "" && one.text != "" && s.spend(one.number, 1) {
+	for _, one := range s.set(s.variables[strings.ToLower(m[1])]) {
+		if in.number, in.where = one.number, where.and(one.where); one.where.agent != "" {
 			s.denied = append(s.denied, headerLine{context: in})
 		}
 	}
@@ -250,7 +278,12 @@ func (s *apacheSite) enter(in context, d *apacheDirective) context {
 	}
 	where := unsaid("x_robots_tag can't select these requests")
 	switch arg := strings.Join(args, ""); {
-	case name == "requireall" || name == "requireany":
+	case name == "requireall" || name == "requireany" || name == "limit" && slices.Contains(args, "GET"):
+		return in
+	case strings.HasPrefix(name, "if") && name != "if" && !strings.HasPrefix(arg, "!"): // IfModule and the like
+		if !strings.Contains(arg, "headers") {
+			in.where = in.where.note(false, "converted as if %s holds", text)
+		}
 		return in
 	case len(args) != 1:
 	case name == "files":
@@ -263,11 +296,8 @@ func (s *apacheSite) enter(in context, d *apacheDirective) context {
 		where = pathExpression(arg, false)
 	case name == "directory":
 		where = s.folder(arg)
-	case strings.HasPrefix(name, "if") && name != "if" && !strings.HasPrefix(arg, "!"): // IfModule and the like
-		if !strings.Contains(arg, "headers") {
-			in.where = in.where.note(false, "converted as if %s holds", text)
-		}
-		return in
+	case name == "if":
+		where = condition(arg)
 	}
 	if where.unsaid != "" {
 		where.unsaid = text + ": " + where.unsaid

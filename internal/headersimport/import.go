@@ -19,7 +19,8 @@ type Result struct {
 	left    int // of maxSteps
 }
 
-// Site has the settings of one nginx server or one Apache virtual host.
+// Site has the settings of an nginx server or an Apache virtual host, or of several
+// that have the same names.
 type Site struct {
 	// Line is the number of the line at which the site's block begins, 0 for a
 	// site outside of all blocks.
@@ -30,6 +31,8 @@ type Site struct {
 	Entries []Entry
 	// Policy has deny lines for the crawlers that the server refuses.
 	Policy []string
+	denied []headerLine // the lines of the configuration for them
+	key    string       // the sorted names
 }
 
 // Entry is a rule or a comment, and the number of the line of the configuration

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,17 @@ func TestImportLines(t *testing.T) {
 		{"SetEnvIf Request_URI \"^/a\" p\nSetEnvIf Request_URI \"^/b\" p\nHeader set X-Robots-Tag noindex env=p", "/a noindex|/b noindex", false},
 		{"SetEnvIf Request_URI \"^/a\" p\nSetEnvIf Request_URI \"^/b\" p\nHeader set X-Robots-Tag noindex env=!p", "", true},
 		{"SetEnvIf Request_URI x p\nSetEnvIf Request_URI y !p\nHeader set X-Robots-Tag noindex env=p", "/*x noindex", false},
+		{"SetEnvIf User-Agent Googlebot p\nSetEnvIf User-Agent Googlebot-Image !p\nHeader set X-Robots-Tag noindex env=p", "* googlebot: only noindex", false},
 		{"Header set X-Robots-Tag noindex \"expr=%{REQUEST_STATUS} -eq 404\"", "status 404 noindex", false},
+		{"Header set X-Robots-Tag noindex \"expr=%{REQUEST_URI} =~ m#\\.pdf$#\"", `~ \.pdf$ noindex`, false},
+		{"Header set X-Robots-Tag noindex \"expr=%{REQUEST_URI} =~ /^\\/a\\//\"", "/a/ noindex", false},
+		{"Header set X-Robots-Tag noindex \"expr=%{HTTP_USER_AGENT} =~ /GOOGLEBOT$/i\"", "", true},
+		{"Header set X-Robots-Tag noindex \"expr=%{HTTP_USER_AGENT} =~ m|bingbot|\"", "* bingbot: only noindex", false},
+		{"Header set X-Robots-Tag noindex \"expr=%{resp:Content-Type} =~ m#^image/#\"", "type image/* noindex", false},
+		{"Header set X-Robots-Tag noindex \"expr=%{QUERY_STRING} =~ /^print=/\"", "/*?print= noindex", false},
+		{"Header set X-Robots-Tag noindex \"expr=%{REQUEST_URI} =~ /a/ && %{HTTPS} == 'on'\"", "", true},
+		{"<If \"%{REQUEST_URI} == '/a'\">\nHeader set X-Robots-Tag noindex\n</If>", "/a$ noindex|/a? noindex", false},
+		{"<If \"%{HTTP_HOST} == 'a.test'\">\nHeader set X-Robots-Tag noindex\n</If>", "", true},
 		{"Header set X-Robots-Tag \"noindex, nonsense\"", "* noindex", true},
 
 		// Lines and sections of Apache.
@@ -62,6 +73,7 @@ func TestImportLines(t *testing.T) {
 		{"<Files \"[!a]?.txt\">\nHeader set X-Robots-Tag none\n</Files>", `~ ^(?s)[^a].\.txt$ none`, false},
 		{"<Location /a*b>\nHeader set X-Robots-Tag none\n</Location>", "", true},
 		{"<IfModule mod_headers.c>\nHeader \\\n set X-Robots-Tag none\n</IfModule>", "* none", false},
+		{"<IfVersion >= 2.4>\nHeader set X-Robots-Tag none\n</IfVersion>", "* none", false},
 		{"<IfModule !mod_headers.c>\nHeader set X-Robots-Tag none\n</IfModule>", "", true},
 		{"<Files *.pdf> Header set X-Robots-Tag noindex </Files>", "", true},
 		{"<Files *.pdf>\nHeader set X-Robots-Tag noindex </Files>\n</Files>", "", true},
@@ -70,6 +82,10 @@ func TestImportLines(t *testing.T) {
 		{"BrowserMatchNoCase \"(AhrefsBot|MJ12bot)\" bad\nDeny from env=bad", "deny AhrefsBot MJ12bot", false},
 		{"SetEnvIfNoCase User-Agent \"^DotBot\" bad\n<RequireAll>\nRequire not env bad\n</RequireAll>", "deny DotBot", false},
 		{"SetEnvIfNoCase User-Agent DotBot bad\n<Location /a/>\nDeny from all env=bad\n</Location>", "deny DotBot /a/", false},
+		{"SetEnvIfNoCase User-Agent DotBot bad\n<Limit GET POST>\nDeny from env=bad\n</Limit>", "deny DotBot", false},
+		{"SetEnvIfNoCase User-Agent DotBot bad\n<Limit POST>\nDeny from env=bad\n</Limit>", "", true},
+		{"BrowserMatchNoCase \"Yandex(Images|Video)\" bad\nBrowserMatch YandexImages !bad\nDeny from env=bad", "deny YandexVideo YandexVideoParser", false},
+		{"BrowserMatch YandexImages !bad\nBrowserMatchNoCase \"YandexImages|DotBot\" bad\nDeny from env=bad", "deny YandexImages DotBot", false},
 		{"SetEnvIfNoCase User-Agent NoSuchBot bad\nDeny from env=bad", "", true},
 		{"SetEnvIfNoCase User-Agent bot bad\nDeny from env=bad", "", true},
 		{"SetEnvIfNoCase User-Agent DotBot bad\n<Files *.pdf>\nDeny from env=bad\n</Files>\nDeny from env=bad", "deny DotBot", false},
@@ -77,6 +93,7 @@ func TestImportLines(t *testing.T) {
 		{"RewriteCond %{HTTP_USER_AGENT} DotBot\nRewriteRule ^ - [F]", "", true},
 		{"if ($http_user_agent ~* (AhrefsBot|mj12bot)) { return 403; }", "deny AhrefsBot MJ12bot", false},
 		{"map $http_user_agent $bad { default 0; ~*DotBot 1; ~*Googlebot 0; }\nserver { if ($bad) { return 444; } }", "deny DotBot", false},
+		{"map $http_user_agent $bad { default 0; ~*YandexImages 0; ~*Yandex(Images|Video) 1; ~*DotBot 1; ~*DotBot 0; }\nserver { if ($bad) { return 403; } }", "deny YandexVideo YandexVideoParser|deny DotBot", false},
 		{"map $http_user_agent $bad { default ''; ~*DotBot x; }\nserver { location /a/ { if ($bad = x) { return 403; } } }", "deny DotBot /a/", false},
 		{"map $http_user_agent $bad { default 0; ~*DotBot 1; }\nserver { if ($bad != 1) { return 403; } }", "", false},
 
@@ -98,6 +115,13 @@ func TestImportLines(t *testing.T) {
 		{"map $sent_http_content_type $x { ~^image/ noindex; 'text/html; charset=utf-8' nofollow; }\nserver { add_header X-Robots-Tag $x; }", "type image/* noindex|type text/html nofollow", false},
 		{"map $host $x { a.test noindex; }\nserver { add_header X-Robots-Tag $x; }", "", true},
 		{"set $x ''; if ($uri ~ ^/a/) { set $x noindex; }\nadd_header X-Robots-Tag $x;", "/a/ noindex", false},
+		{"if ($request_uri ~ ^/search\\?) { add_header X-Robots-Tag noindex; }", "/search? noindex", false},
+		{"if ($request_uri ~ [?&](a|b)=) { add_header X-Robots-Tag noindex; }", "/*&a= noindex|/*&b= noindex|/*?a= noindex|/*?b= noindex", false},
+		{"if ($request_uri ~* \\?Print$) { add_header X-Robots-Tag noindex; }", "/*?Print$ noindex|/*?Print? noindex", true},
+		{"if ($args ~ ^page=) { add_header X-Robots-Tag noindex; }", "/*?page= noindex", false},
+		{"if ($query_string ~ preview) { add_header X-Robots-Tag noindex; }", "/*?*preview noindex", false},
+		{"location /a/ { if ($args ~ preview) { add_header X-Robots-Tag noindex; } }", "/a/*?*preview noindex", false},
+		{"if ($args = '') { add_header X-Robots-Tag noindex; }", "", true},
 		{"if ($uri !~ ^/a/) { add_header X-Robots-Tag noindex; }", "not /a/ noindex", false},
 		{"http { add_header X-Robots-Tag none; server { add_header X-A b; } server { } }", "* none", false},
 		{"http { more_set_headers 'X-Robots-Tag: none'; server { add_header X-A b; } }", "* none", false},
@@ -111,6 +135,31 @@ func TestImportLines(t *testing.T) {
 		got, missing := lines(Import([]byte(tt.config)))
 		if strings.Join(got, "|") != tt.want || missing != tt.missing {
 			t.Errorf("%s\ngot  %s, missing %v\nwant %s, missing %v\n%s", tt.config, strings.Join(got, "|"), missing, tt.want, tt.missing, text(Import([]byte(tt.config))))
+		}
+	}
+}
+
+// Servers with the same names, at several ports, are one site: a Caddyfile can have
+// each name once.
+func TestServersWithTheSameNames(t *testing.T) {
+	for _, config := range []string{
+		"http { add_header X-Robots-Tag none; map $http_user_agent $bad { ~*DotBot 1; }\nserver { server_name a.test b.test; if ($bad) { return 403; } }\n" +
+			"server { server_name b.test a.test; if ($bad) { return 403; } location /a { more_set_headers 'X-Robots-Tag: noindex'; } } server { server_name c.test; } }",
+		"Header set X-Robots-Tag none\nBrowserMatch DotBot bad\nDeny from env=bad\n<VirtualHost *:80>\nServerName a.test\nServerAlias b.test\n</VirtualHost>\n" +
+			"<VirtualHost *:443>\nServerName b.test\nServerAlias a.test\n<LocationMatch ^/a>\nHeader set X-Robots-Tag noindex\n</LocationMatch>\n</VirtualHost>\n<VirtualHost *:443>\nServerName c.test\n</VirtualHost>\n",
+	} {
+		var got []string
+		for _, s := range Import([]byte(config)).Sites {
+			if all, _ := lines(Result{Sites: []Site{s}}); len(s.Names) > 0 {
+				got = append(got, strings.Join(s.Names, " ")+": "+strings.Join(all, "|"))
+			}
+		}
+		want := []string{"a.test b.test: deny DotBot|* none|/a noindex", "c.test: * none"}
+		if strings.HasPrefix(config, "Header") {
+			want[1] = "c.test: deny DotBot|* none"
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

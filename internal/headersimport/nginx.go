@@ -271,9 +271,16 @@ func (s *nginxSite) condition(words []string) (all variable) {
 	}
 	op, not := strings.CutPrefix(words[1], "!")
 	if known := s.variables[strings.ToLower(words[0])]; known != nil && op == "=" {
-		return slices.DeleteFunc(known.settled(), func(one value) bool {
-			return (one.text == words[2]) == not || not && one.text == ""
-		})
+		except := "" // crawlers with another value, because the first expression of a map that matches decides
+		for _, one := range known.settled() {
+			if (one.text == words[2]) != not && !(not && one.text == "") {
+				one.where.except = except
+				all = append(all, one)
+			} else if one.where.agent != "" && len(except) < maxExpression {
+				except += "|" + one.where.agent
+			}
+		}
+		return all
 	}
 	where := compare(words[0], op, words[2])
 	if not {

@@ -16,6 +16,7 @@ import (
 type pattern struct {
 	settings []headers.Setting // without directives
 	agent    string            // regular expression; "": all clients
+	except   string            // regular expressions of User-Agents that agent excludes, each after a |
 	notes    []Entry           // how the settings differ from the configuration
 	unsaid   string            // why there are no settings; "" if there are
 }
@@ -84,7 +85,7 @@ func (p pattern) and(q pattern) pattern {
 	} else if q.agent != "" {
 		r.unsaid = "it has two conditions for the User-Agent"
 	}
-	r.notes = slices.Concat(p.notes, q.notes)
+	r.notes, r.except = slices.Concat(p.notes, q.notes), p.except+q.except
 	if len(r.settings) > 0 && r.settings[0].Kind == headers.KindPath && strings.Contains(fmt.Sprint(p.settings, q.settings), "(?i)") {
 		r = r.note(true, "only this spelling in upper and lower case")
 	}
@@ -107,6 +108,10 @@ func (p pattern) below(q pattern) (texts []string, ok bool) {
 		for _, b := range q.settings {
 			if b.Kind == headers.KindPath && strings.HasPrefix(b.Pattern, a.Pattern) && !b.Not {
 				texts = append(texts, b.Pattern)
+				continue
+			}
+			if rest, found := strings.CutPrefix(b.Pattern, "/*"); found && b.Kind == headers.KindPath && !b.Not && rest != "" && !strings.Contains(a.Pattern, rest[:1]) {
+				texts = append(texts, a.Pattern+"*"+rest) // no part of rest is in the folder
 				continue
 			}
 			globs := nameglob.FromRegexp(strings.TrimPrefix(b.Pattern, "(?i)"))
@@ -242,6 +247,22 @@ func pathExpression(expr string, fold bool) (all pattern) {
 	return all
 }
 
+// queryMark is the beginning of a query in a regular expression.
+var queryMark = regexp.MustCompile(`\\\?|\[[^]]*\?`)
+
+// targetExpression returns the pattern of the paths with a query that a regular
+// expression matches.
+func targetExpression(expr string, fold bool) pattern {
+	p := partOfPath(strings.TrimPrefix(expr, "(?i)"))
+	for i, r := range p.settings {
+		p.settings[i].Pattern = strings.ReplaceAll(r.Pattern, "%3F", "?")
+	}
+	if fold || strings.HasPrefix(expr, "(?i)") {
+		p = p.note(true, "only this spelling in upper and lower case")
+	}
+	return p
+}
+
 // partOfPath returns the pattern of a regular expression for paths that consists
 // of literals and .*
 func partOfPath(expr string) pattern {
@@ -283,8 +304,16 @@ func compare(variable, op, value string) pattern {
 	case "$uri", "$document_uri", "$request_uri", "request_uri":
 		if op == "=" {
 			return of(headers.KindPath, whole(quotePath(value))...)
+		} else if variable[0] == '$' && strings.ContainsRune(value, '?') && queryMark.MatchString(value) {
+			return targetExpression(value, op == "~*")
 		}
 		return pathExpression(value, op == "~*")
+	case "$args", "$query_string", "query_string":
+		if text, begin := strings.CutPrefix(value, "^"); op != "=" && begin {
+			return targetExpression(`^/.*\?`+text, op == "~*")
+		} else if op != "=" {
+			return targetExpression(`^/.*\?.*`+value, op == "~*")
+		}
 	case "$http_user_agent", "user-agent", "http_user_agent":
 		if op == "=" {
 			value = "^" + regexp.QuoteMeta(value) + "$"
@@ -293,7 +322,9 @@ func compare(variable, op, value string) pattern {
 			return unsaid("%v", err)
 		}
 		return pattern{settings: everything.settings, agent: value}
-	case "$sent_http_content_type", "$upstream_http_content_type", "content_type":
+	case "request_status":
+		return of(headers.KindStatus, value)
+	case "$sent_http_content_type", "$upstream_http_content_type", "content_type", "content-type":
 		media, _, _ := strings.Cut(strings.NewReplacer(`\`, "", "^", "", "$", "").Replace(value), ";")
 		if strings.HasSuffix(media, "/") {
 			media += "*"

@@ -146,6 +146,7 @@ func (s *siteImporter) finish(precedence string) {
 	if s.indexes == nil {
 		s.indexes = []string{"index.html"}
 	}
+	s.merge()
 	var unsent []int // numbers of the lines that the server does not apply to errors
 	for _, l := range s.lines {
 		if s.spend(l.number, 1+len(s.redirects)) {
@@ -155,6 +156,7 @@ func (s *siteImporter) finish(precedence string) {
 			unsent = append(unsent, l.number)
 		}
 	}
+	s.site.denied = s.denied
 	s.policy()
 	s.sections = slices.Compact(s.sections)
 	if slices.ContainsFunc(s.lines, func(l headerLine) bool { return len(s.sections) > 1 || len(s.sections) == 1 && l.text != s.sections[0] }) {
@@ -166,6 +168,22 @@ func (s *siteImporter) finish(precedence string) {
 	slices.SortStableFunc(s.site.Entries, func(a, b Entry) int { return cmp.Compare(a.Line, b.Line) })
 	if len(s.site.Entries)+len(s.site.Policy) > 0 {
 		s.Sites = append(s.Sites, s.site)
+	}
+}
+
+// merge makes the site one with an earlier site of the same names, which is at
+// another port.
+func (s *siteImporter) merge() {
+	s.site.key = strings.Join(slices.Sorted(slices.Values(s.site.Names)), " ")
+	i := slices.IndexFunc(s.Sites, func(o Site) bool { return o.key == s.site.key && o.key != "" })
+	if i < 0 || !s.spend(s.site.Line, len(s.Sites[i].Entries)+len(s.Sites[i].denied)) {
+		return
+	}
+	s.denied = slices.Concat(s.Sites[i].denied, s.denied)
+	s.site = s.Sites[i]
+	s.Sites = slices.Delete(s.Sites, i, i+1)
+	for _, e := range s.site.Entries {
+		s.seen[e.String()] = true
 	}
 }
 
@@ -204,7 +222,7 @@ func (s *siteImporter) add(l *headerLine, where pattern) {
 	}
 	names := []string{""}
 	if where.agent != "" {
-		found, others := s.crawlers(l.number, where.agent)
+		found, others := s.crawlers(l.number, where)
 		if names = headerNames(found); others != "" {
 			s.notConverted(l.number, "a header can't name these crawlers: %s", others)
 		}
@@ -231,6 +249,7 @@ var blank = regexp.MustCompile(`^.* .*$`)
 
 // policy adds deny lines for the crawlers that the server refuses.
 func (s *siteImporter) policy() {
+	s.site.Policy = nil
 	denied := map[string]bool{} // names of crawlers, with the paths
 	for _, whole := range []bool{true, false} {
 		for _, d := range s.denied {
@@ -241,7 +260,7 @@ func (s *siteImporter) policy() {
 			if !whole {
 				texts, ok = root.below(d.where)
 			}
-			found, others := s.crawlers(d.number, d.where.agent)
+			found, others := s.crawlers(d.number, d.where)
 			if !ok || others != "" {
 				s.notConverted(d.number, "%s", cmp.Or(d.where.unsaid, "a policy can't name these crawlers, or can't select these requests; a matcher of Caddy can refuse them: "+others))
 			}
@@ -259,16 +278,18 @@ func (s *siteImporter) policy() {
 	}
 }
 
-// crawlers returns the crawlers of the registry with a User-Agent that a regular
-// expression matches, and its alternatives that match none or too many.
-func (r *Result) crawlers(line int, expr string) (found []*crawler.Crawler, others string) {
+// crawlers returns the crawlers of the registry with a User-Agent that a pattern
+// selects, and the alternatives of its expression that match none or too many.
+func (r *Result) crawlers(line int, where pattern) (found []*crawler.Crawler, others string) {
 	registry := crawler.Builtin()
-	for _, word := range alternatives(expr) {
+	sent := func(re *regexp.Regexp, row *crawler.Crawler) bool {
+		return slices.ContainsFunc(row.Tokens(), func(token string) bool { return re.MatchString(token + "/1.0") })
+	}
+	for _, word := range alternatives(where.agent) {
 		var matching []*crawler.Crawler
 		re, err := regexp.Compile("(?i)" + word)
 		for row := range registry.All() {
-			if err == nil && r.left > 0 && registry.Lookup(row.Robots[0]) == row &&
-				slices.ContainsFunc(row.Tokens(), func(token string) bool { return re.MatchString(token + "/1.0") }) {
+			if err == nil && r.left > 0 && registry.Lookup(row.Robots[0]) == row && sent(re, row) {
 				matching = append(matching, row)
 			}
 		}
@@ -281,6 +302,9 @@ func (r *Result) crawlers(line int, expr string) (found []*crawler.Crawler, othe
 				found = append(found, row)
 			}
 		}
+	}
+	if re, err := regexp.Compile("(?i)" + strings.TrimPrefix(where.except, "|")); where.except != "" && err == nil && r.spend(line, 200) {
+		found = slices.DeleteFunc(found, func(row *crawler.Crawler) bool { return sent(re, row) })
 	}
 	return found, clip(strings.TrimSpace(others))
 }

@@ -124,6 +124,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"headers-import-sites", 2, "headers-import ../headers/import/nginx-sites.conf", ""},
 		{"headers-import-hosts", 2, "headers-import ../headers/import/apache-hosts.conf", ""},
 		{"headers-import-names", 2, "headers-import -", "server { add_header X-Robots-Tag noindex; }\nserver { server_name ~^www\\d+\\.example\\.com$ *.example.*; add_header X-Robots-Tag noindex; }\nserver { server_name .example.org; add_header X-Robots-Tag $x; }\n"},
+		{"headers-import-same-names", 0, "headers-import -", "http { add_header X-Robots-Tag none always;\nserver { listen 80; server_name a.test b.test; }\nserver { listen 443; server_name a.test b.test; }\nserver { server_name B.test; }\nserver { server_name c.test; }\n}\n"},
 		{"headers-import-missing", 1, "headers-import nothing-here.conf", ""},
 
 		{"init", 0, "init --config init.json --site example.com --robots init.txt", ""},

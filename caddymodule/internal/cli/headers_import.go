@@ -52,11 +52,12 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	write("", imported.Entries)
+	used := map[string]bool{}
 	for i, site := range imported.Sites {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		head, indent, end := siteHead(&site)
+		head, indent, end := siteHead(&site, used)
 		fmt.Fprint(out, head)
 		write(indent, site.Entries)
 		if site.Policy != nil {
@@ -68,12 +69,18 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // siteHead returns the text before and after the lines of a site, and the blanks
-// before each: a site block if its names are valid Caddy addresses, otherwise a
-// comment.
-func siteHead(site *headersimport.Site) (head, indent, end string) {
+// before each: a site block if its names are valid Caddy addresses that no site
+// before it used, otherwise a comment.
+func siteHead(site *headersimport.Site, used map[string]bool) (head, indent, end string) {
 	addresses, all := siteAddresses(site.Names)
 	names := "your site"
+	for _, address := range addresses {
+		all = all && !used[strings.ToLower(address)]
+	}
 	if all && site.Line > 0 {
+		for _, address := range addresses {
+			used[strings.ToLower(address)] = true
+		}
 		return fmt.Sprintf("# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", ")), "\t\t", "\t}\n}\n"
 	}
 	if site.Line > 0 {

@@ -52,7 +52,7 @@ func TestHeadersImportAgainstRealServers(t *testing.T) {
 				www/shopping/a.html www/open/a.html www/open/a.pdf`,
 			urls: []importURL{
 				{path: "/", more: "answers the URL of a folder"}, {path: "/", ua: googlebot}, {path: "/page.html"}, {path: "/page.html", ua: googlebot}, {path: "/page.html?a=/x.pdf"},
-				{path: "/a.zip"}, {path: "/a.zip?download"}, {path: "/a.csv", less: "line 54: not converted"}, {path: "/feeds/a.xml", less: "line 45: not converted"}, {path: "/feeds/", more: "answers the URL of a folder", less: "line 45: not converted"},
+				{path: "/a.zip"}, {path: "/a.zip?download"}, {path: "/a.csv"}, {path: "/page.html?print=1"}, {path: "/page.html?x&print=1"}, {path: "/feeds/a.xml", less: "line 45: not converted"}, {path: "/feeds/", more: "answers the URL of a folder", less: "line 45: not converted"},
 				{path: "/public/", more: "answers the URL of a folder"}, {path: "/public/a.html"}, {path: "/public/a.html", ua: googlebot},
 				{path: "/manuals/a.html", less: "line 60: not converted"}, {path: "/manuals/b/a.pdf"},
 				{path: "/docs/", more: "answers the URL of a folder"}, {path: "/docs/a.html"}, {path: "/docs/a.txt"}, {path: "/docs/b/c.html"},
@@ -75,7 +75,7 @@ func TestHeadersImportAgainstRealServers(t *testing.T) {
 				www/a.doc www/a.DOCX www/report-1.txt www/report-a.txt www/b/xreport-22.txt www/drafts/a.html www/drafts/a.doc www/styles/a.css www/styles/a.docx
 				www/docs/index.html www/docs/a.html www/docs/a.txt www/docs/open/a.txt www/docs/open/a.html www/contact.html www/contacts.html www/old/a.html www/older/a.doc
 				www/b/print/a.html www/print/a.html www/private/a.txt www/private/b/a.txt www/private/a.html www/year/2026/a.html www/year/x/a.html
-				www/start/start.html www/app/file.html www/front.html www/named/file.html www/agent/a.html`,
+				www/start/start.html www/app/file.html www/front.html www/named/file.html www/agent/a.html www/query/a.html www/query/index.html`,
 			urls: []importURL{
 				{path: "/"}, {path: "/", ua: googlebot}, {path: "/page.html"}, {path: "/page.html", ua: googlebot}, {path: "/page.html?a=/x.pdf"},
 				{path: "/a.zip"}, {path: "/a.ZIP"}, {path: "/feeds/a.xml"}, {path: "/feeds/a.zip", more: "line 46: the server sends only one"}, {path: "/exactly"}, {path: "/exactly?x"},
@@ -87,7 +87,7 @@ func TestHeadersImportAgainstRealServers(t *testing.T) {
 				{path: "/b/print/a.html", more: "(line 64)"}, {path: "/print/a.html", more: "(line 64)"}, {path: "/page.html?from=/print/", more: "line 64: a * of the pattern"},
 				{path: "/private/a.txt", more: "(line 65)"}, {path: "/private/b/a.txt?x", more: "(line 65)"}, {path: "/private/a.html"}, {path: "/year/2026/a.html", more: "(line 66)", less: "line 66: not converted"}, {path: "/year/x/a.html"},
 				{path: "/start/", more: "(line 67)"}, {path: "/start/start.html", more: "(line 67)"}, {path: "/app/x", more: "(line 69)"}, {path: "/app/file.html", more: "try_files (line 68) answers"}, {path: "/front.html", more: "(line 69)"},
-				{path: "/named/x", more: "location @named (line 71)", less: "line 71: not converted"}, {path: "/named/file.html"}, {path: "/agent/a.html"}, {path: "/agent/a.html", ua: bingbot, more: "(line 74)"}, {path: "/agent/a.html", ua: dotbot},
+				{path: "/named/x", more: "location @named (line 71)", less: "line 71: not converted"}, {path: "/named/file.html"}, {path: "/query/a.html"}, {path: "/query/a.html?print=1", more: "(line 77)"}, {path: "/query/a.html?x&print=1", more: "(line 77)"}, {path: "/query/a.html?sprint=1"}, {path: "/query/?print=1", more: "(line 77)"}, {path: "/agent/a.html"}, {path: "/agent/a.html", ua: bingbot, more: "(line 74)"}, {path: "/agent/a.html", ua: dotbot},
 				{path: "/missing.html", more: errors}, {path: "/missing.doc", more: errors}, {path: "/page.html", ua: dotbot},
 				{path: "/page.html", ua: ahrefsbot}, {path: "/page.html", ua: semrushbot}, {path: "/page.html", ua: "Mozilla/5.0 (compatible;PetalBot;+https://webmaster.petalsearch.com/site/petalbot)"},
 				{path: "/page.html", ua: "NoSuchBot/1.0", less: "line 51: not converted"},
