@@ -114,8 +114,10 @@ func (c *client) allowingVersion(i int) *Version {
 }
 
 // allowedBy reports whether an earlier version lets an agent through. Its tokens
-// can give the agent another class than those of the version in force do: a
-// self-declared robot has class Named only where the file names it.
+// can give the User-Agent other agents than those of the version in force do: a
+// robot that declares itself has class Named, and its name in place of the word
+// that declares it, only where the file names it. So the version must let through
+// all agents that it finds, and find one.
 func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	if a.Crawler != nil || c.extra != nil {
 		w := c.matchPath(version, a)
@@ -125,14 +127,11 @@ func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	version.identify(c.field, &id)
 	for i := range id.Len() {
 		b := id.At(i)
-		if b.End <= a.Start || a.End <= b.Start {
-			continue
-		}
 		if w := c.matchPath(version, b); w.denied() && !(w.byStar && c.isNoCrawling(b)) {
 			return false
 		}
 	}
-	return true
+	return id.Len() > 0
 }
 
 // EndGrace ends the grace period of all crawlers at an origin. From then on, only

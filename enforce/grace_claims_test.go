@@ -79,3 +79,31 @@ func TestGraceOfACrawlerThatIsVerifiedLater(t *testing.T) {
 		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Verified, Disallowed)
 	})
 }
+
+// A group that a version adds or removes gives a robot that declares itself
+// another class. What both versions close stays closed.
+func TestGraceOfARobotThatAnotherVersionNames(t *testing.T) {
+	const star = "User-agent: *\nDisallow: /private/\n"
+	named := "User-agent: AcmeBot\nUser-agent: AcmeReader\nUser-agent: AcmeFetch\nDisallow: /private/\nDisallow: /x\n\n" + star
+	for _, ua := range []string{
+		"AcmeBot/1.0",
+		"AcmeReader/1.0 (+http://acme.example/bot)",
+		"AcmeReader/1.0 (admin@acme.example)",
+		"Mozilla/5.0 (compatible; AcmeFetch/1.0; +http://acme.example/)",
+	} {
+		for _, tt := range []struct{ before, after string }{
+			{star, named},
+			{"User-agent: AcmeReader\nUser-agent: AcmeBot\nUser-agent: AcmeFetch\nDisallow: /private/\n", star + "Disallow: /x\n"},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				v := newVerifiedTest(t, Settings{Grace: GraceAll})
+				v.change(tt.before)
+				v.reads("10.0.0.1", ua)
+				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, Disallowed)
+				v.change(tt.after)
+				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, Disallowed)
+				v.wants(t, "10.0.0.1", ua, "/x", verify.NoMethod, Graced)
+			})
+		}
+	}
+}
