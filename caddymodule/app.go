@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -82,6 +83,7 @@ type App struct {
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
 	watcher      *filewatch.Watcher       // nil until Start
+	hung         bool                     // a file took longer than fileLimit while the handlers were provisioned
 	starts       []func()                 // called by Start
 	stops        []func()                 // called by Stop, from the last to the first
 	started      bool
@@ -201,6 +203,30 @@ func (a *App) onStop(stop func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stops = append(a.stops, stop)
+}
+
+// How long a local source may keep Caddy from starting, and how long each of the
+// others may after one of them took longer.
+const (
+	fileLimit = 5 * time.Second
+	hungLimit = 100 * time.Millisecond
+)
+
+// readLocal calls read while a handler is provisioned, and reports whether it
+// ended in time.
+func (a *App) readLocal(read func(context.Context)) bool {
+	limit := fileLimit
+	if a.hung {
+		limit = hungLimit
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, limit)
+	defer cancel()
+	read(ctx)
+	if ctx.Err() == nil {
+		return true
+	}
+	a.hung = true
+	return false
 }
 
 // background runs a function until the app stops.

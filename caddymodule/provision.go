@@ -106,6 +106,8 @@ func (h *Handler) newSource(ctx caddy.Context) (enforce.Source, error) {
 		return source, nil
 	case f.Path == "":
 		return nil, errors.New("source file: no path")
+	case !h.app.readLocal(func(ctx context.Context) { _, _ = f.Fetch(ctx, enforce.Origin{}) }):
+		return f, nil // its file system does not answer, and may later
 	default:
 		info, err := os.Stat(f.Path)
 		if err != nil {
@@ -293,7 +295,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return errors.Join(err, observer.Close())
 	}
 	if h.IsLocal() {
-		engine.Origins().Load(context.Background())
+		h.app.readLocal(func(ctx context.Context) { engine.Origins().Load(ctx) })
 	}
 	current := h.newRunning(engine, checker, observer, h.Mode == config.ModeMonitor)
 	h.running.Store(current)

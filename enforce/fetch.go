@@ -131,8 +131,8 @@ func (p *Origins) restoreCopy(e *entry) bool {
 	if e.rules.Load() != nil {
 		return false
 	}
-	c, ok := p.cfg.Copies.get(e.origin)
-	if !ok || p.cfg.Now().Sub(c.at) > keepFailed {
+	c, ok := p.freshCopy(e)
+	if !ok {
 		return false
 	}
 	e.mu.Lock()
@@ -140,6 +140,15 @@ func (p *Origins) restoreCopy(e *entry) bool {
 	e.mu.Unlock()
 	p.set(e, c.content, p.cfg.Now().UnixNano())
 	return true
+}
+
+// freshCopy returns the cached copy of an origin, unless it is too old to be used.
+func (p *Origins) freshCopy(e *entry) (goodCopy, bool) {
+	c, ok := p.cfg.Copies.get(e.origin)
+	if !ok || p.cfg.Now().Sub(c.at) > keepFailed {
+		return goodCopy{}, false
+	}
+	return c, true
 }
 
 // fetchNow fetches e's file and puts the result in force. It returns false if p
@@ -170,6 +179,9 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		ev.Again = e.failures > 0
 		e.good, e.failures = goodCopy{content: good, at: now}, 0
 	default:
+		if current == nil { // of a source that is read by Load
+			e.good, _ = p.freshCopy(e)
+		}
 		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
 			e.failing = began
 		}

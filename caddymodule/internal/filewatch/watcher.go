@@ -23,6 +23,7 @@ import (
 // only 128. A Watcher is safe for concurrent use. The caller must close it.
 type Watcher struct {
 	fs   *fsnotify.Watcher
+	stat func(name string) (os.FileInfo, error)
 	done chan struct{}
 
 	calling sync.Mutex // held while functions are called
@@ -32,7 +33,7 @@ type Watcher struct {
 
 // folder is a watched folder.
 type folder struct {
-	info    os.FileInfo // of the folder that the system watches; nil if that one is gone
+	info    os.FileInfo // of the folder that the system watches; nil if that one is gone, or did not answer
 	watches map[*watch]bool
 }
 
@@ -49,7 +50,7 @@ func New() (*Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching files: %w", err)
 	}
-	w := &Watcher{fs: fs, done: make(chan struct{}), folders: make(map[string]*folder)}
+	w := &Watcher{fs: fs, stat: os.Stat, done: make(chan struct{}), folders: make(map[string]*folder)}
 	go w.run()
 	go w.recheckRegularly()
 	return w, nil
@@ -67,8 +68,8 @@ func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
 	defer w.mu.Unlock()
 	f := w.folders[name]
 	if f == nil {
-		info, err := os.Stat(name)
-		if err == nil {
+		info, err := w.statInTime(name)
+		if err == nil && info != nil {
 			err = w.fs.Add(name)
 		}
 		if err != nil {
@@ -80,6 +81,29 @@ func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
 	this := &watch{changed}
 	f.watches[this] = true
 	return func() { w.forget(name, this) }, nil
+}
+
+// statLimit is how long Watch waits for a file system that does not answer.
+const statLimit = time.Second
+
+// statInTime returns nil if a folder's file system does not answer in time: then
+// recheck watches the folder when it does.
+func (w *Watcher) statInTime(name string) (os.FileInfo, error) {
+	type result struct {
+		info os.FileInfo
+		err  error
+	}
+	answer := make(chan result, 1)
+	go func() {
+		info, err := w.stat(name)
+		answer <- result{info, err}
+	}()
+	select {
+	case r := <-answer:
+		return r.info, r.err
+	case <-time.After(statLimit):
+		return nil, nil
+	}
 }
 
 // forget ends a watch.
@@ -118,7 +142,7 @@ func (w *Watcher) recheck() {
 	names := slices.Collect(maps.Keys(w.folders))
 	w.mu.Unlock()
 	for _, name := range names {
-		info, err := os.Stat(name) // without mu: it may take long
+		info, err := w.stat(name) // without mu: it may take long
 		if err == nil && w.replace(name, info) {
 			w.notify(name)
 		}

@@ -145,3 +145,34 @@ func TestFolderThatIsReplaced(t *testing.T) {
 		})
 	}
 }
+
+// A folder whose file system does not answer keeps nobody waiting, and is watched
+// as soon as it does.
+func TestFolderThatDoesNotAnswer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "robots.txt")
+	w, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	answers := make(chan struct{})
+	w.stat = func(name string) (os.FileInfo, error) {
+		<-answers
+		return os.Stat(name)
+	}
+	changed := make(chan struct{}, 100)
+	for range 2 {
+		if _, err := w.Watch(path, func() { changed <- struct{}{} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(answers)
+	<-changed // since the folder is watched, which may be later than a change
+	for len(changed) > 0 {
+		<-changed
+	}
+	if err := os.WriteFile(path, []byte("User-agent: *\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-changed
+}

@@ -1,0 +1,62 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// hang makes each open of a file wait, as on a file system that does not answer,
+// until end is called.
+func hang(t *testing.T, path string) (end func()) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const setLease = 1024 // F_SETLEASE
+	if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setLease, syscall.F_WRLCK); errno != 0 {
+		f.Close()
+		t.Skipf("the file system of %s has no leases: %v", path, errno)
+	}
+	return func() { f.Close() }
+}
+
+// A source file on a file system that does not answer keeps Caddy neither from
+// starting nor from a reload.
+func TestSourceFileThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "robots.txt")
+	writeFile(t, file, "User-agent: *\nDisallow: /private/\n")
+	config := "http://shop.test:$PORT, http://www.shop.test:$PORT {\n\trobots {\n\t\tsource file " + file + "\n\t}\n\trespond page\n}\n" +
+		"http://other.test:$PORT {\n\trobots {\n\t\tsource file " + file + "\n\t\ton_error deny\n\t}\n\trespond page\n}\n"
+	end := hang(t, file)
+	s := start(t, config)
+	s.wants(200, s.at("shop.test", chrome, "/private/x"), "a person")
+	s.wants(200, s.at("shop.test", gptbot, "/private/x"), "a crawler while nothing was read")
+	s.wants(503, s.at("other.test", gptbot, "/x"), "a crawler with on_error deny")
+	s.wants(200, s.at("other.test", chrome, "/x"), "a person with on_error deny")
+	health := adminValue[statusapi.Health](s, "health")
+	if len(health.Problems) == 0 || !strings.Contains(health.Problems[0].Advice, "has not ended") && !strings.Contains(health.Problems[0].Advice, "takes too long") {
+		t.Errorf("%+v", health.Problems)
+	}
+	end()
+	s.eventually("the file is read", func() bool {
+		return s.at("shop.test", gptbot, "/private/x").status == 403 && s.at("other.test", gptbot, "/x").status == 200
+	})
+
+	end = hang(t, file)
+	if err := s.reload(strings.Replace(config, "page", "text", 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after a reload the last good copy is in force")
+	s.wants(200, s.at("shop.test", chrome, "/private/x"), "a person after a reload")
+	end()
+	if err := s.reload(strings.ReplaceAll(config, file, file+".none")); err == nil {
+		t.Error("a file that does not exist is no error")
+	}
+}
