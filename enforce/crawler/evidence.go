@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"strings"
-	"unicode"
 )
 
 // span is a part of a User-Agent; it is empty if end is 0.
@@ -36,7 +35,6 @@ type evidence struct {
 	browserPos       int    // position of the last word with roleMain
 	unknown          span   // an unknown word of at least two octets that does not begin with a digit
 	afterComment     span   // an unknown word outside comments, after a comment
-	afterBrowser     span   // the first unknown word after browserPos
 	name             span   // an unknown word that has the form of a program's name
 	appID            bool   // there is a name in reverse-domain form: com.example.app
 	template         bool   // a browser's or an engine's version is a placeholder: Chrome/W.X.Y.Z
@@ -132,28 +130,6 @@ func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleA
 // browser, no engine, no device and no app's runtime.
 func (e *evidence) onlySystem() bool {
 	return e.desktop() && !e.has(roleEngine|roleBrowser|roleAnyBrowser) && e.has(rolePlatform|roleUnix)
-}
-
-// followsComment reports whether afterBrowser comes right after a comment and has the form of a program's name. Internet Explorer's
-// User-Agent ends with its comment, so another program added the name.
-func (e *evidence) followsComment(ua string) bool {
-	return strings.HasSuffix(strings.TrimRight(ua[:e.afterBrowser.start], " "), ")") && programName(ua[e.afterBrowser.start:e.afterBrowser.end])
-}
-
-// lastAfterSafari reports whether name follows Safari's product at the end of the User-Agent and has no version, or has a semicolon before it.
-// Other browsers that add their name to Chrome's User-Agent add a version, and no semicolon.
-func (e *evidence) lastAfterSafari(ua string, name span) bool {
-	if !hasPrefixFold(ua[e.browserPos:], "safari") || !programName(ua[name.start:name.end]) {
-		return false
-	}
-	between, rest := ua[e.browserPos+len("safari"):name.start], ua[name.end:]
-	if strings.IndexFunc(between, unicode.IsLetter) >= 0 {
-		return false
-	}
-	if strings.HasSuffix(between, "; ") && strings.HasPrefix(rest, "/") {
-		return !strings.ContainsAny(rest, " ([")
-	}
-	return strings.Trim(rest, " );,") == ""
 }
 
 // beforeSafari reports whether name is alone, without a version, between the KHTML comment and Safari's product. Programs that embed WebKit

@@ -89,9 +89,6 @@ func (e *evidence) readHost(ua string, start, end int) int {
 			e.addContact(ua, start, stop)
 		}
 	}
-	if e.compatibleEnd > 0 && !e.afterCompatible.ok() {
-		e.afterCompatible = span{start, stop}
-	}
 	e.compatibleEnd = 0
 	// skip the path
 	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {

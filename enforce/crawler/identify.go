@@ -95,8 +95,6 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 		id.add(newAgent(ua, e.name, Program, NameBefore))
 	case mozilla && e.lastHostName.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.hostBeforeEngine || e.desktop() && e.hostAtEdge(ua, e.hostName, e.lastHostName)):
 		e.addSelfDeclared(ua, e.lastHostName, HostName, id)
-	case mozilla && e.afterBrowser.ok() && e.desktop() && (e.has(roleIE) && e.followsComment(ua) || e.has(roleChrome) && e.has(roleSafari) && e.lastAfterSafari(ua, e.afterBrowser)):
-		id.add(newAgent(ua, e.afterBrowser, Program, NameAfter))
 	case mozilla && e.afterComment.ok() && e.desktop() && e.beforeSafari(ua, e.afterComment):
 		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
 	case mozilla && e.template:

@@ -16,7 +16,7 @@ const (
 	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
 	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
 	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
-	NameAfter              // a name after a browser's products, where that browser has none
+	NameAfter              // a name after an engine's comment, where browsers have their own product
 	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
 	BareMozilla            // `Mozilla/5.0` without a browser or an engine
 	HostName               // a host name in place of a product
@@ -38,7 +38,7 @@ var reasonTexts = [...]string{
 	Contact:         "a contact",
 	TaskWord:        "a word for what crawlers do",
 	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
-	NameAfter:       "a name after a browser's name, where that browser has none",
+	NameAfter:       "a name where browsers have their product",
 	TemplateVersion: "a placeholder instead of a browser's version",
 	BareMozilla:     "\"Mozilla/5.0\" without a browser or an engine",
 	HostName:        "a host name in place of a product",

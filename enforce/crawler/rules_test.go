@@ -239,11 +239,12 @@ func TestUnusualBrowsersArePeople(t *testing.T) {
 
 func TestNamesInPlacesWhereBrowsersHaveNone(t *testing.T) {
 	checkRules(t, []ruleCase{
-		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", []string{"program Acme"}},
+		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", nil},    // an addition to a person's browser
+		{"Mozilla/5.0 (compatible; acme.example.com)", []string{"program acme.example.com"}}, // without a contact, or a name
 		{"Acmeware/1.0 (compatible; MSIE 6.0; Windows NT 5.1)", []string{"program Acmeware"}},
 		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"program Acmeware"}},
 		{"Acmewave/1.0 Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine, []string{"program Acmewave"}}, // an app
-		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", []string{"program Acmeware"}},
+		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", nil},
 		{"Mozilla/5.0", []string{"program Mozilla"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)", nil},     // a privacy tool removed the rest
 		{"Mozilla/4.79 [en] (X11; U; Linux 2.4.18 i686)", nil}, // Netscape

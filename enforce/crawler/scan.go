@@ -241,7 +241,7 @@ func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 		e.enginePos = start
 	}
 	if r&roleMain != 0 {
-		e.browserPos, e.afterBrowser = start, span{}
+		e.browserPos = start
 	}
 	if r&(roleChrome|roleGecko) != 0 && templateVersion(ua[end:]) {
 		e.template = true
@@ -289,9 +289,6 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	}
 	if e.depth == 0 && e.comments > 0 && !e.afterComment.ok() {
 		e.afterComment = span{start, end}
-	}
-	if e.browserPos > 0 && !e.afterBrowser.ok() {
-		e.afterBrowser = span{start, end}
 	}
 	if !e.name.ok() && programName(ua[start:end]) {
 		e.name = span{start, end}
