@@ -55,11 +55,11 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	}
 }
 
-// oneThing and otherThing are a browser's User-Agent with a word that the
+// oneThing and otherThing are User-Agents of programs, with a word that the
 // built-in registry does not have.
 const (
-	oneThing   = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
-	otherThing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OtherThing/1.0"
+	oneThing   = "OneThing/1.0"
+	otherThing = "OtherThing/1.0"
 )
 
 // registryWriter writes a registry file and waits for log lines.
@@ -188,7 +188,7 @@ func TestMatcherUsesTheRegistryOfTheHandler(t *testing.T) {
 		if err := m.Provision(caddy.Context{}); err != nil {
 			t.Fatal(err)
 		}
-		r := request(oneThing, "/")
+		r := request("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0", "/")
 		if before, err := m.MatchWithError(r); before || err != nil {
 			t.Errorf("%+v matches without the handler: %v", m, err)
 		}

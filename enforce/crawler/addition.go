@@ -51,6 +51,8 @@ func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 //   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
 //     r, contains such a token, or would match people's User-Agents. The same
 //     applies to the robots.txt tokens of a preference (control_only).
+//   - The User-Agent tokens count like those of [Crawler.Shared]: where something
+//     in the field indicates a person, only a token with a word such as bot counts.
 //
 // r itself does not change.
 func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
@@ -77,7 +79,9 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 		for _, token := range claimed(row) {
 			tokens[fold(token)] = row.Name
 		}
-		all = append(all, *row)
+		added := *row
+		added.UserAgents, added.Shared = nil, row.Tokens()
+		all = append(all, added)
 	}
 	if len(all) == len(r.rows) {
 		return r, refused
@@ -111,11 +115,16 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 		if other := cmp.Or(r.byUA[fold(token)], r.byBots[fold(token)]); other != nil && (row.ControlOnly || other.ControlOnly || r.byUA[fold(token)] != nil) {
 			return fmt.Sprintf("the token %q already belongs to crawler %q", token, other.Name)
 		}
-		if BrowserWord(token) {
+		if BrowserWord(token) || !hasLetter(token) {
 			return fmt.Sprintf("browsers or apps send the User-Agent token %q", token)
 		}
 	}
 	return ""
+}
+
+// hasLetter reports whether a token has a letter. Others are versions and numbers.
+func hasLetter(token string) bool {
+	return strings.ContainsFunc(token, func(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' })
 }
 
 // claimed returns the tokens that no other row may have: a preference must not

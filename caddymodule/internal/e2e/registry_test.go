@@ -61,9 +61,19 @@ func TestRegistryDoesNotMakePeopleRobots(t *testing.T) {
 		tv      = "Mozilla/5.0 (SMART-TV; LINUX; Tizen 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Version/5.0 TV Safari/537.36"
 		thing   = "OneThing/1.0"
 	)
+	// Words that people.txt does not have: new phones, systems and browsers.
+	unlisted := map[string]string{
+		"18_7":     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
+		"AFTMM":    "Mozilla/5.0 (Linux; Android 7.1.2; AFTMM Build/NS6265; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/70.0.3538.110 Mobile Safari/537.36",
+		"Galaxy":   "Mozilla/5.0 (Linux; Android 4.2.1; Galaxy Nexus Build/JOP40D) AppleWebKit/535.19 (KHTML, like Gecko) Chrome/18.0.1025.166 Mobile Safari/535.19",
+		"Ladybird": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Ladybird/1.0 Safari/537.36",
+	}
 	rows := ""
 	for i, token := range []string{"CPU", "15E148", "TV", "en_US", "FB4A", "Pixel 7 Pro"} {
 		rows += fmt.Sprintf(`{"name": "Thing%d", "user_agents": [%q]}`+"\n", i, token)
+	}
+	for token := range unlisted {
+		rows += fmt.Sprintf(`{"name": "New%s", "user_agents": [%q]}`+"\n", token, token)
 	}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, rows+`{"name": "Inward", "verify": {"ranges": ["https://10.0.0.1/list"]}}`+"\n"+`{"name": "OneThing"}`+"\n")
@@ -74,8 +84,11 @@ func TestRegistryDoesNotMakePeopleRobots(t *testing.T) {
 	for _, ua := range []string{iphone, android, tv} {
 		s.wants(200, s.get(ua, "/private/x"), ua)
 	}
-	if lines := s.lines("a row of the registry was rejected"); len(lines) != 7 {
-		t.Errorf("%d rows were rejected, want 7: %v", len(lines), lines)
+	for _, ua := range unlisted {
+		s.wants(200, s.get(ua, "/private/x"), ua)
+	}
+	if lines := s.lines("a row of the registry was rejected"); len(lines) != 8 {
+		t.Errorf("%d rows were rejected, want 8: %v", len(lines), lines)
 	}
 
 	file := filepath.Join(t.TempDir(), "crawlers.jsonl")

@@ -11,9 +11,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
-// localDomains are the top-level domains of names in local networks (RFC 6761,
-// RFC 6762, and the list of special-use domain names).
-var localDomains = []string{"localhost", "local", "internal", "arpa"}
+// localDomains are the top-level domains of names in local networks: RFC 6761,
+// RFC 6762 with its appendix G, the list of special-use domain names, and ICANN's
+// resolution on private use.
+var localDomains = []string{"localhost", "local", "internal", "arpa", "lan", "home", "corp", "intranet", "private", "test"}
 
 // maxHosts is the number of host suffixes that a row of a third party can have.
 const maxHosts = 32
