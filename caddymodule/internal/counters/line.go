@@ -1,8 +1,8 @@
 package counters
 
 import (
+	"encoding/binary"
 	"hash/maphash"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -25,11 +25,11 @@ type LineID uint64
 //   - For an Allow or Disallow line, allow and pattern are the rule as the file
 //     writes it, and reason is 0.
 //   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime, and number
-//     is its index among the group's lines of that kind.
+//     is 0, RateNumber or WindowNumber.
 //   - For a hidden path, number is the line of the configuration. Otherwise it is 0.
-func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number int) LineID {
+func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number uint64) LineID {
 	var short [128]byte
-	key := append(short[:0], byte(layer), byte(reason), 0, byte(number>>16), byte(number>>8), byte(number))
+	key := binary.BigEndian.AppendUint64(append(short[:0], byte(layer), byte(reason), 0), number)
 	if allow {
 		key[2] = 1
 	}
@@ -55,28 +55,44 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	switch {
 	case d.Reason == enforce.Hidden:
-		return NewLineID(source, d.Layer, "", false, "", 0, d.Line)
+		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
 	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
 		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
 	}
 	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
 }
 
-// limitNumber returns the index of the line that throttled a request among the
-// lines of its kind in the group.
-func limitNumber(d *enforce.Decision) int {
+// limitNumber returns the number, for NewLineID, of the line that throttled a
+// request.
+func limitNumber(d *enforce.Decision) uint64 {
 	is := func(line int) bool {
 		layer, at := d.Rules.Origin(line)
 		return layer == d.Layer && at == d.Line
 	}
 	switch d.Reason {
 	case enforce.RequestRate:
-		return slices.IndexFunc(d.Group.RequestRates(), func(r robots.RequestRate) bool { return is(r.Line) })
+		for _, r := range d.Group.RequestRates() {
+			if is(r.Line) {
+				return RateNumber(r)
+			}
+		}
 	case enforce.VisitTime:
-		return slices.IndexFunc(d.Group.VisitTimes(), func(v robots.VisitTime) bool { return is(v.Line) })
+		for _, v := range d.Group.VisitTimes() {
+			if is(v.Line) {
+				return WindowNumber(v.Window)
+			}
+		}
 	}
 	return 0
 }
+
+// RateNumber returns a number that is the same for equal rates.
+func RateNumber(r robots.RequestRate) uint64 {
+	return uint64(r.Per)*0x9e3779b97f4a7c15 ^ uint64(r.Requests)<<22 ^ WindowNumber(r.Window)
+}
+
+// WindowNumber returns a number that is the same for equal windows.
+func WindowNumber(w robots.Window) uint64 { return uint64(w.From)<<11 | uint64(w.To) }
 
 // Line counts the decisions that one line made about requests to one origin.
 type Line struct {

@@ -132,3 +132,39 @@ func TestLimitsOfOneGroupAreCountedSeparately(t *testing.T) {
 		t.Errorf("throttled by line: %v", got)
 	}
 }
+
+// A limit that moves in its group keeps its counts.
+func TestLimitsThatMoveKeepTheirCounts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, before, after string }{
+		{"Request-rate", "Request-rate: 1/1h\nRequest-rate: 100/2h\n", "Request-rate: 100/2h\nRequest-rate: 1/1h\n"},
+		{"Request-rate with another above", "Request-rate: 1/1h\n", "Request-rate: 100/2h\nRequest-rate: 1/1h\n"},
+		{"Request-rate with a window", "Request-rate: 1/1h 0000-1800\nRequest-rate: 1/1h 1801-2359\n", "Request-rate: 1/1h 1801-2359\nRequest-rate: 1/1h 0000-1800\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "robots.txt")
+			writeFile(t, file, "User-agent: bingbot\n"+tt.before)
+			s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+file+"\n\t}\n\trespond page\n}\n")
+			throttled := func() (line statusapi.Line) {
+				s.get(bingbot, "/")
+				s.wants(429, s.get(bingbot, "/"), "another request")
+				for _, l := range adminValue[statusapi.Lines](s, "lines").Lines {
+					if l.Throttled > line.Throttled {
+						line = l
+					}
+					if l.Removed {
+						t.Errorf("a limit counts as removed: %+v", l)
+					}
+				}
+				return line
+			}
+			before := throttled()
+			writeFile(t, file, "User-agent: bingbot\n"+tt.after)
+			s.adminRequest("POST", "refresh", 200, nil)
+			if after := throttled(); after.Number == before.Number || after.Throttled <= before.Throttled {
+				t.Errorf("before the move %+v\nafter it %+v", before, after)
+			}
+		})
+	}
+}

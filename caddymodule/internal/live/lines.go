@@ -128,7 +128,7 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 // line number in the text.
 func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
 	found := make(map[int]counters.LineCount)
-	note := func(line int, allow bool, pattern string, reason enforce.Reason, number int) {
+	note := func(line int, allow bool, pattern string, reason enforce.Reason, number uint64) {
 		layer, _ := p.Rules.Origin(line)
 		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
 			found[line] = n
@@ -140,11 +140,11 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 	if delay, ok := g.CrawlDelay(); ok {
 		note(delay.Line, false, "", enforce.CrawlDelay, 0)
 	}
-	for i, rate := range g.RequestRates() {
-		note(rate.Line, false, "", enforce.RequestRate, i)
+	for _, rate := range g.RequestRates() {
+		note(rate.Line, false, "", enforce.RequestRate, counters.RateNumber(rate))
 	}
-	for i, visit := range g.VisitTimes() {
-		note(visit.Line, false, "", enforce.VisitTime, i)
+	for _, visit := range g.VisitTimes() {
+		note(visit.Line, false, "", enforce.VisitTime, counters.WindowNumber(visit.Window))
 	}
 	return found
 }
