@@ -58,7 +58,7 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
 		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.Taken, x.claims, x.visit.Earlier = x.earlier.taken, x.earlier.claims, x.earlier.standing
+			x.claims, x.visit.Earlier = x.earlier.claims, x.earlier.standing
 		}
 	}
 	x.Proxied = trusted

@@ -107,6 +107,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	defer x.release()
 	h.fill(x, r)
 	current := h.running.Load()
+	if x.earlier != nil {
+		x.Taken = x.earlier.taken[current.mode()]
+	}
 	if h.suspicion != nil {
 		h.suspicion.Observe(&x.visit, &x.Request, r, !current.monitor)
 	}

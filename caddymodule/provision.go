@@ -238,6 +238,14 @@ type running struct {
 	monitor   bool // in monitor mode, no request is refused
 }
 
+// mode returns 1 in monitor mode, otherwise 0.
+func (r *running) mode() int {
+	if r.monitor {
+		return 1
+	}
+	return 0
+}
+
 // newRunning returns a running with an engine, whose metrics are reported.
 func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *metrics.Reads, monitor bool) *running {
 	decisions := metrics.NewDecisions(engine.Registry(), monitor, h.log)

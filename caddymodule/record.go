@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,9 +37,10 @@ const policyVar = "caddy_robots.policy"
 // request.
 type record struct {
 	enforce.Decision
-	monitor bool             // the decision was made in monitor mode
-	taken   *throttle.Limits // the rate limits that the request was counted for; nil if none
-	claims  enforce.Claims   // for a second robots handler
+	monitor bool                  // the decision was made in monitor mode
+	taken   [2][]*throttle.Limits // by mode: the rate limits that the request was counted for
+	room    [2]*throttle.Limits   // for the first of each
+	claims  enforce.Claims        // for a second robots handler
 
 	standing suspicion.Standing // of the client
 	visitor  *visitor           // the client that trap URLs are made for; nil without a trap
@@ -71,13 +73,13 @@ func (h *Handler) record(x *exchange, current *running) {
 	default:
 		rec = x.earlier
 		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.setTaken(x, current.monitor)
+			rec.setTaken(x, current.mode())
 			return
 		}
 	}
 	rec.Decision, rec.monitor, rec.claims = x.Decision, current.monitor, x.claims
 	rec.standing, rec.visitor = x.visit.Standing, h.visitor(x)
-	rec.setTaken(x, current.monitor)
+	rec.setTaken(x, current.mode())
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
@@ -105,12 +107,16 @@ func (rec *record) trace(ctx context.Context) {
 	})
 }
 
-// setTaken records the rate limits that an enforcing handler counted the request
-// for, so that a second handler does not count it again.
-func (rec *record) setTaken(x *exchange, monitor bool) {
-	if !monitor && x.Limits != nil && x.Action == enforce.Pass {
-		rec.taken = x.Limits
+// setTaken records the rate limits that a handler counted the request for, so that
+// later handlers in the same mode do not count it again.
+func (rec *record) setTaken(x *exchange, mode int) {
+	if x.Limits == nil || x.Action != enforce.Pass || slices.ContainsFunc(rec.taken[mode], x.Limits.Same) {
+		return
 	}
+	if rec.taken[mode] == nil {
+		rec.taken[mode] = rec.room[mode : mode : mode+1]
+	}
+	rec.taken[mode] = append(rec.taken[mode], x.Limits)
 }
 
 // recordPerson sets the placeholders for a person's request, unless an earlier

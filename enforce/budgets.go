@@ -37,13 +37,13 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 	}
 	r := &Request{Origin: origin, Invented: invented}
 	own := Budget{
-		Key: e.budget(r, a, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
+		Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
 		PerAddr: a.RunByAnyone() || e.settings.PerIP,
 	}
 	list := []Budget{own}
 	if v := e.settings.Verification; v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler) && rules.pools[plan.limits] != nil {
 		pool := own
-		pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool), rules.pools[plan.limits], true
+		pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool), rules.pools[plan.limits], true
 		list = append(list, pool)
 	}
 	return list

@@ -24,13 +24,13 @@ const debtPeriod = time.Hour
 // all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Result {
-	own := budgetOf{e.budget(r, &d.Agent, 0), d.Limits}
+	own := budgetOf{e.budget(r, &d.Agent, d.Limits, 0), d.Limits}
 	switch d.Claim.State {
 	case verify.Impostor:
-		own.key = e.budget(r, &d.Agent, seedImpostor)
+		own.key = e.budget(r, &d.Agent, d.Limits, seedImpostor)
 	case verify.Unverified:
 		client := e.clientBudget(r, d)
-		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Rules.pools[d.Limits]}
+		pool := budgetOf{e.budget(r, &d.Agent, d.Limits, seedPool), d.Rules.pools[d.Limits]}
 		res := e.takeBoth(ctx, r, client, pool)
 		if res.OK {
 			e.memory.readers.mark(debtKey(own.key, d), r.Time)
@@ -54,7 +54,7 @@ type budgetOf struct {
 // clientBudget is the budget of one client address (IPv4 /32 or IPv6 /64) with
 // an unverified claim.
 func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
-	return budgetOf{e.budget(r, &d.Agent, seedUnverified).Client(d.addr), d.Limits}
+	return budgetOf{e.budget(r, &d.Agent, d.Limits, seedUnverified).Client(d.addr), d.Limits}
 }
 
 // takeBoth asks for a request that uses two budgets. If the second budget

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -14,10 +15,10 @@ import (
 
 // pace applies the rate limits and Visit-time to a request that was let through.
 // In a Replay, Replay.Pace does this later. If an earlier handler has applied
-// the same Limits to the request, pace does nothing. If it has applied other
-// Limits, the request uses a separate budget.
+// the same Limits to the request, pace does nothing. If earlier handlers have
+// applied only other Limits, the request uses a separate budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
-	if d.Paced() && e.edition == nil && !d.Limits.Same(r.Taken) {
+	if d.Paced() && e.edition == nil && !slices.ContainsFunc(r.Taken, d.Limits.Same) {
 		if r.Invented && !e.origins.PerOrigin() {
 			e.memory.notePaced(r)
 		}
@@ -58,7 +59,6 @@ const copyLifetime = 24 * time.Hour
 const (
 	seedBudget     = 1
 	seedMonitor    = 3  // in monitor mode
-	seedFollower   = 5  // of a second handler of the same request, with other Limits
 	seedProgram    = 9  // of programs that have read a robots.txt
 	seedProbe      = 11 // of probes on the internet
 	seedUnverified = 21 // added for each client address with an unverified claim
@@ -71,18 +71,20 @@ const (
 // budget per origin, for all its addresses. There is one per client address if
 // Settings.PerIP is set, and for software that anyone can run, because unrelated
 // people send its User-Agent. For more above 0, budget returns the key of
-// another budget of the same crawler. The key is the same in every process.
-// budget allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
+// another budget of the same crawler. If earlier handlers have applied other
+// Limits to the request, the budget is one of these Limits, because the request
+// has used that of the crawler. The key is the same in every process. budget
+// allocates nothing.
+func (e *Engine) budget(r *Request, a *crawler.Agent, l *throttle.Limits, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	switch {
-	case e.settings.Monitor:
+	if e.settings.Monitor {
 		seed = seedMonitor
-	case r.Taken != nil:
-		seed = seedFollower
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
+	if len(r.Taken) > 0 {
+		k = k.Under(l)
+	}
 	if a.RunByAnyone() || e.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)

@@ -60,7 +60,7 @@ func TestRuleTextOfThrottledRequests(t *testing.T) {
 // names, but not for names in other case.
 func TestHash(t *testing.T) {
 	seen := make(map[uint64]string)
-	for _, seed := range []uint8{seedBudget, seedMonitor, seedFollower, seedBudget + seedUnverified, seedBudget + seedPool} {
+	for _, seed := range []uint8{seedBudget, seedMonitor, seedBudget + seedUnverified, seedBudget + seedPool} {
 		for _, port := range []uint16{80, 443} {
 			for i := range 100 {
 				for j := range 100 {
@@ -165,11 +165,11 @@ func TestEachHostHasItsOwnBudget(t *testing.T) {
 func TestSeveralHandlersOfOneRequest(t *testing.T) {
 	e := newEngineTest(t, site, Settings{})
 	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Settings{})
-	request := func(taken *throttle.Limits) *Request {
+	request := func(taken ...*throttle.Limits) *Request {
 		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: taken}
 	}
 	var first, second Decision
-	e.Decide(context.Background(), request(nil), &first)
+	e.Decide(context.Background(), request(), &first)
 	if e.Decide(context.Background(), request(first.Limits), &second); second.Action != Pass {
 		t.Errorf("second handler with the same Terms: %v", second.Reason)
 	}

@@ -90,7 +90,7 @@ func (r *Replay) Pace(req *Request, d *Decision) {
 
 // Budget returns the key of the crawler's own budget, which a request uses.
 func (r *Replay) Budget(req *Request, d *Decision) throttle.Key {
-	return r.engine.budget(req, &d.Agent, 0)
+	return r.engine.budget(req, &d.Agent, d.Limits, 0)
 }
 
 // replayLimiter accepts each request that could be held for at most wait, but

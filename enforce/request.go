@@ -27,9 +27,9 @@ type Request struct {
 	Invented bool
 	Site     string
 
-	// Taken are the Limits that an earlier handler has already applied to this
-	// request; nil if none has.
-	Taken *throttle.Limits
+	// Taken has the Limits that earlier handlers have already applied to this
+	// request.
+	Taken []*throttle.Limits
 
 	// Ambiguous reports that Client may not be the client's own address: it may
 	// be the address of a proxy, or the client may have written it to a header

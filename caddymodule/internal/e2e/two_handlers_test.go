@@ -92,6 +92,30 @@ func TestTwoHandlersCountARequestOnce(t *testing.T) {
 	}
 }
 
+// A first request passes several handlers with different limits, some of them
+// equal, and another one at once is throttled.
+func TestHandlersWithDifferentLimits(t *testing.T) {
+	t.Parallel()
+	for mode, throttled := range map[string]string{"enforce": "429 throttle", "monitor": "200 would_throttle"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			handlers := ""
+			for _, seconds := range []int{600, 900, 600, 1200, 900, 1500} {
+				handlers += fmt.Sprintf("robots {\n\t\t\tsource inline \"User-agent: *\nCrawl-delay: %d\"\n\t\t\tmode %s\n\t\t}\n\t\t", seconds, mode)
+			}
+			s := start(t, "http://:$PORT {\n\tlog\n\theader >X-Action {http.robots.action}\n\troute {\n\t\t"+handlers+"respond page\n\t}\n}\n")
+			for _, ua := range []string{bingbot, gptbot} {
+				for _, want := range []string{"200 pass", throttled, throttled} {
+					got := s.get(ua, "/")
+					if is := fmt.Sprintf("%d %s", got.status, got.header.Get("X-Action")); is != want {
+						t.Errorf("%s: %s, want %s", ua, is, want)
+					}
+				}
+			}
+		})
+	}
+}
+
 // A site answers denials with its own error routes, or with plain text if none of
 // them matches.
 func TestErrorRoutesOfOtherSitesAreNotUsed(t *testing.T) {
