@@ -51,6 +51,7 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 	x.r, x.handler = r, h
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	x.HasBody = r.ContentLength != 0
 	x.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
@@ -168,7 +169,7 @@ func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 	}
 	return &verify.Message{
 		Method: x.Method, Scheme: x.Origin.Scheme, Host: host, RequestURI: x.Target, Header: x.r.Header,
-		HasBody: x.r.ContentLength != 0,
+		HasBody: x.HasBody,
 	}
 }
 

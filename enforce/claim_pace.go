@@ -42,7 +42,15 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Res
 			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
 		}
 	}
-	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.settings.Wait)
+	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.wait(r))
+}
+
+// wait returns how long a request may be held.
+func (e *Engine) wait(r *Request) time.Duration {
+	if r.HasBody {
+		return 0
+	}
+	return e.settings.Wait
 }
 
 // budgetOf is a budget and its limits.
@@ -61,7 +69,7 @@ func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
 // refuses the request, the first one has been used nevertheless. RetryAfter is
 // then the time until both are free.
 func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) throttle.Result {
-	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.settings.Wait)
+	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.wait(r))
 	if !res.OK {
 		return res
 	}

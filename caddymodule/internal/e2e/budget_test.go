@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,33 @@ Crawl-delay: 5"
 			hangUp()
 			s.eventually("a request goes on in its time", func() bool { return get() == 200 })
 		})
+	}
+}
+
+// A request with a body is not held, because its client's hang-up would not be
+// noticed while the body is unread.
+func TestRequestsWithABodyAreNotHeld(t *testing.T) {
+	t.Parallel()
+	s := start(t, `http://:$PORT {
+	robots {
+		source inline "User-agent: bingbot
+Crawl-delay: 600"
+		crawl_delay {
+			wait 10m
+		}
+	}
+	respond "page"
+}`)
+	s.wants(200, s.get(bingbot, "/"), "the first request")
+	for _, request := range []string{
+		"POST / HTTP/1.1\r\nContent-Length: 5",
+		"POST / HTTP/1.1\r\nTransfer-Encoding: chunked",
+		"GET / HTTP/1.1\r\nContent-Length: 5",
+	} {
+		got := s.raw(request + "\r\nHost: localhost\r\nConnection: close\r\nUser-Agent: " + bingbot + "\r\n\r\n")
+		if after, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != 429 || err != nil || after < 1 || after > 300 {
+			t.Errorf("%q: status %d, Retry-After %s", request, got.status, got.header.Get("Retry-After"))
+		}
 	}
 }
 
