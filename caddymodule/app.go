@@ -121,7 +121,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.Check(); err != nil {
 		return err
 	}
-	a.ceiling = enforce.NewCeiling(a.MaxMemory)
+	a.ceiling = enforce.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
 	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxReads, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
 	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })

@@ -297,6 +297,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
 		Published:  config.On(h.Publish),
 		Fetched:    observer.Fetched,
+		Evicted:    metrics.CountEviction,
 		Now:        clock.Now,
 	})
 	if err != nil {

@@ -59,6 +59,7 @@ type Config struct {
 	Handler    func() HandlerKey // returns where the files are enforced, so that Memory keeps their versions; called once, by Origins.Connect; if nil, it keeps none
 	Published  bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
 	Fetched    func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
+	Evicted    func(memory bool) // called when an origin with rules is dropped because of the Ceiling (memory) or MaxOrigins; as Fetched
 	Now        func() time.Time  // the clock for fetches; default time.Now
 }
 
@@ -73,6 +74,9 @@ func (c Config) complete() Config {
 	}
 	if c.Fetched == nil {
 		c.Fetched = func(FetchEvent) {}
+	}
+	if c.Evicted == nil {
+		c.Evicted = func(bool) {}
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -21,6 +21,9 @@ type document struct {
 	matcher   *crawler.Matcher // for the tokens of the registry and of the file
 	pathRules uint64           // a hash of the Allow and Disallow rules
 	octets    int64            // of memory, as estimated
+	names     int64            // the part of octets that matcher takes
+	groups    int
+	rules     int // Allow and Disallow rules in all groups
 }
 
 // documentKey says which documents are equal, apart from a collision of hash.
@@ -77,6 +80,12 @@ func (r *compiledSettings) parse(text []byte) *document {
 		d.google = d.file.GoogleReading()
 	}
 	d.pathRules = hashPathRules(d.file, d.google)
-	d.octets = heapsize.Of(d, r.base)
+	for _, g := range d.file.Groups() {
+		d.groups++
+		d.rules += len(g.Rules())
+	}
+	if d.octets = heapsize.Of(d, r.base); d.matcher != r.base {
+		d.names = heapsize.Of(d.matcher, r.base)
+	}
 	return d
 }

@@ -147,14 +147,14 @@ func (e *Engine) resolve(ctx context.Context, c *client) *Rules {
 	case c.robotsTxt:
 		return e.resolveRobotsTxt(ctx, r)
 	}
-	rules, outdated := e.origins.peek(r)
+	origin, rules, outdated := e.origins.peek(r)
 	if rules != nil && !outdated {
 		return rules
 	}
-	if e.mayWait(r) {
+	if e.mayWait(r, origin.pending) {
 		rules = e.origins.Wait(ctx, r)
 	}
-	return cmp.Or(rules, e.origins.pending)
+	return cmp.Or(rules, origin.pending)
 }
 
 // resolveRobotsTxt returns the rules in force for a request for /robots.txt,
@@ -174,11 +174,11 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 }
 
 // mayWait reports whether a request may wait for the rules: a robots.txt could
-// apply to the client, and the path is not exempt. Only the registry's tokens
-// identify the client here, because the tokens of the site's file are not known
-// yet.
-func (e *Engine) mayWait(r *Request) bool {
-	c := client{rules: e.origins.pending, request: r}
+// apply to the client, and the path is not exempt. pending are the rules without
+// the file. They identify the client by the registry's tokens, and by those of a
+// file that was evicted.
+func (e *Engine) mayWait(r *Request, pending *Rules) bool {
+	c := client{rules: pending, request: r}
 	fields, applicable := r.fields()
 	if e.settings.usesAddr {
 		c.addr = clientAddr(r)
@@ -186,6 +186,7 @@ func (e *Engine) mayWait(r *Request) bool {
 	for _, ua := range fields {
 		c.rules.identify(ua, &c.id)
 		for i := range c.id.Len() {
+			c.readRobots = e.hasRead(r, c.id.At(i))
 			applicable = applicable || c.couldApply(i)
 		}
 	}

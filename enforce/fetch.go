@@ -164,6 +164,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
 
 	e.mu.Lock()
+	ev.Repeated = e.evicted && !e.tried
 	current := e.rules.Load()
 	if out == Loaded && current != nil && current.state == Loaded && current.apart == resp.Apart && bytes.Equal(resp.Body, current.body) {
 		ev.Outcome = Unchanged
@@ -270,7 +271,7 @@ func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 		rules = other
 	}
 	p.put(e, rules, changed)
-	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e)) {
+	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e, true)) {
 	}
 	return rules
 }
@@ -278,6 +279,7 @@ func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 // put replaces e's rules. The caller holds p.mu.
 func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 	if e.gone {
+		e.rules.Store(rules) // for the requests that wait for it
 		return
 	}
 	if p.published(rules) {

@@ -182,19 +182,20 @@ func (c *client) isNoCrawling(a *crawler.Agent) bool {
 // agent i. It returns false for HTTP libraries, programs, webhooks and probes
 // that the group for `*` does not apply to, and for a request that is no
 // crawling. A group could name them, but this is rare, so they are let through
-// until the robots.txt is known.
+// until the robots.txt is known, unless an earlier file named them.
 func (c *client) couldApply(i int) bool {
 	applies := true
-	switch c.agents()[i].Class {
-	case crawler.Person, crawler.Webhook, crawler.Probe:
+	switch class := c.agents()[i].Class; {
+	case c.rules.wasNamed(c.agents()[i].Crawler):
+	case class == crawler.Person || class == crawler.Webhook || class == crawler.Probe:
 		applies = false
-	case crawler.SelfDeclared:
+	case class == crawler.SelfDeclared:
 		applies = !c.isNoCrawling(&c.agents()[i])
-	case crawler.Library:
+	case class == crawler.Library:
 		applies = c.rules.settings.HTTPClients
-	case crawler.Program:
-		applies = c.rules.settings.Programs == ProgramsOn
-	case crawler.UserTriggered:
+	case class == crawler.Program:
+		applies = c.rules.settings.Programs == ProgramsOn || c.readRobots && c.request.reads() && !c.request.Authorized
+	case class == crawler.UserTriggered:
 		applies = c.request.reads()
 	}
 	return applies && !c.isExempt(i)

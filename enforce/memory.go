@@ -42,9 +42,7 @@ func (e *Engine) recall(c *client) {
 		if a.Class == crawler.Probe && !e.memory.allowProbe(c, i) {
 			a.Class, a.Crawler = crawler.SelfDeclared, nil
 		}
-		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
-			c.readRobots = e.memory.readers.seen(programKey(c.request, a), c.request.Time, copyLifetime)
-		}
+		c.readRobots = c.readRobots || e.hasRead(c.request, a)
 		grace = grace || c.hasGrace(i)
 	}
 	if !grace {
@@ -63,6 +61,12 @@ func (e *Engine) recall(c *client) {
 			c.visits[i] = e.visitsOf(c, i)
 		}
 	}
+}
+
+// hasRead reports whether an agent is a program that has read the robots.txt, and
+// so is bound by it; see ProgramsSeen.
+func (e *Engine) hasRead(r *Request, a *crawler.Agent) bool {
+	return a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
 }
 
 // visitsOf returns what is known about the visits of agent i, with this one: the

@@ -34,12 +34,15 @@ type Origins struct {
 
 	mu      sync.Mutex        // guards table, shared, retired and changes of histories
 	shared  map[uint64]*Rules // by content.key: origins with the same file share one Rules
+	dropped [2]dropped        // names in the files of evicted origins; the second one has the invented hosts
 	retired bool
 }
 
 // entry is the record of one origin.
 type entry struct {
 	origin        Origin
+	pending       *Rules                // in force until there are rules
+	evicted       bool                  // an earlier entry of the origin was evicted
 	next          atomic.Pointer[entry] // in the same bucket
 	rules         atomic.Pointer[Rules]
 	history       atomic.Pointer[history] // nil if the origin has had no version
@@ -105,7 +108,7 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 		q.connected.Store(true)
 	}
 	for old := range p.table.all() {
-		e := &entry{origin: old.origin}
+		e := &entry{origin: old.origin, pending: q.pending}
 		if h := old.history.Load(); h != nil {
 			h = q.compileVersions(newHistoryRecord(h))
 			q.mu.Lock()
@@ -172,21 +175,21 @@ func (p *Origins) retire() {
 // never fetched. It never waits. If the file was never fetched or is due again, a
 // fetch begins in the background. Peek allocates nothing if there are rules.
 func (p *Origins) Peek(r *Request) *Rules {
-	rules, _ := p.peek(r)
+	_, rules, _ := p.peek(r)
 	return rules
 }
 
-// peek is Peek, and reports whether the rules are due for the fetch that is
-// under way.
-func (p *Origins) peek(r *Request) (rules *Rules, outdated bool) {
-	e := p.find(r)
+// peek is Peek. It also returns the entry, and reports whether the rules are due
+// for the fetch that is under way.
+func (p *Origins) peek(r *Request) (e *entry, rules *Rules, outdated bool) {
+	e = p.find(r)
 	now := r.Time.UnixNano()
 	e.touch(now)
 	// If the last fetch began later than now, the clock was set back.
 	if (now >= e.nextFetch.Load() || now < e.lastFetch.Load()) && !e.fetching.Load() {
 		p.beginFetch(e, r.Time, r.Caller)
 	}
-	return e.rules.Load(), e.outdated(now)
+	return e, e.rules.Load(), e.outdated(now)
 }
 
 // outdated reports whether the rules are due for the fetch that is under way.
@@ -312,11 +315,13 @@ func (p *Origins) add(origin Origin, r *Request) *entry {
 	if e := p.table.find(origin); e != nil {
 		return e
 	}
+	invented := r.Invented && p.source.PerOrigin()
 	e := &entry{origin: origin}
-	e.invented.Store(r.Invented && p.source.PerOrigin())
+	e.pending, e.evicted = p.pendingFor(origin, invented)
+	e.invented.Store(invented)
 	e.used.Store(r.Time.UnixNano())
 	if p.size() >= p.cfg.MaxOrigins {
-		p.evict(e)
+		p.evict(e, false)
 	}
 	p.insert(e)
 	return e
@@ -334,9 +339,10 @@ func (p *Origins) insert(e *entry) {
 // and their copies for the time after a reload, as BenchmarkHosts measures it.
 const entrySize = 850
 
-// evict removes the least valuable origin, other than keep, from the table. It
-// reports whether there was one. The caller holds p.mu.
-func (p *Origins) evict(keep *entry) bool {
+// evict removes the least valuable origin, other than keep, from the table: to
+// free memory, or because there are too many. It reports whether there was one.
+// The caller holds p.mu.
+func (p *Origins) evict(keep *entry, memory bool) bool {
 	e := p.table.leastValuable(keep)
 	if e == nil {
 		return false
@@ -346,6 +352,10 @@ func (p *Origins) evict(keep *entry) bool {
 		p.cfg.Ceiling.add(-entrySize)
 	}
 	e.gone = true
+	p.keepNames(e)
+	if e.rules.Load() != nil {
+		p.cfg.Evicted(memory)
+	}
 	p.release(e.rules.Load())
 	p.setHistory(e, nil)
 	return true

@@ -116,15 +116,19 @@ func (e *entry) lessValuable(other *entry) bool {
 	return e.used.Load() < other.used.Load()
 }
 
-// value ranks an entry for eviction: 0 for an invented host without rules, 1
-// for one with rules; 2 and 3 likewise for other hosts.
+// value ranks an entry for eviction: 0 for an invented host without rules, 1 for
+// one with rules, 2 for one whose file is fetched first, since a request can
+// wait for it; 3 to 5 likewise for other hosts.
 func (e *entry) value() int {
 	v := 0
-	if e.rules.Load() != nil {
+	switch {
+	case e.rules.Load() != nil:
 		v = 1
+	case e.fetching.Load():
+		v = 2
 	}
 	if !e.invented.Load() {
-		v += 2
+		v += 3
 	}
 	return v
 }

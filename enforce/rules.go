@@ -45,6 +45,10 @@ type Rules struct {
 // and the index in Rules.plans.
 type namedPlan struct{ row, plan int32 }
 
+// namedBefore takes the place of the index for a crawler in a file that was
+// evicted: see Origins.pendingFor.
+const namedBefore = -1
+
 // plan is what applies to one crawler.
 type plan struct {
 	group  *robots.Group    // nil if no group applies
@@ -170,8 +174,8 @@ func (p *Rules) googleGroup(row *crawler.Crawler) *robots.Group {
 func (p *Rules) plan(a *crawler.Agent) plan {
 	var known plan
 	if a.Crawler != nil {
-		i := p.find(int32(a.Crawler.Index()))
-		if i < 0 {
+		i, ok := p.find(int32(a.Crawler.Index()))
+		if !ok || i == namedBefore {
 			return p.planFor(a.Crawler.Class, a.Crawler)
 		}
 		if known = p.plans[i]; !known.byToken {
@@ -193,9 +197,8 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 	return p.planFor(a.Class, nil)
 }
 
-// find returns the index of the plan of a crawler that the file names, -1 for
-// another crawler.
-func (p *Rules) find(row int32) int32 {
+// find returns the index of the plan of a crawler, and whether the file names it.
+func (p *Rules) find(row int32) (plan int32, ok bool) {
 	named := p.named
 	for len(named) > 1 {
 		if half := len(named) / 2; named[half].row <= row {
@@ -205,9 +208,19 @@ func (p *Rules) find(row int32) int32 {
 		}
 	}
 	if len(named) == 1 && named[0].row == row {
-		return named[0].plan
+		return named[0].plan, true
 	}
-	return -1
+	return 0, false
+}
+
+// wasNamed reports whether p are the rules of an origin whose file was evicted,
+// and that file has a group for a crawler.
+func (p *Rules) wasNamed(row *crawler.Crawler) bool {
+	if row == nil {
+		return false
+	}
+	plan, ok := p.find(int32(row.Index()))
+	return ok && plan == namedBefore
 }
 
 // Matcher returns the matcher that identifies crawlers for the site.
@@ -231,17 +244,11 @@ func (p *Rules) ETag() string { return p.etag }
 // quotes, or "" if there is no file.
 func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
 
-// Groups returns the number of groups in the file.
-func (p *Rules) GroupCount() int { return len(p.file.Groups()) }
+// GroupCount returns the number of groups in the file.
+func (p *Rules) GroupCount() int { return p.groups }
 
-// Rules returns the number of Allow and Disallow rules in all groups.
-func (p *Rules) RuleCount() int {
-	n := 0
-	for _, g := range p.file.Groups() {
-		n += len(g.Rules())
-	}
-	return n
-}
+// RuleCount returns the number of Allow and Disallow rules in all groups.
+func (p *Rules) RuleCount() int { return p.document.rules }
 
 // Outcome returns the outcome of the fetch that p was made from. It is Loaded
 // for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Redirected, Failed or

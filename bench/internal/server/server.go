@@ -28,6 +28,7 @@ type Server struct {
 	Port, TLSPort, Admin int
 
 	t   testing.TB
+	pid int
 	log buffer
 }
 
@@ -43,6 +44,7 @@ func Start(t testing.TB, caddyfile string) *Server {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.pid = cmd.Process.Pid
 	exited := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(exited) }()
 	t.Cleanup(func() {
@@ -88,6 +90,21 @@ func (s *Server) TLSURL(path string) string {
 // AdminURL returns a URL of the admin API.
 func (s *Server) AdminURL(path string) string {
 	return fmt.Sprintf("http://localhost:%d%s", s.Admin, path)
+}
+
+// Memory returns the resident memory of the server, in octets.
+func (s *Server) Memory() int64 {
+	s.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	var kibibytes int64
+	if _, err := fmt.Sscan(rest, &kibibytes); err != nil {
+		s.t.Fatal(err)
+	}
+	return kibibytes << 10
 }
 
 // Log returns what the server has logged so far.

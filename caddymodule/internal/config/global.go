@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/dustin/go-humanize"
+	"github.com/pbnjay/memory"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 )
@@ -24,7 +26,9 @@ type Global struct {
 	// sites together. The amount in use is an estimate. Beyond the limit, files
 	// of hosts that no site address names are dropped first. Each handler keeps
 	// at least one file, even if the limit is then exceeded. In a Caddyfile
-	// from 16MiB to 1TiB, in JSON any number above 0. Default: 67108864 (64 MiB).
+	// from 16MiB to 1TiB, in JSON any number above 0. Default: an eighth of
+	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least
+	// 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	// The path of a file that keeps the counters of the admin API and the
@@ -51,6 +55,16 @@ type Metrics struct {
 	// sites have more requests later, so that no counter goes back. All others
 	// share the value `(other)`. From 1 to 1000. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
+}
+
+// DefaultMaxMemory returns the default of max_memory: an eighth of GOMEMLIMIT or of
+// the machine's memory, whichever is less, and at least 64 MiB.
+func DefaultMaxMemory() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if total := memory.TotalMemory(); total < uint64(limit) {
+		limit = int64(total) // 0 if it is not known
+	}
+	return max(limit/8, 64<<20)
 }
 
 // leastMemory is the least value of max_memory in a Caddyfile, in octets: the

@@ -106,16 +106,29 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 		Octets: used, MaxOctets: most,
 		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
 	}
-	if health.Memory = m; m.Octets > m.MaxOctets {
-		health.Problems = append(health.Problems, warning("memory", "max_memory",
-			fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Octets>>20, m.MaxOctets>>20),
-			"Raise max_memory in the global option robots."))
+	m.Evictions, m.Repeated = metrics.Evictions(now)
+	if health.Memory = m; m.Repeated >= manyRepeated {
+		health.Problems = append(health.Problems, evictionProblem(m))
 	}
 	if health.Persist = r.app.Counters.state(); health.Persist != nil && health.Persist.Error != "" {
 		health.Problems = append(health.Problems, warning("persist", health.Persist.File,
 			"the file that keeps counters over a restart can't be used: "+health.Persist.Error,
 			"Check that Caddy's user may write to the file and its folder, and that the disk is not full."))
 	}
+}
+
+// manyRepeated is how many repeated reads in a minute are a problem.
+const manyRepeated = 10
+
+// evictionProblem returns the problem of too many repeated reads.
+func evictionProblem(m *statusapi.Memory) statusapi.Problem {
+	subject, correction := "max_origins", "Set max_origins above the number of your hosts."
+	if m.Octets > m.MaxOctets/10*9 {
+		subject, correction = "max_memory", "Raise max_memory in the global option robots."
+	}
+	return warning("memory", subject,
+		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read again: crawlers wait for them", m.Evictions, subject, m.Repeated),
+		correction)
 }
 
 // mostListProblems is the largest number of lists with a problem each.

@@ -54,6 +54,9 @@ func (o *Reads) Close() error { return o.review.Close() }
 // the metrics show a source that keeps failing.
 func (o *Reads) Fetched(e enforce.FetchEvent) {
 	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
+	if e.Repeated {
+		countRepeatedFetch()
+	}
 	if e.Outcome != enforce.Failed {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}

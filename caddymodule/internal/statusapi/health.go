@@ -70,7 +70,9 @@ type DNS struct {
 type Memory struct {
 	Octets      int64 `json:"octets"` // estimated octets
 	MaxOctets   int64 `json:"max_octets"`
-	Crawlers    int   `json:"crawlers"` // number of crawlers with counters; a crawler counts once for each site
+	Evictions   int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
+	Repeated    int   `json:"repeated_fetches"` // of dropped origins, in that minute
+	Crawlers    int   `json:"crawlers"`         // number of crawlers with counters; a crawler counts once for each site
 	MaxCrawlers int   `json:"max_crawlers"`
 	Lines       int   `json:"lines"` // number of lines with counters
 	MaxLines    int   `json:"max_lines"`

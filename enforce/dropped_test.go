@@ -1,0 +1,174 @@
+package enforce
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// manyHosts is a Source with a file for each host. All name clients that the
+// group for `*` does not bind.
+type manyHosts struct{ hold sync.Mutex }
+
+func (s *manyHosts) PerOrigin() bool { return true }
+
+func (s *manyHosts) Fetch(ctx context.Context, o Origin) (Response, error) {
+	s.hold.Lock()
+	defer s.hold.Unlock()
+	return Response{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\n\nUser-agent: %sReader\nUser-agent: curl\nUser-agent: NetCraft\nDisallow: /\n# %s",
+		o.Host, strings.Repeat("x", 2000))}, nil
+}
+
+// At three times each limit, every client that a file binds is refused, and every
+// request of a crawler is decided by the file.
+func TestThreeTimesTheLimit(t *testing.T) {
+	const limit = 60
+	for name, cfg := range map[string]Config{
+		"max_origins":       {MaxOrigins: limit},
+		"max_memory":        {MaxOrigins: 100 * limit, Ceiling: NewCeiling(limit * (5 << 10))},
+		"both, with copies": {MaxOrigins: limit, Ceiling: NewCeiling(limit * (5 << 10)), Copies: NewCopies()},
+	} {
+		for _, invented := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {
+				c := newClock()
+				cfg.Now = c.now
+				e, err := NewEngine(Settings{Programs: ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.origins.running.Wait()
+				defer e.Close()
+				decide := func(i int, ua, target string) (d Decision) {
+					host := fmt.Sprintf("host%d", i)
+					r := &Request{
+						Origin: Origin{Scheme: "http", Host: host}, Target: target, UserAgents: []string{strings.ReplaceAll(ua, "HOST", host)},
+						Client: "192.0.2.1", Time: c.now(), Invented: invented,
+					}
+					e.Decide(context.Background(), r, &d)
+					return d
+				}
+				for i := range 3 * limit {
+					decide(i, gptbot, "/")
+					decide(i, "SiteSweeper/2.0", "/robots.txt")
+				}
+				if cfg.MaxOrigins == limit && e.origins.size() > limit {
+					t.Errorf("%d origins", e.origins.size())
+				}
+				if cfg.Ceiling.exceeded() {
+					used, most := cfg.Ceiling.Usage()
+					t.Errorf("%d octets, at most %d", used, most)
+				}
+				for _, tt := range []struct{ ua, target string }{
+					{gptbot, "/private/x"}, {newbot, "/private/x"},
+					{"HOSTReader/1.0", "/x"}, {"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 HOSTReader/1.0", "/x"},
+					{curl, "/x"}, {"SiteSweeper/2.0", "/private/x"},
+				} {
+					for i := range 3 * limit {
+						if d := decide(i, tt.ua, tt.target); d.Reason != Disallowed {
+							t.Fatalf("%s of host %d: %v", tt.ua, i, d.Reason)
+						}
+					}
+				}
+				for i := range 3 * limit {
+					if d := decide(i, chrome, "/private/x"); d.Action != Pass {
+						t.Fatalf("a person at host %d: %v", i, d.Reason)
+					}
+					if d := decide(i, newbot, "/x"); d.Reason != Allowed {
+						t.Fatalf("a crawler at host %d: %v", i, d.Reason)
+					}
+				}
+			})
+		}
+	}
+}
+
+// While an evicted file can't be read, those whom it named wait, like other
+// crawlers. People and all others pass.
+func TestNamesAfterAnEviction(t *testing.T) {
+	src, c := new(manyHosts), newClock()
+	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{MaxOrigins: 1, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.origins.running.Wait()
+	defer e.Close()
+	decide := func(ctx context.Context, host, ua string) Reason {
+		var d Decision
+		e.Decide(ctx, &Request{Origin: Origin{Scheme: "http", Host: host}, Target: "/x", UserAgents: []string{ua}, Time: c.now()}, &d)
+		return d.Reason
+	}
+	for _, host := range []string{"a", "b"} {
+		decide(context.Background(), host, gptbot)
+		e.origins.running.Wait()
+	}
+	src.hold.Lock()
+	ctx, gone := context.WithCancel(context.Background())
+	gone() // so that no request waits
+	for _, tt := range []struct {
+		host, ua string
+		want     Reason
+	}{
+		{"a", chrome, Person}, {"a", "aReader/1.0", RulesPending}, {"a", curl, RulesPending}, {"a", "python-requests/2.31.0", NoRules}, {"a", "bReader/1.0", NoRules},
+		{"new", curl, NoRules}, {"new", "aReader/1.0", NoRules},
+	} {
+		if got := decide(ctx, tt.host, tt.ua); got != tt.want {
+			t.Errorf("%s at %s: %v, want %v", tt.ua, tt.host, got, tt.want)
+		}
+	}
+	src.hold.Unlock()
+}
+
+// What is kept of evicted files is bounded, and invented hosts displace no others.
+func TestDroppedNamesAreBounded(t *testing.T) {
+	p := newOriginsTest(t, Config{MaxOrigins: 1})
+	p.source.set(200, "User-agent: OwnReader\nDisallow: /\n")
+	p.rulesAfterFetch(home)
+	for i := range 3 * maxDroppedSize / droppedSize / 100 {
+		r := p.request(Origin{Host: fmt.Sprint(i)})
+		r.Invented = true
+		p.find(r)
+		p.dropped[1].put(r.Origin, droppedNames{matcher: p.pending.matcher, octets: 100 * droppedSize})
+		if p.dropped[1].octets > maxDroppedSize {
+			t.Fatalf("%d octets", p.dropped[1].octets)
+		}
+	}
+	if len(p.dropped[0].names) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].names) < maxDroppedSize/droppedSize/100/2 {
+		t.Errorf("%d and %d names, %d octets", len(p.dropped[0].names), len(p.dropped[1].names), p.dropped[0].octets)
+	}
+	p.find(p.request(home))
+	if len(p.dropped[0].names) != 0 || p.dropped[0].octets != 0 {
+		t.Error("names are kept beside the entry")
+	}
+}
+
+// Crawlers that come to many evicted hosts at once wait for the files, also if
+// their host is evicted again meanwhile.
+func TestManyEvictionsAtOnce(t *testing.T) {
+	const limit = 4
+	c := newClock()
+	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), Config{MaxOrigins: limit, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.origins.running.Wait()
+	defer e.Close()
+	var all sync.WaitGroup
+	for range 8 * limit {
+		all.Go(func() {
+			for i := range 30 * limit {
+				var d Decision
+				e.Decide(context.Background(), &Request{
+					Origin: Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{gptbot}, Time: c.now(),
+				}, &d)
+				if d.Reason != Disallowed {
+					t.Errorf("host %d: %v", i, d.Reason)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
