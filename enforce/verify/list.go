@@ -69,3 +69,14 @@ func parseList(body []byte, part string, old *list) (*list, error) {
 func (l *list) farFewer(old *list) bool {
 	return old.count >= 4 && l.count*2 < old.count && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }
+
+// ListSize returns the number of prefixes of a published list of addresses. part
+// is the fragment of its URL (see [CheckURL]). It returns an error if a Verifier
+// would not accept the list.
+func ListSize(body []byte, part string) (int, error) {
+	l, err := parseList(body, part, nil)
+	if err != nil {
+		return 0, err
+	}
+	return l.count, nil
+}
