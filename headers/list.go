@@ -314,12 +314,3 @@ func ParseTags(value string) ([]Tag, error) {
 	}
 	return tags, nil
 }
-
-// Imply reports whether, for each crawler in tags, the directives in there
-// imply those in tags: they are the same or more restrictive.
-func Imply(there, tags []Tag) bool {
-	x := indexTags(there)
-	return !slices.ContainsFunc(tags, func(t Tag) bool {
-		return !t.Directives.without(x.forCrawler(t.Crawler)).Empty()
-	})
-}

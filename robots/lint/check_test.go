@@ -77,7 +77,7 @@ func TestManual(t *testing.T) {
 		if err := os.MkdirAll("../../docs", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(Manual()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(manual()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(data) != Manual() {
+	if string(data) != manual() {
 		t.Errorf("%s is out of date; run: go test ./robots/lint -run TestManual -update", path)
 	}
 }

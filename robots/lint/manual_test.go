@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Manual returns the pages of all checks as one Markdown document, with an
+// manual returns the pages of all checks as one Markdown document, with an
 // introduction.
-func Manual() string {
+func manual() string {
 	var b strings.Builder
 	b.WriteString(manualIntro)
 	b.WriteString("| check | severity | finds |\n|---|---|---|\n")
