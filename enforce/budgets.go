@@ -18,14 +18,19 @@ type Budget struct {
 	Group  *robots.Group    // the group that sets them
 	Rules  *Rules
 	Pool   bool // the budget that all clients with an unverified claim to be this crawler share
+	// Impostors reports that only impostors use the budget, and Later that only
+	// requests do for which an earlier handler has applied other Limits.
+	Impostors, Later bool
 	// PerAddr reports that each client address has its own budget. Then Key is
 	// not the key of a budget: Key.Client returns the key for an address.
 	PerAddr bool
 }
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims
-// to be this crawler can be verified, the one that unverified claims share. For
-// invented, see Request.Invented. It returns nil if nothing limits the crawler.
+// to be this crawler can be verified, the one that unverified claims share, and
+// that of impostors if they are not denied; and the same again for a Later
+// handler. For invented, see Request.Invented. It returns nil if nothing limits
+// the crawler.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budget {
 	rules := e.origins.of(origin)
 	if rules == nil {
@@ -35,16 +40,29 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 	if plan.limits == nil {
 		return nil
 	}
-	r := &Request{Origin: origin, Invented: invented}
-	own := Budget{
-		Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
-		PerAddr: a.RunByAnyone() || e.settings.PerIP,
-	}
-	list := []Budget{own}
-	if v := e.settings.Verification; v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler) && rules.pools[plan.limits] != nil {
-		pool := own
-		pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool), rules.pools[plan.limits], true
-		list = append(list, pool)
+	v := e.settings.Verification
+	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
+	var list []Budget
+	for _, taken := range [][]*throttle.Limits{nil, {nil}} {
+		r := &Request{Origin: origin, Invented: invented, Taken: taken}
+		own := Budget{
+			Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
+			PerAddr: a.RunByAnyone() || e.settings.PerIP, Later: taken != nil,
+		}
+		list = append(list, own)
+		if verifiable && rules.pools[plan.limits] != nil {
+			pool := own
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool), rules.pools[plan.limits], true
+			list = append(list, pool)
+		}
+		if verifiable && v.IgnoreImpostors {
+			impostors := own
+			impostors.Key, impostors.Impostors = e.budget(r, a, plan.limits, seedImpostor), true
+			list = append(list, impostors)
+		}
+		if own.PerAddr {
+			break
+		}
 	}
 	return list
 }

@@ -199,9 +199,9 @@ func (e *Engine) mayWait(r *Request, pending *Rules) bool {
 }
 
 // Agent returns the crawler with a name or product token: a crawler of the
-// registry, or, if the registry has none, a self-declared crawler with that
-// token.
-func (e *Engine) Agent(name string) crawler.Agent {
+// registry or, if the registry has none, a crawler that a group of rules names,
+// or else a self-declared crawler with that token.
+func (e *Engine) Agent(name string, rules *Rules) crawler.Agent {
 	if row := e.Registry().Lookup(name); row != nil {
 		return signedAgent(row)
 	}
@@ -212,5 +212,9 @@ func (e *Engine) Agent(name string) crawler.Agent {
 			return *id.At(i)
 		}
 	}
-	return crawler.Agent{Class: crawler.SelfDeclared, Token: name}
+	a := crawler.Agent{Class: crawler.SelfDeclared, Token: name}
+	if rules != nil && rules.file.Named(name) != nil {
+		a.Class = crawler.Named
+	}
+	return a
 }

@@ -18,8 +18,13 @@ import (
 // budget is a budget and its origin.
 type budget struct {
 	enforce.Budget
-	origin enforce.Origin
+	in       *inForce
+	origin   enforce.Origin
+	invented bool // clients can make up the host
 }
+
+// isExtra reports whether b is shown only while it is used.
+func (b *budget) isExtra() bool { return b.Later || b.Impostors }
 
 // Budgets implements statusapi.Reporter.
 func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) (*statusapi.Budgets, error) {
@@ -28,29 +33,51 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	}
 	now := r.app.Now()
 	answer := &statusapi.Budgets{Crawler: query.Crawler}
-	var list []statusapi.Budget
+	var list []budget
 	for _, p := range r.inForce(scope) {
-		agent := p.engine().Agent(query.Crawler)
+		agent := p.engine().Agent(query.Crawler, p.Rules)
 		if agent.Crawler != nil {
 			answer.Crawler, answer.Known = agent.Crawler.Name, true
 		}
-		answer.Class = agent.Class.String()
-		for _, b := range p.budgets(scope, &agent) {
-			list = append(list, p.budgetStatus(b, now))
+		if answer.Class == "" || agent.Class != crawler.SelfDeclared {
+			answer.Class = agent.Class.String()
 		}
+		list = append(list, r.budgets(&p, scope, &agent)...)
 	}
-	answer.Page, answer.Budgets = statusapi.Part(query.Pages, list)
+	list = slices.DeleteFunc(list, func(b budget) bool { return b.isExtra() && !b.in.budgetStatus(b, now).Used })
+	slices.SortStableFunc(list, func(a, b budget) int {
+		switch {
+		case a.invented == b.invented:
+			return 0
+		case b.invented:
+			return -1
+		}
+		return 1
+	})
+	page, list := statusapi.Part(query.Pages, list)
+	answer.Page, answer.Budgets = page, []statusapi.Budget{}
+	for _, b := range list {
+		answer.Budgets = append(answer.Budgets, b.in.budgetStatus(b, now))
+	}
 	return answer, nil
+}
+
+// paces reports whether requests for a host reach a handler: no other handler of
+// the server has a site with a name that fits better.
+func (r *Reporter) paces(h *Handler, host string) bool {
+	return h.Owns(host) || h.Serves(host) && !slices.ContainsFunc(r.handlers(), func(other *Handler) bool {
+		return other.Server == h.Server && other.Owns(host)
+	})
 }
 
 // budgets returns the budgets of a crawler at the origins in a scope at which p is
 // in force.
-func (p *inForce) budgets(scope statusapi.Scope, a *crawler.Agent) (list []budget) {
+func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) (list []budget) {
 	origins := []enforce.Origin{p.Origin}
 	if p.shared {
-		origins = p.Site.Origins()
+		origins = p.Site.Origins(slices.DeleteFunc(p.ownedIn(scope), func(host string) bool { return slices.Contains(p.Hosts, host) })...)
 		for _, origin := range p.engine().PacedOrigins() {
-			if p.Site.Serves(origin.Host) && !slices.Contains(origins, origin) {
+			if r.paces(p.Handler, origin.Host) && !slices.Contains(origins, origin) {
 				origins = append(origins, origin)
 			}
 		}
@@ -61,7 +88,7 @@ func (p *inForce) budgets(scope statusapi.Scope, a *crawler.Agent) (list []budge
 		}
 		_, invented := p.Site.Invented(origin.Host)
 		for _, b := range p.engine().Budgets(origin, a, invented) {
-			list = append(list, budget{b, origin})
+			list = append(list, budget{b, p, origin, invented})
 		}
 	}
 	return list
@@ -76,8 +103,11 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 		Origin: b.origin.String(), OriginID: p.id, Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
 	}
-	if b.Pool {
+	switch {
+	case b.Pool:
 		s.Owner = "unverified"
+	case b.Impostors:
+		s.Owner = "impostors"
 	}
 	if b.PerAddr {
 		s.Counted = "client"
@@ -114,6 +144,9 @@ func (p *inForce) limits(b budget) (text string, line int) {
 	if b.Pool {
 		text += "; all unverified clients together may send ten times as many"
 	}
+	if b.Later {
+		text += "; for requests that an earlier robots handler has limited"
+	}
 	return text, line
 }
 
@@ -127,21 +160,24 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 		return nil, err
 	}
 	now, perClient := r.app.Now(), false
-	var done []throttle.Key
+	n, done := 0, make(map[throttle.Key]bool)
 	for _, p := range list {
-		agent := p.engine().Agent(query.Crawler)
-		for _, b := range p.budgets(scope, &agent) {
-			if perClient = perClient || b.PerAddr; b.PerAddr || slices.Contains(done, b.Key) {
+		agent := p.engine().Agent(query.Crawler, p.Rules)
+		for _, b := range r.budgets(&p, scope, &agent) {
+			if perClient = perClient || b.PerAddr; b.PerAddr || done[b.Key] {
 				continue
+			}
+			done[b.Key] = true
+			if !b.isExtra() || p.budgetStatus(b, now).Used {
+				n++
 			}
 			if err := p.Limiter.Forget(ctx, now, b.Key); err != nil {
 				return nil, statusapi.Errorf(http.StatusBadGateway, "the budget at %s was reset on this server, but not in Redis: %v", b.origin, err)
 			}
-			done = append(done, b.Key)
 		}
 	}
 	if len(done) == 0 && perClient {
 		return nil, statusapi.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
 	}
-	return &statusapi.Reset{Budgets: len(done)}, nil
+	return &statusapi.Reset{Budgets: n}, nil
 }

@@ -78,7 +78,7 @@ func New(app App) *Reporter {
 // handlersIn returns the handlers that serve a site in a scope.
 func (r *Reporter) handlersIn(scope statusapi.Scope) (list []*Handler) {
 	for _, h := range r.handlers() {
-		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) {
+		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) || h.isShared() && slices.ContainsFunc(scope.Hosts(), h.Owns) {
 			list = append(list, h)
 		}
 	}
@@ -89,6 +89,9 @@ func (h *Handler) engine() *enforce.Engine {
 	engine, _ := h.Running()
 	return engine
 }
+
+// isShared reports whether the handler has one robots.txt for all origins.
+func (h *Handler) isShared() bool { return !h.engine().Origins().PerOrigin() }
 
 // hasOriginIn reports whether the handler has read the robots.txt of a host in a
 // scope.
@@ -108,6 +111,11 @@ func (h *Handler) hasOriginIn(scope statusapi.Scope) bool {
 // sitesIn returns the sites of the handler that are in a scope.
 func (h *Handler) sitesIn(scope statusapi.Scope) []string {
 	return slices.DeleteFunc(append([]string{}, h.Hosts...), func(site string) bool { return !scope.Site(site) })
+}
+
+// ownedIn returns the hosts in a scope that belong to sites of the handler.
+func (h *Handler) ownedIn(scope statusapi.Scope) []string {
+	return slices.DeleteFunc(slices.Clone(scope.Hosts()), func(host string) bool { return !h.Owns(host) })
 }
 
 // mode returns the current mode of the handler.
@@ -131,8 +139,8 @@ type inForce struct {
 	*Handler
 	enforce.State
 	id     string
-	shared bool     // the handler has one robots.txt for all origins
-	sites  []string // the sites of the handler in the scope
+	shared bool     // Handler.isShared
+	sites  []string // the sites of the handler in the scope, or the hosts in it
 }
 
 // inForce returns what is in force at the origins in a scope, sorted by origin:
@@ -140,10 +148,13 @@ type inForce struct {
 func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
 	for _, h := range r.handlersIn(scope) {
 		origins := h.engine().Origins()
-		shared := !origins.PerOrigin()
+		shared, sites := !origins.PerOrigin(), h.sitesIn(scope)
+		if shared && len(sites) == 0 {
+			sites = h.ownedIn(scope)
+		}
 		for s := range origins.States() {
 			if shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host) {
-				list = append(list, inForce{h, s, h.originID(s.Origin, shared), shared, h.sitesIn(scope)})
+				list = append(list, inForce{h, s, h.originID(s.Origin, shared), shared, sites})
 			}
 		}
 	}
@@ -219,11 +230,11 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 
 // HasSite implements statusapi.Reporter.
 func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
-	if len(r.handlersIn(scope)) > 0 || slices.Contains(r.Sites(scope), name) {
+	if slices.Contains(r.Sites(scope), name) {
 		return true
 	}
 	for _, h := range r.handlers() {
-		if slices.ContainsFunc(h.Hosts, func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }) {
+		if h.hasOriginIn(scope) || slices.ContainsFunc(h.Hosts, func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }) {
 			return true
 		}
 	}

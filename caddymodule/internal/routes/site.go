@@ -93,6 +93,12 @@ func (s *Site) SiteOf(host string) string {
 	return s.Server.Sites[i]
 }
 
+// Owns reports whether a host belongs to one of the handler's sites, and not to
+// another site with a name that fits better.
+func (s *Site) Owns(host string) bool {
+	return s.Server != nil && !IsPattern(host) && slices.Contains(s.Hosts, s.SiteOf(host))
+}
+
 // Invented returns the values of enforce.Request.Site and Request.Invented for a
 // host.
 func (s *Site) Invented(host string) (pattern string, invented bool) {
@@ -110,9 +116,9 @@ func (s *Site) HasScheme(scheme string) bool {
 }
 
 // Origins returns the origins of the sites that are host names: those at which
-// clients may send requests to the server.
-func (s *Site) Origins() (list []enforce.Origin) {
-	for _, host := range s.Hosts {
+// clients may send requests to the server. It adds those of more hosts.
+func (s *Site) Origins(more ...string) (list []enforce.Origin) {
+	for _, host := range append(slices.Clone(s.Hosts), more...) {
 		for _, scheme := range []string{"http", "https"} {
 			if s.Server != nil && !IsPattern(host) && s.HasScheme(scheme) {
 				list = append(list, enforce.NewOrigin(scheme, host, s.Server.Port))

@@ -28,7 +28,8 @@ type Budget struct {
 	// Free and Next are those of a new client.
 	Counted string `json:"counted"`
 	// Owner is crawler for the budget of the crawler itself. It is unverified for the
-	// budget that all unverified clients with the crawler's name share.
+	// budget that all unverified clients with the crawler's name share, and impostors
+	// for that of impostors.
 	Owner  string    `json:"owner"`
 	Used   bool      `json:"used"`   // a part of the budget is used; false if not known
 	Free   bool      `json:"free"`   // a request would be allowed now

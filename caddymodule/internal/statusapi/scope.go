@@ -36,6 +36,9 @@ func Sites(hosts ...string) Scope {
 // All reports whether s contains every site.
 func (s Scope) All() bool { return s.all }
 
+// Hosts returns the names in s, none if it contains every site.
+func (s Scope) Hosts() []string { return s.hosts }
+
 // Site reports whether a site is in s.
 func (s Scope) Site(site string) bool { return s.all || slices.Contains(s.hosts, site) }
 

@@ -1,0 +1,58 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// Budgets of hosts that only a pattern or a catch-all site serves, of crawlers
+// that only a group names, and of a second handler are listed and reset.
+func TestBudgetsAreListedAndReset(t *testing.T) {
+	t.Parallel()
+	inline := func(seconds string) string {
+		return "robots {\n\t\tsource inline \"User-agent: *\nUser-agent: AcmeCrawler\nCrawl-delay: " + seconds + "\"\n\t}\n\t"
+	}
+	s := start(t, "http://*.wild.test:$PORT {\n\t"+inline("600")+"respond page\n}\nhttp://z.named.test:$PORT {\n\troute {\n\t"+inline("600")+inline("900")+"respond page\n\t}\n}\nhttp://:$PORT {\n\t"+inline("60")+"respond page\n}\n")
+	const acme = "AcmeCrawler/1.0"
+	hosts := []string{"a.wild.test", "b.wild.test", "c.any.test", "z.named.test"}
+	for _, ua := range []string{bingbot, acme} {
+		name, _, _ := strings.Cut(map[string]string{bingbot: "bingbot", acme: acme}[ua], "/")
+		for _, host := range hosts {
+			s.wants(200, s.rawAt(host, "/", ua), "the first request to "+host)
+			s.wants(429, s.rawAt(host, "/", ua), "another one to "+host)
+		}
+		all := adminValue[statusapi.Budgets](s, "budgets?limit=100&crawler="+name)
+		if want := map[string]string{bingbot: "crawler", acme: "named"}[ua]; all.Class != want {
+			t.Errorf("%s: class %s", name, all.Class)
+		}
+		seen := make(map[string]int)
+		for i, b := range all.Budgets {
+			seen[b.Site]++
+			if named := strings.Contains(b.Origin, "z.named.test"); b.Free || !b.Used || named != (i < 3) {
+				t.Errorf("%s: budget %d: %+v", name, i, b)
+			}
+		}
+		if seen["*.wild.test"] != 2 || seen["*"] != 1 || seen["z.named.test"] != 3 {
+			t.Errorf("%s: budgets by site: %v", name, seen)
+		}
+		for _, host := range []string{"a.wild.test", "c.any.test"} {
+			one := adminValue[statusapi.Budgets](s, "budgets?site="+host+"&crawler="+name).Budgets
+			if len(one) != 1 || !strings.Contains(one[0].Origin, host) || one[0].Free {
+				t.Errorf("%s: budgets of %s: %+v", name, host, one)
+			}
+			if list := adminValue[statusapi.Origins](s, "origins?site="+host).Origins; len(list) != 1 {
+				t.Errorf("origins of %s: %+v", host, list)
+			}
+		}
+		s.adminRequest("POST", "budgets/reset?site=a.wild.test&crawler="+name, 200, nil)
+		s.wants(200, s.rawAt("a.wild.test", "/", ua), "after its reset")
+		s.wants(429, s.rawAt("b.wild.test", "/", ua), "another host, which was not reset")
+		s.adminRequest("POST", "budgets/reset?crawler="+name, 200, nil)
+		for _, host := range hosts {
+			s.wants(200, s.rawAt(host, "/", ua), "after the reset, at "+host)
+		}
+	}
+	s.adminRequest("GET", "budgets?site=unknown.test&crawler=bingbot", 404, nil)
+}
