@@ -16,6 +16,9 @@ const maxInFlight = 256
 // for a later time, if other requests took the time that it wanted.
 const maxTries = 3
 
+// storedFor is how long the server stores a state at least; see take.lua.
+const storedFor = 50 * time.Second
+
 // Fleet is a Limiter that shares budgets between processes, through Redis or
 // Valkey. Its methods are safe for concurrent use.
 //
@@ -45,7 +48,10 @@ const maxTries = 3
 // request from each process at once. The Fleet probes the node in the background,
 // and uses it again as soon as it answers in time. With its next request for a
 // key, each process then reports what it accepted in the meantime. So a restarted
-// server gets back the state that the processes have.
+// server gets back the state that the processes have. Because no process knows
+// what all have accepted, the first request of each key that a process knew
+// before the outage, or before the server lost its data, is accepted only after a
+// part of the interval.
 type Fleet struct {
 	config   FleetConfig
 	local    *Memory
@@ -99,6 +105,13 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWa
 	}
 	known := a // a itself stays on the stack, for the other requests
 	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, limits: t, known: &known, seen: seen}
+	switch {
+	case !seen || f.config.Instances == 1:
+	case a.alone:
+		q.since = a.last
+	case at-a.last < storedFor.Microseconds():
+		q.since = 1
+	}
 	return f.takeRemote(ctx, now, k, q, maxWait, v)
 }
 

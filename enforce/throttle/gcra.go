@@ -9,6 +9,8 @@ type arrivals struct {
 	used float32 // how much of the most used limit was used at last, in requests
 	sig  uint32  // of the Limits that tat belongs to
 	tat  [MaxLimits]int64
+
+	alone bool // this process has decided alone since its last call of the server
 }
 
 // verdict says when a request can be accepted, and why not before.

@@ -183,6 +183,8 @@ func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
 	var a arrivals
 	place.load(t, &a)
 	if a.sig != t.sig {
+		p := t.part.Load()
+		a.alone = p != nil && p.limits.sig == a.sig
 		t.convert(&a)
 	}
 	if t.rewind(now, &a) {
@@ -270,11 +272,16 @@ func (t *table) stagger(now int64, tag, h uint64, l, part *Limits, since int64) 
 	}
 	b := arrivals{last: now, sig: part.sig}
 	random := float64(mix(tag^t.seed+uint64(now), 0xd1342543de82ef95)>>11) / (1 << 53)
+	gone := now - since
 	for i := range part.limits[:part.n] {
 		p := &part.limits[i]
 		b.used = max(b.used, float32(a.tat[i]-now)/float32(p.interval))
 		free := max(0, a.tat[i]-l.limits[i].tolerance-now)
-		b.tat[i] = now + free + int64(random*float64(p.interval-free)) + p.tolerance
+		wait := int64(random * float64(p.interval-free))
+		if since > 0 && wait > gone { // counted from the beginning of the outage
+			wait -= gone
+		}
+		b.tat[i] = now + free + wait + p.tolerance
 	}
 	place.store(part, &b)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
 		q.limits.convert(&a)
 	}
 	q.limits.rewind(q.now, &a)
+	last := a.last
 	if q.back {
 		ok := stored && q.limits.giveBack(q.now, q.now+q.hold, &a)
 		if ok {
@@ -41,6 +43,18 @@ func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
 			a.last, a.used = q.known.last, q.known.used
 		}
 		a.merge(q.known, q.limits)
+	}
+	if q.since > 0 && (!stored || q.since > 1 && last < q.since) {
+		part, err := strconv.ParseUint(q.key[len(q.key)-8:], 16, 64)
+		if err != nil {
+			panic(err)
+		}
+		a.last, a.used = q.now, 0
+		for i := range a.tat[:q.limits.n] {
+			l := q.limits.limits[i]
+			a.tat[i] = max(a.tat[i], (q.now+l.tolerance+int64(float64(part)/(1<<32)*float64(l.interval)))>>l.shift<<l.shift)
+			a.used = max(a.used, float32(a.tat[i]-a.last)/float32(l.interval))
+		}
 	}
 	at := q.now + q.hold
 	_, why, _ := q.limits.blocked(at, &a)

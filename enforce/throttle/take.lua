@@ -6,7 +6,9 @@
 -- caller's clock; 3 how long after now the request is to be accepted; 4 the
 -- largest error of converted times; 5 the signature of the terms; 6, 7 the
 -- values of last and used that the caller knows, 0 if it knows none; 8 the
--- number of limits; 9 "take" or "return"; then for each limit: its interval, tolerance, window (from
+-- number of limits; 9 "take" or "return"; 10 a time: if the stored state is
+-- older, the callers have decided without it, and the budget may be used up; 1 if
+-- there must be a stored state, 0 if the caller does not know; then for each limit: its interval, tolerance, window (from
 -- and length, in minutes), unit, and the arrival time that the caller knows.
 --
 -- Times in ARGV and in the reply are by the caller's clock. Stored times are by
@@ -26,7 +28,7 @@ local at, slack, n = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[8
 
 local limits = {}
 for i = 1, n do
-  local a = 9 + (i - 1) * 6
+  local a = 10 + (i - 1) * 6
   limits[i] = {
     interval = tonumber(ARGV[a + 1]), tolerance = tonumber(ARGV[a + 2]),
     from = tonumber(ARGV[a + 3]), length = tonumber(ARGV[a + 4]),
@@ -104,6 +106,8 @@ if ARGV[9] == 'return' then
   return reply(ok)
 end
 
+local stored = last
+
 -- Adds the requests that the caller accepted while it could not call the server.
 local known = tonumber(ARGV[6])
 if known > 0 and known + ahead - now <= MAX_WAIT then
@@ -114,6 +118,19 @@ if known > 0 and known + ahead - now <= MAX_WAIT then
   end
   for i, l in ipairs(limits) do
     if l.known > tat[i] + slack then tat[i] = l.known end
+  end
+end
+
+-- After an outage or a loss of data, no process knows what all have accepted. So
+-- the next request is accepted after a part of the interval that is different for
+-- each key, but the same for all processes.
+local since, apart = tonumber(ARGV[10]), false
+if since > 0 and (#fields < 3 or since > 1 and stored < since + ahead - slack) then
+  local part = tonumber(string.sub(KEYS[1], -8), 16) / 4294967296
+  apart, last, used = true, now, 0
+  for i, l in ipairs(limits) do
+    tat[i] = math.max(tat[i], round(l, now + l.tolerance + math.floor(part * l.interval)))
+    used = math.max(used, (tat[i] - last) / l.interval)
   end
 end
 
@@ -133,5 +150,5 @@ if ok == 1 then
   if counts then last, used = math.max(last, at), most end
 end
 
-if counts or rewound then save() end
+if counts or rewound or apart then save() end
 return reply(ok)

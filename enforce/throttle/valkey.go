@@ -15,7 +15,7 @@ var takeSource string
 var takeScript = valkey.NewLuaScript(takeSource)
 
 // The script has scriptHead arguments, and scriptLimit more for each limit.
-const scriptHead, scriptLimit = 9, 6
+const scriptHead, scriptLimit = 10, 6
 
 // scriptCall is one call of the script. Times are in microseconds by the
 // caller's clock. The script converts them to the server's clock and back, so
@@ -30,6 +30,7 @@ type scriptCall struct {
 	limits   *Limits
 	known    *arrivals // the state of the budget that the caller knows
 	seen     bool      // whether the caller knows a state
+	since    int64     // see take.lua
 }
 
 // scriptReply is the reply of the script: the state of the budget after the
@@ -59,7 +60,7 @@ func (q scriptCall) args() []string {
 	}
 	args := make([]string, 0, scriptHead+scriptLimit*t.n)
 	args = append(args, clock, number(q.now), number(q.hold), number(q.slack), strconv.FormatUint(uint64(t.sig), 16), number(last),
-		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)), action)
+		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)), action, number(q.since))
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
 		args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
