@@ -30,7 +30,7 @@ const adminPrefix = "/robots/"
 //	GET  /robots/budgets        the budgets of a crawler: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems, with advice
-//	POST /robots/refresh        reads robots.txt files again: policy, grace=off
+//	POST /robots/refresh        reads robots.txt files again: id, grace=off, accept=on
 //	POST /robots/budgets/reset  resets the budgets of a crawler: crawler (required), policy
 //	POST /robots/mode           sets the mode: mode=enforce|monitor|configured (required)
 //

@@ -64,6 +64,7 @@ type App struct {
 	log        *zap.Logger
 	cleanup    []func() error
 	storage    func(caddy.Context) certmagic.Storage
+	changed    chan struct{} // has a value after a robots.txt has changed
 
 	// policyWanted is set if a matcher needs the policy of every request, also
 	// of people's.
@@ -114,7 +115,7 @@ const maxVisitors = 1 << 15
 // Provision validates the configuration and gets the shared values. It reads no
 // files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.log = ctx, ctx.Logger()
+	a.ctx, a.log, a.changed = ctx, ctx.Logger(), make(chan struct{}, 1)
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -151,6 +152,7 @@ func (a *App) Start() error {
 		start()
 	}
 	a.background(a.prefetch)
+	a.announceAccidents()
 	return nil
 }
 

@@ -17,6 +17,7 @@ const maxSuspects = 1 << 16
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
 		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown,
+		Active:   a.isActive,
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
 }

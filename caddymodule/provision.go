@@ -296,7 +296,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Waiters:    h.app.waiters,
 		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
 		Published:  config.On(h.Publish),
-		Fetched:    observer.Fetched,
+		Fetched:    h.fetched(observer),
 		Evicted:    metrics.CountEviction,
 		Now:        clock.Now,
 	})
@@ -350,7 +350,7 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	engine, err := before.With(change, checker, observer.Fetched)
+	engine, err := before.With(change, checker, h.fetched(observer))
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}

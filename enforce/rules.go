@@ -236,6 +236,9 @@ func (p *Rules) File() *robots.File { return p.file }
 // operator. The caller must not change it.
 func (p *Rules) Text() []byte { return p.text }
 
+// SiteText returns the site's own robots.txt. The caller must not change it.
+func (p *Rules) SiteText() []byte { return p.body }
+
 // ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
 // is no file.
 func (p *Rules) ETag() string { return p.etag }

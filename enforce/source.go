@@ -41,6 +41,9 @@ type Response struct {
 // a row.
 var ErrRedirects = errors.New("too many redirects")
 
+// ErrNULs is the error of a file that a crash or a power failure has damaged.
+var ErrNULs = errors.New("the file has only NUL octets, as after a power failure")
+
 // MaxRedirects is how many redirects in a row a source follows: the least
 // number that RFC 9309, section 2.3.1.2, asks for.
 const MaxRedirects = 5
@@ -77,7 +80,7 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case resp.Status >= 200 && resp.Status < 300:
 		switch {
 		case len(resp.Body) > 0 && len(bytes.Trim(resp.Body, "\x00")) == 0:
-			return Failed, errors.New("the file has only NUL octets, as after a power failure")
+			return Failed, ErrNULs
 		case robots.LooksLikeHTML(resp.Body):
 			return NotRobots, errors.New("the body is an HTML page")
 		}

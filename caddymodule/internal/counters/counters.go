@@ -105,6 +105,9 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 		c.claims[d.Claim.State].Add(1)
 	}
 	c.decided[o].Add(1)
+	if !r.Monitor && isSearch(d) {
+		c.run.count(d, r)
+	}
 	if d.Line != 0 {
 		id := lineIDOf(r.Source, d)
 		if line := s.line(id, r.Origin, func() lineFacts { return factsOf(id, d, r) }); line != nil {

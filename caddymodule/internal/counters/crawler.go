@@ -28,6 +28,7 @@ type Crawler struct {
 	repeated atomic.Uint64 // decisions about requests that another handler counted
 	claims   [verify.Impostor + 1]atomic.Uint64
 	gate     gate.Gate // limits the refusals that are kept
+	run      run
 
 	// Guarded by Counters.mu:
 	past   [measures]history

@@ -25,6 +25,8 @@ type file struct {
 	Since   time.Time   `json:"since"`
 	Sites   []fileSite  `json:"sites"`
 	Lines   []*fileLine `json:"rules"`
+
+	Files json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
 }
 
 type fileSite struct {
@@ -107,9 +109,12 @@ func parse[T interface {
 	return 0, fmt.Errorf("unknown name %q", name)
 }
 
-// Save writes the counts as JSON. It does not write the refusals that are kept.
-func (c *Counters) Save(w io.Writer) error {
-	return json.NewEncoder(w).Encode(c.snapshot())
+// Save writes the counts as JSON, with files, which Load returns. It does not write
+// the refusals that are kept.
+func (c *Counters) Save(w io.Writer, files json.RawMessage) error {
+	f := c.snapshot()
+	f.Files = files
+	return json.NewEncoder(w).Encode(f)
 }
 
 // snapshot returns the counts in the format of a file.
@@ -241,12 +246,12 @@ func decodeFile(r io.Reader) (*file, error) {
 	return f, nil
 }
 
-// Load adds the counts of a file that Save wrote. If the file is damaged or larger
-// than 64 MiB, it returns an error and adds nothing.
-func (c *Counters) Load(r io.Reader) error {
+// Load adds the counts of a file that Save wrote, and returns the files that it got.
+// If the file is damaged or larger than 64 MiB, it returns an error and adds nothing.
+func (c *Counters) Load(r io.Reader) (files json.RawMessage, err error) {
 	f, err := decodeFile(r)
 	if err != nil {
-		return fmt.Errorf("reading counters: %w", err)
+		return nil, fmt.Errorf("reading counters: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,7 +273,7 @@ func (c *Counters) Load(r io.Reader) error {
 	for _, r := range f.Lines {
 		r.restore(c, f.At)
 	}
-	return nil
+	return f.Files, nil
 }
 
 // restore adds the counts of a crawler to those of a site.

@@ -2,6 +2,7 @@ package counters
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,15 +26,15 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	site.class(crawler.Program).decided[outcomes/2+outcome(enforce.Disallowed)].Add(4)
 	var saved bytes.Buffer
-	if err := c.Save(&saved); err != nil {
+	if err := c.Save(&saved, json.RawMessage(`{"a":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	text := saved.String()
 	clock.add(2 * time.Hour)
 	restored := New(clock.now)
 	restored.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
-	if err := restored.Load(&saved); err != nil {
-		t.Fatal(err)
+	if files, err := restored.Load(&saved); err != nil || string(files) != `{"a":1}` {
+		t.Fatal(string(files), err)
 	}
 	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
 	if got.Crawlers.Total.Requests != want.Crawlers.Total.Requests+1 || got.Crawlers.Day.Denied != 6 || got.Crawlers.Hour.Denied != 1 ||
@@ -52,7 +53,7 @@ func TestSaveAndLoad(t *testing.T) {
 	for _, damaged := range []string{"", "{", text[:len(text)/2], `{"version":2}`, `{"version":1,"sites":[{"crawlers":[{"class":"x"}]}]}`,
 		`{"version":1,"sites":[{"crawlers":[null]}]}`, `{"version":1,"rules":[null]}`, `{"version":1,"rules":[{"layer":"x"}]}`} {
 		fresh := New(clock.now)
-		if err := fresh.Load(strings.NewReader(damaged)); err == nil {
+		if _, err := fresh.Load(strings.NewReader(damaged)); err == nil {
 			t.Errorf("%.50q is loaded", damaged)
 		}
 		if s := fresh.Summary(statusapi.AllSites(), statusapi.SpanHour); len(s.Sites) != 0 {
@@ -67,12 +68,12 @@ func TestLoadWithTheClockSetBack(t *testing.T) {
 	c := New(clock.now)
 	c.Site("example.com").CountPerson(0)
 	var saved bytes.Buffer
-	if err := c.Save(&saved); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(-3 * time.Hour)
 	restored := New(clock.now)
-	if err := restored.Load(&saved); err != nil {
+	if _, err := restored.Load(&saved); err != nil {
 		t.Fatal(err)
 	}
 	if people := restored.Summary(statusapi.AllSites(), statusapi.SpanDay).People; people.Total != 1 || people.Month != 0 {
@@ -87,22 +88,22 @@ func FuzzLoad(f *testing.F) {
 	c := New(clock.now)
 	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
 	var saved bytes.Buffer
-	if err := c.Save(&saved); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(saved.Bytes())
 	f.Add([]byte(`{"version":1,"sites":[{"name":"a","people":{"total":1,"series":[1,2,3]}}],"rules":[{"layer":"site","reason":"allowed"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := New(clock.now)
-		if c.Load(bytes.NewReader(data)) != nil {
+		if _, err := c.Load(bytes.NewReader(data)); err != nil {
 			return
 		}
 		c.Fold()
 		var again bytes.Buffer
-		if err := c.Save(&again); err != nil {
+		if err := c.Save(&again, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := New(clock.now).Load(&again); err != nil {
+		if _, err := New(clock.now).Load(&again); err != nil {
 			t.Fatalf("the saved file can't be loaded: %v", err)
 		}
 	})

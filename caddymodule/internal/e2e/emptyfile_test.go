@@ -31,14 +31,14 @@ func TestStatusOfAnEmptyFile(t *testing.T) {
 		t.Errorf("after a file with a rule: %+v", p)
 	}
 	health := adminValue[statusapi.Health](s, "health")
-	if len(health.Problems) != 1 || health.Problems[0].Severity != statusapi.Warning || health.Problems[0].Message != p.Message || health.Problems[0].Since == nil {
+	if len(health.Problems) != 1 || health.Problems[0].Severity != statusapi.Severe || health.Problems[0].Message != p.Message || health.Problems[0].Since == nil {
 		t.Errorf("health: %+v", health)
 	}
-	if out, err := s.status(); err != nil || !strings.Contains(out, "warning: "+empty) {
+	if out, err := s.status(); err == nil || !strings.Contains(out, "error: "+empty) {
 		t.Errorf("%v: the status does not show the empty file:\n%s", err, out)
 	}
-	if p := s.replaceRobots("", "?grace=off"); !p.OK || p.Message != empty || p.Advice != "" {
-		t.Errorf("when no earlier file counts: %+v", p)
+	if p := s.replaceRobots("", "?accept=on"); !p.OK || p.Message != empty || p.Advice != "" {
+		t.Errorf("when it is on purpose: %+v", p)
 	}
 	if p := s.replaceRobots("Sitemap: https://shop.test/sitemap.xml\n", ""); !p.OK || strings.Contains(p.Message, "empty") {
 		t.Errorf("a file with only a Sitemap: %+v", p)

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -18,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
@@ -38,6 +41,10 @@ const patience = 2 * time.Minute
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		caddycmd.Main()
+		return
+	}
 	dir, err := os.MkdirTemp("", "caddy-robots-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -72,6 +79,8 @@ type server struct {
 	admin int    // the port of the admin endpoint
 	log   logFile
 	cmd   *exec.Cmd
+
+	program string // "" for binary
 }
 
 // start runs Caddy with a configuration, in the root of the repository. It
@@ -97,7 +106,7 @@ func startIn(t testing.TB, ended *server, caddyfile string) *server {
 func (s *server) run(caddyfile string) *server {
 	t := s.t
 	t.Helper()
-	s.cmd = exec.Command(binary, "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
+	s.cmd = exec.Command(cmp.Or(s.program, binary), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -157,13 +166,13 @@ func (s *server) lineOf(text string) int {
 }
 
 func (s *server) env() []string {
-	return append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
+	return append(os.Environ(), asServer+"=1", "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 }
 
 // reload loads another configuration into the running server.
 func (s *server) reload(caddyfile string) error {
 	s.t.Helper()
-	cmd := exec.Command(binary, "reload", "--adapter", "caddyfile", "--config", s.write(caddyfile), "--force")
+	cmd := exec.Command(cmp.Or(s.program, binary), "reload", "--adapter", "caddyfile", "--config", s.write(caddyfile), "--force")
 	cmd.Dir, cmd.Env = root(s.t), s.env()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

@@ -105,6 +105,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 		}
 		wanted[p.Handler][p.Origin] = true
 	}
+	r.accidents(scope) // sees the versions before
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	answer := &statusapi.Refresh{Reads: []statusapi.Read{}}
@@ -130,6 +131,10 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 				answer.Grace += h.engine().EndGrace(origin)
 			}
 		}
+	}
+	r.accidents(scope) // of the new versions
+	if query.Accept {
+		answer.Accepted = r.app.Counters.acceptAt(list)
 	}
 	slices.SortFunc(answer.Reads, func(a, b statusapi.Read) int {
 		return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID)

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,10 +28,11 @@ const (
 	folderMode = 0o700
 )
 
-// Counters are the counters of the process, with the file that keeps them over a
-// restart. They outlive the configuration.
+// Counters are the counters and the accidents of the process, with the file that
+// keeps them over a restart. They outlive the configuration.
 type Counters struct {
 	*counters.Counters
+	*Accidents
 
 	mu      sync.Mutex
 	stop    chan struct{} // nil before Start
@@ -45,7 +47,7 @@ type Counters struct {
 
 // NewCounters returns counters without a file.
 func NewCounters() *Counters {
-	return &Counters{Counters: counters.New(time.Now), log: zap.NewNop(), known: make(map[string]bool)}
+	return &Counters{Counters: counters.New(time.Now), Accidents: newAccidents(), log: zap.NewNop(), known: make(map[string]bool)}
 }
 
 // Start begins to maintain the counters. If file is not "", it adds the counts in
@@ -80,7 +82,9 @@ func (c *Counters) read() {
 		return
 	}
 	if err == nil {
-		err = c.Load(bufio.NewReader(f))
+		var files json.RawMessage
+		files, err = c.Load(bufio.NewReader(f))
+		c.load(files)
 		f.Close()
 	}
 	if c.err = err; err != nil {
@@ -99,7 +103,7 @@ func (c *Counters) SaveFile() {
 	if err == nil {
 		err = atomicfile.Write(c.file, fileMode, func(w io.Writer) error {
 			buffered := bufio.NewWriterSize(w, 1<<16)
-			return errors.Join(c.Save(buffered), buffered.Flush())
+			return errors.Join(c.Save(buffered, c.save()), buffered.Flush())
 		})
 	}
 	if c.err = err; err != nil {

@@ -22,8 +22,14 @@ import (
 func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	now := time.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
+	for _, one := range r.accidents(scope) {
+		health.Problems = append(health.Problems, one.problem())
+	}
 	seen := make(map[string]bool) // several handlers may have the same file
 	for _, p := range r.inForce(scope) {
+		if r.app.Counters.lostAt(&p) != nil {
+			continue
+		}
 		problem := p.problem(now)
 		if key := problem.Kind + problem.Message; problem.Severity != "" && !seen[key] {
 			seen[key] = true
@@ -243,8 +249,8 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	case enforce.Pending:
 		return statusapi.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
-	if p.Rules.Empty() {
-		return p.empty(now)
+	if p.Rules.Empty() { // an Accident if there were rules before: some sites have an empty file on purpose
+		return statusapi.Problem{Message: name + " is empty: " + without}
 	}
 	if fault := encodingFault(p.Rules); fault != "" {
 		return warning("robots_txt", subject, name+" has no rules, because "+fault+": "+without, "Replace the file by a text file in UTF-8.")
@@ -252,34 +258,15 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	return statusapi.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
 }
 
-// refused returns the problem of a robots.txt that nobody may read, or that
-// redirects to another host. It is one only as long as there were rules before:
-// such sites have no rules on purpose.
+// refused returns what is in force while nobody may read robots.txt, or while it
+// redirects to another host. It is a problem only if there were rules before, and
+// then an Accident: such sites have no rules on purpose.
 func (p *inForce) refused(now time.Time) statusapi.Problem {
-	text := fmt.Sprintf("robots.txt of %s can't be used: %s", p.subject(), plainError(p.Err))
-	if p.Rules.Outcome() != enforce.Loaded || p.Rules.RuleCount() == 0 {
-		return statusapi.Problem{Message: text + "; " + metrics.WithoutFile(p.Rules)}
+	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
+	if p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0 {
+		return statusapi.Problem{Message: text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 24 hours later"}
 	}
-	problem := warning("robots_txt", p.subject(), text+"; the copy of "+formatTime(p.Good, now)+" is in force, and ends 24 hours later",
-		"If that was a mistake, make the site answer /robots.txt with the file again. "+graceAdvice)
-	problem.Since = timeOf(p.Failing)
-	return problem
-}
-
-// empty returns the problem of an empty file. It is one only if an earlier version
-// that crawlers may still follow had rules: some sites have an empty file on
-// purpose.
-func (p *inForce) empty(now time.Time) statusapi.Problem {
-	text := "robots.txt of " + p.subject() + " is empty: " + metrics.WithoutFile(p.Rules)
-	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Rules().RuleCount() > p.Rules.RuleCount() })
-	if i < 0 {
-		return statusapi.Problem{Message: text}
-	}
-	before := &p.Earlier[i]
-	text += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Rules().RuleCount(), "rule"))
-	problem := warning("robots_txt", p.subject(), text, "If that was a mistake, put the file back. "+graceAdvice+" If it was not a mistake, ignore this: the warning ends 24 hours after the change.")
-	problem.Since = timeOf(before.Until())
-	return problem
+	return statusapi.Problem{Message: text + metrics.WithoutFile(p.Rules)}
 }
 
 // encodingFault says why a file without rules is not a text file; "" if it is one.

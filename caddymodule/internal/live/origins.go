@@ -24,8 +24,9 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	if err != nil {
 		return nil, err
 	}
+	r.accidents(scope)
 	list = slices.DeleteFunc(list, func(p inForce) bool {
-		return query.Broken && p.problem(now).Severity == "" || query.Grace && len(p.Earlier) == 0
+		return query.Broken && r.problem(&p, now).Severity == "" || query.Grace && len(p.Earlier) == 0
 	})
 	var counted []counters.LineCount
 	if query.Text {
@@ -35,7 +36,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	page, list := statusapi.Part(query.Pages, list)
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
 	for _, p := range list {
-		origin := p.status(now)
+		origin := p.status(r.problem(&p, now))
 		if query.Text {
 			origin.Text = string(p.Rules.Text())
 			origin.Lines = p.textLines(p.countsOf(counted))
@@ -46,9 +47,18 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	return answer, nil
 }
 
+// problem returns the problem of what is in force: that it lost its rules, or that
+// of inForce.problem.
+func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
+	if lost := r.app.Counters.lostAt(p); lost != nil {
+		return lost.problem()
+	}
+	return p.problem(now)
+}
+
 // status returns the state of what is in force, without its text.
-func (p *inForce) status(now time.Time) statusapi.Origin {
-	rules, problem := p.Rules, p.problem(now)
+func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
+	rules := p.Rules
 	s := statusapi.Origin{
 		ID: p.id, Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
 		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),

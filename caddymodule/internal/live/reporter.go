@@ -33,6 +33,7 @@ type App struct {
 	Suspects func() []suspect.Suspect
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
+	Active   func() bool      // the configuration is the last one that was loaded, and all its apps have started
 	// IsKnown is routes.Follower.IsKnown.
 	IsKnown func(matcher any, reached bool) bool
 }

@@ -7,6 +7,8 @@ type Refresh struct {
 	Reads []Read `json:"fetches"` // the sources that were read again, ordered by Origin
 	More  int    `json:"more"`    // number of reads that are not finished, or were not begun because there are too many
 	Grace int    `json:"grace"`   // number of origins whose grace periods were ended
+
+	Accepted int `json:"accepted"` // number of origins whose accidents were ended
 }
 
 // Read is one read of a source.
@@ -22,6 +24,7 @@ type Read struct {
 type RefreshQuery struct {
 	OriginID string // Origin.ID; "": all origins
 	GraceOff bool   // end the grace periods that are running
+	Accept   bool   // end the accidents of the files: they are on purpose
 }
 
 // Reset is the answer to POST /robots/budgets/reset.

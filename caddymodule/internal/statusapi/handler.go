@@ -47,7 +47,7 @@ var routes = map[string]Route{
 	}),
 	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
 	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
-		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != ""}
+		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != "", Accept: p.choice("accept", "on") != ""}
 	}),
 	"budgets/reset": post(Reporter.ResetBudgets, func(p *Params) ResetQuery {
 		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("id")}

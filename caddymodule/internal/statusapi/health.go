@@ -19,14 +19,14 @@ const MaxProblems = 50
 
 // The severities of a Problem.
 const (
-	Severe  = "error"   // rules are not enforced, or budgets are not shared
+	Severe  = "error"   // rules are not enforced, budgets are not shared, or an accident happened
 	Warning = "warning" // anything else
 )
 
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string     `json:"severity"`
-	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist or mode
+	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode or probe, or an accident: rules_lost, search_shut_out, search_refused or flood
 	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
 	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
 	Advice   string     `json:"advice"`  // what the operator can do

@@ -1,0 +1,121 @@
+package counters
+
+import (
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// LoadMinutes is the number of minutes that a Load has.
+const LoadMinutes = 5
+
+// Load is how often a robot, or all robots together, requested a site. Requests of
+// verified search engines count only in All.
+type Load struct {
+	Site    string
+	Crawler string // as it is counted; "" for all robots together
+	Label   string // the name in the registry, or the class; "" for all robots together
+
+	Robots [LoadMinutes]uint64 // in this minute and in those before it, the latest first
+	All    [LoadMinutes]uint64 // the requests of robots and people
+	Usual  float64             // requests per minute: the mean of the hours with requests, of the 23 before this one
+	Hours  int                 // how many hours Usual is the mean of
+
+	past [24]uint64 // by hour, the latest first
+}
+
+// Loads returns the loads with more than least requests of robots in one of the
+// minutes, in no order.
+func (c *Counters) Loads(least uint64) (list []*Load) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	sites := make(map[string]*Load)
+	for name, s := range c.sites {
+		sites[name] = &Load{Site: name}
+		for i := range LoadMinutes {
+			sites[name].All[i] = s.visitors.back(hourSpan, c.at, i)
+		}
+	}
+	for _, row := range c.allCrawlers() {
+		own := row.load(c.at)
+		if sites[own.Site].add(own); own.exceeds(least) {
+			list = append(list, own)
+		}
+	}
+	for _, own := range list {
+		own.All = sites[own.Site].All
+	}
+	for _, l := range sites {
+		if l.exceeds(least) {
+			list = append(list, l)
+		}
+	}
+	for _, l := range list {
+		l.setUsual()
+	}
+	return list
+}
+
+// exceeds reports whether a minute has more than least requests.
+func (l *Load) exceeds(least uint64) bool {
+	for _, n := range l.Robots {
+		if n > least {
+			return true
+		}
+	}
+	return false
+}
+
+// setUsual sets Usual and Hours.
+func (l *Load) setUsual() {
+	sum := uint64(0)
+	for _, n := range l.past[1:] {
+		if sum += n; n > 0 {
+			l.Hours++
+		}
+	}
+	l.Usual = float64(sum) / float64(60*max(1, l.Hours))
+}
+
+// load returns the requests of a crawler in minute m and before.
+func (c *Crawler) load(m minute) *Load {
+	l := &Load{Site: c.site.name, Crawler: c.name, Label: c.class.String()}
+	if c.known {
+		l.Label = c.name
+	}
+	robots := func(of span, i int, all uint64) uint64 {
+		if slices.Contains(c.purposes, crawler.Search) {
+			return subtract(all, c.past[verified].back(of, m, i))
+		}
+		return all
+	}
+	for i := range l.All {
+		l.All[i] = c.past[requests].back(hourSpan, m, i)
+		l.Robots[i] = robots(hourSpan, i, l.All[i])
+	}
+	for i := range l.past {
+		l.past[i] = robots(daySpan, i, c.past[requests].back(daySpan, m, i))
+	}
+	return l
+}
+
+// add adds the requests of one crawler.
+func (l *Load) add(own *Load) {
+	for i := range l.All {
+		l.All[i] += own.All[i]
+		l.Robots[i] += own.Robots[i]
+	}
+	for i := range l.past {
+		l.past[i] += own.past[i]
+	}
+}
+
+// back returns the count of the step of a span that is i steps before that of
+// minute m.
+func (h *history) back(of span, m minute, i int) uint64 {
+	if h.series == nil {
+		return 0
+	}
+	return uint64(*h.series.at(of, m.step(of)-int64(i)))
+}

@@ -1,0 +1,84 @@
+package counters
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// MaxPause is the longest time between two refusals of a run.
+const MaxPause = 10 * time.Minute
+
+// run counts the latest run of refusals of a verified search engine at a site.
+// Requests that begin a run at the same time may be counted less.
+type run struct {
+	since, last             atomic.Int64 // first and last refusal, in seconds since 1970
+	refused, byName, served atomic.Int64
+	line                    atomic.Int64
+}
+
+// Run is a run of refusals: of requests of a verified search engine at one site,
+// with a pause of at most MaxPause between two. Refusals that the operator wants
+// are left out: by the configuration, by the pace that a group gives to the
+// crawler by name, and by a file that disallows the whole site.
+type Run struct {
+	Site, Crawler string
+	Since, Last   time.Time
+	Refused       int
+	ByName        int // of Refused, those that the group for `*` would let pass
+	Served        int // requests since the first refusal that were let through
+	Line          int // of robots.txt, that refused the last one; 0 if none did
+}
+
+// count counts a decision about a verified search engine.
+func (s *run) count(d *enforce.Decision, r *Request) {
+	if d.Action == enforce.Pass {
+		if d.Reason != enforce.ExemptPath {
+			s.served.Add(1)
+		}
+		return
+	}
+	named, byName := d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star(), false
+	switch {
+	case d.Layer > enforce.FileLayer, named && d.Action == enforce.Throttle:
+		return
+	case d.Reason == enforce.Disallowed:
+		byName = named && !d.Rules.DisallowsStar(r.Target)
+		if !byName && !d.Group.Match("/").Allowed {
+			return
+		}
+	}
+	now := r.Time.Unix()
+	if now-s.last.Swap(now) > int64(MaxPause/time.Second) {
+		s.since.Store(now)
+		s.refused.Store(0)
+		s.byName.Store(0)
+		s.served.Store(0)
+	}
+	s.refused.Add(1)
+	if byName {
+		s.byName.Add(1)
+	}
+	s.line.Store(int64(d.Line))
+}
+
+// isSearch reports whether a decision is about a verified search engine.
+func isSearch(d *enforce.Decision) bool {
+	return d.Claim.State == verify.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
+}
+
+// Runs returns the latest run of each search engine at each site, in no order.
+func (c *Counters) Runs() (list []Run) {
+	for _, n := range c.crawlers.nodes() {
+		if s := &n.value.run; s.last.Load() != 0 {
+			list = append(list, Run{
+				Site: n.value.site.name, Crawler: n.value.name, Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
+				Refused: int(s.refused.Load()), ByName: int(s.byName.Load()), Served: int(s.served.Load()), Line: int(s.line.Load()),
+			})
+		}
+	}
+	return list
+}

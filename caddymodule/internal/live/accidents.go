@@ -1,0 +1,353 @@
+package live
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// The kinds of an Accident.
+const (
+	RulesLost     = "rules_lost"      // robots.txt had rules, and now has none or few
+	SearchShutOut = "search_shut_out" // robots.txt now disallows / to `*` or a search engine
+	SearchRefused = "search_refused"  // a verified search engine is refused
+	Flood         = "flood"           // robots send far more requests than usual
+)
+
+// Accident is something that the operator most likely did not want. Cause, Crawler
+// and Site have only fixed words, names of the registry, and what the operator
+// named, so that they may be arguments of a command.
+type Accident struct {
+	Kind    string
+	Site    string // as in the configuration
+	Cause   string // of RulesLost
+	Crawler string // in the registry, or its class; all for `*` and for all robots together
+	Line    int    // of robots.txt; 0 if none is to blame
+	Since   time.Time
+
+	// RulesLost and SearchShutOut: rules of the file. SearchRefused: requests that
+	// were served and refused. Flood: requests per minute, as usual and now.
+	Before, Now int
+
+	subject, message, advice string
+	sites                    []string // whose scopes have it
+	more                     int      // further ones with the same Kind and Site
+	usual                    float64
+}
+
+// Bounds of accidents.
+const (
+	maxWatched  = 4096               // files at hosts that clients may have invented
+	acceptAfter = 7 * 24 * time.Hour // after which a changed file is no accident any more
+
+	refusedFor  = time.Minute    // the least time of SearchRefused
+	floodLeast  = 100            // requests per minute
+	floodFactor = 10             // times the usual rate
+	floodShare  = 5              // a fifth of all requests
+	usualHours  = 6              // hours that a usual rate is the mean of, at least
+	usualFor    = 24 * time.Hour // after which a flood is usual
+)
+
+// Accidents has the accidents of the process. They outlive the configuration.
+type Accidents struct {
+	mu    sync.Mutex
+	files map[string]*watchedFile  // by statusapi.Origin.ID
+	list  []Accident               // at the last look; those with the same Kind and Site together
+	told  map[accidentKey]Accident // of the news
+	times []time.Time              // of the news of the last hour
+}
+
+type accidentKey struct{ kind, site string }
+
+func (a *Accident) key() accidentKey { return accidentKey{a.Kind, a.Site} }
+
+func newAccidents() *Accidents {
+	return &Accidents{files: make(map[string]*watchedFile), told: make(map[accidentKey]Accident)}
+}
+
+// look finds the accidents of now. It is the one place that has their conditions.
+// The caller holds mu.
+func (a *Accidents) look(r *Reporter, now time.Time) {
+	open := make(map[accidentKey]*Accident)
+	for i := range slices.Backward(a.list) {
+		open[a.list[i].key()] = &a.list[i]
+	}
+	list := a.lookAtFiles(r, now)
+	for _, run := range r.app.Counters.Runs() {
+		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
+			list = append(list, refusedSearch(&run, now))
+		}
+	}
+	list = append(list, lookAtLoads(r.app.Counters.Loads(floodLeast), open, now)...)
+	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
+		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(list, func(x, y Accident) int {
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site), cmp.Compare(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
+			cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
+	})
+	a.list = list
+}
+
+// lookAtFiles returns the accidents of files. A file with an accident is read again
+// without requests, so that the accident ends when it is mended. An origin that is
+// not in force any more, such as that of another port, counts only until its host has
+// another.
+func (a *Accidents) lookAtFiles(r *Reporter, now time.Time) (list []Accident) {
+	type host struct {
+		source uint64
+		name   string
+	}
+	inForce, read := make(map[*watchedFile]bool), make(map[host]bool)
+	for _, p := range r.inForce(statusapi.AllSites()) {
+		f := a.files[p.id]
+		switch {
+		case p.isUnread() || p.Settings.SourceKind() == config.SourceInline:
+			continue
+		case f == nil && p.Invented && len(a.files) >= maxWatched:
+			continue
+		case f == nil:
+			f = &watchedFile{Source: p.SourceID}
+			a.files[p.id] = f
+		}
+		f.Sites, f.Invented = p.Hosts, p.Invented
+		if !p.shared {
+			f.Host, f.Sites = p.Origin.Host, []string{p.SiteOf(p.Origin.Host)}
+		}
+		f.watch(&p, now)
+		inForce[f], read[host{f.Source, f.Host}] = true, true
+		if !f.Since.IsZero() && now.After(p.Next) {
+			p.engine().Origins().Refetch(&enforce.Request{Origin: p.Origin, Time: now})
+		}
+	}
+	for _, f := range a.files {
+		if !f.Since.IsZero() && now.Sub(f.Since) > acceptAfter {
+			f.accept()
+		}
+		serves := func(h *Handler) bool { return h.SourceID == f.Source && (f.Host == "" || h.Serves(f.Host)) }
+		if !f.Since.IsZero() && (inForce[f] || !read[host{f.Source, f.Host}] && slices.ContainsFunc(r.handlers(), serves)) {
+			list = append(list, f.accidents()...)
+		}
+	}
+	return list
+}
+
+// isUnread reports whether the last read tells nothing about the file.
+func (p *inForce) isUnread() bool {
+	return p.Last == enforce.Pending || p.Last == enforce.Failed && !errors.Is(p.Err, enforce.ErrNULs)
+}
+
+// lookAtLoads returns the floods. All robots together are one only where no single
+// robot is.
+func lookAtLoads(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
+	for _, load := range loads {
+		flood := Accident{Kind: Flood, Site: load.Site, Crawler: cmp.Or(load.Label, everybody), Since: now, usual: load.Usual}
+		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
+			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
+		}
+		for i, n := range load.Robots {
+			if load.Hours >= usualHours && n > floodLeast && float64(n) > floodFactor*flood.usual && n*floodShare >= load.All[i] {
+				flood.Now = max(flood.Now, int(n))
+			}
+		}
+		if flood.Now > 0 {
+			list = append(list, flooded(flood, load))
+		}
+	}
+	return slices.DeleteFunc(list, func(x Accident) bool {
+		return x.Crawler == everybody && slices.ContainsFunc(list, func(y Accident) bool {
+			return x.Site == y.Site && y.Crawler != everybody
+		})
+	})
+}
+
+// refusedSearch returns the accident of a run.
+func refusedSearch(run *counters.Run, now time.Time) Accident {
+	by := "rules or limits"
+	if run.Line > 0 {
+		by = fmt.Sprintf("line %d of robots.txt", run.Line)
+	}
+	return Accident{
+		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
+		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
+			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
+		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny %q` into `policy`, with the paths.", run.Crawler, run.Crawler),
+	}
+}
+
+// flooded completes the accident of a flood.
+func flooded(a Accident, load *counters.Load) Accident {
+	who := load.Crawler + " sends"
+	if load.Crawler == "" {
+		who = "all robots together send"
+	}
+	a.Before, a.subject, a.sites = int(a.usual), siteName(load.Site), []string{load.Site}
+	a.message = fmt.Sprintf("%s %s a minute to %s; %.1f are usual", who, quantity(a.Now, "request"), a.subject, a.usual)
+	a.advice = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
+	return a
+}
+
+// in returns the accidents in a scope, one of each Kind and Site, as they were at
+// the last look. The caller holds mu.
+func (a *Accidents) in(scope statusapi.Scope) (list []Accident) {
+	for _, one := range a.list {
+		switch {
+		case !scope.All() && !slices.ContainsFunc(one.sites, scope.Site):
+		case len(list) > 0 && list[len(list)-1].key() == one.key():
+			list[len(list)-1].more++
+		default:
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// lostAt returns the accident that the file of an origin lost its rules, nil if it
+// did not, or if it can't be read now.
+func (a *Accidents) lostAt(p *inForce) *Accident {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f := a.files[p.id]; f != nil && f.Lost != "" && !p.isUnread() {
+		return &f.accidents()[0]
+	}
+	return nil
+}
+
+// acceptAt ends the accidents of the files of origins. It returns how many files
+// had one.
+func (a *Accidents) acceptAt(list []inForce) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range list {
+		if f := a.files[p.id]; f != nil && !f.Since.IsZero() {
+			f.accept()
+			n++
+		}
+	}
+	return n
+}
+
+// save returns the watched files as JSON.
+func (a *Accidents) save() json.RawMessage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, _ := json.Marshal(a.files) // has no value that can't be written
+	return text
+}
+
+// load adds the watched files that save returned. Files that are watched already,
+// and those that are damaged, are left out.
+func (a *Accidents) load(text json.RawMessage) {
+	saved := make(map[string]*watchedFile)
+	_ = json.Unmarshal(text, &saved)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(saved, func(_ string, f *watchedFile) bool { return f == nil || len(f.Sites) == 0 || f.Subject == "" })
+	maps.Copy(saved, a.files)
+	a.files = saved
+}
+
+// accidents returns the accidents in a scope. The last configuration that was
+// loaded looks for them.
+func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
+	a := r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.app.Active() {
+		a.look(r, r.app.Now())
+	}
+	return a.in(scope)
+}
+
+// CountAccidents returns the number of accidents of each kind.
+func (r *Reporter) CountAccidents() map[string]int {
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0}
+	for _, one := range r.accidents(statusapi.AllSites()) {
+		counts[one.Kind]++
+	}
+	return counts
+}
+
+// problem returns an accident as a problem.
+func (a *Accident) problem() statusapi.Problem {
+	p := severe(a.Kind, a.subject, a.message, a.advice)
+	if p.Since = timeOf(a.Since); a.more > 0 {
+		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.Site))
+	}
+	return p
+}
+
+// siteName returns the name of Accident.Site for people.
+func siteName(site string) string {
+	if site == statusapi.AnySite {
+		return "this server"
+	}
+	return site
+}
+
+// The states of News.
+const (
+	Begins  = "begin"
+	Changes = "change" // of the crawler or the cause
+	Ends    = "end"
+)
+
+// News is the news that an accident begins, changes or ends.
+type News struct {
+	State string
+	Accident
+	Message string
+}
+
+// maxNews is the largest number of news in an hour.
+const maxNews = 60
+
+// News returns the next news about accidents, and false if there are none, or were
+// too many. It tells each one once in the process. If accidents change faster, it
+// leaves out what is no longer true.
+func (r *Reporter) News() (News, bool) {
+	if !r.app.Active() {
+		return News{}, false
+	}
+	open, now, a := r.accidents(statusapi.AllSites()), r.app.Now(), r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times = slices.DeleteFunc(a.times, func(t time.Time) bool { return now.Sub(t) >= time.Hour || t.After(now) })
+	if len(a.times) >= maxNews {
+		return News{}, false
+	}
+	tell := func(state string, one Accident) (News, bool) {
+		a.times = append(a.times, now)
+		if a.told[one.key()] = one; state == Ends {
+			delete(a.told, one.key())
+		}
+		return News{state, one, one.problem().Message}, true
+	}
+	for _, one := range open {
+		switch was, ok := a.told[one.key()]; {
+		case !ok:
+			return tell(Begins, one)
+		case was.Crawler != one.Crawler || was.Cause != one.Cause:
+			return tell(Changes, one)
+		}
+	}
+	for key, was := range a.told {
+		if !slices.ContainsFunc(open, func(one Accident) bool { return one.key() == key }) {
+			return tell(Ends, was)
+		}
+	}
+	return News{}, false
+}

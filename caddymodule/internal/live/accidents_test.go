@@ -1,0 +1,262 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// watcher is a Reporter with a clock, and counters without requests.
+type watcher struct {
+	*Reporter
+	now    time.Time
+	active bool
+}
+
+func newWatcher() *watcher {
+	w := &watcher{now: time.Date(2026, 11, 21, 14, 30, 10, 0, time.UTC), active: true}
+	now := func() time.Time { return w.now }
+	w.Reporter = New(App{
+		Handlers: func() []*Handler { return nil }, Counters: &Counters{Counters: counters.New(now), Accidents: newAccidents()},
+		Now: now, Active: func() bool { return w.active },
+	})
+	return w
+}
+
+// count counts n requests to a site. Those of people have no crawler.
+func (w *watcher) count(n int, site string, a crawler.Agent, claim verify.State, why enforce.Reason) {
+	for range n {
+		if a == (crawler.Agent{}) {
+			w.app.Counters.Site(site).CountPerson(0)
+			continue
+		}
+		d := &enforce.Decision{Reason: why, Agent: a, Claim: verify.Result{State: claim}}
+		if why == enforce.RulesPending {
+			d.Action = enforce.Throttle
+		}
+		w.app.Counters.Site(site).Count(d, &counters.Request{Time: w.now, Target: "/x"})
+	}
+}
+
+// pass lets time pass.
+func (w *watcher) pass(d time.Duration) {
+	for end := w.now.Add(d); w.now.Before(end); w.app.Counters.Fold() {
+		w.now = w.now.Add(min(time.Minute, end.Sub(w.now)))
+	}
+}
+
+// told returns all news, such as "begin flood a.test GPTBot".
+func (w *watcher) told() string {
+	var list []string
+	for {
+		n, ok := w.News()
+		if !ok {
+			return strings.Join(list, ", ")
+		}
+		list = append(list, strings.TrimSpace(fmt.Sprint(n.State, " ", n.Kind, " ", n.Site, " ", n.Crawler)))
+	}
+}
+
+var (
+	gptbot    = crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("GPTBot"), Token: "GPTBot"}
+	ccbot     = crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("CCBot"), Token: "CCBot"}
+	googlebot = crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
+	stranger  = crawler.Agent{Class: crawler.SelfDeclared, Token: "$(reboot)Bot"}
+	person    crawler.Agent
+)
+
+func TestFloods(t *testing.T) {
+	const site = "a.test"
+	usual := func(w *watcher, hours int, agents ...crawler.Agent) {
+		for range hours {
+			for _, a := range agents {
+				w.count(120, site, a, 0, enforce.Allowed) // 2 a minute
+			}
+			w.pass(time.Hour)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		flood func(*watcher)
+		want  string
+	}{
+		{"one crawler", func(w *watcher) { usual(w, 6, gptbot); w.count(101, site, gptbot, 0, enforce.Allowed) }, "begin flood a.test GPTBot"},
+		{"seen in five hours", func(w *watcher) { usual(w, 5, gptbot); w.count(5000, site, gptbot, 0, enforce.Allowed) }, ""},
+		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, enforce.Allowed) }, ""},
+		{"not ten times", func(w *watcher) {
+			usual(w, 6, gptbot, gptbot, gptbot, gptbot, gptbot, gptbot)
+			w.count(120, site, gptbot, 0, enforce.Allowed)
+		}, ""},
+		{"five requests a day", func(w *watcher) {
+			for range 5 {
+				w.count(1, site, gptbot, 0, enforce.Allowed)
+				w.pass(4 * time.Hour)
+			}
+			w.count(20, site, gptbot, 0, enforce.Allowed)
+		}, ""},
+		{"less than a fifth", func(w *watcher) {
+			usual(w, 6, gptbot)
+			w.count(200, site, gptbot, 0, enforce.Allowed)
+			w.count(801, site, person, 0, 0)
+		}, ""},
+		{"a fifth", func(w *watcher) {
+			usual(w, 6, gptbot)
+			w.count(200, site, gptbot, 0, enforce.Allowed)
+			w.count(800, site, person, 0, 0)
+		}, "begin flood a.test GPTBot"},
+		{"refused requests count", func(w *watcher) { usual(w, 6, gptbot); w.count(200, site, gptbot, 0, enforce.RulesPending) }, "begin flood a.test GPTBot"},
+		{"all together", func(w *watcher) { usual(w, 6, gptbot); w.count(300, site, stranger, 0, enforce.Allowed) }, "begin flood a.test all"},
+		{"a client's name", func(w *watcher) { usual(w, 6, stranger); w.count(300, site, stranger, 0, enforce.Allowed) }, "begin flood a.test self-declared"},
+		{"a verified search engine", func(w *watcher) {
+			usual(w, 6, googlebot)
+			w.count(900, site, googlebot, verify.Verified, enforce.Allowed)
+		}, ""},
+		{"one that is not verified", func(w *watcher) {
+			usual(w, 6, googlebot)
+			w.count(900, site, googlebot, verify.Unverified, enforce.Allowed)
+		}, "begin flood a.test Googlebot"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWatcher()
+			tt.flood(w)
+			if got := w.told(); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A flood ends five minutes after its last minute. While it goes on it becomes usual
+// only after a day, and its culprit stays, as long as it is one.
+func TestFloodsEnd(t *testing.T) {
+	w := newWatcher()
+	for range 8 {
+		w.count(60, "a.test", gptbot, 0, enforce.Allowed)
+		w.count(60, "a.test", ccbot, 0, enforce.Allowed)
+		w.pass(time.Hour)
+	}
+	w.count(200, "a.test", gptbot, 0, enforce.Allowed)
+	if got := w.told(); got != "begin flood a.test GPTBot" {
+		t.Fatal(got)
+	}
+	for minute := range 7 * 60 {
+		w.count(200, "a.test", gptbot, 0, enforce.Allowed)
+		w.count(201, "a.test", ccbot, 0, enforce.Allowed)
+		w.pass(time.Minute)
+		if got := w.told(); got != "" {
+			t.Fatalf("in minute %d: %s", minute, got)
+		}
+	}
+	if w.pass(3 * time.Minute); w.told() != "" {
+		t.Error("it ends too early")
+	}
+	w.pass(time.Minute)
+	if got := w.told(); got != "end flood a.test GPTBot" {
+		t.Errorf("at the end: %s", got)
+	}
+}
+
+// A run of refusals counts after a minute, and ends ten minutes after the last one.
+func TestRefusedSearchEngines(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		claim           verify.State
+		refused, served int // in each half minute
+		want            string
+	}{
+		{"more than it is served", verify.Verified, 2, 1, "begin search_refused a.test Googlebot"},
+		{"as often as it is served", verify.Verified, 2, 2, ""},
+		{"a claim", verify.Unverified, 2, 0, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWatcher()
+			for i := range 3 {
+				if got := w.told(); got != "" {
+					t.Errorf("after %d refusals: %s", i, got)
+				}
+				w.count(tt.refused, "a.test", googlebot, tt.claim, enforce.RulesPending)
+				w.count(tt.served, "a.test", googlebot, tt.claim, enforce.Allowed)
+				w.pass(30 * time.Second)
+			}
+			if got := w.told(); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			w.pass(9 * time.Minute)
+			if got := w.told(); got != "" {
+				t.Errorf("nine minutes later: %s", got)
+			}
+			w.pass(2 * time.Minute)
+			if got := w.told(); got != strings.Replace(tt.want, "begin", "end", 1) {
+				t.Errorf("at the end: %s", got)
+			}
+			w.count(1, "a.test", googlebot, tt.claim, enforce.RulesPending)
+			w.pass(30 * time.Second)
+			if got := w.told(); got != "" {
+				t.Errorf("one refusal later: %s", got)
+			}
+		})
+	}
+}
+
+// At most 60 news are told in an hour, and what is over before it was told is never
+// told. A configuration that was replaced tells nothing.
+func TestNewsAreLimited(t *testing.T) {
+	w := newWatcher()
+	refuse := func() {
+		for i := range 50 {
+			for range 3 {
+				w.count(1, fmt.Sprintf("%d.test", i), googlebot, verify.Verified, enforce.RulesPending)
+			}
+		}
+	}
+	refuse()
+	w.pass(time.Minute)
+	refuse()
+	w.active = false
+	if got := w.told(); got != "" {
+		t.Errorf("a configuration that was replaced: %s", got)
+	}
+	w.active = true
+	if n := strings.Count(w.told(), "begin"); n != 50 {
+		t.Fatalf("%d begin", n)
+	}
+	if p := w.accidents(statusapi.Sites("7.test")); len(p) != 1 || p[0].Site != "7.test" {
+		t.Errorf("of one site: %+v", p)
+	}
+	w.pass(11 * time.Minute)
+	if n := strings.Count(w.told(), "end"); n != 10 {
+		t.Errorf("%d end in the first hour", n)
+	}
+	refuse()
+	w.pass(time.Minute)
+	refuse()
+	if got := w.told(); got != "" {
+		t.Errorf("over the limit: %s", got)
+	}
+	w.pass(time.Hour)
+	if got := strings.Split(w.told(), ", "); len(got) != 40 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "end") }) {
+		t.Errorf("an hour later: %v", got)
+	}
+}
+
+// A damaged file of persist adds nothing.
+func FuzzLoadFiles(f *testing.F) {
+	f.Add([]byte(`{"a":{"source":0,"host":"a.test","sites":["a.test"],"before":{"rules":3,"size":4},"now":{"cause":"missing"},"since":"2026-11-21T00:00:00Z","lost":"missing","subject":"a.test"}}`))
+	f.Add([]byte(`{"a":null,"b":{"sites":[]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a := newAccidents()
+		a.load(data)
+		for _, one := range a.files {
+			one.accidents()
+		}
+		a.save()
+	})
+}

@@ -1,0 +1,178 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// everybody stands for `*`, and for all robots together.
+const everybody = "all"
+
+// watchedFile is a robots.txt that is compared with the version that it had when
+// nothing was wrong. Its JSON is in the file of the setting persist.
+type watchedFile struct {
+	Source   uint64      `json:"source"` // Handler.SourceID
+	Host     string      `json:"host"`   // "" if all origins of the handler share the file
+	Sites    []string    `json:"sites"`
+	Invented bool        `json:"invented,omitempty"` // see enforce.State
+	Before   fileVersion `json:"before"`             // the last version without an accident
+	Now      fileVersion `json:"now"`
+	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
+
+	// About the accident:
+	Lost    string   `json:"lost,omitempty"` // why the rules are lost; "" if they are not
+	Shut    []string `json:"shut,omitempty"` // who may no longer fetch /: everybody, or search engines
+	Line    int      `json:"line,omitempty"` // that shuts out the first of them
+	Subject string   `json:"subject,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Advice  string   `json:"advice,omitempty"`
+
+	mark  string    // of the version that was compared last
+	began time.Time // when the read of that version began
+}
+
+// fileVersion is what is compared of a version, without the lines of a policy.
+type fileVersion struct {
+	Cause  string   `json:"cause,omitempty"` // why there is no file; "" if there is one
+	Hash   uint64   `json:"hash,omitempty"`
+	Rules  int      `json:"rules,omitempty"`  // Allow and Disallow lines with a path
+	Size   int      `json:"size,omitempty"`   // rules, and User-agent lines
+	Star   bool     `json:"star,omitempty"`   // `*` may not fetch /
+	Except []string `json:"except,omitempty"` // search engines that may if Star is set, or may not if it is not set
+}
+
+// versionOf returns the version in force, with the lines that keep everybody or
+// search engines from fetching /.
+func versionOf(p *inForce) (v fileVersion, lines map[string]int) {
+	switch {
+	case p.Last == enforce.Failed:
+		return fileVersion{Cause: "nuls"}, nil
+	case p.Last != enforce.Loaded:
+		return fileVersion{Cause: p.Last.String()}, nil
+	}
+	v.Hash = xxhash.Sum64(p.Rules.SiteText())
+	file := p.Rules.File()
+	if p.Rules.Published() {
+		file = robots.Parse(p.Rules.SiteText())
+	}
+	for line := range file.Lines() {
+		switch line.Directive {
+		case robots.DirectiveUserAgent:
+			v.Size++
+		case robots.DirectiveAllow, robots.DirectiveDisallow:
+			if line.Value != "" {
+				v.Rules++
+			}
+		}
+	}
+	v.Size += v.Rules
+	lines = make(map[string]int)
+	shut := func(name string, g *robots.Group) bool {
+		verdict := g.Match("/")
+		lines[name] = verdict.Line()
+		return !verdict.Allowed
+	}
+	v.Star = shut(everybody, file.Star())
+	for row := range p.engine().Registry().All() {
+		if row.CountsAs(crawler.Search) && !row.ControlOnly && shut(row.Name, file.Group(row.Robots...)) != v.Star {
+			v.Except = append(v.Except, row.Name)
+		}
+	}
+	return v, lines
+}
+
+// shuts reports whether a search engine may not fetch /.
+func (v *fileVersion) shuts(name string) bool { return v.Star != slices.Contains(v.Except, name) }
+
+// compare sets Lost and Shut.
+func (f *watchedFile) compare() {
+	before, now := &f.Before, &f.Now
+	f.Lost, f.Shut = "", nil
+	switch {
+	case before.Rules == 0:
+	case now.Cause != "":
+		f.Lost = now.Cause
+	case now.Size == 0:
+		f.Lost = "empty"
+	case now.Size*10 < before.Size:
+		f.Lost = "shrunk"
+	}
+	if now.Star && !before.Star {
+		f.Shut = []string{everybody}
+		return
+	}
+	for _, name := range slices.Concat(before.Except, now.Except) {
+		if now.Cause == "" && now.shuts(name) && !before.shuts(name) && !slices.Contains(f.Shut, name) {
+			f.Shut = append(f.Shut, name)
+		}
+	}
+}
+
+// accept makes the version of now the one without an accident.
+func (f *watchedFile) accept() {
+	f.Before, f.Since, f.Lost, f.Shut = f.Now, time.Time{}, "", nil
+}
+
+// watch compares the version in force with the one before it. It begins with the
+// first version that it sees.
+func (f *watchedFile) watch(p *inForce, now time.Time) {
+	mark := fmt.Sprintf("%s %s %p", p.Last, p.Rules.Tag(), p.engine().Registry())
+	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
+		return
+	}
+	version, lines := versionOf(p)
+	if f.Subject == "" || f.Since.IsZero() && version.Cause == f.Now.Cause && version.Hash == f.Now.Hash {
+		f.Before = version // only the settings changed
+	}
+	f.mark, f.began, f.Now, f.Subject = mark, p.Began, version, p.subject()
+	if f.compare(); f.Lost == "" && f.Shut == nil {
+		f.accept()
+		return
+	}
+	if f.Since.IsZero() {
+		f.Since = now
+	}
+	problem := p.problem(now)
+	if p.Last == enforce.Failed {
+		problem = p.refused(now)
+	}
+	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")), problem.Advice+" "+graceAdvice
+	if f.Line = 0; f.Shut != nil {
+		f.Line = lines[f.Shut[0]]
+	}
+}
+
+// acceptAdvice says how to end an accident that is none.
+const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on to the admin API; otherwise the warning ends after 7 days."
+
+// accidents returns the accidents of the file.
+func (f *watchedFile) accidents() (list []Accident) {
+	one := Accident{Site: f.Sites[0], Before: f.Before.Rules, Now: f.Now.Rules, Since: f.Since, subject: f.Subject, sites: append([]string{f.Host}, f.Sites...)}
+	if f.Lost != "" {
+		lost := one
+		lost.Kind, lost.Cause, lost.message = RulesLost, f.Lost, f.Message
+		lost.advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
+		list = append(list, lost)
+	}
+	if len(f.Shut) > 0 {
+		who := strings.Join(f.Shut[:min(len(f.Shut), 5)], ", ")
+		if who == everybody {
+			who = "all crawlers"
+		} else if more := len(f.Shut) - 5; more > 0 {
+			who += fmt.Sprintf(" and %d more", more)
+		}
+		one.Kind, one.Crawler, one.Line = SearchShutOut, f.Shut[0], f.Line
+		one.message = fmt.Sprintf("robots.txt of %s now disallows / to %s, by line %d: search engines drop its pages", f.Subject, who, f.Line)
+		one.advice = "If that was a mistake, put the former file back. " + acceptAdvice
+		list = append(list, one)
+	}
+	return list
+}
