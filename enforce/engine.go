@@ -199,8 +199,8 @@ func (e *Engine) mayWait(r *Request, pending *Rules) bool {
 }
 
 // Agent returns the crawler with a name or product token: a crawler of the
-// registry or, if the registry has none, a crawler that a group of rules names,
-// or else a self-declared crawler with that token.
+// registry or, if the registry has none, a probe, a crawler that a group of rules
+// names, or else a self-declared crawler with that token.
 func (e *Engine) Agent(name string, rules *Rules) crawler.Agent {
 	if row := e.Registry().Lookup(name); row != nil {
 		return signedAgent(row)
@@ -208,8 +208,8 @@ func (e *Engine) Agent(name string, rules *Rules) crawler.Agent {
 	var id crawler.Identity
 	identities().Identify(e.settings.base, name, &id)
 	for i := range id.Len() {
-		if id.At(i).Crawler != nil {
-			return *id.At(i)
+		if a := id.At(i); a.Crawler != nil || a.Class == crawler.Probe {
+			return *a
 		}
 	}
 	a := crawler.Agent{Class: crawler.SelfDeclared, Token: name}

@@ -64,6 +64,23 @@ func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
 	}
 }
 
+// A group that names a probe leaves it a probe: each address has its own budget.
+func TestNamedProbesHaveABudgetForEachAddress(t *testing.T) {
+	const probe = "acme-probe/1.0"
+	e := newEngineTest(t, closedToAll+"\nUser-agent: acme-probe\nCrawl-delay: 10\n", Settings{})
+	for _, client := range []string{"10.0.0.1", "203.0.113.2", "10.0.0.3"} {
+		for _, want := range []Reason{Allowed, CrawlDelay} {
+			if d := e.decideFrom(client, "/", probe, nil); d.Reason != want || d.Agent.Class != crawler.Probe {
+				t.Errorf("from %s: %s as %s, want %s", client, d.Reason, d.Agent.Class, want)
+			}
+		}
+	}
+	agent := e.Agent("acme-probe", nil)
+	if list := e.Budgets(home, &agent, false); len(list) != 1 || !list[0].PerAddr {
+		t.Errorf("budgets: %+v", list)
+	}
+}
+
 func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 	e := newEngineTest(t, closedToAll, Settings{})
 	const client, behind = "203.0.113.7", "10.0.0.8" // behind is a proxy that the server does not trust

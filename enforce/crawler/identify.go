@@ -34,13 +34,18 @@ func (e *evidence) decide(ua string, id *Identity) {
 		id.keep(func(i int) bool { return id.agents[i].knownCrawler() && e.shared&(1<<i) == 0 })
 		return
 	}
+	person := e.person()
+	probe := e.probeName(ua, person)
 	if id.n > 0 && e.filterTokens(ua, id) {
+		if a := &id.agents[0]; a.Class == Named && a.Start == 0 && a.End == probe.end {
+			a.Class = Probe
+		}
 		return
 	}
-	person := e.person()
 	mozilla := e.has(roleMozilla)
 	switch {
-	case id.n == 0 && !person && e.addProbe(ua, id):
+	case id.n == 0 && probe.ok():
+		id.add(newAgent(ua, probe, Probe, ProbeName))
 	case e.addDeclared(ua, person, mozilla, id):
 	case e.addNextToBrowser(ua, mozilla, id):
 	case person:
@@ -50,19 +55,18 @@ func (e *evidence) decide(ua string, id *Identity) {
 	}
 }
 
-// addProbe adds the probe whose name is the first product of a User-Agent that
-// has no word for a crawler: Acme-HealthCheck/1.0. It reports whether there is
-// one.
-func (e *evidence) addProbe(ua string, id *Identity) bool {
+// probeName returns the first product of a User-Agent if that is the name of a
+// probe: Acme-HealthCheck/1.0. No word for a crawler may be in the User-Agent,
+// and nothing that indicates a person.
+func (e *evidence) probeName(ua string, person bool) span {
 	end := strings.IndexAny(ua, " /;(")
 	if end < 0 {
 		end = len(ua)
 	}
-	if e.has(roleCrawlerWord) || !isProbeName(ua[:end]) {
-		return false
+	if person || e.has(roleCrawlerWord) || !isProbeName(ua[:end]) {
+		return span{}
 	}
-	id.add(newAgent(ua, span{0, end}, Probe, TaskWord))
-	return true
+	return span{0, end}
 }
 
 // addDeclared adds the crawler that the client declares itself to be. It reports whether there is one.
@@ -187,6 +191,9 @@ func (e *evidence) filterTokens(ua string, id *Identity) (enough bool) {
 	}
 	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
 		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
+	}
+	if e.crawlerWord.ok() { // a robot that adds a probe's name to its own
+		id.keep(func(i int) bool { return id.agents[i].Class != Probe })
 	}
 	dropDrivenBrowsers(id)
 	e.dropSoftware(ua, id)

@@ -23,13 +23,26 @@ type Agent struct {
 	Reason     Reason // what kind of evidence they are; see also Reason.Strength
 }
 
+// SentClass returns the class that the User-Agent gives the agent. Class differs
+// from it for a probe that requests too many paths, which package enforce treats
+// as a self-declared crawler.
+func (a *Agent) SentClass() Class {
+	switch {
+	case a.Crawler != nil:
+		return a.Crawler.Class
+	case a.Reason == ProbeName:
+		return Probe
+	}
+	return a.Class
+}
+
 // RunByAnyone reports whether the User-Agent belongs to software that anyone can
 // run, so that two clients that send it may be unrelated: a crawler that the
 // registry marks so, a probe, an offline browser, an HTTP library, or a program
 // that sends only its name. A self-declared crawler is assumed to have one
 // operator.
 func (a *Agent) RunByAnyone() bool {
-	if a.Class == Probe {
+	if a.SentClass() == Probe {
 		return true // several servers of one operator check a site at the same time
 	}
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {

@@ -101,6 +101,12 @@ var knownClients = []struct {
 	{crawler.Person, "", "Packer/1.0 CFNetwork/1410 Darwin/22.4"},
 	{crawler.Person, "", "Mozilla/5.0 (Linux; Android 13; Nomad X1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"},
 	{crawler.SelfDeclared, "", "Acme Health Check"},
+	{crawler.SelfDeclared, "", "mybot/1.0 kube-probe/1.29"},
+	{crawler.SelfDeclared, "", "kube-probe/1.29 AcmeSpider/2.0"},
+	{crawler.SelfDeclared, "", "nginx crawler/1.0"},
+	{crawler.SelfDeclared, "", "Prometheus Crawler"},
+	{crawler.SelfDeclared, "", "Mozilla/5.0 (compatible; UptimeRobot/2.0; AcmeBot/1.0)"},
+	{crawler.SelfDeclared, "", "acmebot-probe bot/1.0"},
 	{crawler.Scraper, "HeadlessChrome", "Mozilla/5.0 (X11; Linux x86_64)" + engine + " HeadlessChrome/124.0.0.0"},
 }
 
@@ -115,6 +121,31 @@ func TestKnownClients(t *testing.T) {
 		}
 		if id.Class() != c.class || name != c.name || id.Len() > 1 {
 			t.Errorf("%q is %v, want %v %s", c.ua, agents(&id), c.class, c.name)
+		}
+	}
+}
+
+// A group that names a probe does not make it a crawler.
+func TestProbesThatAGroupNames(t *testing.T) {
+	m := crawler.Builtin().Matcher([]string{"acme-probe", "acme", "kube-probe", "other"})
+	for _, c := range []struct {
+		ua    string
+		class crawler.Class
+		token string
+	}{
+		{"acme-probe/1.0", crawler.Probe, "acme-probe"},
+		{"Acme-Probe", crawler.Probe, "acme-probe"},
+		{"acme-probe/1.0 Go-http-client/1.1", crawler.Probe, "acme-probe"},
+		{"kube-probe/1.31", crawler.Probe, "kube-probe"},
+		{"other-probe/1.0", crawler.Probe, "other-probe"},
+		{"acme-probe/1.0 AcmeBot/1.0", crawler.Named, "acme-probe"},
+		{"client acme-probe/1.0", crawler.Named, "acme-probe"},
+		{"other/1.0", crawler.Named, "other"},
+	} {
+		var id crawler.Identity
+		m.Identify(c.ua, &id)
+		if id.Len() != 1 || id.Class() != c.class || id.At(0).Token != c.token {
+			t.Errorf("%q is %v, want %s of class %v", c.ua, agents(&id), c.token, c.class)
 		}
 	}
 }

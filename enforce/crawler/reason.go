@@ -4,7 +4,7 @@ package crawler
 type Reason uint8
 
 // The reasons. After NoReason, which means no evidence, they are in the order from the strongest evidence to the weakest. The Strength of
-// RegistryToken and SiteToken is ByToken, of ControlToken to TaskWord Declaration, and of the others ByForm.
+// RegistryToken and SiteToken is ByToken, of ControlToken to ProbeName Declaration, and of the others ByForm.
 const (
 	NoReason        Reason = iota
 	RegistryToken          // a User-Agent token of the registry
@@ -15,6 +15,7 @@ const (
 	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
 	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
 	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
+	ProbeName              // a health check's name: AcmeHealthCheck, acme-probe
 	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
 	NameAfter              // a name after an engine's comment, where browsers have their own product
 	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
@@ -37,6 +38,7 @@ var reasonTexts = [...]string{
 	CommentName:     "a name in the KHTML comment, where browsers have none",
 	Contact:         "a contact",
 	TaskWord:        "a word for what crawlers do",
+	ProbeName:       "a health check's name",
 	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
 	NameAfter:       "a name where browsers have their product",
 	TemplateVersion: "a placeholder instead of a browser's version",
@@ -85,7 +87,7 @@ func (r Reason) Strength() Strength {
 		return NoStrength
 	case RegistryToken, SiteToken:
 		return ByToken
-	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord:
+	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord, ProbeName:
 		return Declaration
 	}
 	return ByForm
