@@ -127,6 +127,9 @@ func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	version.identify(c.field, &id)
 	for i := range id.Len() {
 		b := id.At(i)
+		if b.Class == crawler.Probe {
+			b.Class = a.Class // self-declared, if it requests too many paths
+		}
 		if w := c.matchPath(version, b); w.denied() && !(w.byStar && c.isNoCrawling(b)) {
 			return false
 		}

@@ -168,7 +168,7 @@ func (c *client) starApplies(a *crawler.Agent) bool {
 // crawling: it has credentials, or it changes something. A script that calls the
 // site's API can declare itself by a contact address, as good manners ask.
 func (c *client) isNoCrawling(a *crawler.Agent) bool {
-	if a.Class != crawler.SelfDeclared || a.Crawler != nil || c.rules.settings.Strict {
+	if a.Class != crawler.SelfDeclared || c.rules.settings.Strict {
 		return false
 	}
 	switch c.request.Method {

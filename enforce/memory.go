@@ -39,9 +39,7 @@ func (e *Engine) recall(c *client) {
 	grace := false
 	for i := range c.agents() {
 		a := &c.agents()[i]
-		if a.Class == crawler.Probe && !e.memory.allowProbe(c, i) {
-			a.Class, a.Crawler = crawler.SelfDeclared, nil
-		}
+		e.memory.holdProbe(c, i)
 		c.readRobots = c.readRobots || e.hasRead(c.request, a)
 		grace = grace || c.hasGrace(i)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
@@ -14,29 +15,32 @@ import (
 // Limits for a client that is a probe by its User-Agent. Anyone can send that
 // User-Agent, so a probe from the internet may request only a few paths.
 const (
-	maxProbePaths      = 16 // different paths in an hour, from one address
-	maxVerifiedPaths   = 64 // of a probe that verification confirms
-	maxProbes          = 1 << 12
-	probePeriod        = time.Hour
-	maxChangingVersion = 8 // a query's values with as many hexadecimal digits count as equal
+	maxProbePaths    = 16 // different paths in an hour, from one address
+	maxVerifiedPaths = 64 // of a probe that verification confirms
+	maxProbes        = 1 << 12
+	probePeriod      = time.Hour
 )
 
-// probeClient has the paths that a probe on the internet requested since a time.
+// probeClient has the paths that the probes at an address on the internet
+// requested since a time.
 type probeClient struct {
 	mu    sync.Mutex
 	since time.Time
 	paths []uint32 // hashes
 }
 
-// allowProbe notes the request of agent i, which is a probe by its User-Agent. It
-// reports whether the client still counts as one: it has a private address, or
-// it requests few different paths. A probe can add a number that changes to each
-// request (a time, a random number), so such values in the query count as equal.
-func (m *Memory) allowProbe(c *client, i int) bool {
-	r := c.request
+// holdProbe notes the request of agent i, if it is a probe by its User-Agent to
+// which no group applies. If it requests too many different paths, it becomes a
+// self-declared robot. A client with a private address may request any number.
+// Names are counted together, because a client can invent them.
+func (m *Memory) holdProbe(c *client, i int) {
+	a, r := &c.agents()[i], c.request
+	if a.Class != crawler.Probe || c.isExempt(i) || c.rules.plan(a).group != nil {
+		return
+	}
 	addr := netaddr.Unmap(clientAddr(r))
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
-		return true
+		return
 	}
 	limit := maxProbePaths
 	if c.claims[i].State == verify.Verified {
@@ -46,9 +50,11 @@ func (m *Memory) allowProbe(c *client, i int) bool {
 	if r.Invented {
 		site.Host = r.Site // otherwise each host that the client invents would allow more paths
 	}
-	key, _ := hash(seedProbe, site, agentName(&c.agents()[i]))
+	key, _ := hash(seedProbe, site, "")
 	who := visitorKey{hash: key}.at(addr)
-	return m.probes.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit)
+	if !m.probes.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit) {
+		a.Class = crawler.SelfDeclared
+	}
 }
 
 // begin returns the time since which a client's paths count.
@@ -78,20 +84,36 @@ func (p *probeClient) request(path uint32, now time.Time, limit int) bool {
 	return true
 }
 
-// hashTarget returns a hash of a request target. In the query, long hexadecimal
-// numbers count as equal.
+// hashTarget returns a hash of a request target, without the values of the query
+// that a probe can change in each request.
 func hashTarget(target string) uint32 {
 	path, query, _ := strings.Cut(target, "?")
 	var d xxhash.Digest
 	d.Reset()
 	_, _ = d.WriteString(path)
 	for query != "" {
-		n := len(query) - len(strings.TrimLeft(query, "0123456789abcdefABCDEF-."))
-		if n < maxChangingVersion {
-			n = max(n, 1)
-			_, _ = d.WriteString(query[:n])
+		var field string
+		field, query, _ = strings.Cut(query, "&")
+		if at := strings.IndexByte(field, '=') + 1; isCacheBuster(field[at:]) {
+			field = field[:at]
 		}
-		query = query[n:]
+		_, _ = d.WriteString("&")
+		_, _ = d.WriteString(field)
 	}
 	return uint32(d.Sum64())
+}
+
+// isCacheBuster reports whether a value is a time in s, ms, µs or ns, a random
+// number in hexadecimal digits, or a UUID.
+func isCacheBuster(value string) bool {
+	const digits, hexadecimal = "0123456789", "0123456789abcdefABCDEF"
+	switch {
+	case value == "":
+		return false
+	case strings.Trim(value, digits) == "":
+		return 10 <= len(value) && len(value) <= 20 && value[0] != '0'
+	case len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-':
+		return strings.Count(value, "-") == 4 && strings.Trim(value, hexadecimal+"-") == ""
+	}
+	return len(value) >= 16 && strings.Trim(value, hexadecimal) == ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -93,8 +94,8 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 	} {
 		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
 		for i := range maxProbePaths {
-			for range 3 {
-				if d := e.decideFrom(tt.client, path(i), kubeProbe, tt.caller); d.Reason != Unbound {
+			for _, ua := range []string{kubeProbe, fmt.Sprintf("a%d-probe/1.0", i), "Blackbox Exporter/0.24.0"} { // a client can change its name
+				if d := e.decideFrom(tt.client, path(i), ua, tt.caller); d.Reason != Unbound {
 					t.Fatalf("%s: path %d: %s", tt.client, i, d.Reason)
 				}
 			}
@@ -102,6 +103,11 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 		d := e.decideFrom(tt.client, path(maxProbePaths), kubeProbe, tt.caller)
 		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
 			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
+		}
+		for _, ua := range []string{"b-probe/1.0", "Blackbox Exporter/0.24.0"} {
+			if d := e.decideFrom(tt.client, path(maxProbePaths), ua, tt.caller); d.Reason != Disallowed || d.Agent.SentClass() != crawler.Probe {
+				t.Errorf("%s: one path too many by %s: %s of class %s", tt.client, ua, d.Reason, d.Agent.SentClass())
+			}
 		}
 		if d := e.decideFrom(tt.client, path(3), kubeProbe, tt.caller); d.Reason != Unbound {
 			t.Errorf("%s: one of the first paths again: %s", tt.client, d.Reason)
@@ -116,6 +122,88 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 	e.clock.advance(time.Hour)
 	if d := e.decideFrom(client, "/other", kubeProbe, nil); d.Reason != Unbound {
 		t.Errorf("an hour later: %s", d.Reason)
+	}
+}
+
+// Beyond its paths, a probe has lost only the freedom from the group for `*`.
+func TestExemptAndNamedProbesMayRequestAnyPath(t *testing.T) {
+	const named = closedToAll + `
+User-agent: Prometheus
+User-agent: acme-probe
+Disallow: /private/
+Allow: /
+`
+	office := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/28")}
+	for _, tt := range []struct {
+		name, file, agent, client string
+		settings                  Settings
+		want                      Reason // for each path
+		private                   Reason // for /private/
+	}{
+		{"no exemption", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{}, Disallowed, Disallowed},
+		{"exempt by the name of the registry", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{Exempt: []Exemption{{Name: "Prometheus"}}}, Exempt, Exempt},
+		{"exempt by form", closedToAll, "acme-probe/1.0", "203.0.113.7", Settings{Exempt: []Exemption{{Name: "acme-probe"}}}, Exempt, Exempt},
+		{"exempt at its address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{Exempt: []Exemption{{"Prometheus", office}}}, Exempt, Exempt},
+		{"exempt at another address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.77", Settings{Exempt: []Exemption{{"Prometheus", office}}}, Disallowed, Disallowed},
+		{"named by its token of robots.txt", named, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{}, Allowed, Disallowed},
+		{"named by form", named, "acme-probe/1.0", "203.0.113.7", Settings{}, Allowed, Disallowed},
+		{"another is named", named, "other-probe/1.0", "203.0.113.7", Settings{}, Disallowed, Disallowed},
+	} {
+		e := newEngineTest(t, tt.file, tt.settings)
+		for i := range 2 * maxProbePaths {
+			want := tt.want
+			if i < maxProbePaths && want == Disallowed {
+				want = Unbound
+			}
+			if d := e.decideFrom(tt.client, fmt.Sprint("/page/", i), tt.agent, nil); d.Reason != want {
+				t.Fatalf("%s: path %d: %s, want %s", tt.name, i, d.Reason, want)
+			}
+		}
+		if d := e.decideFrom(tt.client, "/private/", tt.agent, nil); d.Reason != tt.private {
+			t.Errorf("%s: /private/: %s, want %s", tt.name, d.Reason, tt.private)
+		}
+	}
+}
+
+func TestCacheBusters(t *testing.T) {
+	for value, want := range map[string]bool{
+		"1793544000": true, "1793544000123": true, "1793544000123456": true, "1793544000123456789": true,
+		"9f86d081884c7d65": true, "9F86D081884C7D659A2F": true, "0b7e4c5e-7a0e-4b55-9e21-5d1c8f0f8a44": true,
+		"17": false, "00000017": false, "0000000000000017": false, "12345678": false, "123456789": false, "123456789012345678901": false,
+		"2026-11-01": false, "2026-11-01-2026-11-30": false, "9f86d081": false, "deadbeef.cafe.00000001": false,
+		"0b7e4c5e7a0e-4b55-9e21-5d1c8f0f8a440": false, "0b7e4c5e-7a0e-4b55-9e21-5d1c8f0f8a4-": false, "product-1793544000": false,
+	} {
+		for _, query := range []string{"/x?t=%s", "/x?%s", "/x?a=1&t=%s&b=2"} {
+			a, b := hashTarget(fmt.Sprintf(query, value)), hashTarget(fmt.Sprintf(query, "1111111111"))
+			if a == b != want {
+				t.Errorf(query+": equal to another value: %v, want %v", value, a == b, want)
+			}
+		}
+	}
+	seen := make(map[uint32]string)
+	for _, target := range []string{"/", "/?", "/1793544000", "/1793544001", "/?a=1793544000", "/?b=1793544000", "/?a&b", "/?ab", "/?a=b", "/?a=1793544000&b=1793544000"} {
+		if other, ok := seen[hashTarget(target)]; ok && !(target == "/?" && other == "/") {
+			t.Errorf("%s counts as %s", target, other)
+		}
+		seen[hashTarget(target)] = target
+	}
+}
+
+// In a grace period, a probe that requests too many paths is held to the earlier
+// version too.
+func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
+	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
+	probes := []string{"acme-probe/1.0", kubeProbe}
+	for _, ua := range probes {
+		g.decideFrom(ua, "203.0.113.7", "/")
+	}
+	g.change(closed)
+	for i := range maxProbePaths {
+		g.decideFrom(kubeProbe, "203.0.113.7", fmt.Sprint("/", i))
+	}
+	for _, ua := range probes {
+		g.wantsAt(Disallowed, ua, "203.0.113.7", "/private/x", "closed before and after the change")
+		g.wantsAt(Graced, ua, "203.0.113.7", "/archive/x", "closed by the change")
 	}
 }
 

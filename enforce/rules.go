@@ -176,9 +176,9 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 	if a.Crawler != nil {
 		i, ok := p.find(int32(a.Crawler.Index()))
 		if !ok || i == namedBefore {
-			return p.planFor(a.Crawler.Class, a.Crawler)
+			return p.planFor(a.Class, a.Crawler)
 		}
-		if known = p.plans[i]; !known.byToken {
+		if known = p.plans[i]; known.group != nil && !known.byToken {
 			return known
 		}
 	}
@@ -191,10 +191,10 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 		}
 		return known
 	}
-	if a.Crawler != nil {
+	if known.group != nil {
 		return known
 	}
-	return p.planFor(a.Class, nil)
+	return p.planFor(a.Class, a.Crawler)
 }
 
 // find returns the index of the plan of a crawler, and whether the file names it.
