@@ -328,7 +328,7 @@ func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
 		v.origins.Load(context.Background())
 		v.from("192.0.2.1", "ListProbe/1.0", "/0")
 		synctest.Wait()
-		for i := range maxVerifiedPaths {
+		for i := range MaxVerifiedPaths {
 			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != Unbound || d.Claim.State != verify.Verified {
 				t.Fatalf("path %d: %s, %s", i, d.Reason, d.Claim.State)
 			}

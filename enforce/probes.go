@@ -15,8 +15,8 @@ import (
 // Limits for a client that is a probe by its User-Agent. Anyone can send that
 // User-Agent, so a probe from the internet may request only a few paths.
 const (
-	maxProbePaths    = 16 // different paths in an hour, from one address
-	maxVerifiedPaths = 64 // of a probe that verification confirms
+	MaxProbePaths    = 16 // different paths in an hour, from one address
+	MaxVerifiedPaths = 64 // of a probe that verification confirms
 	maxProbes        = 1 << 12
 	probePeriod      = time.Hour
 )
@@ -42,9 +42,9 @@ func (m *Memory) holdProbe(c *client, i int) {
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return
 	}
-	limit := maxProbePaths
+	limit := MaxProbePaths
 	if c.claims[i].State == verify.Verified {
-		limit = maxVerifiedPaths
+		limit = MaxVerifiedPaths
 	}
 	site := Origin{Host: r.Origin.Host}
 	if r.Invented {

@@ -93,19 +93,19 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 		{"64:ff9b::cb00:7109", nil}, // 203.0.113.9 behind NAT64
 	} {
 		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
-		for i := range maxProbePaths {
+		for i := range MaxProbePaths {
 			for _, ua := range []string{kubeProbe, fmt.Sprintf("a%d-probe/1.0", i), "Blackbox Exporter/0.24.0"} { // a client can change its name
 				if d := e.decideFrom(tt.client, path(i), ua, tt.caller); d.Reason != Unbound {
 					t.Fatalf("%s: path %d: %s", tt.client, i, d.Reason)
 				}
 			}
 		}
-		d := e.decideFrom(tt.client, path(maxProbePaths), kubeProbe, tt.caller)
+		d := e.decideFrom(tt.client, path(MaxProbePaths), kubeProbe, tt.caller)
 		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
 			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
 		}
 		for _, ua := range []string{"b-probe/1.0", "Blackbox Exporter/0.24.0"} {
-			if d := e.decideFrom(tt.client, path(maxProbePaths), ua, tt.caller); d.Reason != Disallowed || d.Agent.SentClass() != crawler.Probe {
+			if d := e.decideFrom(tt.client, path(MaxProbePaths), ua, tt.caller); d.Reason != Disallowed || d.Agent.SentClass() != crawler.Probe {
 				t.Errorf("%s: one path too many by %s: %s of class %s", tt.client, ua, d.Reason, d.Agent.SentClass())
 			}
 		}
@@ -150,9 +150,9 @@ Allow: /
 		{"another is named", named, "other-probe/1.0", "203.0.113.7", Settings{}, Disallowed, Disallowed},
 	} {
 		e := newEngineTest(t, tt.file, tt.settings)
-		for i := range 2 * maxProbePaths {
+		for i := range 2 * MaxProbePaths {
 			want := tt.want
-			if i < maxProbePaths && want == Disallowed {
+			if i < MaxProbePaths && want == Disallowed {
 				want = Unbound
 			}
 			if d := e.decideFrom(tt.client, fmt.Sprint("/page/", i), tt.agent, nil); d.Reason != want {
@@ -198,7 +198,7 @@ func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
 		g.decideFrom(ua, "203.0.113.7", "/")
 	}
 	g.change(closed)
-	for i := range maxProbePaths {
+	for i := range MaxProbePaths {
 		g.decideFrom(kubeProbe, "203.0.113.7", fmt.Sprint("/", i))
 	}
 	for _, ua := range probes {

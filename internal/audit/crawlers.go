@@ -148,9 +148,9 @@ func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *cr
 // of returns the tally of the crawler that sent a request.
 func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
-		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.Class, a.Crawler) })
+		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.SentClass(), a.Crawler) })
 	}
-	key := unlistedName{a.Class, a.Token}
+	key := unlistedName{a.SentClass(), a.Token}
 	if t := c.unlisted[key]; t != nil {
 		return t
 	}
@@ -159,7 +159,7 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	}
 	key.token = strings.Clone(a.Token)
 	return valueOf(&c.unlisted, key, func() *crawlerTally {
-		return valueOf(&c.folded, unlistedName{a.Class, strings.ToLower(key.token)}, func() *crawlerTally { return newCrawlerTally(key.token, a.Class, nil) })
+		return valueOf(&c.folded, unlistedName{key.class, strings.ToLower(key.token)}, func() *crawlerTally { return newCrawlerTally(key.token, key.class, nil) })
 	})
 }
 

@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -93,7 +92,7 @@ func (r *Report) probesRefused() string {
 			list = append(list, fmt.Sprintf("%s (%s)", c.Name, words.Plural(c.Denied+c.Throttled, "request", "requests")))
 		}
 	}
-	return strings.Join(list, ", ")
+	return words.List(list, 5) // clients can invent names
 }
 
 // days returns a period in words.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -95,10 +96,13 @@ func (p *parser) exempt(_ string, args []string) error {
 	return nil
 }
 
-// CheckExempt returns an error for a name that no crawler has.
+// CheckExempt returns an error for a name that no crawler of the registry has,
+// and that is not the name of a probe.
 func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 	for _, x := range exempt {
-		if registry.Lookup(x.Name) != nil {
+		var id crawler.Identity
+		registry.Matcher(nil).Identify(x.Name, &id)
+		if registry.Lookup(x.Name) != nil || id.Class() == crawler.Probe && strings.EqualFold(id.At(0).Token, x.Name) {
 			continue
 		}
 		var known []string

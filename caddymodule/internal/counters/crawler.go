@@ -84,7 +84,7 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 
 // newCrawler returns counters for a crawler. All are 0.
 func newCrawler(s *Site, name string, a *crawler.Agent) *Crawler {
-	c := &Crawler{site: s, name: strings.Clone(name), class: a.Class}
+	c := &Crawler{site: s, name: strings.Clone(name), class: a.SentClass()}
 	if a.Crawler != nil {
 		c.known, c.operator, c.purposes = true, a.Crawler.Operator, a.Crawler.Purposes
 	}

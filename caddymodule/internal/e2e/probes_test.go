@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,58 @@ func TestRequestsThatAreNoCrawlingPass(t *testing.T) {
 	}
 }
 
+// The warning about a monitor that requests too many URLs is the only one, and its
+// advice helps.
+func TestBusyProbesCanBeExempt(t *testing.T) {
+	t.Parallel()
+	const file, client = "User-agent: *\nDisallow: /\n", "203.0.113.9"
+	for _, exempt := range []bool{false, true} {
+		options := ""
+		if exempt {
+			options = "\t\texempt Prometheus acme-probe from 203.0.113.0/24\n"
+		}
+		s := start(t, behindProxy(file, options))
+		refused := 0
+		for i := range 20 {
+			for _, ua := range []string{"Blackbox Exporter/0.24.0", "acme-probe/1.0"} {
+				if s.from(client, "GET", ua, fmt.Sprint("/page/", i)).status != 200 {
+					refused++
+				}
+			}
+		}
+		out, err := s.status()
+		if want := map[bool]int{false: 8}[exempt]; refused != want || err != nil {
+			t.Errorf("exempt %v: %d refused, want %d; status: %v\n%s", exempt, refused, want, err, out)
+		}
+		if said := strings.Contains(out, "8 requests of probes that requested too many URLs") && strings.Contains(out, "203.0.113.0/24"); said == exempt {
+			t.Errorf("exempt %v: status\n%s", exempt, out)
+		}
+	}
+}
+
+// A proxy that the server does not trust has a private address, as a balancer's
+// health check has.
+func TestProbesBehindAnyProxyMayRequestFewPaths(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /\"\n\t}\n\trespond hello\n}\n")
+	refused := func(fields http.Header) (n int) {
+		for i := range 20 {
+			if s.do("GET", fmt.Sprintf("http://localhost:%d/page/%d", s.port, i), "kube-probe/1.31", "", fields).status != 200 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := refused(nil); n != 0 {
+		t.Errorf("without a proxy, %d were refused", n)
+	}
+	for _, field := range []string{"X-Real-IP", "Via"} {
+		if n := refused(http.Header{http.CanonicalHeaderKey(field): {"203.0.113.9"}}); n != 4 {
+			t.Errorf("with %s, %d were refused, want 4", field, n)
+		}
+	}
+}
+
 // A probe that is refused is said first, by every command.
 func TestRefusedProbesAreSaidFirst(t *testing.T) {
 	t.Parallel()
@@ -99,6 +152,24 @@ func TestRefusedProbesAreSaidFirst(t *testing.T) {
 		t.Errorf("status: %v\n%s", err, out)
 	}
 
+	const busy, client = "Blackbox Exporter/0.24.0", "203.0.113.9"
+	for i := range 30 {
+		s.from(client, "GET", busy, fmt.Sprint("/private/", i))
+	}
+	problems = adminValue[statusapi.Health](s, "health").Problems
+	if len(problems) < 2 || problems[0].Subject != "kube-probe" || problems[1].Kind != "probe" || problems[1].Subject != "Prometheus" ||
+		problems[1].Severity != statusapi.Warning || !strings.HasPrefix(problems[1].Message, "14 requests ") || !strings.Contains(problems[1].Advice, "203.0.113.0/24") {
+		t.Errorf("health after too many URLs: %+v", problems)
+	}
+
+	for i := range 60 { // invented names come after those of the registry
+		s.from(client, "GET", fmt.Sprintf("a%d-probe/1.0", i%5), "/private/more")
+	}
+	problems = adminValue[statusapi.Health](s, "health").Problems
+	if len(problems) != 2 || problems[1].Subject != "Prometheus, a0-probe, a1-probe and 3 more" {
+		t.Errorf("health after too many names: %+v", problems)
+	}
+
 	dir := t.TempDir()
 	robots, log := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "access.log")
 	writeFile(t, robots, file)
@@ -106,6 +177,17 @@ func TestRefusedProbesAreSaidFirst(t *testing.T) {
 	out, err := exec.Command(binary, "robots", "audit", "--robots", robots, log).Output()
 	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "kube-probe (3 requests)") {
 		t.Errorf("audit: %v\n%s", err, out)
+	}
+	var lines strings.Builder
+	for _, ua := range []string{busy, "acme-probe/1.0"} {
+		for i := range 30 {
+			fmt.Fprintf(&lines, `203.0.113.%d - - [07/Nov/2026:12:00:00 +0000] "GET /private/%d HTTP/1.1" 200 5 "-" "%s"`+"\n", len(ua), i, ua)
+		}
+	}
+	writeFile(t, log, lines.String())
+	out, err = exec.Command(binary, "robots", "audit", "--robots", robots, log).Output()
+	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "Prometheus (14 requests)") || !strings.Contains(first, "acme-probe (14 requests)") {
+		t.Errorf("audit of too many URLs: %v\n%s", err, out)
 	}
 	cmd := exec.Command(binary, "robots", "init", "--robots", robots)
 	cmd.Dir = dir

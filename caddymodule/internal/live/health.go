@@ -12,7 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -43,28 +42,12 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
 	})
-	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope)...) // people may get no pages
+	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope, now)...) // people may get no pages
 	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
 		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}
 	health.OK = len(health.Problems) == 0
 	return health, nil
-}
-
-// probeProblems returns a problem for each probe that was refused in the last
-// hour.
-func (r *Reporter) probeProblems(scope statusapi.Scope) (list []statusapi.Problem) {
-	crawlers, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour})
-	for i := range crawlers {
-		c := &crawlers[i]
-		if refused := c.Hour.Denied + c.Hour.Throttled; refused > 0 && c.Class == crawler.Probe.String() {
-			list = append(list, severe("probe", c.Name,
-				fmt.Sprintf("%s of the probe %s were refused in the last hour: a balancer may take this server out of service", quantity(int(refused), "request"), c.Name),
-				fmt.Sprintf("Only a group of robots.txt that names it, or a hidden path, refuses a probe. Remove that line, or write `exempt %q from ADDRESS`.", c.Name)))
-		}
-	}
-	slices.SortFunc(list, func(a, b statusapi.Problem) int { return strings.Compare(a.Subject, b.Subject) })
-	return list
 }
 
 // addShared adds the parts that belong to no single site.

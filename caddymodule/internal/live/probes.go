@@ -1,0 +1,99 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// maxProbeProblems is the largest number of probes with a problem each: clients
+// can invent names.
+const maxProbeProblems = 10
+
+// probeProblems returns the problems of probes that were refused in the last
+// hour: one for each that a group or a hidden path refuses, and then one for all
+// that requested too many URLs.
+func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []statusapi.Problem) {
+	crawlers, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour})
+	refused := func(c *statusapi.Crawler) uint64 { return c.Hour.Denied + c.Hour.Throttled }
+	crawlers = slices.DeleteFunc(crawlers, func(c statusapi.Crawler) bool {
+		return c.Class != crawler.Probe.String() || refused(&c) == 0
+	})
+	if len(crawlers) == 0 {
+		return nil
+	}
+	slices.SortFunc(crawlers, func(a, b statusapi.Crawler) int {
+		if a.Known != b.Known {
+			if a.Known { // clients can invent the names of the others
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Name, b.Name))
+	})
+	causes := r.refusalCauses(scope, now)
+	var names, networks []string // of those that requested too many URLs
+	requests := 0
+	for i := range crawlers {
+		c := &crawlers[i]
+		why := causes[strings.ToLower(c.Name)]
+		if why.rules && len(list) < maxProbeProblems {
+			list = append(list, severe("probe", c.Name,
+				fmt.Sprintf("%s of the probe %s were refused in the last hour: a balancer may take this server out of service", quantity(int(refused(c)), "request"), c.Name),
+				fmt.Sprintf("A group of robots.txt that names it refuses it, or a hidden path. Remove that line, or write `exempt %q from ADDRESS`.", c.Name)))
+		}
+		if why.urls {
+			names, requests = append(names, c.Name), requests+int(refused(c))
+			networks = append(networks, why.networks...)
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(networks)
+		list = append(list, busyProbes(names, slices.Compact(networks), requests))
+	}
+	return list
+}
+
+// busyProbes returns the problem of the probes that requested too many URLs.
+func busyProbes(names, networks []string, requests int) statusapi.Problem {
+	const shown = 3
+	return warning("probe", words.List(names, shown),
+		fmt.Sprintf("%s of probes that requested too many URLs were refused in the last hour: %s", quantity(requests, "request"), words.List(names, shown)),
+		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request %d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
+			enforce.MaxProbePaths, enforce.MaxVerifiedPaths, words.List(networks, shown), names[0]))
+}
+
+// refusalCauses says why a probe was refused.
+type refusalCauses struct {
+	rules    bool // by a group that names it, or a hidden path
+	urls     bool // it requested too many URLs
+	networks []string
+}
+
+// refusalCauses returns why crawlers were refused in the last hour, by their
+// names in lower case. Of each crawler that is still refused, some refusals are
+// kept. Impostors are no probes.
+func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[string]refusalCauses {
+	causes := make(map[string]refusalCauses)
+	for _, f := range r.app.Counters.Refusals(scope, statusapi.RecentQuery{Limit: statusapi.MaxRecent}).Refusals {
+		if now.Sub(f.Time) > time.Hour || f.Reason == enforce.Impostor.String() {
+			continue
+		}
+		name := strings.ToLower(f.Crawler)
+		why := causes[name]
+		if f.Class == crawler.Probe.String() {
+			why.rules = true
+		} else {
+			why.urls, why.networks = true, append(why.networks, f.Client)
+		}
+		causes[name] = why
+	}
+	return causes
+}
