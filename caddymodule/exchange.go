@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -154,9 +155,15 @@ func isAmbiguous(r *http.Request, server *caddyhttp.Server, client string) bool 
 	return values != 1
 }
 
+// forwardingFields are header fields of proxies, most of which tell the address
+// of the client.
+var forwardingFields = [...]string{
+	"X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip",
+}
+
 // HidesClient implements enforce.Caller.
 func (x *exchange) HidesClient() bool {
-	return (!x.Proxied || x.Ambiguous) && (x.r.Header["X-Forwarded-For"] != nil || x.r.Header["Forwarded"] != nil)
+	return (!x.Proxied || x.Ambiguous) && slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
 }
 
 // signed returns the parts of the request that a signature can cover.

@@ -218,3 +218,21 @@ func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
 		t.Error("a request of the server itself counts as a client's")
 	}
 }
+
+func TestAnUntrustedProxyHidesTheClient(t *testing.T) {
+	for field, want := range map[string]bool{
+		"Accept": false, "X-Real-Agent": false, "X-Forwarded-For": true, "Forwarded": true, "Via": true, "X-Real-IP": true,
+		"CF-Connecting-IP": true, "True-Client-IP": true, "Fastly-Client-IP": true,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set(field, "203.0.113.9")
+		for _, tt := range []struct {
+			proxied, ambiguous, hidden bool
+		}{{false, false, want}, {true, true, want}, {true, false, false}} {
+			x := &exchange{r: r}
+			if x.Proxied, x.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
+				t.Errorf("%s: %+v, got %v", field, tt, x.HidesClient())
+			}
+		}
+	}
+}
