@@ -11,7 +11,9 @@ const (
 	// firstWait is how long crawlers wait for the first rules of an origin,
 	// from the start of the fetch.
 	firstWait = 5 * time.Second
-	// maxWaiting is how many requests can wait for rules at once.
+	// maxWaiting is how many requests can wait for rules at once. Those for one
+	// origin can take as many places as they leave free: one host must not keep
+	// crawlers from waiting for others.
 	maxWaiting = 1000
 	// fetchTimeout is how long one fetch may take.
 	fetchTimeout = 10 * time.Second

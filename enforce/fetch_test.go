@@ -3,6 +3,8 @@ package enforce
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -90,4 +92,35 @@ func TestNumberOfWaitingRequestsIsLimited(t *testing.T) {
 	if got := p.Wait(context.Background(), p.request(home)); got != nil {
 		t.Errorf("%v", got)
 	}
+}
+
+// Requests that wait for one host leave places for those of others.
+func TestWaitingForOneHostLeavesRoomForOthers(t *testing.T) {
+	p := newOriginsTest(t, Config{})
+	p.source.block = make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	var waiting sync.WaitGroup
+	for range maxWaiting + 100 {
+		waiting.Go(func() { p.Wait(ctx, p.request(home)) })
+	}
+	for p.waiting.Load() < maxWaiting/2 {
+		runtime.Gosched()
+	}
+	other := NewOrigin("https", "other.example", 443)
+	got := make(chan *Rules)
+	go func() { got <- p.Wait(context.Background(), p.request(other)) }()
+	for p.find(p.request(other)).waiting.Load() == 0 {
+		select {
+		case <-got:
+			t.Fatal("the request for the other host does not wait")
+		default:
+			runtime.Gosched()
+		}
+	}
+	close(p.source.block)
+	if <-got == nil {
+		t.Error("the request for the other host did not wait for its rules")
+	}
+	cancel()
+	waiting.Wait()
 }

@@ -52,6 +52,7 @@ type entry struct {
 	nextFetch     atomic.Int64            // when the next fetch is due
 	lastFetch     atomic.Int64            // when the last fetch began
 	fetching      atomic.Bool             // whether a fetch is under way
+	waiting       atomic.Int64            // how many requests wait for rules
 
 	mu       sync.Mutex
 	good     goodCopy
@@ -221,7 +222,7 @@ func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 	if left <= 0 {
 		return e.rules.Load()
 	}
-	if p.waiting.Add(1) <= maxWaiting {
+	if e.waiting.Add(1) <= maxWaiting-p.waiting.Add(1) {
 		ctx, cancel := context.WithTimeout(ctx, min(left, longest))
 		defer cancel()
 		p.awaitSlot(ctx, e, r)
@@ -232,6 +233,7 @@ func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 			await(ctx, p, latest.ready)
 		}
 	}
+	e.waiting.Add(-1)
 	p.waiting.Add(-1)
 	return e.rules.Load()
 }
