@@ -55,15 +55,15 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	return nil
 }
 
-// check returns an error if path matchers keep requests for /robots.txt from the
+// check returns an error if matchers of path or method keep requests for /robots.txt from the
 // handler, so that it can't publish its policy. Other obstacles are found when the
 // file is read.
 func (p *placed) check() error {
 	if p.Policy == nil || !p.Policy.Publishes() || p.Mode == config.ModeMonitor || p.route.PassesPath("/robots.txt") {
 		return nil
 	}
-	return errors.New("robots: policy: a path matcher keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
-		"move robots out of the path matcher, or out of the handle block with the path")
+	return errors.New("robots: policy: a matcher of path or method keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
+		"move robots out of the matcher, or out of the handle block with the path")
 }
 
 // checkLater returns an error if requests that reach the handler p can reach the

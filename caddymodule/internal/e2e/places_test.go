@@ -25,7 +25,10 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		problem    string // in an error
 		warning    string
 	}{
-		{name: "a policy that can't be published", site: "handle /x/* {\nrobots {\npolicy no-ai\n}\nrespond page\n}", problem: "a path matcher keeps requests for /robots.txt from this handler"},
+		{name: "a policy that can't be published", site: "handle /x/* {\nrobots {\npolicy no-ai\n}\nrespond page\n}", problem: "a matcher of path or method keeps requests for /robots.txt from this handler"},
+		{name: "a policy behind not", site: "@m not path /robots.txt\nrobots @m {\npolicy no-ai\n}\nrespond page", problem: "a matcher of path or method keeps requests for /robots.txt from this handler"},
+		{name: "a policy for POST", site: "@m method POST\nrobots @m {\npolicy no-ai\n}\nrespond page", problem: "a matcher of path or method keeps requests for /robots.txt from this handler"},
+		{name: "a policy for another path inside not", site: "@m not path /x/*\nrobots @m {\npolicy no-ai\n}\nrespond page"},
 		{name: "a policy of a site with a handle block", site: "handle /x/* {\nrespond page\n}\nhandle {\nrobots {\npolicy no-ai\n}\nrespond page\n}"},
 
 		{name: "verify in the later handler only", site: "route {\n" + plain + verified + "respond page\n}", problem: "differ in verify"},

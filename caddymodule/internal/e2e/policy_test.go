@@ -210,7 +210,7 @@ func TestPolicyOfAHandlerThatRobotsTxtDoesNotReach(t *testing.T) {
 	t.Parallel()
 	s := startPolicySite(t, policySiteFile, "")
 	err := s.reload("http://:$PORT {\n\thandle /shop/* {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
-	if err == nil || !strings.Contains(err.Error(), "a path matcher keeps requests for /robots.txt from this handler") {
+	if err == nil || !strings.Contains(err.Error(), "a matcher of path or method keeps requests for /robots.txt from this handler") {
 		t.Errorf("loading a policy below /shop/: %v", err)
 	}
 	s.wants(403, s.get(gptbot, "/"), "GPTBot, with the previous configuration")

@@ -147,8 +147,8 @@ func (r *Route) paths() (paths []string) {
 	return paths
 }
 
-// PassesPath reports whether the path matchers of the route and of the routes
-// around it let requests for a path pass.
+// PassesPath reports whether the matchers of path and method of the route and of
+// the routes around it, also inside not, let GET requests for a path pass.
 func (r *Route) PassesPath(path string) bool {
 	request, err := http.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 	if err != nil {
@@ -157,14 +157,42 @@ func (r *Route) PassesPath(path string) bool {
 	request = caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))
 	for ; r != nil; r = r.Around {
 		sets := r.Sets()
-		if len(sets) > 0 && !slices.ContainsFunc(sets, func(set Set) bool {
-			match := caddyhttp.MatchPath(stringsOf(set["path"]))
-			return len(match) == 0 || match.Provision(caddy.Context{}) == nil && match.Match(request)
-		}) {
+		if len(sets) > 0 && matchAny(sets, request) == Never {
 			return false
 		}
 	}
 	return true
+}
+
+// matchAny returns whether one of the sets matches a request. Only the matchers of
+// path and method, and not, are evaluated.
+func matchAny(sets []Set, request *http.Request) (best Reach) {
+	for _, set := range sets {
+		all := Surely
+		for name, value := range set {
+			one := Maybe
+			switch name {
+			case "path":
+				match := caddyhttp.MatchPath(stringsOf(value))
+				one = reachIf(match.Provision(caddy.Context{}) == nil && match.Match(request))
+			case "method":
+				one = reachIf(slices.Contains(stringsOf(value), request.Method))
+			case "not":
+				inside, _ := value.([]Set)
+				one = Surely - matchAny(inside, request)
+			}
+			all = min(all, one)
+		}
+		best = max(best, all)
+	}
+	return best
+}
+
+func reachIf(matches bool) Reach {
+	if matches {
+		return Surely
+	}
+	return Never
 }
 
 // isInside reports whether the route is inside another one.
