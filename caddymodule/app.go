@@ -23,6 +23,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -75,6 +76,7 @@ type App struct {
 
 	placesOf  sync.Map // *caddyhttp.Server whose places were checked
 	servers   sync.Map // *caddyhttp.Server to *serverSites
+	links     siteread.Links
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 

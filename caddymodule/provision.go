@@ -101,7 +101,7 @@ func (h *Handler) newSource(ctx caddy.Context) (enforce.Source, error) {
 	case err != nil:
 		return nil, err
 	case source == nil:
-		return siteread.New(ctx, h.app.names), nil
+		return siteread.New(ctx, h.app.names, &h.app.links), nil
 	case !isFile:
 		return source, nil
 	case f.Path == "":

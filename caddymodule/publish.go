@@ -38,10 +38,14 @@ func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	h.fill(x, r)
+	if !h.app.links.Follow(r, h, x.Origin) {
+		return nil
+	}
 	current := h.running.Load()
 	origins := current.Origins()
 	origins.Peek(&x.Request) // begins the fetch for which Wait waits
-	if x.Rules = cmp.Or(origins.Wait(r.Context(), &x.Request), origins.Pending()); !h.publishes(x, current) {
+	x.Rules = cmp.Or(origins.Wait(r.Context(), &x.Request), origins.Pending())
+	if !h.publishes(x, current) || !h.app.links.Follow(r, h, x.Origin) { // that fetch may have led back to the host that reads
 		return nil
 	}
 	return x.Rules

@@ -25,10 +25,10 @@ func (c *content) key() uint64 {
 }
 
 // without returns the content of an answer that is not a robots.txt.
-func without(out Outcome, status int) content {
-	c := content{state: out}
+func without(out Outcome, resp Response) content {
+	c := content{state: out, apart: resp.Apart}
 	if out == Missing || out == Forbidden {
-		c.status = status
+		c.status = resp.Status
 	}
 	return c
 }

@@ -171,8 +171,8 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	}
 	switch out {
 	case Loaded, Missing, NotRobots:
-		good := without(out, resp.Status)
-		if good.apart = resp.Apart; ev.Outcome == Unchanged {
+		good := without(out, resp)
+		if ev.Outcome == Unchanged {
 			good.body = current.body
 		} else if out == Loaded {
 			good.body = resp.Body
@@ -192,7 +192,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 			e.failures++
 		}
 	}
-	inForce := p.inForce(e, out, resp.Status, now)
+	inForce := p.inForce(e, out, resp, now)
 	ev.Kept = inForce.state != out
 	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
 	e.last, e.tried, e.err = out, true, err
@@ -220,20 +220,20 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	return ev, true
 }
 
-// inForce returns what is in force after a fetch with the outcome out and an
-// HTTP status code. The caller holds e.mu.
-func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) content {
+// inForce returns what is in force after a fetch with the outcome out of an
+// answer. The caller holds e.mu.
+func (p *Origins) inForce(e *entry, out Outcome, resp Response, now time.Time) content {
 	keep := keepFailed
 	switch out {
 	case Failed:
 		if p.cfg.DenyFailed {
-			return content{state: Failed, denyAll: true}
+			return content{state: Failed, denyAll: true, apart: resp.Apart}
 		}
 	case Forbidden, Redirected:
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
-		return without(out, status)
+		return without(out, resp)
 	}
 	return e.good.content
 }

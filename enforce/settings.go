@@ -169,7 +169,7 @@ func (r Settings) Rules(resp Response) (*Rules, error) {
 // rulesOfResponse compiles a source's answer.
 func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
 	out, _ := outcome(resp, nil)
-	c := without(out, resp.Status)
+	c := without(out, resp)
 	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
 	return r.rulesOf(c)
 }

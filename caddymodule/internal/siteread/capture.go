@@ -83,19 +83,25 @@ func (c *capture) failure(ctx context.Context) error {
 	return nil
 }
 
-// redirect returns the target of a redirect, nil if the response is none.
-func (c *capture) redirect(from *url.URL) *url.URL {
+// hasGroups reports whether the response is a robots.txt with groups.
+func (c *capture) hasGroups() bool {
+	return c.status >= 200 && c.status < 300 && !robots.LooksLikeHTML(c.body.Bytes()) && len(robots.Parse(c.body.Bytes()).Groups()) > 0
+}
+
+// redirect reports whether the response is a redirect, and returns its target,
+// nil if that is no URL.
+func (c *capture) redirect(from *url.URL) (to *url.URL, ok bool) {
 	switch c.status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:
-		return nil
+		return nil, false
 	}
 	to, err := from.Parse(c.header.Get("Location"))
 	if err != nil || to.Host == "" {
-		return nil
+		return nil, true
 	}
 	if to.Path == "" {
 		to.Path = "/"
 	}
-	return to
+	return to, true
 }

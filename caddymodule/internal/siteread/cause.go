@@ -25,10 +25,14 @@ const RemoteAddr = clientAddress + ":1"
 // origin. It is an enforce.Caller, whose context Source.Fetch needs.
 type Cause struct {
 	hop
-	reader    any  // the handler that reads
+	reader    any // the handler that reads
+	origin    enforce.Origin
 	publishes bool // that handler publishes a file of its own
-	passed    atomic.Bool
-	foreign   atomic.Bool // a redirect led to another host
+
+	passed     atomic.Bool
+	foreign    atomic.Bool // a redirect led to another host
+	linked     atomic.Bool // a handler publishes a file at that host
+	unanswered atomic.Bool // the latest request reached the end of the routes
 }
 
 // hop has the parts of the read's request that come from the cause or from a
@@ -50,7 +54,7 @@ type causeKey struct{}
 // whether it publishes a file of its own: then enforce.Response.Apart says whether
 // the read did not pass through it.
 func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
-	c := &Cause{hop: hop{server: server, host: origin.Host, tls: r.TLS != nil}, reader: reader, publishes: publishes}
+	c := &Cause{hop: hop{server: server, host: origin.Host, tls: r.TLS != nil}, reader: reader, origin: origin, publishes: publishes}
 	if strings.Contains(c.host, ":") {
 		c.host = "[" + c.host + "]"
 	}
@@ -67,7 +71,7 @@ func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, 
 // NewPrefetch returns the cause for a read of the robots.txt of an origin that no
 // request causes.
 func NewPrefetch(server *routes.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
-	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader, publishes: publishes}
+	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader, origin: origin, publishes: publishes}
 	_, c.host, _ = strings.Cut(origin.String(), "://")
 	switch {
 	case origin.Scheme != "https":
@@ -86,6 +90,9 @@ func (c *Cause) Detach() context.Context {
 
 // HidesClient implements enforce.Caller.
 func (c *Cause) HidesClient() bool { return false }
+
+// isApart returns the value of enforce.Response.Apart.
+func (c *Cause) isApart() bool { return c.publishes && !c.passed.Load() }
 
 // IsRead reports whether a request is a read of any handler. It compares the
 // address first, because that costs less than the context.

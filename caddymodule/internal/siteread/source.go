@@ -25,13 +25,15 @@ import (
 type Source struct {
 	ctx      caddy.Context
 	names    func(server *caddyhttp.Server, host string) bool
+	links    *Links
 	compiled sync.Map // *caddyhttp.Server to caddyhttp.Handler
 }
 
 // New returns the source for the servers of a configuration. names reports
-// whether a site of a server names a host, literally or by a wildcard.
-func New(ctx caddy.Context, names func(server *caddyhttp.Server, host string) bool) *Source {
-	return &Source{ctx: ctx, names: names}
+// whether a site of a server names a host, literally or by a wildcard. links are
+// those of the configuration.
+func New(ctx caddy.Context, names func(server *caddyhttp.Server, host string) bool, links *Links) *Source {
+	return &Source{ctx: ctx, names: names, links: links}
 }
 
 var errNoServer = errors.New("the request did not come through a Caddy server")
@@ -42,8 +44,8 @@ func (*Source) PerOrigin() bool { return true }
 // Fetch runs a request through the server whose client request is the cause in
 // ctx. It follows redirects inside the process, within the same host and to hosts
 // that a site of a server names, and never over the network: a redirect may
-// contain a Host that a client forged. If it leads anywhere else, the answer is
-// that redirect.
+// contain a Host that a client forged. If it leads anywhere else, or to another
+// host that has no robots.txt with groups, the answer is that redirect.
 func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response, error) {
 	c, ok := ctx.Value(causeKey{}).(*Cause)
 	if !ok || c.server == nil {
@@ -54,21 +56,36 @@ func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response,
 	if c.tls || strings.EqualFold(c.proto, "https") {
 		at.Scheme = "https"
 	}
+	elsewhere := func(to string) (enforce.Response, error) {
+		return enforce.Response{Status: http.StatusFound, Elsewhere: to, Apart: c.isApart()}, nil
+	}
+	defer s.links.end(c)
 	for range enforce.MaxRedirects + 1 {
+		c.unanswered.Store(false)
 		answer, err := s.ask(ctx, &hop, at)
-		if err != nil {
-			return enforce.Response{}, err
+		next, isRedirect := (*url.URL)(nil), false
+		if err == nil {
+			next, isRedirect = answer.redirect(at)
 		}
-		next := answer.redirect(at)
-		if next == nil {
-			return enforce.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.publishes && !c.passed.Load()}, nil
-		}
-		if !s.follow(c, &hop, at, next) {
-			return enforce.Response{Status: answer.status, Elsewhere: next.Redacted()}, nil
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled): // the source is not used any longer
+			return enforce.Response{}, ctx.Err()
+		case c.foreign.Load() && !isRedirect && (err != nil || !answer.hasGroups()):
+			return elsewhere(at.Redacted() + ", which has no robots.txt with rules")
+		case err != nil:
+			return enforce.Response{Apart: c.isApart()}, err
+		case !isRedirect && hop.server != c.server && c.unanswered.Load():
+			return elsewhere(at.Redacted())
+		case !isRedirect:
+			return enforce.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.isApart()}, nil
+		case next == nil:
+			return elsewhere(answer.header.Get("Location"))
+		case !s.follow(c, &hop, at, next):
+			return elsewhere(next.Redacted())
 		}
 		at = next
 	}
-	return enforce.Response{Status: http.StatusFound, Elsewhere: at.Redacted() + " (too many redirects)"}, nil
+	return elsewhere(at.Redacted() + " (too many redirects)")
 }
 
 // follow prepares a hop for a redirect from one URL to another. It returns false
@@ -89,6 +106,9 @@ func (s *Source) follow(c *Cause, hop *hop, from, to *url.URL) bool {
 	if !sameHost || from.Scheme != to.Scheme || from.Port() != to.Port() {
 		if hop.trusted {
 			next.proto = to.Scheme
+		}
+		if other == nil && sameHost && !(hop.trusted && (to.Port() == "" || to.Port() == from.Port())) {
+			return false // no server of this process, and no proxy in front of it, is there
 		}
 		if other != nil && other != hop.server { // otherwise a proxy in front terminates TLS or maps the port
 			if slices.ContainsFunc(other.TLSConnPolicies, func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }) {
@@ -180,7 +200,12 @@ func (s *Source) compile(server *caddyhttp.Server) (caddyhttp.Handler, error) {
 }
 
 // emptyAnswer ends a chain of routes in the same way as Caddy.
-var emptyAnswer = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
+var emptyAnswer = caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+	if c, ok := r.Context().Value(causeKey{}).(*Cause); ok {
+		c.unanswered.Store(true)
+	}
+	return nil
+})
 
 // emptyError ends a chain of error routes in the same way as Caddy.
 var emptyError = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {

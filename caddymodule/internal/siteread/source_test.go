@@ -118,7 +118,7 @@ func TestTargetsOfRedirects(t *testing.T) {
 	} {
 		c := &capture{header: http.Header{"Location": {tt.location}}, status: tt.status}
 		got := ""
-		if to := c.redirect(from); to != nil {
+		if to, _ := c.redirect(from); to != nil {
 			got = to.String()
 		}
 		if got != tt.want {
