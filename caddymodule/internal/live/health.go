@@ -246,10 +246,16 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 // then an Accident: such sites have no rules on purpose.
 func (p *inForce) refused(now time.Time) statusapi.Problem {
 	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
-	if p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0 {
+	if p.hasCopy() {
 		return statusapi.Problem{Message: text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 24 hours later"}
 	}
 	return statusapi.Problem{Message: text + metrics.WithoutFile(p.Rules)}
+}
+
+// hasCopy reports whether an earlier copy with rules is in force, because the last
+// fetch gave none.
+func (p *inForce) hasCopy() bool {
+	return (p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) && p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
 }
 
 // encodingFault says why a file without rules is not a text file; "" if it is one.

@@ -144,7 +144,10 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if p.Last == enforce.Failed {
 		problem = p.refused(now)
 	}
-	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")), problem.Advice+" "+graceAdvice
+	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")), problem.Advice
+	if f.Shut == nil && !p.hasCopy() {
+		f.Advice += " " + graceAdvice
+	}
 	if f.Line = 0; f.Shut != nil {
 		f.Line = lines[f.Shut[0]]
 	}
