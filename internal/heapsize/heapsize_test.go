@@ -29,6 +29,9 @@ func TestOf(t *testing.T) {
 	if got, want := Of(&node{other: shared}, &node{other: shared}), Of(&node{}); got != want {
 		t.Errorf("%d octets without the other node, want %d", got, want)
 	}
+	if got := Of(&node{all: map[string]*node{"shared": shared}}); got <= one {
+		t.Errorf("%d octets with a map, %d without", got, one)
+	}
 	if Of(&node{}, &node{}) != Of(&node{}) || Of(nil) != 0 {
 		t.Error("a node without references does not count")
 	}

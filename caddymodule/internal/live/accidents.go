@@ -75,20 +75,20 @@ func newAccidents() *Accidents {
 	return &Accidents{files: make(map[string]*watchedFile), told: make(map[accidentKey]Accident)}
 }
 
-// look finds the accidents of now. It is the one place that has their conditions.
+// findAll finds the accidents of now. It is the one place that has their conditions.
 // The caller holds mu.
-func (a *Accidents) look(r *Reporter, now time.Time) {
+func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	open := make(map[accidentKey]*Accident)
 	for i := range slices.Backward(a.list) {
 		open[a.list[i].key()] = &a.list[i]
 	}
-	list := a.lookAtFiles(r, now)
+	list := a.fileAccidents(r, now)
 	for _, run := range r.app.Counters.Runs() {
 		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
 			list = append(list, refusedSearch(&run, now))
 		}
 	}
-	list = append(list, lookAtLoads(r.app.Counters.Loads(floodLeast), open, now)...)
+	list = append(list, loadAccidents(r.app.Counters.Loads(floodLeast), open, now)...)
 	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
 		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {
 			return 0
@@ -102,11 +102,11 @@ func (a *Accidents) look(r *Reporter, now time.Time) {
 	a.list = list
 }
 
-// lookAtFiles returns the accidents of files. A file with an accident is read again
+// fileAccidents returns the accidents of files. A file with an accident is read again
 // without requests, so that the accident ends when it is mended. An origin that is
 // not in force any more, such as that of another port, counts only until its host has
 // another.
-func (a *Accidents) lookAtFiles(r *Reporter, now time.Time) (list []Accident) {
+func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
 	type host struct {
 		source uint64
 		name   string
@@ -150,9 +150,9 @@ func (p *inForce) isUnread() bool {
 	return p.Last == enforce.Pending || p.Last == enforce.Failed && !errors.Is(p.Err, enforce.ErrNULs)
 }
 
-// lookAtLoads returns the floods. All robots together are one only where no single
+// loadAccidents returns the floods. All robots together are one only where no single
 // robot is.
-func lookAtLoads(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
+func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
 	for _, load := range loads {
 		flood := Accident{Kind: Flood, Site: load.Site, Crawler: cmp.Or(load.Label, everybody), Since: now, usual: load.Usual}
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
@@ -267,7 +267,7 @@ func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r.app.Active() {
-		a.look(r, r.app.Now())
+		a.findAll(r, r.app.Now())
 	}
 	return a.in(scope)
 }
