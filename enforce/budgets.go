@@ -68,7 +68,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 }
 
 // maxPaced is how many origins with an invented host a Memory remembers.
-const maxPaced = 1 << 10
+const maxPaced = 1 << 13
 
 // pacedOrigin is an origin with an invented host at which rate limits applied,
 // so that its budgets can be listed. It is only for sources with one file for
@@ -94,7 +94,7 @@ func (o *pacedOrigin) lastTime() int64 { return o.last.Load() }
 
 // PacedOrigins returns the origins with an invented host at which the engine, or
 // another engine with the same Memory, applied rate limits. They are at most
-// 1024, in the order of their names. If each origin has its own file, it returns
+// 8192, in the order of their names. If each origin has its own file, it returns
 // none: see Origins.
 func (e *Engine) PacedOrigins() (list []Origin) {
 	if !e.origins.PerOrigin() {
