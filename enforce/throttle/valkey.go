@@ -2,97 +2,141 @@ package throttle
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-//go:embed take.lua
-var takeSource string
+// clusterSlots is how many hash slots a cluster has. Each key belongs to one.
+const clusterSlots = 1 << 14
 
-var takeScript = valkey.NewLuaScript(takeSource)
-
-// The script has scriptHead arguments, and scriptLimit more for each limit.
-const scriptHead, scriptLimit = 10, 6
-
-// scriptCall is one call of the script. Times are in microseconds by the
-// caller's clock. The script converts them to the server's clock and back, so
-// the clocks of the callers and servers may differ.
-type scriptCall struct {
-	key      string
-	now      int64
-	hold     int64 // how long after now the request is to be accepted, or was accepted
-	back     bool  // gives the request back
-	slack    int64 // the largest error of converted times; see FleetConfig.slack
-	injected bool  // the caller's clock counts, not the server's
-	limits   *Limits
-	known    *arrivals // the state of the budget that the caller knows
-	seen     bool      // whether the caller knows a state
-	since    int64     // see take.lua
+// connection is a client with its network connections.
+type connection struct {
+	client valkey.Client
+	dialer *dialer
+	nodes  []*node
+	slots  []*node // of a cluster: the node for each slot
 }
 
-// scriptReply is the reply of the script: the state of the budget after the
-// request, by the caller's clock.
-type scriptReply struct {
-	ok bool
-	arrivals
+// node is the server or, in a cluster, the master of some slots, with a circuit
+// breaker. After a failover, it is the new master of these slots.
+type node struct {
+	client   valkey.Client
+	probeKey string
+	usable   atomic.Bool // the circuit is closed
+	broken   atomic.Bool // the failure that opened the circuit concerns the connection or the server
+	misses   atomic.Int32
 }
 
-// server calls the script. Tests replace it.
-type server interface {
-	call(ctx context.Context, q scriptCall) (scriptReply, error)
+// call implements server.
+func (n *node) call(ctx context.Context, q scriptCall) (scriptReply, error) {
+	reply, err := takeScript.Exec(ctx, n.client, []string{q.key}, q.args()).ToArray()
+	if err != nil {
+		return scriptReply{}, err
+	}
+	return parseReply(reply, q.limits)
 }
 
-// args returns the arguments of the script.
-func (q scriptCall) args() []string {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	t, clock, action, last := q.limits, "server", "take", int64(0)
-	if q.back {
-		action = "return"
+func (n *node) clearMisses() {
+	if n.misses.Load() != 0 {
+		n.misses.Store(0)
 	}
-	if q.injected {
-		clock = "caller"
-	}
-	if q.seen {
-		last = q.known.last
-	}
-	args := make([]string, 0, scriptHead+scriptLimit*t.n)
-	args = append(args, clock, number(q.now), number(q.hold), number(q.slack), strconv.FormatUint(uint64(t.sig), 16), number(last),
-		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)), action, number(q.since))
-	for i := range t.limits[:t.n] {
-		l := &t.limits[i]
-		args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
-			number(int64(l.window.length)), number(1<<l.shift), number(q.known.tat[i]))
-	}
-	return args
 }
 
-func parseReply(reply []valkey.ValkeyMessage, t *Limits) (scriptReply, error) {
-	if len(reply) != 3+t.n {
-		return scriptReply{}, errReply
+// probeLimits accept every probe, so that each probe writes to the server, as a
+// request does.
+var probeLimits = Compile(Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
+
+// findNodes sets the nodes of c. In a cluster, the slots that no master serves
+// are one node too. Each node gets a probe key that starts with prefix; nodes
+// that no such key belongs to are not needed.
+func (c *connection) findNodes(ctx context.Context, prefix string) error {
+	if c.client.Mode() != valkey.ClientModeCluster {
+		c.nodes = []*node{{client: c.client, probeKey: prefix}}
+		return nil
 	}
-	var a scriptReply
-	a.sig = t.sig
-	var ok int64
-	var err error
-	into := [...]*int64{&ok, &a.last}
-	for i := range reply {
-		switch {
-		case i < len(into):
-			*into[i], err = reply[i].AsInt64()
-		case i == len(into):
-			var used float64
-			used, err = reply[i].AsFloat64()
-			a.used = float32(used)
-		default:
-			a.tat[i-len(into)-1], err = reply[i].AsInt64()
-		}
-		if err != nil {
-			return scriptReply{}, fmt.Errorf("%w: %w", errReply, err)
+	if err := c.readSlots(ctx); err != nil {
+		return err
+	}
+	for i := range clusterSlots {
+		key := prefix + "{" + strconv.Itoa(i) + "}"
+		if n := c.node(key); n.probeKey == "" {
+			n.probeKey = key
+			c.nodes = append(c.nodes, n)
 		}
 	}
-	a.ok = ok == 1
-	return a, nil
+	return nil
+}
+
+// readSlots asks a node of the cluster which master serves which slots.
+func (c *connection) readSlots(ctx context.Context) error {
+	var ranges []valkey.ValkeyMessage
+	err := errReply
+	for _, one := range c.client.Nodes() {
+		if ranges, err = one.Do(ctx, one.B().ClusterSlots().Build()).ToArray(); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c.slots = make([]*node, clusterSlots)
+	unserved, masters := &node{client: c.client}, make(map[string]*node)
+	for i := range c.slots {
+		c.slots[i] = unserved
+	}
+	for _, r := range ranges { // first slot, last slot, master (address, port, …), replicas …
+		fields, _ := r.ToArray()
+		if len(fields) < 3 {
+			return errReply
+		}
+		first, _ := fields[0].AsInt64()
+		last, _ := fields[1].AsInt64()
+		master, _ := fields[2].ToArray()
+		if len(master) < 2 || first < 0 || last >= clusterSlots {
+			return errReply
+		}
+		host, _ := master[0].ToString()
+		port, _ := master[1].AsInt64()
+		name := host + " " + strconv.FormatInt(port, 10)
+		if masters[name] == nil {
+			masters[name] = &node{client: c.client}
+		}
+		for slot := first; slot <= last; slot++ {
+			c.slots[slot] = masters[name]
+		}
+	}
+	return nil
+}
+
+// node returns the node that stores a key.
+func (c *connection) node(key string) *node {
+	if c.slots == nil {
+		return c.nodes[0]
+	}
+	get := c.client.B().Get().Key(key).Build()
+	return c.slots[get.Slot()]
+}
+
+// open returns the nodes with open circuits.
+func (c *connection) open() (list []*node) {
+	for _, n := range c.nodes {
+		if !n.usable.Load() {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// close closes c, which may be nil. It closes the network connections first,
+// because the client would wait for a server that does not answer.
+func (c *connection) close() {
+	if c != nil {
+		c.dialer.close()
+		c.client.Close()
+	}
 }

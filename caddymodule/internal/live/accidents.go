@@ -75,7 +75,8 @@ func newAccidents() *Accidents {
 	return &Accidents{files: make(map[string]*watchedFile), told: make(map[accidentKey]Accident)}
 }
 
-// findAll finds the accidents of now. It is the one place that has their conditions.
+// findAll finds the accidents of now. It has the conditions of all, those of changed
+// files in watchedFile.
 // The caller holds mu.
 func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	open := make(map[accidentKey]*Accident)
