@@ -129,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		read := response.NewReadWriter(w)
 		err := h.respond(read, r, next, x, current)
 		if err == nil && read.Read(r) {
-			current.Engine.RobotsRead(&x.Request, x.Rules)
+			current.Engine.RobotsRead(&x.Request, x.Rules, read.Sent())
 		}
 		return err
 	}

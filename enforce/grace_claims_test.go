@@ -23,7 +23,7 @@ func (v *verifiedTest) reads(addr, ua string) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
 	var d Decision
 	v.Decide(context.Background(), r, &d)
-	v.RobotsRead(r, d.Rules)
+	v.RobotsRead(r, d.Rules, 0)
 	v.advance(time.Second)
 }
 

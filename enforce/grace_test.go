@@ -54,7 +54,7 @@ func (g *graceTest) reads(ua, addr string) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: g.clock.now()}
 	var d Decision
 	g.Decide(context.Background(), r, &d)
-	g.RobotsRead(r, d.Rules)
+	g.RobotsRead(r, d.Rules, 0)
 	g.origins.running.Wait()
 	g.clock.advance(time.Second)
 }
@@ -196,7 +196,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{bingbot}, Origin: home, Time: g.clock.now().Add(time.Second / 2)}
 	var d Decision
 	g.Decide(context.Background(), r, &d)
-	g.RobotsRead(r, d.Rules)
+	g.RobotsRead(r, d.Rules, 0)
 	g.source.set(200, shut)
 	g.clock.advance(10 * time.Second)
 	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due

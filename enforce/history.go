@@ -47,6 +47,25 @@ func (h *history) versionAt(at int64) (version uint64, ok bool) {
 	return h.periods[i].version, true
 }
 
+// sentAt returns a time at which the version was in force whose file has a hash:
+// the last one before at, or that at which the current version began. It returns
+// at if no version has it.
+func (h *history) sentAt(hash uint64, at int64) int64 {
+	if len(h.earlier) == 0 || xxhash.Sum64(h.current.body) == hash {
+		return max(at, h.from)
+	}
+	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.rules.body) == hash })
+	if i < 0 || hash == 0 {
+		return at
+	}
+	for _, p := range slices.Backward(h.periods) {
+		if p.version == h.earlier[i].rules.pathRules {
+			return min(at, p.until-1)
+		}
+	}
+	return at
+}
+
 // addPeriod adds a period that ends now.
 func (h *history) addPeriod(p period) {
 	h.periods = append(h.periods, p)
@@ -162,16 +181,18 @@ func (p *Origins) earlier(r *Request) *history {
 
 // readAt returns a time, in nanoseconds since 1970, at which the version that
 // the client of r received was in force. If the handler serves Rules.Text, the
-// client received the text of rules.
-func (p *Origins) readAt(r *Request, rules *Rules) int64 {
+// client received the text of rules; otherwise a file with the hash sent.
+func (p *Origins) readAt(r *Request, rules *Rules, sent uint64) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.Key(r.Origin))
-	if e == nil || !p.published(rules) {
+	if e == nil {
 		return at
 	}
 	h := e.history.Load()
 	switch {
 	case h == nil:
+	case !p.published(rules):
+		return h.sentAt(sent, at)
 	case rules.pathRules == h.current.pathRules:
 		at = max(at, h.from)
 	default:

@@ -101,13 +101,15 @@ func (e *Engine) noteVisit(c *client) {
 }
 
 // RobotsRead records that a client got the whole answer to a GET of /robots.txt,
-// with status 200 or 304. From then on, the version in force applies to the
+// with status 200 or 304. From then on, the version that it got applies to the
 // crawler, or only to this address of it if the client is not verified. rules
-// must be those of the decision on that request.
-func (e *Engine) RobotsRead(r *Request, rules *Rules) {
+// must be those of the decision on that request. sent is the hash (XXH64) of the
+// answer's body; with 0, or the hash of no known version, the version in force at
+// the time of r counts.
+func (e *Engine) RobotsRead(r *Request, rules *Rules, sent uint64) {
 	at := r.Time.UnixNano()
 	if e.edition == nil {
-		at = e.origins.readAt(r, rules)
+		at = e.origins.readAt(r, rules, sent)
 	}
 	var c client
 	c.begin(r)

@@ -73,7 +73,7 @@ func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 // 304, like Engine.RobotsRead.
 func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 	r.engine.edition = edition
-	r.engine.RobotsRead(req, edition.Rules())
+	r.engine.RobotsRead(req, edition.Rules(), 0)
 }
 
 // Paced reports whether rate limits or Visit-time can still change a decision

@@ -65,8 +65,7 @@ func (t *visitors) last(who visitorKey, now time.Time) visitTimes {
 // robots.txt that was in force at the time version, in nanoseconds since 1970.
 func (t *visitors) read(who visitorKey, now time.Time, version int64) {
 	v := t.visit(who, now)
-	for old := v.read.Load(); old < version && !v.read.CompareAndSwap(old, version); old = v.read.Load() {
-	}
+	v.read.Store(version)
 }
 
 // lastRead returns visitTimes.read of a visitor, also if it was long ago; 0 if

@@ -41,6 +41,12 @@ func TestReadsThatEndAGracePeriod(t *testing.T) {
 	a.wants(200, a.from(crawler, "GET", googlebot, "/robots.txt"), "it reads the file")
 	page(crawler, 403, "after it read the file")
 
+	// A crawler that another back end still gives the earlier file has read that one.
+	a.wants(200, a.from(crawler, "GET", googlebot, "/robots.txt", "X-Earlier", "yes"), "it reads the earlier file")
+	page(crawler, 200, "after it read the earlier file")
+	a.wants(200, a.from(crawler, "GET", googlebot, "/robots.txt"), "it reads the file")
+	page(crawler, 403, "after it read the file again")
+
 	// The version that it read last applies, however often the file changes.
 	first, second := openFile, strings.Replace(openFile, "/private/", "/b", 1)
 	inForce := func(file string, status int) {
@@ -71,6 +77,9 @@ func startChangingSiteBehindProxy(t *testing.T) *changingSite {
 			_, _ = io.WriteString(w, *a.file.Load())
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
+			return
+		case r.URL.Path == "/robots.txt" && r.Header.Get("X-Earlier") != "":
+			_, _ = io.WriteString(w, openFile)
 			return
 		case r.URL.Path == "/robots.txt":
 			http.ServeContent(w, r, "robots.txt", time.Time{}, strings.NewReader(*a.file.Load()))

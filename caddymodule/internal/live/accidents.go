@@ -76,8 +76,7 @@ func newAccidents() *Accidents {
 }
 
 // findAll finds the accidents of now. It has the conditions of all, those of changed
-// files in watchedFile.
-// The caller holds mu.
+// files in watchedFile. The caller holds mu.
 func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	open := make(map[accidentKey]*Accident)
 	for i := range slices.Backward(a.list) {

@@ -6,21 +6,37 @@ import (
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/cespare/xxhash/v2"
 )
 
 // ReadWriter is the ResponseWriter for a crawler's GET of /robots.txt. It finds
-// out whether the crawler got the whole file.
+// out whether the crawler got the whole file, and which one.
 type ReadWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	status  int   // 0 before the header is written
 	length  int64 // Content-Length; -1 if it is not known
 	written int64
 	failed  bool
+	hash    xxhash.Digest // of the first maxHashed octets
 }
+
+// maxHashed is more octets than a robots.txt that is enforced may have.
+const maxHashed = 1 << 20
 
 // NewReadWriter returns a ReadWriter around w.
 func NewReadWriter(w http.ResponseWriter) *ReadWriter {
-	return &ReadWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, length: -1}
+	read := &ReadWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, length: -1}
+	read.hash.Reset()
+	return read
+}
+
+// Sent returns the hash (XXH64) of the file that the client got. It returns 0 if
+// that is not known, because there was no body, or it was encoded or too long.
+func (w *ReadWriter) Sent() uint64 {
+	if w.status != http.StatusOK || w.written > maxHashed || w.Header().Get("Content-Encoding") != "" {
+		return 0
+	}
+	return w.hash.Sum64()
 }
 
 // Read reports, after the handler has answered r, whether the client has read
@@ -50,6 +66,9 @@ func (w *ReadWriter) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *ReadWriter) Write(p []byte) (int, error) {
 	w.begin()
+	if w.written <= maxHashed {
+		_, _ = w.hash.Write(p)
+	}
 	n, err := w.ResponseWriterWrapper.Write(p)
 	return n, w.note(int64(n), err)
 }
@@ -57,7 +76,7 @@ func (w *ReadWriter) Write(p []byte) (int, error) {
 // ReadFrom implements io.ReaderFrom.
 func (w *ReadWriter) ReadFrom(r io.Reader) (int64, error) {
 	w.begin()
-	n, err := w.ResponseWriterWrapper.ReadFrom(r)
+	n, err := w.ResponseWriterWrapper.ReadFrom(io.TeeReader(r, &w.hash))
 	return n, w.note(n, err)
 }
 
