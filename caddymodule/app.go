@@ -28,7 +28,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 func init() {
@@ -358,19 +357,6 @@ func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *suspic
 		})
 	}
 	return v
-}
-
-// Suspects returns the clients that are suspects now, the latest ones first, and
-// at most limit of them. It returns none if no handler has Settings.Suspects. It
-// is safe for concurrent use.
-func (a *App) Suspects(limit int) []suspect.Suspect {
-	a.mu.Lock()
-	v := a.visitors
-	a.mu.Unlock()
-	if v == nil {
-		return nil
-	}
-	return v.Suspects(clock.Now(), limit)
 }
 
 // defaultMetricSites is the default of the setting max_sites.

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // provisionSuspects sets up suspicion. For local sources, a trap that robots.txt
@@ -97,4 +98,17 @@ func (v *visitor) trap() string {
 		return ""
 	}
 	return h.suspicion.TrapURL(&x.Request, rules)
+}
+
+// Suspects returns the clients that are suspects now, the latest ones first, and
+// at most limit of them. It returns none if no handler has Settings.Suspects. It
+// is safe for concurrent use.
+func (a *App) Suspects(limit int) []suspect.Suspect {
+	a.mu.Lock()
+	v := a.visitors
+	a.mu.Unlock()
+	if v == nil {
+		return nil
+	}
+	return v.Suspects(clock.Now(), limit)
 }
