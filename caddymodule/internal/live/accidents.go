@@ -145,9 +145,18 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 	return list
 }
 
-// isUnread reports whether the last read tells nothing about the file.
+// isUnread reports whether the last read tells nothing about the file: it failed,
+// or its result is not in force yet.
 func (p *inForce) isUnread() bool {
-	return p.Last == enforce.Pending || p.Last == enforce.Failed && !errors.Is(p.Err, enforce.ErrNULs)
+	switch p.Last {
+	case enforce.Pending:
+		return true
+	case enforce.Failed:
+		return !errors.Is(p.Err, enforce.ErrNULs)
+	case enforce.Loaded, enforce.Missing, enforce.NotRobots:
+		return p.Kept
+	}
+	return false
 }
 
 // loadAccidents returns the floods. All robots together are one only where no single

@@ -260,3 +260,16 @@ func FuzzLoadFiles(f *testing.F) {
 		a.save()
 	})
 }
+
+// Between the end of a fetch and the moment when its rules are in force, there is no
+// version of the file.
+func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {
+	for _, last := range []enforce.Outcome{enforce.Loaded, enforce.Missing, enforce.NotRobots} {
+		if p := (&inForce{State: enforce.State{Last: last, Kept: true}}); !p.isUnread() {
+			t.Errorf("%v counts", last)
+		}
+		if p := (&inForce{State: enforce.State{Last: last}}); p.isUnread() {
+			t.Errorf("%v in force does not count", last)
+		}
+	}
+}
