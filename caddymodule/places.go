@@ -42,6 +42,9 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		if err := p.check(); err != nil {
 			return err
 		}
+		if p.publishes() && route.IsApart() {
+			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: without it, the policy is not in force", zap.String("handler", p.name()))
+		}
 		if !route.IsReached() {
 			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
 		}
@@ -55,11 +58,17 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	return nil
 }
 
-// check returns an error if matchers of path or method keep requests for /robots.txt from the
-// handler, so that it can't publish its policy. Other obstacles are found when the
-// file is read.
+// publishes reports whether the handler publishes a policy, if requests for
+// /robots.txt reach it.
+func (p *placed) publishes() bool {
+	return p.Policy != nil && p.Policy.Publishes() && p.Mode != config.ModeMonitor
+}
+
+// check returns an error if matchers of path or method keep requests for
+// /robots.txt from the handler, so that it can't publish its policy. Other
+// obstacles are found when the file is read.
 func (p *placed) check() error {
-	if p.Policy == nil || !p.Policy.Publishes() || p.Mode == config.ModeMonitor || p.route.PassesPath("/robots.txt") {
+	if !p.publishes() || p.route.PassesPath("/robots.txt") {
 		return nil
 	}
 	return errors.New("robots: policy: a matcher of path or method keeps requests for /robots.txt from this handler, so it can't publish the policy: " +

@@ -53,6 +53,7 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		{name: "a block that answers", site: "route {\nroute /x/* {\n" + plain + "respond page\n}\n" + verified + "respond page\n}"},
 		{name: "a block that passes on", site: "route {\nroute /x/* {\n" + plain + "}\n" + verified + "respond page\n}", problem: differ},
 		{name: "a named route", site: "route {\n" + plain + "invoke shared\nrespond page\n}\n}\n&(shared) {\n" + verified, warning: maybe},
+		{name: "a policy in a named route", site: "handle /x/* {\ninvoke shared\n}\nrespond page\n}\n&(shared) {\nrobots {\npolicy no-ai\n}\n", warning: "in a named route"},
 		{name: "two sites", site: plain + "respond page\n}\nhttp://other.test:1 {\n" + verified + "respond page"},
 
 		{name: "behind file_server", site: "route {\nfile_server\n" + plain + "}", warning: unreached},

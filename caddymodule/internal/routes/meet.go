@@ -19,7 +19,7 @@ func Meet(first, later *Route) Reach {
 	if !first.IsReached() || !later.IsReached() {
 		return Never
 	}
-	if first.isApart() || later.isApart() {
+	if first.IsApart() || later.IsApart() {
 		return min(first.meets(later), Maybe)
 	}
 	if first.endsBefore(later) {
@@ -79,9 +79,9 @@ func (r *Route) seesPathOf(other *Route) bool {
 	return !slices.ContainsFunc(other.rewrites[len(r.rewrites):], func(at *Route) bool { return !at.isAlternativeTo(other) })
 }
 
-// isApart reports whether the route is an error route or a named route, or inside
-// one.
-func (r *Route) isApart() bool { return r != nil && (r.apart || r.Around.isApart()) }
+// IsApart reports whether the route that a walk through JSON yielded is an error
+// route or a named route, or inside one.
+func (r *Route) IsApart() bool { return r != nil && (r.apart || r.Around.IsApart()) }
 
 // anySetsMeet says whether a request can pass both of two lists of matcher sets.
 func anySetsMeet(list, other []Set, samePath bool) Reach {
