@@ -204,9 +204,9 @@ func TestCheckForm(t *testing.T) {
 	page := open(t, s.URL("/ops/deep/"), 1440)
 	page.Eventually("there is a policy", `document.getElementById("origin").value !== ""`)
 	for _, tt := range []struct{ ua, url, verdict, says string }{
-		{"GPTBot", "/products", "Denied", "line 6"},
+		{"GPTBot", "/products", "Denied", "line 15 of Caddyfile"},
 		{bingbot, "/private/x", "Passed", "1000"},
-		{"CCBot", s.URL("/private/x?a=b"), "Denied", "line 2"},
+		{"CCBot", s.URL("/private/x?a=b"), "Denied", "line 11 of Caddyfile"},
 		{"CCBot", "/private/press/kit", "Passed", "Allow: /private/press/"},
 		{chrome, "/private/x", "Passed", "person"},
 	} {
