@@ -1,10 +1,13 @@
 package lint
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Check explains one kind of finding.
@@ -21,29 +24,55 @@ type Check struct {
 	external bool   // a check of the caller reports it: see WithCheck
 }
 
+// checksFile has the text of each check. The statements about Google's parser
+// are from its source (google/robotstxt, robots.cc). The statements about
+// parsers that do not support Allow, wildcards or blank lines were tested with
+// wget, wget2, HTTrack, LWP, linkchecker and Python's urllib.robotparser.
+//
+//go:embed checks.json
+var checksFile []byte
+
+// examples has the Before of the checks whose example is long or not UTF-8.
+var examples = map[string]string{
+	"utf-16":           "\xff\xfeU\x00s\x00e\x00r\x00",
+	"not-utf-8":        "User-agent: *\nDisallow: /caf\xe9\n",
+	"too-large":        "User-agent: *\n" + strings.Repeat("Disallow: /abcdefgh\n", 26000),
+	"analysis-limited": strings.Repeat("#\n", maxLines+1) + "User-agent: *\nDisallow: /a\n",
+	"line-too-long":    "User-agent: *\nDisallow: /" + strings.Repeat("a", maxLine) + "\n",
+}
+
 // checks holds all checks, sorted by code.
-var checks = func() []Check {
-	all := slices.Concat(fileChecks, lineChecks, agentChecks, groupChecks, pathChecks, overlapChecks, fieldChecks, googleChecks, suppressionChecks)
+var checks = sync.OnceValue(func() []Check {
+	var rows []struct {
+		Check
+		Location string
+		External bool
+	}
+	if err := json.Unmarshal(checksFile, &rows); err != nil {
+		panic("lint: checks.json: " + err.Error())
+	}
+	all := make([]Check, len(rows))
+	for i, row := range rows {
+		all[i] = row.Check
+		all[i].location, all[i].external = row.Location, row.External
+		if long, ok := examples[row.Code]; ok {
+			all[i].Before = long
+		}
+	}
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.Code, b.Code) })
 	return all
-}()
-
-// byCode finds a check by its code.
-var byCode = func() map[string]Check {
-	m := make(map[string]Check, len(checks))
-	for _, c := range checks {
-		m[c.Code] = c
-	}
-	return m
-}()
+})
 
 // Checks returns all checks, sorted by code.
-func Checks() []Check { return slices.Clone(checks) }
+func Checks() []Check { return slices.Clone(checks()) }
 
 // CheckFor returns the check with a code.
 func CheckFor(code string) (Check, bool) {
-	c, ok := byCode[code]
-	return c, ok
+	i, ok := slices.BinarySearchFunc(checks(), code, func(c Check, code string) int { return strings.Compare(c.Code, code) })
+	if !ok {
+		return Check{}, false
+	}
+	return checks()[i], true
 }
 
 // Page returns the page of the check in Markdown, which begins with a heading of

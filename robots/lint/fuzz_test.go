@@ -51,7 +51,7 @@ func checkFindings(t *testing.T, file *robots.File) {
 	l := linter{file: file}
 	lines := slices.Collect(file.Lines())
 	for _, x := range Lint(file, WithCrawlers(crawlers)) {
-		if _, ok := byCode[x.Code]; !ok {
+		if _, ok := CheckFor(x.Code); !ok {
 			t.Fatalf("no rule has the code %q", x.Code)
 		}
 		if x.Line < 1 || x.Line > len(lines)+1 || x.Related > len(lines) {

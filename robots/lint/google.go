@@ -7,31 +7,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// googleChecks are about lines that Google's parser does not read as RFC 9309
-// says.
-var googleChecks = []Check{
-	{Code: "google-key", Severity: Error, Title: "Google's parser reads another key on this line",
-		Why:     "Google's crawlers obey a rule that others ignore, or the other way round. Write the key exactly as in the standard",
-		Readers: "Google's parser compares only the start of a key, so it reads \"Disallow all: /\" as \"Disallow: /\" (google/robotstxt). Other parsers ignore such a line",
-		Before:  "User-agent: *\nDisallow all: /\n", After: "User-agent: *\nDisallow: /\n"},
-	{Code: "google-agent", Severity: Error, Title: "Google's parser reads another name on this User-agent line",
-		Why:     "the group applies to Google's crawlers and not to others, or the other way round",
-		Readers: "Google's parser ends a name at the first character that is not an ASCII letter, - or _, and accepts * only alone or before a blank (google/robotstxt)",
-		Before:  "User-agent: google.bot\nDisallow: /\n", After: "User-agent: Googlebot\nDisallow: /\n"},
-	{Code: "google-index-page", Severity: Error, Title: "for Google, this line also allows the folder",
-		Why:     "Google's crawlers may fetch the URL of the folder, and others may not. To allow it to all crawlers, add an Allow line that ends in /$",
-		Readers: "Google's parser applies an Allow line for index.htm or index.html to the folder too (google/robotstxt, RobotsMatcher::HandleAllow)",
-		Before:  "User-agent: *\nAllow: /docs/index.html\nDisallow: /docs/\n", After: "User-agent: *\nAllow: /docs/$\nAllow: /docs/index.html\nDisallow: /docs/\n"},
-	{Code: "google-path", Severity: Error, Title: "Google's parser does not compare this path as RFC 9309 requires",
-		Why:     "the rule covers other URLs for Google's crawlers than for crawlers that follow RFC 9309",
-		Readers: "Google's parser compares escapes as they are written, so that %7E is not ~, and does not encode blanks (google/robotstxt, MaybeEscapePattern). RFC 9309, section 2.2.2: crawlers decode and encode the rule and the URL in the same way",
-		Before:  "User-agent: *\nDisallow: /%7Ejoe/\n", After: "User-agent: *\nDisallow: /~joe/\n"},
-	{Code: "google-end", Severity: Error, Title: "Google's parser reads only the beginning of this line",
-		Why:     "the rule covers other URLs for Google's crawlers than for others",
-		Readers: "Google's parser ends a line at a NUL octet, and after 16,663 octets (google/robotstxt)",
-		Before:  "User-agent: *\nDisallow: /a\x00b\n", After: "User-agent: *\nDisallow: /a\n"},
-}
-
 // checkGoogle reports the lines that Google's parser reads differently, unless
 // the same text already has a finding that is an error or suggests another path.
 // It reports nothing for the older dialects: there, Google reads almost every

@@ -138,7 +138,7 @@ func (l *linter) add(f *Finding) {
 	if l.counts[f.Code]++; l.counts[f.Code] > maxFindings {
 		return
 	}
-	r := byCode[f.Code]
+	r, _ := CheckFor(f.Code)
 	f.Severity, f.Why = r.Severity, r.Why
 	l.findings = append(l.findings, *f)
 }

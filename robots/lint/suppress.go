@@ -54,7 +54,7 @@ func (l *linter) suppress() {
 	})
 	for _, s := range list {
 		code, message := "unknown-suppression", ""
-		_, known := byCode[s.code]
+		_, known := CheckFor(s.code)
 		switch {
 		case s.unknownVerb:
 			message = fmt.Sprintf("%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code)
