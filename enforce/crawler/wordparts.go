@@ -78,49 +78,25 @@ const longestSuffix = 12
 
 // partTable has the words that count as a part of a longer word.
 var partTable = func() *wordTable {
-	m := map[string]role{}
+	m := readWords("part")
 	for w, r := range vocabulary {
 		if r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleLibrary | roleBrand | roleHook)
+			m[w] |= r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleLibrary | roleBrand | roleHook)
 		}
-	}
-	for w, r := range vocabulary {
 		if r&(roleBrowser|roleAnyBrowser|roleApp) != 0 && len(w) >= 6 {
 			m[w] |= roleMedia
 		}
-	}
-	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
-		m[w] |= roleApp
-	}
-	for _, w := range []string{"music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
-		m[w] |= roleMedia
-	}
-	m["tv"] |= roleMedia | roleMobile
-	for _, w := range []string{"http", "https", "api", "rpc"} {
-		m[w] |= roleLibrary
-	}
-	for _, w := range []string{"browser"} {
-		m[w] |= roleBrowser
-	}
-	for _, w := range []string{"sonyericsson", "cubot"} {
-		m[w] |= roleBrand
 	}
 	return buildTable(nil, m)
 }()
 
 // suffixTable has the words that count at the end of a part.
 var suffixTable = func() *wordTable {
-	m := map[string]role{}
+	m := readWords("end")
 	for w, r := range vocabulary {
 		if len(w) >= 3 && r&(roleCrawlerWord|roleTask|roleWeakTask) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleHook)
+			m[w] |= r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleHook)
 		}
-	}
-	for _, w := range []string{"browser"} {
-		m[w] = roleBrowser
-	}
-	for _, w := range []string{"pod", "cast", "podcast", "podcasts", "radio", "music", "player"} {
-		m[w] = roleMedia
 	}
 	return buildTable(nil, m)
 }()
