@@ -178,16 +178,15 @@ func differences(a, b *Crawler) []string {
 }
 
 func sameTokens(a, b []string) bool {
-	fa, fb := make([]string, len(a)), make([]string, len(b))
-	for i := range a {
-		fa[i] = fold(a[i])
+	folded := func(tokens []string) []string {
+		list := slices.Clone(tokens)
+		for i, token := range list {
+			list[i] = fold(token)
+		}
+		slices.Sort(list)
+		return list
 	}
-	for i := range b {
-		fb[i] = fold(b[i])
-	}
-	slices.Sort(fa)
-	slices.Sort(fb)
-	return slices.Equal(fa, fb)
+	return slices.Equal(folded(a), folded(b))
 }
 
 func sameVerify(a, b Verify) bool {

@@ -1,6 +1,10 @@
 package crawler
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Class is the kind of client that a User-Agent names. It decides which rules of a robots.txt apply. The zero value is Person.
 type Class uint8
@@ -37,31 +41,28 @@ const registryClasses = `"crawler", "user-triggered", "scraper", "webhook", "pro
 
 // inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
-	switch c {
-	case Registered, UserTriggered, Scraper, Webhook, Probe, Program, Library:
-		return true
-	}
-	return false
+	return Registered <= c && c <= Library && c != Named && c != SelfDeclared
 }
 
 // String returns the name of the class in the registry file, logs and metrics: person, crawler (for Registered), named, self-declared,
 // user-triggered, scraper, webhook, probe, program or library.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return fmt.Sprintf("class(%d)", uint8(c))
-}
+func (c Class) String() string { return nameOf(classNames[:], c) }
 
 // ParseClass is the inverse of [Class.String]. It accepts the names of all ten classes, although only seven can be in a registry file; any
 // other string is an error.
 func ParseClass(s string) (Class, error) {
-	for c, name := range classNames {
-		if s == name {
-			return Class(c), nil
-		}
+	if c := slices.Index(classNames[:], s); c >= 0 {
+		return Class(c), nil
 	}
 	return 0, fmt.Errorf("unknown class %q: those of a registry are %s", s, registryClasses)
+}
+
+// nameOf returns the name of a value, "" if it has none.
+func nameOf[V ~uint8](names []string, v V) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return ""
 }
 
 // Tri is a fact that is documented to be true, documented to be false, or not
@@ -78,21 +79,11 @@ const (
 var triNames = [...]string{Unknown: "unknown", Yes: "yes", No: "no"}
 
 // String returns "unknown", "yes" or "no".
-func (t Tri) String() string {
-	if int(t) < len(triNames) {
-		return triNames[t]
-	}
-	return fmt.Sprintf("tri(%d)", uint8(t))
-}
+func (t Tri) String() string { return nameOf(triNames[:], t) }
 
 func parseTri(s string) (Tri, error) {
-	if s == "" {
-		return Unknown, nil
-	}
-	for t, name := range triNames {
-		if s == name {
-			return Tri(t), nil
-		}
+	if t := slices.Index(triNames[:], cmp.Or(s, triNames[Unknown])); t >= 0 {
+		return Tri(t), nil
 	}
 	return 0, fmt.Errorf("unknown value %q: write \"yes\", \"no\" or \"unknown\"", s)
 }
@@ -111,19 +102,12 @@ const (
 var runByNames = [...]string{UnknownRunner: "", ByOperator: "operator", ByAnyone: "anyone"}
 
 // String returns "operator", "anyone", or "" for UnknownRunner.
-func (r RunBy) String() string {
-	if int(r) < len(runByNames) {
-		return runByNames[r]
-	}
-	return fmt.Sprintf("run-by(%d)", uint8(r))
-}
+func (r RunBy) String() string { return nameOf(runByNames[:], r) }
 
 // ParseRunBy is the inverse of [RunBy.String]: "" is UnknownRunner. Any string but "", "operator" and "anyone" is an error.
 func ParseRunBy(s string) (RunBy, error) {
-	for r, name := range runByNames {
-		if s == name {
-			return RunBy(r), nil
-		}
+	if r := slices.Index(runByNames[:], s); r >= 0 {
+		return RunBy(r), nil
 	}
 	return 0, fmt.Errorf("unknown value %q: write \"operator\" or \"anyone\"", s)
 }

@@ -52,12 +52,7 @@ var reasonTexts = [...]string{
 }
 
 // String describes the reason in a few words; it is empty for NoReason.
-func (r Reason) String() string {
-	if int(r) < len(reasonTexts) {
-		return reasonTexts[r]
-	}
-	return ""
-}
+func (r Reason) String() string { return nameOf(reasonTexts[:], r) }
 
 // Strength is how strong the evidence is that a crawler sent a User-Agent.
 type Strength uint8
@@ -73,12 +68,7 @@ const (
 var strengthNames = [...]string{NoStrength: "", ByToken: "token", Declaration: "declaration", ByForm: "form"}
 
 // String returns "token", "declaration" or "form"; "" for no evidence.
-func (s Strength) String() string {
-	if int(s) < len(strengthNames) {
-		return strengthNames[s]
-	}
-	return ""
-}
+func (s Strength) String() string { return nameOf(strengthNames[:], s) }
 
 // Strength returns the strength of the reason as evidence.
 func (r Reason) Strength() Strength {

@@ -11,53 +11,53 @@ import (
 
 // Crawler is one row of the registry. Do not change it once it is part of a [Registry].
 type Crawler struct {
-	Name     string // unique within a registry, in any case
-	Operator string
-	Purposes []Purpose // the main one first
-	Class    Class     // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
-	RunBy    RunBy     // who runs it: its operator, or anyone
+	Name     string    `json:"name"` // unique within a registry, in any case
+	Operator string    `json:"operator"`
+	Purposes []Purpose `json:"purposes"` // the main one first
+	Class    Class     `json:"-"`        // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
+	RunBy    RunBy     `json:"-"`        // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.
-	UserAgents []string
+	UserAgents []string `json:"user_agents"`
 
 	// Shared has further tokens, which apps of the same name send too (WhatsApp, Pinterest). They count only if the User-Agent has no word
 	// of a browser, an app or a device.
-	Shared []string
+	Shared []string `json:"shared"`
 
 	// Robots has the product tokens of the robots.txt groups that it obeys, most specific first: Googlebot-Image, then Googlebot. `*` is
 	// not among them.
-	Robots []string
+	Robots []string `json:"robots"`
 
-	Star       Tri // whether it obeys the group for `*`; No only if its operator documents that it ignores `*`
-	CrawlDelay Tri // whether it honours Crawl-delay, in any group that applies to it
+	Star       Tri `json:"-"` // whether it obeys the group for `*`; No only if its operator documents that it ignores `*`
+	CrawlDelay Tri `json:"-"` // whether it honours Crawl-delay, in any group that applies to it
 
 	// ReadsGoogle is true if the operator parses robots.txt with google/robotstxt, which differs from RFC 9309 in some places. robots.Google
 	// reads a file like google/robotstxt.
-	ReadsGoogle bool
+	ReadsGoogle bool `json:"-"`
 
-	LacksWildcards bool // its robots.txt parser gives `*` and `$` in a path no special meaning
-	LacksAllow     bool // its robots.txt parser ignores Allow lines
+	LacksWildcards bool `json:"-"` // its robots.txt parser gives `*` and `$` in a path no special meaning
+	LacksAllow     bool `json:"-"` // its robots.txt parser ignores Allow lines
 
 	// ControlOnly is true for a preference: a robots.txt token that no client sends (Google-Extended), with which a site says what the pages
 	// that other crawlers fetch may be used for. A server can't enforce it, and a client that sends the token is bound by the group for `*`.
-	ControlOnly bool
+	ControlOnly bool `json:"control_only"`
 
-	Verify Verify // how a claim to be this crawler can be checked
+	Verify Verify `json:"verify"` // how a claim to be this crawler can be checked
 
-	Sources    map[string][]string // by field name of the registry file: URLs or descriptions of the documents that state the fact
-	Unverified []string            // field names of the registry file: facts that no document of the operator confirms
-	Checked    string              // the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
+	Sources    map[string][]string `json:"sources"`    // by field name of the registry file: URLs or descriptions of the documents that state the fact
+	Unverified []string            `json:"unverified"` // field names of the registry file: facts that no document of the operator confirms
+	Checked    string              `json:"checked"`    // the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
 
 	index int
 }
 
 // Verify has the facts with which a claim to be a crawler can be checked. This package does not check claims and uses no network.
 type Verify struct {
-	Hosts           []string // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
-	HostMasks       []string // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
-	Ranges          []string // URLs of published address lists
-	ASN             []int    // numbers of the autonomous systems from which it sends requests; package verify can't look them up, so it never refutes a claim to be this crawler
-	SignatureAgents []string // HTTP Message Signatures: the URLs that it sends in Signature-Agent
+	Hosts           []string `json:"hosts"`            // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
+	HostMasks       []string `json:"host_masks"`       // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
+	Ranges          []string `json:"ranges"`           // URLs of published address lists
+	ASN             []int    `json:"asn"`              // numbers of the autonomous systems from which it sends requests; package verify can't look them up, so it never refutes a claim to be this crawler
+	SignatureAgents []string `json:"signature_agents"` // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 
 // Index returns the crawler's position in its registry, 0 ≤ Index <

@@ -19,33 +19,16 @@ const (
 	maxPurposes  = 8      // of a row
 )
 
-// fileRow is a row of the registry file.
+// fileRow is a row of the registry file. Its own fields take the place of those of
+// the Crawler.
 type fileRow struct {
-	Name        string              `json:"name"`
-	Operator    string              `json:"operator"`
-	Purposes    []Purpose           `json:"purposes"`
-	Class       string              `json:"class"`
-	RunBy       string              `json:"run_by"`
-	ControlOnly bool                `json:"control_only"`
-	UserAgents  []string            `json:"user_agents"`
-	Shared      []string            `json:"shared"`
-	Robots      []string            `json:"robots"`
-	Star        string              `json:"star"`
-	CrawlDelay  string              `json:"crawl_delay"`
-	Reads       string              `json:"reads"`
-	Lacks       []string            `json:"lacks"`
-	Verify      *fileVerify         `json:"verify"`
-	Unverified  []string            `json:"unverified"`
-	Checked     string              `json:"checked"`
-	Sources     map[string][]string `json:"sources"`
-}
-
-type fileVerify struct {
-	Hosts           []string `json:"hosts"`
-	HostMasks       []string `json:"host_masks"`
-	Ranges          []string `json:"ranges"`
-	ASN             []int    `json:"asn"`
-	SignatureAgents []string `json:"signature_agents"`
+	Crawler
+	Class      string   `json:"class"`
+	RunBy      string   `json:"run_by"`
+	Star       string   `json:"star"`
+	CrawlDelay string   `json:"crawl_delay"`
+	Reads      string   `json:"reads"`
+	Lacks      []string `json:"lacks"`
 }
 
 // facts are the fields of a row that `sources` and `unverified` can name.
@@ -120,13 +103,8 @@ func readRow(text []byte) (Crawler, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
-	c := Crawler{
-		Name: f.Name, Operator: f.Operator, Purposes: f.Purposes, Class: Registered, ControlOnly: f.ControlOnly,
-		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified, Checked: f.Checked,
-	}
-	if v := f.Verify; v != nil {
-		c.Verify = Verify{Hosts: v.Hosts, HostMasks: v.HostMasks, Ranges: v.Ranges, ASN: v.ASN, SignatureAgents: v.SignatureAgents}
-	}
+	c := f.Crawler
+	c.Class = Registered
 	var err error
 	switch {
 	case f.Class == "" && slices.Contains(f.Purposes, WebhookEvent):

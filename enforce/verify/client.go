@@ -85,25 +85,11 @@ func newTable(prefixes ...string) *bart.Lite {
 // the internet has: private, shared (100.64.0.0/10), loopback, link-local,
 // multicast, reserved or unspecified. addr must not be IPv4 in IPv6 form.
 func IsSpecial(addr netip.Addr) bool {
-	if !addr.IsValid() {
-		return true
-	}
 	if !addr.Is4() {
 		b := addr.As16()
-		return b[0] == 0 || b[0]&0xfe == 0xfc || b[0] == 0xfe && b[1]&0x80 != 0 || b[0] == 0xff
+		return !addr.IsValid() || b[0] == 0 || b[0]&0xfe == 0xfc || b[0] == 0xfe && b[1]&0x80 != 0 || b[0] == 0xff
 	}
 	b := addr.As4()
-	switch b[0] {
-	case 0, 10, 127:
-		return true
-	case 100:
-		return b[1]&0xc0 == 64
-	case 169:
-		return b[1] == 254
-	case 172:
-		return b[1]&0xf0 == 16
-	case 192:
-		return b[1] == 168
-	}
-	return b[0] >= 224
+	shared := b[0] == 100 && b[1]&0xc0 == 64
+	return shared || b[0] == 0 || b[0] >= 224 || addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast()
 }
