@@ -35,7 +35,7 @@ func (b *buffers) release() {
 // and the other views only if paths is set. The caller must call release on the
 // buffers after use; they are nil if the target is in normal form.
 func read(target string, paths bool) (views, *buffers) {
-	target = cutOrigin(target)
+	target = canonical.OriginForm(target)
 	path, query := target, ""
 	if i := strings.IndexByte(target, '?'); i >= 0 {
 		path, query = target[:i], target[i:]
@@ -62,22 +62,6 @@ func read(target string, paths bool) (views, *buffers) {
 
 // view returns b as a string, which is valid until b is written to.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// cutOrigin removes the scheme and the authority from a target in absolute form
-// (RFC 9112, section 3.2.2).
-func cutOrigin(target string) string {
-	if target == "" || target[0] == '/' {
-		return target
-	}
-	if i := strings.Index(target, "://"); i >= 0 && strings.IndexByte(target[:i], '?') < 0 {
-		target = target[i+len("://"):]
-		if i := strings.IndexAny(target, "/?"); i >= 0 {
-			return target[i:]
-		}
-		return "/"
-	}
-	return target
-}
 
 // appendNormal appends the normal form of s: it decodes all escapes except
 // those of octets that would change the structure (/, ?, # and %). These keep

@@ -50,7 +50,7 @@ func checkAgainstReference(t *testing.T, text []byte, target string) {
 		if !slices.Equal(g.Rules(), rules) {
 			t.Fatalf("rules of %q: %v, want %v", token, g.Rules(), rules)
 		}
-		path := originForm(target)
+		path := canonical.OriginForm(target)
 		if !strings.HasPrefix(path, "/") {
 			path = "/" + path
 		}

@@ -87,7 +87,7 @@ func (v *Views) Reset(target string, o ViewOptions) {
 type span struct{ from, to int }
 
 func (v *Views) resetSlow(target string, o ViewOptions) {
-	origin := originForm(target)
+	origin := canonical.OriginForm(target)
 	path, query, hasQuery := strings.Cut(origin, "?")
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
@@ -211,34 +211,6 @@ func stripParams(b []byte) int {
 		}
 	}
 	return n
-}
-
-// originForm returns the path and the query of a request target (see Reset).
-func originForm(target string) string {
-	if target == "" || target == "*" {
-		return "/"
-	}
-	if target[0] == '/' {
-		return target
-	}
-	rest, ok := cutScheme(target)
-	if !ok {
-		return target
-	}
-	if rest, ok = strings.CutPrefix(rest, "//"); !ok {
-		return rest
-	}
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		return rest[i:]
-	}
-	return "/"
-}
-
-// cutScheme returns what follows the scheme of a URI (RFC 3986, section 3.1).
-func cutScheme(s string) (string, bool) {
-	const octets = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
-	scheme, rest, found := strings.Cut(s, ":")
-	return rest, found && scheme != "" && strings.Trim(scheme, octets) == "" && scheme[0] >= 'A' // a letter
 }
 
 // release removes the references to the target, so that a Views in a pool does

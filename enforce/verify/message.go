@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dunglas/httpsfv"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Message is the part of a request that a signature can cover.
@@ -106,18 +108,10 @@ func (r *reading) component(item httpsfv.Item) (string, error) {
 
 // originForm returns the path and the query of a request target in origin form or absolute form.
 func originForm(target string) string {
-	if scheme := strings.Index(target, "://"); scheme > 0 && !strings.HasPrefix(target, "/") {
-		target = target[scheme+3:]
-		if at := strings.IndexAny(target, "/?"); at >= 0 {
-			target = target[at:]
-		} else {
-			target = ""
-		}
+	if target = canonical.OriginForm(target); strings.HasPrefix(target, "/") {
+		return target
 	}
-	if target == "" || target[0] == '?' {
-		return "/" + target
-	}
-	return target
+	return "/" + target
 }
 
 // authority returns the host in lower case, without the default port of the scheme (RFC 9421, section 2.2.3).

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -77,8 +76,9 @@ type auditor struct {
 }
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
-// log cannot be opened, or if a file is not a log that can be judged (see IsNoLog). A
-// log that ends too early or is damaged is not an error: the report has a warning.
+// log cannot be opened, or if a file is not a log that can be judged
+// (logfile.ErrFormat or logfile.ErrNoUserAgents). A log that ends too early or is
+// damaged is not an error: the report has a warning.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	a, err := newAuditor(ctx, o)
 	if err != nil {
@@ -284,10 +284,4 @@ func (a *auditor) allSources() []*source {
 		list = append(list, s.now.sources...)
 	}
 	return list
-}
-
-// IsNoLog reports whether err, from Run or Hosts, means that a file is not an access
-// log that can be judged: its format is not known, or it has no User-Agents.
-func IsNoLog(err error) bool {
-	return errors.Is(err, logfile.ErrFormat) || errors.Is(err, logfile.ErrNoUserAgents)
 }

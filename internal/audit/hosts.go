@@ -31,7 +31,7 @@ const (
 // Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
 // lines of each log, in lower case, most requests first, at most 5. It skips logs that
 // can be read only once. It returns an error if a log cannot be opened, if a file is not
-// a log that can be judged (see IsNoLog), or if Options.Format is not valid.
+// a log that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents), or if Options.Format is not valid.
 func Hosts(o *Options) ([]string, error) {
 	counts := counter{}
 	requests := int64(0)

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -48,11 +49,11 @@ func TestLogsThatCannotBeJudged(t *testing.T) {
 		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "w3c": memory("w3c", []byte(w3c)), "hyphens": memory("hyphens", []byte(strings.Repeat(hyphen, 100))), "one line": memory("line", []byte(hyphen)),
 	} {
 		_, err := Run(context.Background(), Options{Files: []logfile.File{file}})
-		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !IsNoLog(err) {
+		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !errors.Is(err, logfile.ErrNoUserAgents) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Run(context.Background(), Options{Files: []logfile.File{memory("notes.txt", []byte("Dear diary,\ntoday nothing happened.\n"))}}); err == nil || !IsNoLog(err) {
+	if _, err := Run(context.Background(), Options{Files: []logfile.File{memory("notes.txt", []byte("Dear diary,\ntoday nothing happened.\n"))}}); !errors.Is(err, logfile.ErrFormat) {
 		t.Errorf("a text: %v", err)
 	}
 	if r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(hyphen)), onDisk("combined.log")}}); r.Requests != 15 {

@@ -192,6 +192,37 @@ func Is(s string) bool {
 	return true
 }
 
+// OriginForm returns the path and the query of a request target. The target may be
+// in origin form (/path?query), in absolute form with any scheme
+// (http://user@host/path), or have a path without a host (http:private/x). The
+// path of `*` and of the empty target is `/`; any other text counts as a path.
+func OriginForm(target string) string {
+	if target == "" || target == "*" {
+		return "/"
+	}
+	if target[0] == '/' {
+		return target
+	}
+	rest, ok := cutScheme(target)
+	if !ok {
+		return target
+	}
+	if rest, ok = strings.CutPrefix(rest, "//"); !ok {
+		return rest
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return rest[i:]
+	}
+	return "/"
+}
+
+// cutScheme returns what follows the scheme of a URI (RFC 3986, section 3.1).
+func cutScheme(s string) (string, bool) {
+	const octets = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
+	scheme, rest, found := strings.Cut(s, ":")
+	return rest, found && scheme != "" && strings.Trim(scheme, octets) == "" && scheme[0] >= 'A' // a letter
+}
+
 // CleanPath removes empty segments and dot segments in place, as path.Clean
 // does. The path must begin with a slash. Unlike path.Clean, it keeps the last
 // slash of a path that ends in a slash or in such a segment.

@@ -2,6 +2,7 @@ package logformat
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -79,27 +80,10 @@ func hex(b []byte, letter byte, n int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// isAddress reports whether s looks like an IP address.
+// isAddress reports whether s is an IP address.
 func isAddress(s string) bool {
-	colons, dots := 0, 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-		case c == '.':
-			dots++
-		case c == ':':
-			colons++
-		case 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F':
-			if colons == 0 && i > 3 {
-				return false
-			}
-		case c == '%' && colons > 1:
-			return true
-		default:
-			return false
-		}
-	}
-	return colons > 1 || dots == 3 && colons == 0 && s[len(s)-1] != '.'
+	_, err := netip.ParseAddr(s)
+	return err == nil
 }
 
 // digits parses a decimal number; it returns -1 if there are other octets.
