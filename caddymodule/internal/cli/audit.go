@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,12 +29,8 @@ type auditOptions struct {
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
-		Short: "Shows from access logs what robots did, and what robots.txt would have refused",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  run(func(cmd *cobra.Command, args []string) (int, error) { return o.audit(cmd, args) }),
-	}
+	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
+		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
@@ -61,14 +58,14 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	}
 	options := audit.Options{
 		Files: files, Format: o.format, Zone: o.location, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
-		Progress: newProgress(cmd.ErrOrStderr(), size).show,
+		Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
-	var page *pageFile
+	var page *os.File
 	if o.html != "" {
 		if page, err = openPage(o.html); err != nil {
 			return exitFailed, err
 		}
-		defer page.discard()
+		defer discardPage(page)
 	}
 	if err := o.addSites(cmd, &options); err != nil {
 		return exitFailed, err
@@ -84,7 +81,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	if o.html != "" { // first, because the text may go to a program that stops reading
-		if err := page.write(r); err != nil {
+		if err := writePage(page, r); err != nil {
 			return exitFailed, err
 		}
 	}

@@ -74,40 +74,32 @@ func logNames(arg string) ([]string, error) {
 	return names, nil
 }
 
-// progress shows the progress of an audit, only on a terminal and only if the
-// audit takes long.
-type progress struct {
-	w     io.Writer
-	total int64 // size of the logs in octets; -1: not known
-	begin time.Time
-	next  time.Time // of the next update
-	off   bool
-}
-
 const (
 	progressAfter = 2 * time.Second // before the first update
 	progressEach  = time.Second / 4 // between updates
 )
 
-func newProgress(w io.Writer, total int64) *progress {
-	now := time.Now()
-	return &progress{w: w, total: total, begin: now, next: now.Add(progressAfter), off: !isTerminal(w)}
+// progressOn returns a function that shows the progress of an audit that takes long,
+// or nil if w is not a terminal. total is the size of the logs in octets, -1 if it is
+// not known.
+func progressOn(w io.Writer, total int64) func(audit.Progress) {
+	if !isTerminal(w) {
+		return nil
+	}
+	begin := time.Now()
+	next := begin.Add(progressAfter)
+	return func(at audit.Progress) {
+		if now := time.Now(); !now.Before(next) {
+			next = now.Add(progressEach)
+			fmt.Fprintf(w, "\r\x1b[K%s", progressLine(at, now.Sub(begin), total))
+		}
+	}
 }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// show shows how far the audit is.
-func (p *progress) show(at audit.Progress) {
-	now := time.Now()
-	if p.off || now.Before(p.next) {
-		return
-	}
-	p.next = now.Add(progressEach)
-	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(at, now.Sub(p.begin), p.total))
 }
 
 // progressLine returns the rate and, if the size is known, the remaining time.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -25,15 +24,10 @@ type checkOptions struct {
 
 func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
-	cmd := &cobra.Command{
-		Use:               "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
-		Short:             "Shows whether robots.txt allows a crawler to fetch URLs",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
-	}
+	cmd := newCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
+		"Shows whether robots.txt allows a crawler to fetch URLs", cobra.MinimumNArgs(1), o.check)
+	addAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
 	f := cmd.Flags()
-	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent or product token of the crawler (required)")
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
 	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
 	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(), "crawlers for which the file of --before still applies for a while: off, search or all")
@@ -43,24 +37,7 @@ func checkCommand(m Module) *cobra.Command {
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
-	must(cmd.MarkFlagRequired("agent"))
-	complete(cmd, "grace", cobra.FixedCompletions([]cobra.Completion{
-		cobra.CompletionWithDesc(enforce.GraceSearch.String(), "those of search engines"),
-		enforce.GraceOff.String(), enforce.GraceAll.String(),
-	}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "agent", completeCrawlers)
 	return cmd
-}
-
-// completeCrawlers completes the User-Agent tokens of the crawlers in the registry.
-func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var list []cobra.Completion
-	for row := range crawler.Builtin().All() {
-		if len(row.UserAgents) > 0 && strings.HasPrefix(strings.ToLower(row.UserAgents[0]), strings.ToLower(begin)) {
-			list = append(list, cobra.CompletionWithDesc(row.UserAgents[0], row.Operator))
-		}
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {

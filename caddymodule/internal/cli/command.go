@@ -46,13 +46,8 @@ func Register(m Module) {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "robots",
 		Short: "Works with robots.txt files and crawlers",
-		Long: `
-Works with robots.txt files and crawlers: shows what a robots.txt allows to
-which crawler, finds mistakes in it, identifies the crawler behind a User-Agent,
-and reports on access logs and on a running server.
-
-Only status connects to a running Caddy.`,
 		CobraFunc: func(cmd *cobra.Command) {
+			addHelp(cmd)
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
 			cmd.RunE = run(runParent)
@@ -86,15 +81,17 @@ func subcommands(m Module) []*cobra.Command {
 //go:embed help/*.txt
 var helpTexts embed.FS
 
-// addHelp adds the help and examples of a command that has none in the code.
+// addHelp adds the help and examples of a command.
 func addHelp(cmd *cobra.Command) {
-	if cmd.Long != "" {
-		return
-	}
 	text, err := helpTexts.ReadFile("help/" + cmd.Name() + ".txt")
 	must(err)
 	help, examples, _ := strings.Cut(string(text), "\n\nExamples:\n")
 	cmd.Long, cmd.Example = "\n"+help, strings.TrimSuffix(examples, "\n")
+}
+
+// newCommand returns a command that runs f. f returns the exit status.
+func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.Command, args []string) (int, error)) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run(f)}
 }
 
 // runParent prints the help of a command that only has subcommands. It returns
@@ -276,19 +273,27 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// addDialectFlag adds --dialect, with its values as completions.
+// addDialectFlag adds --dialect.
 func addDialectFlag(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", "", "how the file is read: rfc9309 (default), 1994 or 1996")
-	complete(cmd, "dialect", cobra.FixedCompletions([]cobra.Completion{
-		cobra.CompletionWithDesc("rfc9309", "the longest rule wins; * and $"),
-		cobra.CompletionWithDesc("1994", "the first rule wins; no wildcards"),
-		cobra.CompletionWithDesc("1996", "as 1994, with lists separated by blanks"),
-	}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete registers shell completion for the value of a flag.
-func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
-	must(cmd.RegisterFlagCompletionFunc(flag, f))
+// addAgentFlag adds --agent, which is required. The crawlers of the registry complete it.
+func addAgentFlag(cmd *cobra.Command, agent *string, usage string) {
+	cmd.Flags().StringVarP(agent, "agent", "a", "", usage)
+	must(cmd.MarkFlagRequired("agent"))
+	must(cmd.RegisterFlagCompletionFunc("agent", completeCrawlers))
+}
+
+// completeCrawlers completes the User-Agent tokens of the crawlers in the registry.
+func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var list []cobra.Completion
+	for row := range crawler.Builtin().All() {
+		if len(row.UserAgents) > 0 && strings.HasPrefix(strings.ToLower(row.UserAgents[0]), strings.ToLower(begin)) {
+			list = append(list, cobra.CompletionWithDesc(row.UserAgents[0], row.Operator))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 // must panics if a flag that the code names does not exist.

@@ -21,18 +21,7 @@ type diffOptions struct {
 
 func diffCommand() *cobra.Command {
 	var o diffOptions
-	cmd := &cobra.Command{
-		Use:   "diff [--json] [--full] <old> <new>",
-		Short: "Shows what a new robots.txt changes, and for which crawlers",
-		Args:  cobra.ExactArgs(2),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) >= 2 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveDefault
-		},
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.diff(cmd, args[0], args[1]) }),
-	}
+	cmd := newCommand("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers", cobra.ExactArgs(2), o.diff)
 	addDialectFlag(cmd, &o.dialect)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line, with all crawlers")
 	cmd.Flags().BoolVar(&o.full, "full", false, fullUsage)
@@ -45,8 +34,8 @@ const fullUsage = "list all crawlers of a change, not only the first ones"
 // errIncomplete is the message of diff for files with very many rules.
 var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to compare: there may be more changes")
 
-func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error) {
-	if before == "-" && after == "-" {
+func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
+	if args[0] == "-" && args[1] == "-" {
 		return exitFailed, errors.New("only one of the two can be standard input")
 	}
 	dialect, err := dialectFlag(o.dialect)
@@ -54,7 +43,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 		return exitFailed, err
 	}
 	var files [2]*robots.File
-	for i, name := range []string{before, after} {
+	for i, name := range args {
 		body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
 		if err != nil {
 			return exitFailed, err

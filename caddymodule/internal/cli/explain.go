@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,29 +13,27 @@ import (
 )
 
 func explainCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:               "explain [code]...",
-		Short:             "Explains the checks of the linter",
-		ValidArgsFunction: completeChecks,
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) {
-			if len(args) == 0 {
-				return 0, listChecks(cmd.OutOrStdout())
-			}
-			for i, code := range args {
-				if err := knownCheck(code); err != nil {
-					return exitFailed, err
-				}
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				r, _ := lint.CheckFor(code)
-				if _, err := io.WriteString(cmd.OutOrStdout(), r.Page()); err != nil {
-					return exitFailed, err
-				}
-			}
-			return 0, nil
-		}),
+	return newCommand("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain)
+}
+
+// explain prints the pages of checks or, without arguments, a list of all checks.
+func explain(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, listChecks(cmd.OutOrStdout())
 	}
+	for i, code := range args {
+		if err := knownCheck(code); err != nil {
+			return exitFailed, err
+		}
+		if i > 0 {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		r, _ := lint.CheckFor(code)
+		if _, err := io.WriteString(cmd.OutOrStdout(), r.Page()); err != nil {
+			return exitFailed, err
+		}
+	}
+	return 0, nil
 }
 
 // listChecks prints a line for each check.
@@ -62,16 +59,4 @@ func knownCheck(code string) error {
 		return fmt.Errorf("the linter has no check %q; did you mean %s?", code, near)
 	}
 	return fmt.Errorf("the linter has no check %q: \"caddy robots explain\" lists all", code)
-}
-
-// completeChecks completes codes of checks, also after a comma.
-func completeChecks(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var list []cobra.Completion
-	for _, r := range lint.Checks() {
-		if strings.HasPrefix(r.Code, typed[len(before):]) {
-			list = append(list, cobra.CompletionWithDesc(before+r.Code, r.Title))
-		}
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp
 }

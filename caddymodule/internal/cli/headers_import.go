@@ -13,26 +13,7 @@ import (
 )
 
 func headersImportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "headers-import <file|->",
-		Short: "Converts X-Robots-Tag headers and lists of bad bots of Apache and nginx",
-		Long: `
-Reads an Apache or nginx configuration and prints x_robots_tag lines for the
-lines that set X-Robots-Tag, and a policy for the crawlers that it refuses by
-their User-Agent. Put lines without a site around them into the robots block of
-yours. All lines that match a request apply to it; a comment says where Apache
-or nginx would let one of them override another. A line that can't be converted
-is a comment and a message on standard error. A .htaccess file is read as if it
-were in the site's root folder. If there are several files, print them as one
-with nginx -T or httpd -t -D DUMP_CONFIG.
-
-The exit status is 0 if everything was converted, 2 if something was not, and 1
-if the file can't be read.`,
-		Example: `  caddy robots headers-import .htaccess
-  nginx -T | caddy robots headers-import -`,
-		Args: cobra.ExactArgs(1),
-		RunE: run(importHeaders),
-	}
+	return newCommand("headers-import <file|->", "Converts X-Robots-Tag headers and lists of bad bots of Apache and nginx", cobra.ExactArgs(1), importHeaders)
 }
 
 func importHeaders(cmd *cobra.Command, args []string) (int, error) {

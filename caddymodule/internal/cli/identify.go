@@ -29,12 +29,8 @@ type identifyOptions struct {
 
 func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
-	cmd := &cobra.Command{
-		Use:   "identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
-		Short: "Identifies the crawler that sends a User-Agent",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  run(func(cmd *cobra.Command, args []string) (int, error) { return 0, o.identify(cmd, args) }),
-	}
+	cmd := newCommand("identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
+		"Identifies the crawler that sends a User-Agent", cobra.MinimumNArgs(1), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
@@ -85,16 +81,16 @@ func (f *registryFlag) Set(path string) (err error) {
 }
 
 // identify runs the command.
-func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
+func (o *identifyOptions) identify(cmd *cobra.Command, args []string) (int, error) {
 	list := argumentList(args)
 	if len(args) == 1 && args[0] == "-" {
 		if list = cmd.InOrStdin(); o.robots == "-" {
-			return errors.New("standard input can be the list or the robots.txt, not both")
+			return exitFailed, errors.New("standard input can be the list or the robots.txt, not both")
 		}
 	}
 	policy, err := o.policy(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	matcher := policy.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -120,7 +116,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	default:
 		counts.write(out)
 	}
-	return errors.Join(err, out.Flush())
+	return 0, errors.Join(err, out.Flush())
 }
 
 // argumentList makes a list of User-Agents from arguments. It replaces line

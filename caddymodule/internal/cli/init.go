@@ -35,13 +35,7 @@ const defaultConfig = "Caddyfile"
 
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := &cobra.Command{
-		Use:               "init [--config <file>] [--site <host>] [--robots <file|url|->]",
-		Short:             "Proposes a robots block for a site",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return 0, o.propose(cmd) }),
-	}
+	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->]", "Proposes a robots block for a site", cobra.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
@@ -49,18 +43,18 @@ func initCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *initOptions) propose(cmd *cobra.Command) error {
+func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
 	sites, err := o.sites(cmd.ErrOrStderr())
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	if o.robots != "" && len(sites) > 1 {
-		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
+		return exitFailed, fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
-			return err
+			return exitFailed, err
 		}
 		p := sites[i].Propose(f, crawler.Builtin())
 		if i > 0 {
@@ -81,7 +75,7 @@ func (o *initOptions) propose(cmd *cobra.Command) error {
 				report.Visible(sites[i].Name()), how, report.Visible(o.command(&sites[i], len(sites) > 1)))
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // command returns the command line that reads the robots.txt of a site from its

@@ -46,18 +46,7 @@ var lintFormats = []string{"text", "json", "sarif", "gitlab"}
 
 func lintCommand(m Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
-	cmd := &cobra.Command{
-		Use:   "lint [flags] <file|url|->...",
-		Short: "Finds mistakes in robots.txt files",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  run(o.lint),
-	}
-	o.register(cmd)
-	return cmd
-}
-
-// register adds the flags to a command.
-func (o *lintFlags) register(cmd *cobra.Command) {
+	cmd := newCommand("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files", cobra.MinimumNArgs(1), o.lint)
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
 	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0) or gitlab (Code Quality report)")
@@ -74,10 +63,7 @@ func (o *lintFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&o.diff, "diff", false, "with --fix: print what would change, as a unified diff")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif", "format")
 	cmd.MarkFlagsMutuallyExclusive("write", "diff")
-	complete(cmd, "format", cobra.FixedCompletions(lintFormats, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"info", "warning", "error", "never"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "select", completeChecks)
-	complete(cmd, "ignore", completeChecks)
+	return cmd
 }
 
 func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
@@ -101,11 +87,8 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 		}
 		status = max(status, o.status(d))
 		docs = append(docs, d)
-		if err := o.print(out, d); err != nil {
-			return exitFailed, err
-		}
 	}
-	if err := o.printAll(out, docs, failures); err != nil {
+	if err := o.print(out, docs, failures); err != nil {
 		return exitFailed, err
 	}
 	if len(failures) > 0 {
@@ -114,28 +97,22 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 	return status, nil
 }
 
-// print writes the findings of one file, for formats that can be written file
-// by file.
-func (o *lintFlags) print(out io.Writer, d *report.Document) error {
-	switch o.format {
-	case "json":
-		return report.JSON(out, d)
-	case "text":
-		return report.Text(out, d, paintFor(out))
-	}
-	return nil
-}
-
-// printAll writes the findings of all files, for formats with one document for
-// all files.
-func (o *lintFlags) printAll(out io.Writer, docs []*report.Document, failures []error) error {
+// print writes the findings in all files.
+func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []error) (err error) {
 	switch o.format {
 	case "sarif":
 		return report.SARIF(out, version(), docs, failures)
 	case "gitlab":
 		return report.GitLab(out, docs)
 	}
-	return nil
+	for _, d := range docs {
+		if o.format == "json" {
+			err = errors.Join(err, report.JSON(out, d))
+		} else {
+			err = errors.Join(err, report.Text(out, d, paintFor(out)))
+		}
+	}
+	return err
 }
 
 // status returns the exit status for the findings in a file.

@@ -27,13 +27,8 @@ type policyOptions struct {
 
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
-	cmd := &cobra.Command{
-		Use:               "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
-		Short:             "Prints the robots.txt that a site publishes with its policy, and the changes",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return o.policy(cmd) }),
-	}
+	cmd := newCommand("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
+		"Prints the robots.txt that a site publishes with its policy, and the changes", cobra.NoArgs, o.policy)
 	o.config.add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
@@ -43,7 +38,7 @@ func policyCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
+func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
 	if err := o.config.validate(cmd); err != nil {
 		return exitFailed, err
 	}

@@ -39,13 +39,8 @@ type statusOptions struct {
 
 func statusCommand() *cobra.Command {
 	var o statusOptions
-	cmd := &cobra.Command{
-		Use:               "status [--watch] [--json] [--address <address>] [--site <host>]...",
-		Short:             "Shows the state of the robots handlers of a running Caddy",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return o.status(cmd) }),
-	}
+	cmd := newCommand("status [--watch] [--json] [--address <address>] [--site <host>]...",
+		"Shows the state of the robots handlers of a running Caddy", cobra.NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
@@ -62,7 +57,7 @@ func statusCommand() *cobra.Command {
 // minWatch is the minimum value of --every.
 const minWatch = 200 * time.Millisecond
 
-func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
+func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 	switch {
 	case o.span != statusapi.SpanHour && o.span != statusapi.SpanDay && o.span != statusapi.SpanMonth:
 		return exitFailed, fmt.Errorf("--span %q: want hour, day or month", o.span)

@@ -23,21 +23,14 @@ type verifyOptions struct {
 
 func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
-	cmd := &cobra.Command{
-		Use:               "verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
-		Short:             "Checks whether addresses belong to the crawler that a User-Agent names",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.verify(cmd, args) }),
-	}
+	cmd := newCommand("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
+		"Checks whether addresses belong to the crawler that a User-Agent names", cobra.MinimumNArgs(1), o.verify)
+	addAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
 	f := cmd.Flags()
-	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent, product token or name of the crawler (required)")
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
 	o.config.add(cmd, m)
-	must(cmd.MarkFlagRequired("agent"))
-	complete(cmd, "agent", completeCrawlers)
 	return cmd
 }
 
