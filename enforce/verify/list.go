@@ -1,12 +1,18 @@
 package verify
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/gaissmai/bart"
+	"golang.org/x/net/html"
 )
 
 // Limits of the prefixes of a list, and of the number of addresses in all of
@@ -79,4 +85,200 @@ func ListSize(body []byte, part string) (int, error) {
 		return 0, err
 	}
 	return l.count, nil
+}
+
+// maxPrefixes is the maximum number of prefixes of a list. The longest known list has 1,300.
+const maxPrefixes = 100_000
+
+var errNoPrefixes = errors.New("the document has no prefixes")
+
+// readPrefixes parses a published list of addresses:
+//   - JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it
+//   - JSON with `ips` (Ahrefs)
+//   - either of them inside an HTML page (Amazon)
+//   - lines of an HTML page that have only an address and a host name (Kagi)
+//   - plain text with a prefix or an address at the beginning of each line, then perhaps a comma and more columns; `#` begins a comment
+//
+// If part is not "", only that member of a JSON object counts (the list of GitHub has the addresses of other services too); `*` stands for every
+// member. An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
+func readPrefixes(body []byte, part string) ([]netip.Prefix, error) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	switch {
+	case len(body) == 0:
+		return nil, errNoPrefixes
+	case body[0] == '{' || body[0] == '[':
+		return readJSON(body, part)
+	case body[0] == '<':
+		return readHTML(body)
+	}
+	return readLines(body)
+}
+
+// arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix, if the
+// entry is an object.
+var (
+	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes", "prefixes_ipv4", "prefixes_ipv6"}
+	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
+)
+
+// readJSON parses a JSON document: an array of entries, or an object with such arrays.
+func readJSON(body []byte, part string) ([]netip.Prefix, error) {
+	keys := arrayKeys
+	if part != "" && body[0] == '{' {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, fmt.Errorf("parsing JSON: %w", err)
+		}
+		if part == "*" {
+			keys = slices.Sorted(maps.Keys(members))
+		} else if body = members[part]; len(body) == 0 {
+			return nil, fmt.Errorf("the document has no member %q", part)
+		}
+	}
+	var arrays [][]json.RawMessage
+	if body[0] == '[' {
+		arrays = make([][]json.RawMessage, 1)
+		if err := json.Unmarshal(body, &arrays[0]); err != nil {
+			return nil, fmt.Errorf("parsing JSON: %w", err)
+		}
+	} else {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, fmt.Errorf("parsing JSON: %w", err)
+		}
+		for _, key := range keys {
+			var array []json.RawMessage
+			if json.Unmarshal(members[key], &array) == nil {
+				arrays = append(arrays, array)
+			}
+		}
+	}
+	var prefixes []netip.Prefix
+	for _, array := range arrays {
+		for _, entry := range array {
+			var err error
+			if prefixes, err = appendEntry(prefixes, entry); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errNoPrefixes
+	}
+	return prefixes, nil
+}
+
+// appendEntry appends the prefixes of an entry: a string, or an object with at least one of prefixKeys.
+func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix, error) {
+	var text string
+	if json.Unmarshal(entry, &text) == nil {
+		return appendPrefix(prefixes, text)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(entry, &members); err != nil {
+		return nil, fmt.Errorf("the entry %.100q is neither a string nor an object", entry)
+	}
+	before := len(prefixes)
+	for _, key := range prefixKeys {
+		raw, ok := members[key]
+		if !ok || json.Unmarshal(raw, &text) != nil {
+			continue
+		}
+		var err error
+		if prefixes, err = appendPrefix(prefixes, text); err != nil {
+			return nil, err
+		}
+	}
+	if len(prefixes) == before {
+		return nil, fmt.Errorf("the entry %.100q has no prefix: it must have one of %s", entry, strings.Join(prefixKeys, ", "))
+	}
+	return prefixes, nil
+}
+
+// appendPrefix parses a prefix or an address and appends it.
+func appendPrefix(prefixes []netip.Prefix, text string) ([]netip.Prefix, error) {
+	if len(prefixes) == maxPrefixes {
+		return nil, fmt.Errorf("the document has more than %d prefixes", maxPrefixes)
+	}
+	text = strings.TrimSpace(text)
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		addr, addrErr := netip.ParseAddr(text)
+		if addrErr != nil || addr.Zone() != "" {
+			return nil, fmt.Errorf("%.100q is not a prefix or an address", text)
+		}
+		p = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	if p.Addr().Is4In6() {
+		if p.Bits() < 96 {
+			return nil, fmt.Errorf("%s is too wide: a prefix in IPv4-in-IPv6 form must have at least 96 bits", p)
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return append(prefixes, p.Masked()), nil
+}
+
+// readHTML finds a JSON object with `prefixes` in the text of a page and parses it.
+func readHTML(body []byte) ([]netip.Prefix, error) {
+	var text bytes.Buffer
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		if kind == html.TextToken {
+			text.Write(z.Text())
+		}
+	}
+	rest := text.Bytes()
+	for range 16 {
+		at := bytes.Index(rest, []byte(`"prefixes"`))
+		if at < 0 {
+			break
+		}
+		if start := bytes.LastIndexByte(rest[:at], '{'); start >= 0 {
+			var value json.RawMessage
+			if json.NewDecoder(bytes.NewReader(rest[start:])).Decode(&value) == nil {
+				return readJSON(value, "")
+			}
+		}
+		rest = rest[at+1:]
+	}
+	var prefixes []netip.Prefix
+	for line := range bytes.Lines(text.Bytes()) {
+		if words := strings.Fields(string(line)); len(words) == 2 && strings.Contains(words[1], ".") {
+			if addr, err := netip.ParseAddr(words[0]); err == nil {
+				prefixes, err = appendPrefix(prefixes, addr.String())
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errors.New("the document is a web page without a JSON list of prefixes, and without lines of an address and a host name")
+	}
+	return prefixes, nil
+}
+
+// readLines parses plain text.
+func readLines(body []byte) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	number := 0
+	for line := range bytes.Lines(body) {
+		number++
+		text, _, _ := strings.Cut(string(line), "#")
+		if text, _, _ = strings.Cut(text, ","); strings.TrimSpace(text) == "" {
+			continue
+		}
+		var err error
+		if prefixes, err = appendPrefix(prefixes, text); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errNoPrefixes
+	}
+	return prefixes, nil
 }

@@ -1,6 +1,7 @@
 package logformat
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -89,3 +90,64 @@ func (e *Entry) setRequestLine(line string) bool {
 func isNoMethod(r rune) bool {
 	return !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_')
 }
+
+// Indices in FieldNames and Entry.Fields.
+const (
+	Cookie = iota
+	SecFetchSite
+	SecFetchDest
+	SecFetchMode
+	SecFetchUser
+	SecPurpose
+	Purpose
+	XMoz
+	SecCHUA
+	XForwardedFor
+	XForwardedProto
+)
+
+// FieldNames are the request fields whose values an Entry has: those by which robots
+// with browsers' User-Agents are found.
+var FieldNames = [...]string{
+	Cookie: "Cookie", SecFetchSite: "Sec-Fetch-Site", SecFetchDest: "Sec-Fetch-Dest", SecFetchMode: "Sec-Fetch-Mode", SecFetchUser: "Sec-Fetch-User",
+	SecPurpose: "Sec-Purpose", Purpose: "Purpose", XMoz: "X-Moz", SecCHUA: "Sec-Ch-Ua", XForwardedFor: "X-Forwarded-For", XForwardedProto: "X-Forwarded-Proto",
+}
+
+// fieldOf returns the index of a field in FieldNames; -1 if it is not there.
+func fieldOf(name []byte) int { return slices.Index(FieldNames[:], view(name)) }
+
+// Problem says why a line could not be parsed as a request.
+type Problem uint8
+
+// The problems that callers distinguish.
+const (
+	None      Problem = iota // no problem
+	NoRequest                // not the line of a request, and not an error
+	TooLong                  // for callers that read lines of bounded length
+	hasNUL
+	unknownFormat
+	cutOff
+	badTime
+	badRequest
+	badStatus
+	badJSON
+	badColumns
+	noFields
+	Problems // the number of problems
+)
+
+var problemTexts = [Problems]string{
+	TooLong:       "longer than 1 MiB",
+	hasNUL:        "has a NUL octet",
+	unknownFormat: "does not have the format of the log",
+	cutOff:        "ends too early",
+	badTime:       "has no valid time",
+	badRequest:    "has no valid request",
+	badStatus:     "has no valid status",
+	badJSON:       "is not valid JSON",
+	badColumns:    "has more columns than #Fields",
+	noFields:      "is before the first #Fields",
+}
+
+// String returns the problem in words.
+func (p Problem) String() string { return problemTexts[p] }

@@ -1,6 +1,12 @@
 package headers
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
+)
 
 // pathGlob is a pattern for paths in robots.txt syntax (RFC 9309, section
 // 2.2.3): it matches the start of a path and query. * matches any octets, and $
@@ -54,4 +60,27 @@ func (g *pathGlob) match(target string) bool {
 // matchViews reports whether the pattern matches one of the two forms of a path.
 func (g *pathGlob) matchViews(v *views) bool {
 	return g.match(v.target) || v.served != "" && g.match(v.served)
+}
+
+// nameRegexp is a regular expression that is searched for in a file name. If it
+// is equivalent to a few literals, such as `\.(pdf|docx?)$`, the tables of file
+// names have these literals instead.
+type nameRegexp struct {
+	re    *regexp.Regexp
+	globs []*nameglob.Glob // equivalent patterns; nil if there are none, so that the regular expression must be run
+}
+
+func newNameRegexp(s string) (*nameRegexp, error) {
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	return &nameRegexp{re, nameglob.FromRegexp(s)}, nil
+}
+
+func (n *nameRegexp) match(name string) bool {
+	if n.globs == nil {
+		return n.re.MatchString(name)
+	}
+	return slices.ContainsFunc(n.globs, func(g *nameglob.Glob) bool { return g.Match(name) })
 }
