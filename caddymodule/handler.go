@@ -108,10 +108,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	h.fill(x, r)
 	current := h.running.Load()
 	if x.earlier != nil {
-		x.Taken = x.earlier.taken[current.mode()]
+		x.Taken = x.earlier.taken
 	}
 	if h.suspicion != nil {
-		h.suspicion.Observe(&x.visit, &x.Request, r, !current.monitor)
+		h.suspicion.Observe(&x.visit, &x.Request, r, !current.mode.Monitor)
 	}
 	current.Decide(r.Context(), &x.Request, &x.Decision)
 	if x.visit.Pressed {
@@ -119,7 +119,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	d := &x.Decision
 	h.record(x, current)
-	if d.Action != enforce.Pass && !current.monitor {
+	if d.Action != enforce.Pass && !d.Monitored {
 		if d.Reason == enforce.Suspected {
 			return h.suspicion.Refuse(w, &x.Request, r)
 		}
@@ -127,22 +127,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
 		read := response.NewReadWriter(w)
-		err := h.respond(read, r, next, x, current)
+		err := h.respond(read, r, next, x)
 		if err == nil && read.Read(r) {
 			current.Engine.RobotsRead(&x.Request, x.Rules, read.Sent())
 		}
 		return err
 	}
-	return h.respond(w, r, next, x, current)
+	return h.respond(w, r, next, x)
 }
 
 // respond answers a request that is let through.
-func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, x *exchange, current *running) error {
+func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, x *exchange) error {
 	d := &x.Decision
-	if h.publishes(x, current) {
+	if h.publishes(x) {
 		return h.publish(w, r, d.Rules)
 	}
-	if h.usage != nil && !current.monitor {
+	if h.usage != nil && !d.Monitored {
 		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.fields.Serve(w, r, x.Target, d, next)

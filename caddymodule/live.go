@@ -28,9 +28,9 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier, SetMode: h.setMode,
-			Running: func() (*enforce.Engine, bool) {
+			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
-				return current.Engine, current.monitor
+				return current.Engine, current.mode
 			},
 			Caller: func(origin enforce.Origin) enforce.Caller { return h.caller(site, origin) },
 		})

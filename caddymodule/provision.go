@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
@@ -235,21 +236,13 @@ type running struct {
 	decisions *metrics.Decisions
 	observer  *metrics.Reads
 	unreport  func()
-	monitor   bool // in monitor mode, no request is refused
-}
-
-// mode returns 1 in monitor mode, otherwise 0.
-func (r *running) mode() int {
-	if r.monitor {
-		return 1
-	}
-	return 0
+	mode      live.Mode
 }
 
 // newRunning returns a running with an engine, whose metrics are reported.
-func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *metrics.Reads, monitor bool) *running {
-	decisions := metrics.NewDecisions(engine.Registry(), monitor, h.log)
-	return &running{engine, checker, decisions, observer, metrics.ReportEngine(engine, h.SourceKind()), monitor}
+func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *metrics.Reads, mode live.Mode) *running {
+	decisions := metrics.NewDecisions(engine.Registry(), h.log)
+	return &running{engine, checker, decisions, observer, metrics.ReportEngine(engine, h.SourceKind()), mode}
 }
 
 // retire ends what does not belong to the engine: the metrics, the reviews of
@@ -306,7 +299,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if h.IsLocal() {
 		h.app.readLocal(func(ctx context.Context) { engine.Origins().Load(ctx) })
 	}
-	current := h.newRunning(engine, checker, observer, h.Mode == config.ModeMonitor)
+	current := h.newRunning(engine, checker, observer, live.Mode{Monitor: rules.Monitor, Except: rules.Except})
 	h.running.Store(current)
 	h.app.onStart(func() { h.running.Load().Origins().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
@@ -321,30 +314,22 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	return h.replace(before, registry, before.monitor, func(s *enforce.Settings) { s.Registry = registry })
+	return h.replace(before, registry, before.mode, func(s *enforce.Settings) { s.Registry = registry })
 }
 
-// setMode switches monitor mode on or off.
-func (h *Handler) setMode(monitor bool) error {
+// setMode changes the mode.
+func (h *Handler) setMode(mode live.Mode) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	if before.monitor == monitor {
+	if before.mode.Same(mode) {
 		return nil
 	}
-	settings := h.Settings
-	if settings.Mode = config.ModeEnforce; monitor {
-		settings.Mode = config.ModeMonitor
-	}
-	rules, err := settings.Engine()
-	if err != nil {
-		return err
-	}
-	return h.replace(before, before.Registry(), monitor, func(s *enforce.Settings) { s.Monitor, s.Wait = monitor, rules.Wait })
+	return h.replace(before, before.Registry(), mode, func(s *enforce.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
 }
 
 // replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, change func(*enforce.Settings)) error {
+func (h *Handler) replace(before *running, registry *crawler.Registry, mode live.Mode, change func(*enforce.Settings)) error {
 	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
@@ -354,7 +339,7 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	h.running.Store(h.newRunning(engine, checker, observer, monitor))
+	h.running.Store(h.newRunning(engine, checker, observer, mode))
 	return before.retire()
 }
 

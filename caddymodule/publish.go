@@ -23,8 +23,8 @@ var (
 
 // publishes reports whether the handler itself answers a request for
 // /robots.txt: if publish is on, or if a managed policy is merged into the file.
-func (h *Handler) publishes(x *exchange, current *running) bool {
-	return !current.monitor && (config.On(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
+func (h *Handler) publishes(x *exchange) bool {
+	return !x.Monitored && (config.On(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 
@@ -45,7 +45,8 @@ func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
 	origins := current.Origins()
 	origins.Peek(&x.Request) // begins the fetch for which Wait waits
 	x.Rules = cmp.Or(origins.Wait(r.Context(), &x.Request), origins.Pending())
-	if !h.publishes(x, current) || !h.app.links.Follow(r, h, x.Origin) { // that fetch may have led back to the host that reads
+	x.Monitored = current.mode.Monitor && len(current.mode.Except) == 0
+	if !h.publishes(x) || !h.app.links.Follow(r, h, x.Origin) { // that fetch may have led back to the host that reads
 		return nil
 	}
 	return x.Rules

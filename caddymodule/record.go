@@ -37,10 +37,9 @@ const policyVar = "caddy_robots.policy"
 // request.
 type record struct {
 	enforce.Decision
-	monitor bool                  // the decision was made in monitor mode
-	taken   [2][]*throttle.Limits // by mode: the rate limits that the request was counted for
-	room    [2]*throttle.Limits   // for the first of each
-	claims  enforce.Claims        // for a second robots handler
+	taken  [2][]*throttle.Limits // enforce.Request.Taken: the rate limits that the request was counted for
+	room   [2]*throttle.Limits   // for the first of each
+	claims enforce.Claims        // for a second robots handler
 
 	standing suspicion.Standing // of the client
 	visitor  *visitor           // the client that trap URLs are made for; nil without a trap
@@ -62,7 +61,7 @@ func (h *Handler) record(x *exchange, current *running) {
 	}
 	if x.Reason != enforce.Person {
 		current.decisions.Count(&x.Request, &x.Decision, x.r)
-		h.count(x, current)
+		h.count(x)
 	} else if x.earlier == nil {
 		x.site.CountPerson(x.number)
 	}
@@ -72,14 +71,14 @@ func (h *Handler) record(x *exchange, current *running) {
 		rec = new(record)
 	default:
 		rec = x.earlier
-		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.setTaken(x, current.mode())
+		if rec.Monitored && rec.Action != enforce.Pass && x.Action == enforce.Pass {
+			rec.setTaken(x)
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.claims = x.Decision, current.monitor, x.claims
+	rec.Decision, rec.claims = x.Decision, x.claims
 	rec.standing, rec.visitor = x.visit.Standing, h.visitor(x)
-	rec.setTaken(x, current.mode())
+	rec.setTaken(x)
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
@@ -90,9 +89,9 @@ func (h *Handler) record(x *exchange, current *running) {
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
-func (h *Handler) count(x *exchange, current *running) {
+func (h *Handler) count(x *exchange) {
 	r := counters.Request{
-		Time: x.Time, Monitor: current.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
+		Time: x.Time, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
 		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
 	}
 	x.site.Count(&x.Decision, &r)
@@ -108,8 +107,12 @@ func (rec *record) trace(ctx context.Context) {
 }
 
 // setTaken records the rate limits that a handler counted the request for, so that
-// later handlers in the same mode do not count it again.
-func (rec *record) setTaken(x *exchange, mode int) {
+// later handlers do not count it again, unless only one of the two is Monitored.
+func (rec *record) setTaken(x *exchange) {
+	mode := 0
+	if x.Monitored {
+		mode = 1
+	}
 	if x.Limits == nil || x.Action != enforce.Pass || slices.ContainsFunc(rec.taken[mode], x.Limits.Same) {
 		return
 	}
@@ -260,7 +263,7 @@ func (rec *record) suspect() string {
 
 // action returns the name of the action; in monitor mode that of the action that
 // enforce mode would take.
-func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
+func (rec *record) action() string { return counters.ActionName(rec.Action, rec.Monitored) }
 
 // graceEnds returns the time at which grace ends at the latest, for a request
 // that passes by grace; "" for all others.

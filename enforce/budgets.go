@@ -44,7 +44,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
 	var list []Budget
 	for _, taken := range [][]*throttle.Limits{nil, {nil}} {
-		r := &Request{Origin: origin, Invented: invented, Taken: taken}
+		r := &Request{Origin: origin, Invented: invented, Taken: [2][]*throttle.Limits{taken, taken}}
 		own := Budget{
 			Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
 			PerAddr: a.RunByAnyone() || e.settings.PerIP, Later: taken != nil,

@@ -51,6 +51,7 @@ func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 		c.judge(d)
 	}
 	c.finish(d)
+	d.Monitored = p.settings.monitors(&d.Agent)
 }
 
 // isProductToken reports whether a User-Agent is a product token alone.

@@ -31,7 +31,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Res
 	case verify.Unverified:
 		client := e.clientBudget(r, d)
 		pool := budgetOf{e.budget(r, &d.Agent, d.Limits, seedPool), d.Rules.pools[d.Limits]}
-		res := e.takeBoth(ctx, r, client, pool)
+		res := e.takeBoth(ctx, r, d, client, pool)
 		if res.OK {
 			e.memory.readers.mark(debtKey(own.key, d), r.Time)
 		}
@@ -39,15 +39,15 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Res
 	case verify.Verified:
 		if e.memory.readers.seen(debtKey(own.key, d), r.Time, debtPeriod) {
 			// Its earlier requests, before it was verified, count too.
-			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
+			return e.takeBoth(ctx, r, d, own, e.clientBudget(r, d))
 		}
 	}
-	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.wait(r))
+	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.wait(r, d))
 }
 
 // wait returns how long a request may be held.
-func (e *Engine) wait(r *Request) time.Duration {
-	if r.HasBody {
+func (e *Engine) wait(r *Request, d *Decision) time.Duration {
+	if r.HasBody || d.Monitored {
 		return 0
 	}
 	return e.settings.Wait
@@ -68,8 +68,8 @@ func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
 // takeBoth asks for a request that uses two budgets. If the second budget
 // refuses the request, the first one has been used nevertheless. RetryAfter is
 // then the time until both are free.
-func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) throttle.Result {
-	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.wait(r))
+func (e *Engine) takeBoth(ctx context.Context, r *Request, d *Decision, first, second budgetOf) throttle.Result {
+	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.wait(r, d))
 	if !res.OK {
 		return res
 	}

@@ -66,6 +66,9 @@ func (r Reason) String() string {
 type Decision struct {
 	Action Action
 	Reason Reason
+	// Monitored says that the caller lets the request through whatever Action
+	// says; see Settings.Monitor.
+	Monitored bool
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Agent is the crawler that the decision is about. If a User-Agent names

@@ -134,6 +134,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	if d.Reason == Person && r.Suspicion != nil && r.Suspicion.ObserveRequest(c.rules) {
 		c.judgeSuspect(d)
 	}
+	d.Monitored = e.settings.monitors(&d.Agent)
 	e.pace(ctx, r, d)
 }
 
@@ -167,7 +168,7 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 		e.origins.Refetch(r)
 	}
 	rules := cmp.Or(e.origins.Peek(r), e.origins.pending)
-	if e.origins.published(rules) && !e.settings.Monitor {
+	if e.origins.published(rules) && (!e.settings.Monitor || len(e.settings.Except) > 0) {
 		rules = cmp.Or(e.origins.Wait(ctx, r), rules)
 	}
 	return rules

@@ -18,7 +18,7 @@ import (
 // the same Limits to the request, pace does nothing. If earlier handlers have
 // applied only other Limits, the request uses a separate budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
-	if d.Paced() && e.edition == nil && !slices.ContainsFunc(r.Taken, d.Limits.Same) {
+	if d.Paced() && e.edition == nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same) {
 		if r.Invented && !e.origins.PerOrigin() {
 			e.memory.notePaced(r)
 		}
@@ -67,6 +67,14 @@ const (
 	seedDebt       = 51
 )
 
+// modeOf returns the index of a decision in Request.Taken.
+func modeOf(monitored bool) int {
+	if monitored {
+		return 1
+	}
+	return 0
+}
+
 // budget returns the key of the budget that a request uses. A crawler has one
 // budget per origin, for all its addresses. There is one per client address if
 // Settings.PerIP is set, and for software that anyone can run, because unrelated
@@ -77,12 +85,13 @@ const (
 // allocates nothing.
 func (e *Engine) budget(r *Request, a *crawler.Agent, l *throttle.Limits, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	if e.settings.Monitor {
+	mode := modeOf(e.settings.monitors(a))
+	if mode > 0 {
 		seed = seedMonitor
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
-	if len(r.Taken) > 0 {
+	if len(r.Taken[mode]) > 0 {
 		k = k.Under(l)
 	}
 	if a.RunByAnyone() || e.settings.PerIP {

@@ -166,7 +166,7 @@ func TestSeveralHandlersOfOneRequest(t *testing.T) {
 	e := newEngineTest(t, site, Settings{})
 	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Settings{})
 	request := func(taken ...*throttle.Limits) *Request {
-		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: taken}
+		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: [2][]*throttle.Limits{taken, taken}}
 	}
 	var first, second Decision
 	e.Decide(context.Background(), request(), &first)

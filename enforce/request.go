@@ -28,8 +28,8 @@ type Request struct {
 	Site     string
 
 	// Taken has the Limits that earlier handlers have already applied to this
-	// request.
-	Taken []*throttle.Limits
+	// request, those of Monitored decisions at 1.
+	Taken [2][]*throttle.Limits
 	// HasBody reports that the request has a body. Such a request is not held:
 	// as long as the body is not read, a server may not notice that the client
 	// has hung up.

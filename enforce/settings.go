@@ -51,9 +51,13 @@ type Settings struct {
 	IgnoreUserTriggered bool
 	// Signals enables Rules.Signals.
 	Signals bool
-	// Monitor says that the caller does not carry out the decisions. Requests
-	// then use separate budgets, and none of the budgets of enforced requests.
+	// Monitor says that the caller does not carry out the decisions: they are
+	// Monitored. Such requests use separate budgets, and none of the budgets of
+	// enforced requests, and are not held.
 	Monitor bool
+	// Except has names and purposes of crawlers in the registry for which the
+	// opposite of Monitor holds.
+	Except []string
 	// Strict applies every rule to every crawler, even if the crawler's
 	// operator documents that the crawler ignores the rule.
 	Strict bool
@@ -120,6 +124,7 @@ type compiledSettings struct {
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
+	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
 	usesAddr    bool             // decisions depend on the client's address
 }
 
@@ -135,6 +140,9 @@ func (r Settings) compile() (*compiledSettings, error) {
 		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
 			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
 		}
+	}
+	for row := range r.Registry.All() {
+		c.excepted = append(c.excepted, lists(r.Registry, r.Except, row))
 	}
 	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 	var file strings.Builder
@@ -155,6 +163,16 @@ func (r Settings) compile() (*compiledSettings, error) {
 	}
 	c.hidden = hiddenGroup(c.additions.Hidden)
 	return c, nil
+}
+
+// lists reports whether a list of names and purposes has a crawler.
+func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return row.CountsAs(crawler.Purpose(s)) || registry.Lookup(s) == row })
+}
+
+// monitors reports whether decisions about a are Monitored.
+func (r *compiledSettings) monitors(a *crawler.Agent) bool {
+	return r.Monitor != (a.Crawler != nil && r.excepted[a.Crawler.Index()])
 }
 
 // Rules compiles a source's answer. An error says what is wrong with r.

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/preference"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -150,6 +152,18 @@ func (c *compiler) checkCovered() {
 			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: write %s instead", cv.crawler.Name, owner.Name, owner.Name)
 		}
 	}
+}
+
+// CheckNames returns an error for the first of the names, in a statement of the
+// configuration, that is neither a purpose nor the name of a crawler.
+func CheckNames(registry *crawler.Registry, statement string, names []string) error {
+	c := newCompiler(registry)
+	for _, name := range names {
+		if !c.checkName(statement, name, 0, true) {
+			return errors.New(c.errs[0].(*StatementError).Message)
+		}
+	}
+	return nil
 }
 
 // checkName checks the name of a crawler or, if purpose is true, of a crawler

@@ -78,11 +78,9 @@ func (e *StatementError) Error() string {
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	all, beyond := p.expand()
-	l := &Lines{policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
-	c := compiler{Lines: l, given: p, purposes: map[string]bool{}}
-	for _, purpose := range Purposes(registry) {
-		c.purposes[string(purpose)] = true
-	}
+	c := newCompiler(registry)
+	l := c.Lines
+	c.given, l.policy, l.beyond = p, all, beyond
 	c.check()
 	for row := range registry.All() {
 		key := strings.ToLower(first(row))
@@ -210,6 +208,15 @@ type compiler struct {
 	purposes map[string]bool
 	errs     []error
 	fatal    bool // an error other than an unknown name
+}
+
+func newCompiler(registry *crawler.Registry) *compiler {
+	l := &Lines{registry: registry, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
+	c := &compiler{Lines: l, purposes: map[string]bool{}}
+	for _, purpose := range Purposes(registry) {
+		c.purposes[string(purpose)] = true
+	}
+	return c
 }
 
 func (c *compiler) errorf(line int, format string, args ...any) {

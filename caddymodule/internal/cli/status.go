@@ -213,7 +213,7 @@ const maxCell = 60
 // writeText writes the status as text. It escapes control characters from clients.
 func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, paint report.Paint) error {
 	total := s.Crawlers.In(span)
-	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == "both" })
+	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == statusapi.Both })
 	layout := report.Layout{Paint: paint}
 	if onTerminal {
 		layout.Cell = maxCell

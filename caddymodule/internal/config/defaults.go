@@ -27,6 +27,9 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if defaults == nil {
 		return
 	}
+	if s.Mode != "" { // these belong to the mode
+		off = append(slices.Clone(off), "enforced", "guard")
+	}
 	from := defaults.fields()
 	for name, to := range s.fields() {
 		if to.IsZero() && !slices.Contains(off, name) {

@@ -85,14 +85,7 @@ func (p *parser) exempt(_ string, args []string) error {
 		return err
 	}
 	p.settings.Exempt = append(p.settings.Exempt, added...)
-	here := *p.Dispenser
-	p.later = append(p.later, func() error {
-		registry, complete := p.knownRegistry()
-		if !complete {
-			return nil
-		}
-		return place(&here, CheckExempt(added, registry))
-	})
+	p.checkNames(func(registry *crawler.Registry) error { return CheckExempt(added, registry) })
 	return nil
 }
 

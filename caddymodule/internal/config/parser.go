@@ -73,7 +73,7 @@ func (p *parser) site() table {
 		"on_error":       choice(&s.OnError, errorActions),
 		"max_origins":    number(&s.MaxOrigins, 1, 1_000_000),
 		"publish":        onOff(&s.Publish),
-		"mode":           choice(&s.Mode, modes),
+		"mode":           p.mode,
 		"dialect":        one(p.dialect),
 		"exempt":         p.orOff("exempt", p.exempt),
 		"exempt_paths":   words(&s.ExemptPaths, enforce.CheckPathPattern),

@@ -60,6 +60,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 	withValues := []string{
 		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", // another value
 		"crawlers", // a name that no request has changes nothing
+		"enforced", // belongs to the mode
 	}
 	for name, value := range new(Settings).fields() {
 		isSwitch := value.Type() == reflect.TypeFor[*bool]()

@@ -76,6 +76,17 @@ type Settings struct {
 	// X-Robots-Tag headers are sent in both modes. Default: `enforce`.
 	Mode string `json:"mode,omitempty"`
 
+	// Names and purposes of crawlers whose requests are refused in the mode
+	// `monitor` too, so that enforcing can begin step by step. Only these
+	// crawlers then read a robots.txt that the handler publishes. Default: none.
+	Enforced []string `json:"enforced,omitempty"`
+
+	// Whether the mode `enforce` stops by itself, for the purpose of a crawler,
+	// when a verified search engine is refused by a line that names it or that
+	// refuses more than half of its requests in ten minutes. The purpose is then
+	// only monitored, until the next load of the configuration. Default: false.
+	Guard *bool `json:"guard,omitempty"`
+
 	// The version of the robots.txt language. `rfc9309`: the longest matching
 	// rule decides, and `*` and `$` are wildcards. `1994`: the first matching
 	// rule decides, there are no wildcards, and a blank line ends a group.
@@ -234,8 +245,9 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
 	}
-	if s.Mode == ModeMonitor {
-		r.Monitor, r.Wait = true, 0
+	r.Monitor = s.Mode == ModeMonitor
+	if r.Monitor {
+		r.Except = s.Enforced
 	}
 	return r, nil
 }

@@ -77,8 +77,7 @@ func (c *Counters) site(name string) *Site {
 
 // Request is what Site.Count has to know about a request, besides the decision.
 type Request struct {
-	Time    time.Time
-	Monitor bool // the handler is in monitor mode: it does not refuse the request
+	Time time.Time
 
 	// Repeated says that another handler has counted this request. Then only a
 	// refusal is counted, and not as another request.
@@ -98,14 +97,14 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	if r.Repeated && d.Action == enforce.Pass {
 		return
 	}
-	c, o := s.crawler(&d.Agent), outcomeOf(d, r.Monitor)
+	c, o := s.crawler(&d.Agent), outcomeOf(d)
 	if r.Repeated {
 		c.repeated.Add(1)
 	} else if d.Claim.State != 0 {
 		c.claims[d.Claim.State].Add(1)
 	}
 	c.decided[o].Add(1)
-	if !r.Monitor && isSearch(d) {
+	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)
 	}
 	if d.Line != 0 {

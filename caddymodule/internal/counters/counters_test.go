@@ -20,9 +20,9 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	claimed := decision(gptbot, enforce.Allowed)
 	claimed.Claim.State = verify.Verified
 	site.Count(claimed, clock.request())
-	monitored := clock.request()
-	monitored.Monitor = true
-	site.Count(decision(goodbot, enforce.CrawlDelay), monitored)
+	monitored := decision(goodbot, enforce.CrawlDelay)
+	monitored.Monitored = true
+	site.Count(monitored, clock.request())
 	for i := range uint32(20) {
 		site.CountPerson(i)
 	}
@@ -72,9 +72,11 @@ func TestRepeatedRequestCountsOnce(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
 	first, second := clock.request(), clock.request()
-	first.Monitor, second.Repeated = true, true
+	second.Repeated = true
 	site := c.Site("example.com")
-	site.Count(decision(gptbot, enforce.Disallowed), first)
+	monitored := decision(gptbot, enforce.Disallowed)
+	monitored.Monitored = true
+	site.Count(monitored, first)
 	site.Count(decision(gptbot, enforce.Disallowed), second)
 	site.Count(decision(goodbot, enforce.Allowed), clock.request())
 	site.Count(decision(goodbot, enforce.Allowed), second)

@@ -2,15 +2,14 @@ package counters
 
 import "github.com/caddy-robots/caddy-robots/enforce"
 
-// outcome is the reason for a decision, plus enforce.Reasons if the handler is in
-// monitor mode.
+// outcome is the reason for a decision, plus enforce.Reasons if it is Monitored.
 type outcome int
 
 const outcomes = 2 * outcome(enforce.Reasons)
 
 // outcomeOf returns the outcome of a decision.
-func outcomeOf(d *enforce.Decision, monitor bool) outcome {
-	if monitor {
+func outcomeOf(d *enforce.Decision) outcome {
+	if d.Monitored {
 		return outcome(d.Reason) + outcome(enforce.Reasons)
 	}
 	return outcome(d.Reason)

@@ -319,14 +319,18 @@ func TestSearchRefused(t *testing.T) {
 		{"by-name.test", "User-agent: *\nAllow: /\n\nUser-agent: SearchBot\nDisallow: /shop/\n", "/shop/x /a /b", "SearchBot 5"},
 		{"mostly-refused.test", "User-agent: *\nDisallow: /shop/\n", all, "SearchBot 2"},
 		{"throttled.test", "User-agent: *\nCrawl-delay: 600\n", all, "SearchBot 2"},
+		{"guarded.test", "User-agent: *\nDisallow: /private/\n\nUser-agent: SearchBot\nDisallow: /shop/\n", all, "SearchBot 5"},
 	}
 	config, self, dir := "{\n\t"+trustedProxies+"\n\t"+recorded+"}\n", executable(t), t.TempDir()
 	var want []string
 	for _, site := range sites {
-		options := map[string]string{"configured.test": "policy {\n deny SearchBot /shop/*\n}", "monitored.test": "mode monitor"}[site.host]
+		options := map[string]string{"guarded.test": "mode enforce {\n guard\n}", "configured.test": "policy {\n deny SearchBot /shop/*\n}", "monitored.test": "mode monitor"}[site.host]
 		config += fmt.Sprintf("http://%s:$PORT {\nrobots {\nsource file %s\ngrace off\n%s\nverify {\nresolver %s\n}\ncrawler SearchBot {\npurpose search\nverify lists %s/list.json\n}\n}\nheader >X-Verified {http.robots.verified}\nrespond hello\n}\n",
 			site.host, filepath.Join(dir, site.host), options, o.resolver, o.web.URL)
 		writeFile(t, filepath.Join(dir, site.host), site.robots)
+		if site.host == "guarded.test" {
+			want = append(want, "robots_guard_acted begin "+site.host+" "+site.event)
+		}
 		if site.event != "" {
 			want = append(want, "robots_search_refused begin "+site.host+" "+site.event)
 		}
@@ -351,11 +355,24 @@ func TestSearchRefused(t *testing.T) {
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if n := s.metric(`caddy_robots_accidents{kind="search_refused"}`); int(n) != len(want) || s.exitStatus() != 2 {
+	if n := s.metric(`caddy_robots_accidents{kind="search_refused"}`); int(n) != len(want)-1 || s.exitStatus() != 2 {
 		t.Errorf("the metric is %v, the exit status %d", n, s.exitStatus())
 	}
 	if problems := adminValue[statusapi.Health](s, "health?site=by-name.test").Problems; len(problems) != 1 || !strings.Contains(problems[0].Message, "SearchBot, a verified search engine, is refused at by-name.test") {
 		t.Errorf("problems of one site: %+v", problems)
+	}
+	get := func(agent, path string) response {
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), agent, "guarded.test", http.Header{"X-Forwarded-For": {listedAddr}})
+	}
+	if search, other := get("SearchBot/1.0", "/shop/x").status, get("Mozilla/5.0 (compatible; GPTBot/1.2)", "/private/x").status; search != 200 || other != 403 {
+		t.Errorf("after the guard has acted: status %d for the search engine, %d for another crawler", search, other)
+	}
+	if mode := adminValue[statusapi.Summary](s, "?site=guarded.test").Sites[0].Mode; mode != statusapi.Both {
+		t.Errorf("mode %s", mode)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=enforce&site=guarded.test", 200, nil) // the operator insists
+	if status := get("SearchBot/1.0", "/shop/x").status; status != 403 {
+		t.Errorf("after enforce: status %d", status)
 	}
 }
 

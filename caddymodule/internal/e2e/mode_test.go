@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -69,4 +70,65 @@ Disallow: /private/"
 	if sites := adminValue[statusapi.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != statusapi.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
 		t.Errorf("sites: %+v", sites)
 	}
+}
+
+// In monitor mode, the crawlers and purposes that enforce names are refused, and
+// only they read the published file.
+func TestEnforceStepByStep(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://:$PORT {
+	robots {
+		mode monitor {
+			enforce ai-training Bingbot
+		}
+		policy {
+			deny seo
+			deny GPTBot /drafts/
+		}
+		source inline "User-agent: *
+Disallow: /private/
+Crawl-delay: 600"
+	}
+	header >X-Action {http.robots.action}
+	respond "hello"
+}`)
+	action := func(want, agent, path string) {
+		t.Helper()
+		if got := s.get(agent, path).header.Get("X-Action"); got != want {
+			t.Errorf("%s at %s: %s, want %s", agent, path, got, want)
+		}
+	}
+	s.wants(403, s.get(gptbot, "/private/x"), "a purpose that is enforced")
+	s.wants(403, s.get(gptbot, "/drafts/x"), "by the policy")
+	s.wants(403, s.get(bingbot, "/private/x"), "a crawler that is enforced")
+	s.wants(200, s.get(bingbot, "/"), "its first request")
+	s.wants(429, s.get(bingbot, "/"), "its second request")
+	action("would_deny", "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", "/")
+	action("would_deny", "Mozilla/5.0 (compatible; AnyBot/1.0)", "/private/x")
+	action("pass", "Mozilla/5.0 (compatible; AnyBot/1.0)", "/")
+	action("would_throttle", "Mozilla/5.0 (compatible; AnyBot/1.0)", "/")
+	s.wants(200, s.get(chrome, "/private/x"), "a person")
+	for agent, published := range map[string]bool{gptbot: true, chrome: false, "AhrefsBot": false} {
+		if got := strings.Contains(s.get(agent, "/robots.txt").body, "/drafts/"); got != published {
+			t.Errorf("%s reads the published file: %v", agent, got)
+		}
+	}
+	for series, want := range map[string]float64{
+		`{action="deny",crawler="GPTBot",reason="disallowed"}`:          2,
+		`{action="throttle",crawler="bingbot",reason="crawl_delay"}`:    1,
+		`{action="would_deny",crawler="AhrefsBot",reason="disallowed"}`: 1,
+	} {
+		if n := s.metric("caddy_robots_decisions_total" + series); n != want {
+			t.Errorf("%s: %v", series, n)
+		}
+	}
+	sites := adminValue[statusapi.Summary](s, "").Sites
+	if total := sites[0].Crawlers.Total; sites[0].Mode != statusapi.Both || total.Denied != 3 || total.Throttled != 1 || total.WouldDeny != 2 || total.WouldThrottle != 1 {
+		t.Errorf("%+v", sites[0])
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=monitor", 200, nil)
+	s.wants(200, s.get(gptbot, "/private/x"), "after the switch to monitor mode")
+	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
+	s.wants(403, s.get(gptbot, "/private/x"), "after the switch back")
 }

@@ -22,6 +22,7 @@ const (
 	SearchShutOut = "search_shut_out" // robots.txt now disallows / to `*` or a search engine
 	SearchRefused = "search_refused"  // a verified search engine is refused
 	Flood         = "flood"           // robots send far more requests than usual
+	GuardActed    = "guard_acted"     // the setting guard has stopped refusing search engines
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -88,6 +89,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 			list = append(list, refusedSearch(&run, now))
 		}
 	}
+	list = append(list, guard(r, list, now)...)
 	list = append(list, loadAccidents(r.app.Counters.Loads(floodLeast), open, now)...)
 	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
 		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {
@@ -283,7 +285,7 @@ func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0}
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++
 	}

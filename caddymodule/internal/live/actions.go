@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -53,14 +52,21 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 
 // setMode sets the mode of a handler until the next load of the configuration.
 func (r *Reporter) setMode(h *Handler, mode string, now time.Time) error {
-	configured := h.Settings.Mode == config.ModeMonitor
-	monitor := mode == statusapi.Monitor || mode == statusapi.Configured && configured
-	if err := h.SetMode(monitor); err != nil {
+	settings, err := h.Settings.Engine()
+	if err != nil {
+		return err
+	}
+	configured := Mode{settings.Monitor, settings.Except}
+	wanted := Mode{Monitor: mode == statusapi.Monitor}
+	if mode == statusapi.Configured {
+		wanted = configured
+	}
+	if err := h.SetMode(wanted); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h.overridden = monitor != configured; h.overridden {
+	if h.overridden = !wanted.Same(configured); h.overridden {
 		r.modeSet = now
 	}
 	return nil

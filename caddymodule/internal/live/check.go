@@ -83,8 +83,7 @@ func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Che
 
 // check returns the decision of the handler.
 func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) *statusapi.Check {
-	engine, monitor := d.Running()
-	origins := engine.Origins()
+	origins := d.engine().Origins()
 	request := &enforce.Request{
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: d.origin, Client: query.Client, Assumed: true,
 		Time: now, Caller: d.Caller(d.origin),
@@ -108,7 +107,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		}
 		c.ExemptFrom = c.ExemptFrom[:min(len(c.ExemptFrom), statusapi.MaxExemptFrom)]
 	}
-	d.fillCheck(c, &decision, monitor)
+	d.fillCheck(c, &decision)
 	return c
 }
 
@@ -134,8 +133,8 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 }
 
 // fillCheck copies a decision of the handler into c.
-func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision, monitor bool) {
-	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
+func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision) {
+	c.Action, c.Reason = counters.ActionName(d.Action, d.Monitored), d.Reason.String()
 	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
 	c.Purposes = []string{}
 	if d.Agent.Crawler != nil {

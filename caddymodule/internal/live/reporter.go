@@ -47,15 +47,25 @@ type Handler struct {
 	Limiter  throttle.Limiter
 	Verifier *shared.Verifier // nil without verify
 
-	// Running returns the engine in use, and whether it only monitors.
-	Running func() (engine *enforce.Engine, monitor bool)
-	// SetMode switches monitor mode on or off.
-	SetMode func(monitor bool) error
+	// Running returns the engine in use and its mode.
+	Running func() (*enforce.Engine, Mode)
+	// SetMode changes the mode.
+	SetMode func(Mode) error
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(enforce.Origin) enforce.Caller
 
-	overridden bool // the mode is not the configured one; guarded by Reporter.mu
+	overridden bool      // the mode is not the configured one; guarded by Reporter.mu
+	stopped    *Accident // that the setting guard has ended; guarded by Accidents.mu
 }
+
+// Mode has enforce.Settings.Monitor and Except.
+type Mode struct {
+	Monitor bool
+	Except  []string
+}
+
+// Same reports whether two modes are equal.
+func (m Mode) Same(o Mode) bool { return m.Monitor == o.Monitor && slices.Equal(m.Except, o.Except) }
 
 // Reporter implements statusapi.Reporter. Its methods are safe for concurrent use.
 type Reporter struct {
@@ -121,7 +131,10 @@ func (h *Handler) ownedIn(scope statusapi.Scope) []string {
 
 // mode returns the current mode of the handler.
 func (h *Handler) mode() string {
-	if _, monitor := h.Running(); monitor {
+	switch _, m := h.Running(); {
+	case len(m.Except) > 0:
+		return statusapi.Both
+	case m.Monitor:
 		return statusapi.Monitor
 	}
 	return statusapi.Enforce

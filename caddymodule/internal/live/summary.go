@@ -19,7 +19,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		for _, site := range h.Hosts {
 			r.app.Counters.Site(site) // so that sites without requests are included
 			if modes[site] != "" && modes[site] != mode {
-				modes[site] = "both"
+				modes[site] = statusapi.Both
 			} else {
 				modes[site] = mode
 			}

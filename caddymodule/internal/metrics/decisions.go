@@ -34,7 +34,6 @@ const logEvery = 10 * time.Second
 // concurrent use.
 type Decisions struct {
 	log     *zap.Logger
-	monitor bool
 	rows    []atomic.Pointer[row] // by crawler.Crawler.Index, then by class
 	classes int                   // index of the first class's row
 }
@@ -64,9 +63,9 @@ func (c *counter) inc(lookup func() prometheus.Counter) {
 }
 
 // NewDecisions returns a Decisions for the crawlers in a registry.
-func NewDecisions(registry *crawler.Registry, monitor bool, log *zap.Logger) *Decisions {
+func NewDecisions(registry *crawler.Registry, log *zap.Logger) *Decisions {
 	n := registry.Len()
-	return &Decisions{log: log, monitor: monitor, rows: make([]atomic.Pointer[row], n+int(crawler.Library)+1), classes: n}
+	return &Decisions{log: log, rows: make([]atomic.Pointer[row], n+int(crawler.Library)+1), classes: n}
 }
 
 // row returns the row for a decision. It makes the row at the first decision.
@@ -87,7 +86,7 @@ func (c *Decisions) row(d *enforce.Decision) *row {
 func (c *Decisions) Count(q *enforce.Request, d *enforce.Decision, r *http.Request) {
 	row := c.row(d)
 	row.reasons[d.Reason].inc(func() prometheus.Counter {
-		return decisions.WithLabelValues(d.Crawler(), counters.ActionName(d.Action, c.monitor), d.Reason.String())
+		return decisions.WithLabelValues(d.Crawler(), counters.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
 	if (d.Action != enforce.Pass || d.Reason == enforce.Graced) && d.Reason != enforce.Impostor {
 		if missed, ok := row.gates[d.Reason].Pass(q.Time.UnixNano(), logEvery, 0); ok {
@@ -107,7 +106,7 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 	row.claims[claim.State][claim.Method].inc(func() prometheus.Counter {
 		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
 	})
-	if claim.State == verify.Verified && d.Action == enforce.Throttle && !c.monitor {
+	if claim.State == verify.Verified && d.Action == enforce.Throttle && !d.Monitored {
 		row.throttled.inc(func() prometheus.Counter { return verifiedThrottled.WithLabelValues(from.Name, string(from.Purpose())) })
 	}
 	if claim.State != verify.Impostor {
@@ -130,7 +129,7 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 // not logged.
 func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http.Request, missed int64) {
 	fields := []zap.Field{
-		zap.String("action", counters.ActionName(d.Action, c.monitor)),
+		zap.String("action", counters.ActionName(d.Action, d.Monitored)),
 		zap.String("reason", d.Reason.String()),
 		zap.String("crawler", Clip(d.Name())),
 		zap.String("class", d.Agent.Class.String()),
@@ -152,7 +151,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 	}
 	message := "crawler refused by robots.txt"
 	switch {
-	case c.monitor && d.Action != enforce.Pass:
+	case d.Monitored && d.Action != enforce.Pass:
 		message = "crawler would be refused by robots.txt"
 	case d.Version != nil:
 		message = "crawler allowed by an earlier robots.txt"

@@ -17,7 +17,7 @@ import (
 func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	registry := crawler.Builtin()
-	counts := NewDecisions(registry, false, zap.New(core))
+	counts := NewDecisions(registry, zap.New(core))
 	q := &enforce.Request{Target: "/" + strings.Repeat("y", 10_000), Time: time.Unix(1e9, 0)}
 	d := &enforce.Decision{Action: enforce.Deny, Reason: enforce.Disallowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
 	r := &http.Request{Host: "example.com", Header: http.Header{"User-Agent": {strings.Repeat("x", 10_000)}}}
@@ -42,7 +42,7 @@ func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
 
 func TestCountAllocatesNothing(t *testing.T) {
 	registry := crawler.Builtin()
-	counts := NewDecisions(registry, false, zap.NewNop())
+	counts := NewDecisions(registry, zap.NewNop())
 	q, r := &enforce.Request{Time: time.Unix(1e9, 0)}, new(http.Request)
 	d := &enforce.Decision{Reason: enforce.Allowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
 	d.Claim = verify.Result{State: verify.Verified, Method: verify.DNSMethod}

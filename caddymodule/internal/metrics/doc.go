@@ -7,6 +7,6 @@
 // new registry and counters must not start again at zero:
 //
 //	err := metrics.Register(ctx.GetMetricsRegistry())
-//	decisions := metrics.NewDecisions(crawlers, monitor, log)
+//	decisions := metrics.NewDecisions(crawlers, log)
 //	decisions.Count(&request, &decision, r)
 package metrics

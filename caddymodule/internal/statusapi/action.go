@@ -45,12 +45,16 @@ type Mode struct {
 	Since time.Time `json:"since"`
 }
 
-// The values of ModeQuery.Mode.
+// The values of Site.Mode and Handler.Mode.
 const (
-	Enforce    = "enforce"
-	Monitor    = "monitor"
-	Configured = "configured" // the mode in the configuration
+	Enforce = "enforce"
+	Monitor = "monitor"
+	Both    = "both" // some crawlers, or some handlers, are only monitored
 )
+
+// Configured is the value of ModeQuery.Mode for the mode of the configuration,
+// besides Enforce and Monitor.
+const Configured = "configured"
 
 // ModeQuery has the mode to set until the next load of the configuration.
 type ModeQuery struct {

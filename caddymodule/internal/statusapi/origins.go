@@ -18,7 +18,7 @@ type Origin struct {
 	Origin   string   `json:"origin"`   // such as https://example.com; "" if all origins of the handler share it
 	Sites    []string `json:"sites"`    // of the handler, as far as they are in the scope
 	Matcher  string   `json:"matcher"`  // describes the matchers in front of the handler, but for hosts; "" if there are none
-	Mode     string   `json:"mode"`     // enforce or monitor
+	Mode     string   `json:"mode"`     // enforce, monitor or both
 	Source   string   `json:"source"`   // site, file, inline or url
 	Location string   `json:"location"` // of a file or url, without credentials and query
 	Dialect  string   `json:"dialect"`  // rfc9309, 1994 or 1996

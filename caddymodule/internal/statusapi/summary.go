@@ -20,7 +20,7 @@ type Summary struct {
 // of the configuration.
 type Site struct {
 	Name       string          `json:"name"`       // a host, a pattern, or AnySite
-	Mode       string          `json:"mode"`       // enforce, monitor, both (it has handlers of both modes), or off (it has no handler now)
+	Mode       string          `json:"mode"`       // enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
 	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
 	Crawlers   Windows[Counts] `json:"crawlers"`
 	People     Windows[uint64] `json:"people"`

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// mode parses
+//
+//	mode enforce [{
+//		guard
+//	}]
+//	mode monitor [{
+//		enforce <purposes and crawlers...>
+//	}]
+func (p *parser) mode(name string, values []string) error {
+	s := p.settings
+	if err := choice(&s.Mode, modes)(name, values); err != nil {
+		return err
+	}
+	return p.block(table{
+		"guard": func(_ string, values []string) error {
+			switch {
+			case s.Mode != ModeEnforce:
+				return errors.New("guard is for mode enforce: in mode monitor, nothing is refused that it could stop")
+			case len(values) > 0:
+				return errors.New("guard takes no value")
+			}
+			s.Guard = new(true)
+			p.checkLater(func() error {
+				inherits := p.defaults != nil && p.defaults.Verify != nil && !slices.Contains(p.off, "verify")
+				if s.Verify == nil && !inherits && !p.global {
+					return errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
+				}
+				return nil
+			})
+			return nil
+		},
+		"enforce": func(name string, values []string) error {
+			if s.Mode != ModeMonitor {
+				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")
+			}
+			p.checkNames(func(registry *crawler.Registry) error { return managed.CheckNames(registry, "enforce", values) })
+			return words(&s.Enforced, nil)(name, values)
+		},
+	}, nil)
+}
+
+// checkLater calls check after the whole block is parsed. Its error gets the place
+// of this line.
+func (p *parser) checkLater(check func() error) {
+	here := *p.Dispenser
+	p.later = append(p.later, func() error { return place(&here, check()) })
+}
+
+// checkNames is checkLater for names of crawlers. It does not call check if a
+// registry may add names, which is read only when the configuration is loaded.
+func (p *parser) checkNames(check func(*crawler.Registry) error) {
+	p.checkLater(func() error {
+		if registry, complete := p.knownRegistry(); complete {
+			return check(registry)
+		}
+		return nil
+	})
+}

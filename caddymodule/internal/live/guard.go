@@ -1,0 +1,38 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// guard switches the search engines of the handlers with the setting guard to
+// monitor mode, at the first accident of the list that one is refused. It returns
+// the accidents that this has happened.
+func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
+	for _, h := range r.handlers() {
+		for i := range list {
+			one := list[i]
+			if one.Kind != SearchRefused || h.stopped != nil || !config.On(h.Settings.Guard) || !slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
+				continue
+			}
+			if err := h.SetMode(Mode{Except: []string{string(crawler.Search)}}); err != nil {
+				r.app.Log.Error("guard: the mode can't be changed", zap.String("site", one.Site), zap.Error(err))
+				continue
+			}
+			one.Kind, one.Since = GuardActed, now
+			one.message += "; so the setting `guard` lets all search engines pass, and only monitors them, until the next load of the configuration"
+			one.advice = "Mend the line, then run `caddy reload --force` (an unchanged file is not loaded without --force). If the refusals are on purpose, write the rules into `policy`, which the guard leaves alone."
+			h.stopped = &one
+		}
+		if h.stopped != nil && h.mode() == statusapi.Both {
+			acted = append(acted, *h.stopped)
+		}
+	}
+	return acted
+}
