@@ -30,7 +30,7 @@ func enforcing() map[string]any {
 	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40},
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{OK: true},
 		},
@@ -68,7 +68,7 @@ func monitoring() map[string]any {
 	}}
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40},
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
 			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
 		},

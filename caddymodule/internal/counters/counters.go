@@ -100,9 +100,8 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	c, o := s.crawler(&d.Agent), outcomeOf(d)
 	if r.Repeated {
 		c.repeated.Add(1)
-	} else if d.Claim.State != 0 {
-		c.claims[d.Claim.State].Add(1)
 	}
+	c.countClaim(d, r.Repeated)
 	c.decided[o].Add(1)
 	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func TestCountsByCrawlerReasonAndRule(t *testing.T) {
@@ -106,5 +108,42 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	recent := c.Refusals(scope, statusapi.RecentQuery{})
 	if len(recent.Refusals) != 2 || recent.Refusals[0].Host != "made-up.example" || recent.Refusals[1].Host != "a.example" {
 		t.Errorf("refusals: %+v", recent)
+	}
+}
+
+// Refusals of a crawler of the registry count by what is known about the client.
+// Those on purpose do not count: a pace that a group gives to the crawler by name,
+// monitor mode, and impostors.
+func TestRefusedClaims(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site("example.com")
+	rules, err := enforce.Settings{}.Rules(enforce.Response{Status: 200, Body: []byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: GPTBot\nCrawl-delay: 10\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	googlebot := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
+	count := func(a crawler.Agent, why enforce.Reason, state verify.State, group *robots.Group, monitored bool) {
+		d := decision(a, why)
+		d.Claim.State, d.Monitored, d.Rules, d.Group = state, monitored, rules, group
+		site.Count(d, clock.request())
+	}
+	star, named := rules.File().Star(), rules.File().Named("GPTBot")
+	count(googlebot, enforce.Disallowed, verify.Verified, star, false)
+	count(googlebot, enforce.CrawlDelay, verify.Verified, star, false)
+	count(googlebot, enforce.RulesPending, verify.Verified, nil, false)
+	count(googlebot, enforce.CrawlDelay, verify.Verified, named, false)
+	count(googlebot, enforce.Disallowed, verify.Verified, star, true)
+	count(googlebot, enforce.Allowed, verify.Verified, star, false)
+	count(googlebot, enforce.Disallowed, verify.Unverified, star, false)
+	count(googlebot, enforce.Impostor, verify.Impostor, nil, false)
+	count(gptbot, enforce.Disallowed, verify.NoMethod, star, false)
+	count(goodbot, enforce.Disallowed, verify.NoMethod, star, false)
+	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || s.Sites[0].Search.Hour != n {
+		t.Errorf("search engines: %+v", n)
+	}
+	if n := s.Crawlers.Total; n.VerifiedRefused != 3 || n.ClaimsRefused != 2 {
+		t.Errorf("all crawlers: %+v", n)
 	}
 }

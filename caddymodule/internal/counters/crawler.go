@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -25,9 +26,9 @@ type Crawler struct {
 	purposes []crawler.Purpose
 
 	decided  [outcomes]atomic.Uint64
-	repeated atomic.Uint64 // decisions about requests that another handler counted
-	claims   [verify.Impostor + 1]atomic.Uint64
-	gate     gate.Gate // limits the refusals that are kept
+	repeated atomic.Uint64                      // decisions about requests that another handler counted
+	claims   [measures - verified]atomic.Uint64 // of the measures from verified on
+	gate     gate.Gate                          // limits the refusals that are kept
 	run      run
 
 	// Guarded by Counters.mu:
@@ -47,11 +48,30 @@ func (c *Crawler) totals() (t [measures]uint64) {
 		}
 	}
 	t[requests] -= min(repeated, t[requests])
-	t[verified] = c.claims[verify.Verified].Load()
-	t[unverified] = c.claims[verify.Unverified].Load()
-	t[impostors] = c.claims[verify.Impostor].Load()
+	for i := range c.claims {
+		t[int(verified)+i] = c.claims[i].Load()
+	}
 	return t
 }
+
+// countClaim counts what is known about the identity of the client, and whether the
+// request was refused.
+func (c *Crawler) countClaim(d *enforce.Decision, repeated bool) {
+	add := func(m measure) { c.claims[m-verified].Add(1) }
+	if m := claimMeasures[d.Claim.State]; m != requests && !repeated {
+		add(m)
+	}
+	switch {
+	case !c.known || d.Action == enforce.Pass || d.Monitored || d.Reason == enforce.Impostor || isPacedByName(d):
+	case d.Claim.State == verify.Verified:
+		add(verifiedRefused)
+	default:
+		add(claimsRefused)
+	}
+}
+
+// claimMeasures are the measures of the results of verification.
+var claimMeasures = [...]measure{verify.Verified: verified, verify.Unverified: unverified, verify.Impostor: impostors}
 
 // nameOf returns the name of a crawler in the counters: the name in the registry,
 // or the token that the client sent.

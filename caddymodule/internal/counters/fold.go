@@ -3,8 +3,6 @@ package counters
 import (
 	"slices"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // maxBack is the number of minutes by which the clock may be set back. If it is set
@@ -120,9 +118,9 @@ func (c *Crawler) addTo(to *Crawler) {
 		to.folded[o] += n // the site's reasons already have it
 	}
 	to.repeated.Add(c.repeated.Load())
-	to.claims[verify.Verified].Add(c.past[verified].folded)
-	to.claims[verify.Unverified].Add(c.past[unverified].folded)
-	to.claims[verify.Impostor].Add(c.past[impostors].folded)
+	for i := range c.claims {
+		to.claims[i].Add(c.past[int(verified)+i].folded)
+	}
 	for i := range c.past {
 		to.past[i].merge(&c.past[i])
 	}

@@ -55,6 +55,8 @@ const (
 	verified
 	unverified
 	impostors
+	verifiedRefused
+	claimsRefused
 	measures
 )
 

@@ -41,12 +41,12 @@ func (s *run) count(d *enforce.Decision, r *Request) {
 		}
 		return
 	}
-	named, byName := d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star(), false
+	byName := false
 	switch {
-	case d.Layer > enforce.FileLayer, named && d.Action == enforce.Throttle:
+	case d.Layer > enforce.FileLayer, isPacedByName(d):
 		return
 	case d.Reason == enforce.Disallowed:
-		byName = named && !d.Rules.DisallowsStar(r.Target)
+		byName = isNamed(d) && !d.Rules.DisallowsStar(r.Target)
 		if !byName && !d.Group.Match("/").Allowed {
 			return
 		}
@@ -64,6 +64,15 @@ func (s *run) count(d *enforce.Decision, r *Request) {
 	}
 	s.line.Store(int64(d.Line))
 }
+
+// isNamed reports whether a group that names the crawler applies to it.
+func isNamed(d *enforce.Decision) bool {
+	return d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star()
+}
+
+// isPacedByName reports whether the operator gives this crawler by name the pace
+// that it does not keep.
+func isPacedByName(d *enforce.Decision) bool { return d.Action == enforce.Throttle && isNamed(d) }
 
 // isSearch reports whether a decision is about a verified search engine.
 func isSearch(d *enforce.Decision) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -54,6 +55,10 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		}
 		row.addWindows(&site.Crawlers)
 		row.addWindows(&s.Crawlers)
+		if slices.Contains(row.purposes, crawler.Search) {
+			row.addWindows(&site.Search)
+			row.addWindows(&s.Search)
+		}
 		for m, points := range series {
 			row.past[m].addTo(points, of, c.at)
 		}
@@ -93,6 +98,7 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 		Requests: n[requests], Passed: subtract(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
 		Denied: n[denied], Throttled: n[throttled], WouldDeny: n[wouldDeny], WouldThrottle: n[wouldThrottle],
 		Verified: n[verified], Unverified: n[unverified], Impostors: n[impostors],
+		VerifiedRefused: n[verifiedRefused], ClaimsRefused: n[claimsRefused],
 	}
 }
 

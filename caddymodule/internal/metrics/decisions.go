@@ -21,8 +21,8 @@ var (
 	verifications = newCounter("verifications_total",
 		"Requests of crawlers whose claim can be checked, by crawler, method that confirmed the claim, and outcome: verified, impostor or unverified.",
 		"crawler", "method", "outcome")
-	verifiedThrottled = newCounter("verified_throttled_total",
-		"Requests of verified crawlers that were throttled, by crawler and purpose.", "crawler", "purpose")
+	verifiedRefused = newCounter("verified_refused_total",
+		"Requests of verified crawlers that were refused, by crawler, purpose and reason.", "crawler", "purpose", "reason")
 )
 
 // logEvery is the least time between two log lines about one crawler with the
@@ -40,10 +40,10 @@ type Decisions struct {
 
 // row has the counters of one crawler or class.
 type row struct {
-	reasons   [enforce.Reasons]counter
-	gates     [enforce.Reasons]gate.Gate // for log lines, by reason
-	claims    [verify.Impostor + 1][verify.SignatureMethod + 1]counter
-	throttled counter // throttled requests of the verified crawler
+	reasons [enforce.Reasons]counter
+	gates   [enforce.Reasons]gate.Gate // for log lines, by reason
+	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
+	refused [enforce.Reasons]counter // requests of the verified crawler, by reason
 }
 
 // counter is a prometheus.Counter that is looked up at its first use.
@@ -106,8 +106,10 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 	row.claims[claim.State][claim.Method].inc(func() prometheus.Counter {
 		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
 	})
-	if claim.State == verify.Verified && d.Action == enforce.Throttle && !d.Monitored {
-		row.throttled.inc(func() prometheus.Counter { return verifiedThrottled.WithLabelValues(from.Name, string(from.Purpose())) })
+	if claim.State == verify.Verified && d.Action != enforce.Pass && !d.Monitored {
+		row.refused[d.Reason].inc(func() prometheus.Counter {
+			return verifiedRefused.WithLabelValues(from.Name, string(from.Purpose()), d.Reason.String())
+		})
 	}
 	if claim.State != verify.Impostor {
 		return

@@ -18,6 +18,12 @@ type Counts struct {
 	Verified   uint64 `json:"verified"`
 	Unverified uint64 `json:"unverified"`
 	Impostors  uint64 `json:"impostors"`
+
+	// Requests that were denied or throttled, but not by the pace of a group that
+	// names the crawler: of clients that are verified, and of clients that only
+	// claim to be a crawler of the registry. Impostors are in neither.
+	VerifiedRefused uint64 `json:"verified_refused"`
+	ClaimsRefused   uint64 `json:"claims_refused"`
 }
 
 // Add adds other to c.
@@ -31,6 +37,8 @@ func (c *Counts) Add(other Counts) {
 	c.Verified += other.Verified
 	c.Unverified += other.Unverified
 	c.Impostors += other.Impostors
+	c.VerifiedRefused += other.VerifiedRefused
+	c.ClaimsRefused += other.ClaimsRefused
 }
 
 // Windows has a count, or Counts, for several spans of time that end now.

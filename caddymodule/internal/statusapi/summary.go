@@ -9,6 +9,7 @@ type Summary struct {
 
 	Sites    []Site          `json:"sites"`    // ordered by name
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
+	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
 	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
 	Series   Series          `json:"series"`   // for SummaryQuery.Span
@@ -23,6 +24,7 @@ type Site struct {
 	Mode       string          `json:"mode"`       // enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
 	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
 	Crawlers   Windows[Counts] `json:"crawlers"`
+	Search     Windows[Counts] `json:"search"`
 	People     Windows[uint64] `json:"people"`
 }
 

@@ -2,8 +2,9 @@
 // requests of people, with a scale of their own.
 const series = [
 	{ key: 'passed', name: 'passed', mark: 'm-pass', token: '--pass' },
-	{ key: 'denied', name: 'denied', would: 'would be denied', mark: 'm-deny', token: '--deny' },
-	{ key: 'throttled', name: 'throttled', would: 'would be throttled', mark: 'm-throttle', token: '--throttle' },
+	{ key: 'would', name: 'would be refused', mark: 'm-would', token: '--deny' },
+	{ key: 'denied', name: 'denied', mark: 'm-deny', token: '--deny' },
+	{ key: 'throttled', name: 'throttled', mark: 'm-throttle', token: '--throttle' },
 	{ key: 'people', name: 'people', mark: 'm-people', token: '--people' },
 ];
 const periods = {
@@ -13,32 +14,44 @@ const periods = {
 };
 const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
-// nameOf returns the name of a series. In monitor mode nothing is refused, so two
-// series have other names.
-const nameOf = (s) => (state.monitor && s.would) || s.name;
+// hatched returns a hatched fill: what would be refused was let through.
+const hatched = (token) => {
+	const tile = document.createElement('canvas'), c = tile.getContext('2d');
+	tile.width = tile.height = 6;
+	c.strokeStyle = colour(token);
+	c.lineWidth = 2;
+	c.beginPath();
+	for (const x of [-3, 3, 9]) {
+		c.moveTo(x - 3, 6);
+		c.lineTo(x + 3, 0);
+	}
+	c.stroke();
+	return c.createPattern(tile, 'repeat');
+};
 
 const chart = {
 	plots: [], data: null, at: -1,
 
-	// of returns the data to draw. Requests that would have been refused in monitor
-	// mode are added to those that were refused.
+	// of returns the data to draw.
 	of: (s) => ({
-		start: Date.parse(s.start) / 1000, step: s.step, people: s.people, passed: s.passed,
-		denied: s.denied.map((n, i) => n + s.would_deny[i]),
-		throttled: s.throttled.map((n, i) => n + s.would_throttle[i]),
+		start: Date.parse(s.start) / 1000, step: s.step, people: s.people, passed: s.passed, denied: s.denied, throttled: s.throttled,
+		would: s.would_deny.map((n, i) => n + s.would_throttle[i]),
 	}),
+
+	// shown returns the series with a legend: what would be refused only where there is
+	// such a request.
+	shown: (d) => series.filter((s) => s.key !== 'would' || d.would.some(Boolean)),
 
 	// times returns the time at which each step begins, in seconds since 1970.
 	times: (d) => d.passed.map((_, i) => d.start + i * d.step),
 
 	// stacked returns the data for uPlot. The largest sums come first, so that each bar
 	// covers the lower part of the bar behind it.
-	stacked: (d) => [
-		chart.times(d),
-		d.passed.map((n, i) => n + d.denied[i] + d.throttled[i]),
-		d.passed.map((n, i) => n + d.denied[i]),
-		d.passed,
-	],
+	stacked: (d) => {
+		const rows = [d.passed];
+		for (const k of ['would', 'denied', 'throttled']) rows.unshift(rows[0].map((n, i) => n + d[k][i]));
+		return [chart.times(d), ...rows];
+	},
 
 	axes: (height) => [
 		{ stroke: colour('--muted'), font: chart.font(), grid: { show: false }, ticks: { stroke: colour('--line'), width: 1, size: 4 }, size: height, space: 70, values: chart.labels },
@@ -52,7 +65,7 @@ const chart = {
 		cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: 'robots' } },
 		scales: { x: { time: true, range: (u, min, max) => [min - chart.data.step / 2, max + chart.data.step / 2] }, y: { range: (u, min, max) => [0, Math.max(max * 1.05, 4)] } },
 		axes: chart.axes(axisHeight),
-		series: [{}, ...drawn.map((token) => ({ stroke: colour(token), fill: colour(token), width: 0, paths, points: { show: false } }))],
+		series: [{}, ...drawn.map(({ key, token }) => ({ stroke: colour(token), fill: () => key === 'would' ? hatched(token) : colour(token), width: 0, paths, points: { show: false } }))],
 		hooks: { setCursor: [(u) => chart.point(u.cursor.idx)] },
 	}),
 
@@ -62,7 +75,7 @@ const chart = {
 		const before = chart.data;
 		chart.data = d;
 		byId('chartunit').textContent = periods[state.span].unit;
-		const total = ['passed', 'denied', 'throttled', 'people'].reduce((sum, k) => sum + d[k].reduce((a, b) => a + b, 0), 0);
+		const total = series.reduce((sum, s) => sum + d[s.key].reduce((a, b) => a + b, 0), 0);
 		empty('chartempty', total ? '' : 'There were no requests in this period.');
 		if (rebuild || !chart.plots.length || before.step !== d.step || before.passed.length !== d.passed.length) chart.build();
 		else {
@@ -83,8 +96,8 @@ const chart = {
 		const places = [make('div'), make('div')];
 		box.replaceChildren(names[0], places[0], names[1], places[1]);
 		chart.plots = [
-			new uPlot(chart.options(width, tall, 6, ['--throttle', '--deny', '--pass'], bars), chart.stacked(chart.data), places[0]),
-			new uPlot(chart.options(width, Math.round(tall * .42) + 24, 28, ['--people'], bars), [chart.times(chart.data), chart.data.people], places[1]),
+			new uPlot(chart.options(width, tall, 6, series.slice(0, 4).reverse(), bars), chart.stacked(chart.data), places[0]),
+			new uPlot(chart.options(width, Math.round(tall * .42) + 24, 28, series.slice(4), bars), [chart.times(chart.data), chart.data.people], places[1]),
 		];
 	},
 
@@ -104,7 +117,7 @@ const chart = {
 		const i = chart.at >= 0 && chart.at <= last ? chart.at : Math.max(0, last - 1);
 		const begin = (d.start + i * d.step) * 1000;
 		const when = d.step >= 86400 ? day.format(begin) : timeOf(begin) + '–' + minute.format(begin + d.step * 1000);
-		const keys = series.map((s) => make('span', 'key ' + s.mark, nameOf(s) + ' ', make('b', '', count(d[s.key][i]))));
+		const keys = chart.shown(d).map((s) => make('span', 'key ' + s.mark, s.name + ' ', make('b', '', count(d[s.key][i]))));
 		byId('readout').replaceChildren(make('span', '', when + (i === last ? ' (not over yet)' : '')), ...keys);
 		byId('chart').setAttribute('aria-label', 'Chart of requests. ' + byId('readout').textContent.replaceAll(/(\d)([a-z])/g, '$1, $2') + '. Arrow keys move through time.');
 	},
@@ -126,11 +139,11 @@ const chart = {
 		const box = byId('charttable'), d = chart.data;
 		if (!box.parentElement.open || !d) return;
 		const head = make('tr', '', make('th', '', 'From'));
-		for (const s of series) head.append(make('th', 'num', nameOf(s)));
+		for (const s of chart.shown(d)) head.append(make('th', 'num', s.name));
 		const rows = d.passed.map((_, i) => {
 			const begin = (d.start + i * d.step) * 1000;
 			const row = make('tr', '', make('th', '', d.step >= 86400 ? day.format(begin) : timeOf(begin)));
-			for (const s of series) row.append(make('td', 'num', count(d[s.key][i])));
+			for (const s of chart.shown(d)) row.append(make('td', 'num', count(d[s.key][i])));
 			return row;
 		}).reverse();
 		replace(box, JSON.stringify(d), make('table', '', make('thead', '', head), make('tbody', '', ...rows)));

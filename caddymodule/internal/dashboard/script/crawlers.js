@@ -3,8 +3,9 @@ const columns = [
 	{ key: 'name', name: 'Crawler', text: true },
 	{ key: 'purpose', name: 'Purpose', text: true, wide: true },
 	{ key: 'requests', name: 'Requests' },
-	{ key: 'denied', name: 'Denied', would: 'Would deny' },
-	{ key: 'throttled', name: 'Throttled', would: 'Would throttle' },
+	{ key: 'denied', name: 'Denied' },
+	{ key: 'throttled', name: 'Throttled' },
+	{ key: 'would', name: 'Would refuse' },
 	{ key: 'share', name: 'Verified', wide: true },
 	{ key: 'last', name: 'Last', wide: true },
 ];
@@ -21,20 +22,19 @@ const crawlers = {
 				crawlers.sort = { key: c.key, down: crawlers.sort.key === c.key ? !crawlers.sort.down : !c.text };
 				crawlers.show(state.live);
 			});
-			const th = make('th', (c.text ? '' : 'num ') + (c.wide ? 'wide' : ''), button);
+			const th = make('th', (c.text ? '' : 'num ') + (c.wide ? 'wide' : c.key === 'would' ? 'would' : ''), button);
 			th.scope = 'col';
 			head.append(th);
 		}
 		byId('crawlers').tHead.replaceChildren(head);
 	},
 
-	// of returns the row of a crawler. Requests that would have been refused in monitor
-	// mode are added to those that were refused.
+	// of returns the row of a crawler.
 	of: (c) => {
 		const n = c[state.span];
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last), series: c.series,
-			requests: n.requests, passed: n.passed, denied: n.denied + n.would_deny, throttled: n.throttled + n.would_throttle,
+			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
 			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
 		};
 	},
@@ -58,7 +58,7 @@ const crawlers = {
 		if (!live) return;
 		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
-		[...table.tHead.rows[0].cells].forEach((th, i) => { th.firstChild.textContent = (state.monitor && columns[i].would) || columns[i].name; });
+		table.classList.toggle('enforced', !rows.some((row) => row.would));
 		const more = live.crawlers.total - live.crawlers.crawlers.length;
 		empty('crawlersempty', !rows.length ? 'No crawler has sent a request in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
 		table.hidden = !rows.length;
@@ -78,6 +78,7 @@ const crawlers = {
 			make('td', 'num', count(row.requests), crawlers.split(row)),
 			make('td', 'num' + (row.denied ? ' some-deny' : ' none'), count(row.denied)),
 			make('td', 'num' + (row.throttled ? ' some-throttle' : ' none'), count(row.throttled)),
+			make('td', 'num would' + (row.would ? ' some-deny' : ' none'), count(row.would)),
 			make('td', 'num wide' + (crawlers.share(row) < 0 ? ' none' : ''), crawlers.shareText(row) || '–'),
 			make('td', 'num wide', timeOf(row.last)));
 	},
@@ -95,7 +96,7 @@ const crawlers = {
 		svg.setAttribute('viewBox', '0 0 100 1');
 		svg.setAttribute('preserveAspectRatio', 'none');
 		let from = 0;
-		for (const [n, mark] of [[row.passed, 'pass'], [row.denied, 'deny'], [row.throttled, 'throttle']]) {
+		for (const [n, mark] of [[row.passed, 'pass'], [row.would, 'would'], [row.denied, 'deny'], [row.throttled, 'throttle']]) {
 			const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
 			const width = n / row.requests * 100;
 			rect.setAttribute('x', from);

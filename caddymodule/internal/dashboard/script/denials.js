@@ -16,9 +16,8 @@ const denials = {
 
 	show: () => {
 		const list = state.refusals;
-		byId('h-denials').firstChild.textContent = state.monitor ? 'Would be refused ' : 'Refused just now ';
 		byId('denialsunit').textContent = list.length ? 'newest first, a sample for each crawler' : '';
-		empty('denialsempty', list.length ? '' : state.monitor ? 'No request would have been refused yet.' : 'No request has been refused yet.');
+		empty('denialsempty', list.length ? '' : 'No request has been refused yet.');
 		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));
 	},
 

@@ -82,8 +82,8 @@ const actions = {
 	pass: ['passed', 'm-pass'],
 	deny: ['denied', 'm-deny'],
 	throttle: ['throttled', 'm-throttle'],
-	would_deny: ['would be denied', 'm-deny'],
-	would_throttle: ['would be throttled', 'm-throttle'],
+	would_deny: ['would be denied', 'm-would'],
+	would_throttle: ['would be throttled', 'm-would'],
 };
 const actionOf = (a) => actions[a] || [a, ''];
 

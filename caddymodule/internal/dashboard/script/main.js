@@ -56,7 +56,6 @@ const connection = (trouble) => {
 // show shows the last answer.
 const show = async () => {
 	const live = state.live, sites = live.summary.sites;
-	state.monitor = sites.length > 0 && sites.every((s) => s.mode === 'monitor' || s.mode === 'off') && sites.some((s) => s.mode === 'monitor');
 	if (!state.site) state.sites = sites.map((s) => s.name);
 	byId('of').textContent = state.sites.length === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '';
 	byId('hostfield').hidden = state.sites.length < 2;

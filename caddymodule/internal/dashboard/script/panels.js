@@ -4,12 +4,13 @@ const health = {
 		const h = live.summary.health, notes = h.problems.map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
 			p.message + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : ''), p.advice));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
-		const monitored = live.summary.sites.filter((s) => s.mode === 'monitor' || s.mode === 'both').map((s) => s.name);
-		if (monitored.length) {
-			notes.push(health.note('info', 'Monitor mode', 'nothing is refused at ' + monitored.slice(0, 5).join(', ') + (monitored.length > 5 ? ' and ' + (monitored.length - 5) + ' more' : '') + '. The figures show what would be refused.', ''));
+		const monitored = (mode) => live.summary.sites.filter((s) => s.mode === mode).map((s) => s.name);
+		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
+			const at = monitored(mode);
+			if (at.length) notes.push(health.note('info', 'Monitor mode', what + at.slice(0, 5).join(', ') + (at.length > 5 ? ' and ' + (at.length - 5) + ' more' : '') + '. The figures show apart what would be refused.', ''));
 		}
 		if (!h.problems.length) notes.unshift(health.note('good', 'All is well', health.summary(live), ''));
-		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored, live.summary.origins]), ...notes);
+		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored('monitor'), monitored('both'), live.summary.origins]), ...notes);
 	},
 
 	summary: (live) => {
@@ -29,17 +30,24 @@ const figures = {
 		return Math.round((values[last] || 0) + (values[last - 1] || 0) * left);
 	},
 
+	// search says how much is known about search engines. A claim that nobody has
+	// checked can be anybody's.
+	search: (s) => s.verified ? 'of ' + count(s.verified) + ' verified requests in the last ' + state.span
+		: s.requests ? 'not known: no request was verified in the last ' + state.span + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused' : 'none came in the last ' + state.span,
+
 	show: (live) => {
 		const hour = live.hour, d = chart.of(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
-		const all = d.passed.map((n, i) => n + d.denied[i] + d.throttled[i]);
+		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.summary.search[state.span];
 		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
 		const tiles = [
 			['Crawlers', 'm-pass', figures.rate(all, hour), sub(w.requests, w.impostors ? ', ' + plural(w.impostors, 'impostor', 'impostors') : '')],
-			[state.monitor ? 'Would be denied' : 'Denied', 'm-deny', figures.rate(d.denied, hour), sub(w.denied + w.would_deny)],
-			[state.monitor ? 'Would be throttled' : 'Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled + w.would_throttle)],
+			['Denied', 'm-deny', figures.rate(d.denied, hour), sub(w.denied)],
+			['Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled)],
+			...(w.would_deny + w.would_throttle ? [['Would be refused', 'm-would', figures.rate(d.would, hour), sub(w.would_deny + w.would_throttle)]] : []),
 			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
 		];
-		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
+		tiles.push(['Verified search engines refused', !search.verified ? '' : search.verified_refused ? 'm-bad' : 'm-good', search.verified ? search.verified_refused : NaN, figures.search(search)]);
+		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', isNaN(n) ? '–' : count(n), make('div', 'sub', text)))));
 	},
 };
 

@@ -4,7 +4,6 @@ const state = {
 	sites: [], // all sites that the page may show
 	live: null, etag: '', asked: '', // the last answer, its entity tag, and the parameters of its request
 	refusals: [], last: 0, // newest first, and the highest Seq
-	monitor: false, // all sites are in monitor mode
 	now: 0, answered: 0, failures: 0, // the time of the last answer in milliseconds since 1970, by the server's and the browser's clock
 	paused: false, timer: 0, controller: null,
 };
