@@ -18,6 +18,7 @@ type Ceiling struct {
 	used atomic.Int64
 
 	mu        sync.Mutex
+	rules     map[*Rules]int    // how many engines use each
 	documents map[*document]int // how many rules use each
 }
 
@@ -27,7 +28,7 @@ func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory
 	}
-	return &Ceiling{max: max, documents: make(map[*document]int)}
+	return &Ceiling{max: max, rules: make(map[*Rules]int), documents: make(map[*document]int)}
 }
 
 // add adds n octets; n may be negative.
@@ -37,23 +38,32 @@ func (c *Ceiling) add(n int64) {
 	}
 }
 
-// use adds the octets of rules (change is 1), or subtracts them (-1). A document
-// counts once.
+// use adds the octets of rules (change is 1), or subtracts them (-1). Rules and
+// documents count once.
 func (c *Ceiling) use(rules *Rules, change int) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !isEdge(c.rules, rules, change) {
+		return
+	}
 	octets := rules.octets
-	before := c.documents[rules.document]
-	if c.documents[rules.document] += change; before == 0 || before+change == 0 {
+	if isEdge(c.documents, rules.document, change) {
 		octets += rules.document.octets
 	}
-	if before+change == 0 {
-		delete(c.documents, rules.document)
-	}
 	c.used.Add(int64(change) * octets)
+}
+
+// isEdge counts one more use (1) or one less (-1), and reports whether it is the
+// first or was the last.
+func isEdge[K comparable](uses map[K]int, key K, change int) bool {
+	before := uses[key]
+	if uses[key] += change; before+change == 0 {
+		delete(uses, key)
+	}
+	return before == 0 || before+change == 0
 }
 
 // exceeded reports whether the rules take more than they may.

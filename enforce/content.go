@@ -12,7 +12,7 @@ type content struct {
 	apart   bool    // see Response.Apart
 }
 
-// key returns the key of the rules in Origins.shared.
+// key returns a hash of the content.
 func (c *content) key() uint64 {
 	key := maphash.Bytes(hashSeed, c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
 	if c.denyAll {
@@ -33,11 +33,26 @@ func without(out Outcome, resp Response) content {
 	return c
 }
 
-// rulesOf compiles a content to rules.
+// rulesKey says which rules are equal, apart from a collision of content.
+type rulesKey struct {
+	settings *compiledSettings
+	content  uint64
+}
+
+var allRules interned[rulesKey, Rules]
+
+// rulesOf compiles a content to rules. All origins with the same settings and file
+// share them, so that hosts that clients invent need little memory.
 func (s *compiledSettings) rulesOf(c content) *Rules {
 	if c.state != Loaded {
 		c.body = nil // the file has only the lines of the operator
 	}
+	rules, _ := allRules.get(rulesKey{s, c.key()}, func() (*Rules, error) { return s.newRules(c), nil })
+	return rules
+}
+
+// newRules is rulesOf for rules that are not shared.
+func (s *compiledSettings) newRules(c content) *Rules {
 	if c.state == Loaded || s.publishes() && !c.apart {
 		return s.compile(c)
 	}

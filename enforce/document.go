@@ -2,10 +2,7 @@ package enforce
 
 import (
 	"hash/maphash"
-	"runtime"
-	"sync"
 	"unsafe"
-	"weak"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/heapsize"
@@ -34,11 +31,7 @@ type documentKey struct {
 	strict   bool
 }
 
-// documents has the documents that are in use.
-var documents = struct {
-	sync.Mutex
-	byKey map[documentKey]weak.Pointer[document]
-}{byKey: make(map[documentKey]weak.Pointer[document])}
+var documents interned[documentKey, document]
 
 // hashSeed is random, so that nobody can write two texts with the same hash.
 var hashSeed = maphash.MakeSeed()
@@ -46,29 +39,8 @@ var hashSeed = maphash.MakeSeed()
 // documentOf returns the document of a text, which must not change afterwards.
 func (r *compiledSettings) documentOf(text []byte) *document {
 	key := documentKey{maphash.Bytes(hashSeed, text), r.Registry, r.Dialect, r.Strict}
-	documents.Lock()
-	d := documents.byKey[key].Value()
-	documents.Unlock()
-	if d != nil {
-		return d
-	}
-	d = r.parse(text) // takes long, so not while the lock is held
-	documents.Lock()
-	defer documents.Unlock()
-	if other := documents.byKey[key].Value(); other != nil {
-		return other
-	}
-	documents.byKey[key] = weak.Make(d)
-	runtime.AddCleanup(d, forgetDocument, key)
+	d, _ := documents.get(key, func() (*document, error) { return r.parse(text), nil })
 	return d
-}
-
-func forgetDocument(key documentKey) {
-	documents.Lock()
-	defer documents.Unlock()
-	if documents.byKey[key].Value() == nil {
-		delete(documents.byKey, key)
-	}
 }
 
 func (r *compiledSettings) parse(text []byte) *document {

@@ -159,6 +159,9 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	if p.ctx.Err() != nil && err != nil {
 		return FetchEvent{}, false // closed: there is no result to report
 	}
+	if cap(resp.Body) > len(resp.Body)+len(resp.Body)/8 {
+		resp.Body = bytes.Clone(resp.Body) // without the rest of the buffer, since it is kept
+	}
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
 	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
@@ -201,7 +204,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
 	}
 	ev.Was, e.was = e.was, nil
-	good, changed := e.good, e.lastFetch.Load()
+	changed := e.lastFetch.Load()
 	e.mu.Unlock()
 	if ev.Was == nil && current != nil {
 		ev.Was = current.publishedText()
@@ -210,6 +213,12 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		current = p.set(e, inForce, changed)
 	}
 	p.forgetEnded(e, now.UnixNano())
+	e.mu.Lock()
+	if e.good.state == Loaded && current.state == Loaded && bytes.Equal(e.good.body, current.body) {
+		e.good.body = current.body // one copy for all origins that share the rules
+	}
+	good := e.good
+	e.mu.Unlock()
 	if !good.at.Before(now) { // this fetch found it
 		good.published = current.publishedText()
 		p.cfg.Copies.put(e.origin, good)
@@ -248,8 +257,7 @@ func (p *Origins) pause(e *entry, state Outcome) time.Duration {
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set compiles a content and puts it in force for e. Origins with the same file
-// share one Rules, so that hosts that clients invent need little memory.
+// set compiles a content and puts it in force for e.
 //
 // changed is the time from which clients received the file: the start of the
 // fetch that found it, because a client that reads /robots.txt starts a fetch.
@@ -258,18 +266,9 @@ func (p *Origins) pause(e *entry, state Outcome) time.Duration {
 // one.)
 func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 	p.joinHistory(e)
-	key := c.key()
-	p.mu.Lock()
-	rules := p.shared[key]
-	p.mu.Unlock()
-	if rules == nil || !bytes.Equal(rules.body, c.body) {
-		rules = p.compile(c) // takes long, so not while p.mu is held
-	}
+	rules := p.compile(c) // takes long, so not while p.mu is held
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if other := p.shared[key]; other != nil && bytes.Equal(other.body, c.body) {
-		rules = other
-	}
 	p.put(e, rules, changed)
 	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e, true)) {
 	}
@@ -293,13 +292,9 @@ func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 // acquire counts one more use of rules by an origin, in force or as an
 // earlier version. The caller holds p.mu.
 func (p *Origins) acquire(rules *Rules) {
-	if rules.users++; rules.users > 1 {
-		return
+	if p.users[rules]++; p.users[rules] == 1 {
+		p.account(rules, 1)
 	}
-	if key := rules.key(); p.shared[key] == nil {
-		p.shared[key] = rules
-	}
-	p.account(rules, 1)
 }
 
 // release is the opposite of acquire. rules may be nil. The caller holds p.mu.
@@ -307,13 +302,10 @@ func (p *Origins) release(rules *Rules) {
 	if rules == nil {
 		return
 	}
-	if rules.users--; rules.users > 0 {
-		return
+	if p.users[rules]--; p.users[rules] == 0 {
+		delete(p.users, rules)
+		p.account(rules, -1)
 	}
-	if key := rules.key(); p.shared[key] == rules {
-		delete(p.shared, key)
-	}
-	p.account(rules, -1)
 }
 
 // account tells the Ceiling that p begins (1) or ceases (-1) to use rules, unless

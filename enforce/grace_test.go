@@ -299,8 +299,8 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.clock.advance(GracePeriod)
 	g.reread()
-	if h := g.history(); len(h.earlier) != 0 || len(g.origins.shared) != 1 || g.origins.withEarlier.Load() != 0 {
-		t.Errorf("after 24 hours: %d earlier versions, %d all, %d origins with earlier versions", len(h.earlier), len(g.origins.shared), g.origins.withEarlier.Load())
+	if h := g.history(); len(h.earlier) != 0 || len(g.origins.users) != 1 || g.origins.withEarlier.Load() != 0 {
+		t.Errorf("after 24 hours: %d earlier versions, %d all, %d origins with earlier versions", len(h.earlier), len(g.origins.users), g.origins.withEarlier.Load())
 	}
 }
 

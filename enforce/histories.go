@@ -32,6 +32,7 @@ type histories struct {
 	generation int
 	size       int
 	records    map[historyKey]*historyRecord
+	origins    map[historyKey][]Origin // of the records with a scheme, by handler and host
 }
 
 // historyKey identifies a history. If one file serves all origins of a place,
@@ -58,7 +59,9 @@ type versionRecord struct {
 }
 
 // newHistories returns empty histories.
-func newHistories() *histories { return &histories{records: make(map[historyKey]*historyRecord)} }
+func newHistories() *histories {
+	return &histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]Origin)}
+}
 
 // begin returns the generation of an Origins that stores histories from now on.
 // An Origins of an earlier generation can't overwrite them.
@@ -80,14 +83,19 @@ func (s *histories) get(keys []historyKey, perOrigin bool) (latest *historyRecor
 	defer s.mu.Unlock()
 	for _, key := range keys {
 		latest = s.records[key].later(latest)
-		if perOrigin {
-			latest = s.records[historyKey{key.handler, Origin{Host: key.origin.Host}}].later(latest)
+		switch {
+		case perOrigin:
+			latest = s.records[key.ofHost()].later(latest)
 			latest = s.records[historyKey{key.handler, Origin{}}].later(latest)
-			continue
-		}
-		for other, rec := range s.records {
-			if other.handler == key.handler && (other.origin.Host == key.origin.Host || key.origin.isZero()) {
-				latest = rec.later(latest)
+		case key.origin.isZero():
+			for other, rec := range s.records {
+				if other.handler == key.handler {
+					latest = rec.later(latest)
+				}
+			}
+		default:
+			for _, o := range s.origins[key] {
+				latest = s.records[historyKey{key.handler, o}].later(latest)
 			}
 		}
 	}
@@ -123,7 +131,9 @@ func (s *histories) put(keys []historyKey, generation int, h *history) {
 			continue
 		}
 		s.size += rec.size() - old.size()
-		s.records[key] = rec
+		if s.records[key] = rec; old == nil && key != key.ofHost() {
+			s.origins[key.ofHost()] = append(s.origins[key.ofHost()], key.origin)
+		}
 	}
 	for key, old := range s.records {
 		if len(s.records) <= maxHistories && s.size <= maxHistoriesSize {
@@ -132,7 +142,19 @@ func (s *histories) put(keys []historyKey, generation int, h *history) {
 		if !slices.Contains(keys, key) {
 			s.size -= old.size()
 			delete(s.records, key)
+			s.forgetOrigin(key)
 		}
+	}
+}
+
+// ofHost returns the key of a source that serves all origins of the host.
+func (k historyKey) ofHost() historyKey { return historyKey{k.handler, Origin{Host: k.origin.Host}} }
+
+// forgetOrigin drops a key from origins. The caller holds mu.
+func (s *histories) forgetOrigin(key historyKey) {
+	left := slices.DeleteFunc(s.origins[key.ofHost()], func(o Origin) bool { return o == key.origin })
+	if s.origins[key.ofHost()] = left; len(left) == 0 {
+		delete(s.origins, key.ofHost())
 	}
 }
 

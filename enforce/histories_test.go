@@ -182,10 +182,13 @@ func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	}
 	generation := s.begin()
 	for i := range maxHistories + 100 {
-		s.put([]historyKey{{"", Origin{Host: fmt.Sprint(i)}}}, generation, rules(10))
+		s.put([]historyKey{{"", Origin{Scheme: "https", Host: fmt.Sprint(i)}}}, generation, rules(10))
 	}
 	if len(s.records) != maxHistories || s.size != 10*maxHistories {
 		t.Errorf("%d histories of %d octets", len(s.records), s.size)
+	}
+	if len(s.origins) != maxHistories {
+		t.Errorf("%d histories by host", len(s.origins))
 	}
 	for i := range 40 {
 		s.put([]historyKey{{"", Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(1<<20))

@@ -295,13 +295,7 @@ func (p *Origins) endGrace(o Origin) (n int) {
 // long, so the caller must not hold p.mu.
 func (p *Origins) compileVersions(rec *historyRecord) *history {
 	compile := func(c content) *Rules {
-		c.apart = true // the text already has the lines of the operator
-		p.mu.Lock()
-		shared := p.shared[c.key()]
-		p.mu.Unlock()
-		if shared != nil && string(shared.body) == string(c.body) {
-			return shared
-		}
+		c.apart = p.pending.settings.publishes() // the text already has the lines of the operator
 		return p.compile(c)
 	}
 	h := &history{current: compile(rec.current.content), from: rec.from, periods: slices.Clone(rec.periods)}

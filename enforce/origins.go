@@ -32,18 +32,17 @@ type Origins struct {
 	generation int
 	histories  *histories // nil without Config.Handler
 
-	mu      sync.Mutex        // guards table, shared, retired and changes of histories
-	shared  map[uint64]*Rules // by content.key: origins with the same file share one Rules
-	dropped [2]dropped        // names in the files of evicted origins; the second one has the invented hosts
+	mu      sync.Mutex     // guards table, users, retired and changes of histories
+	users   map[*Rules]int // how many origins have the rules, in force or as an earlier version
+	dropped [2]dropped     // names in the files of evicted origins; the second one has the invented hosts
 	retired bool
 }
 
 // entry is the record of one origin.
 type entry struct {
 	origin        Origin
-	pending       *Rules                // in force until there are rules
-	evicted       bool                  // an earlier entry of the origin was evicted
-	next          atomic.Pointer[entry] // in the same bucket
+	pending       *Rules // in force until there are rules
+	evicted       bool   // an earlier entry of the origin was evicted
 	rules         atomic.Pointer[Rules]
 	history       atomic.Pointer[history] // nil if the origin has had no version
 	historyJoined atomic.Bool             // the history of an earlier configuration was looked for
@@ -87,11 +86,7 @@ func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins 
 // use sets the settings of p and empties its table.
 func (p *Origins) use(settings *compiledSettings) {
 	p.compile, p.pending = settings.rulesOf, settings.rulesOf(content{state: Pending})
-	size := p.cfg.MaxOrigins
-	if !p.source.PerOrigin() {
-		size = 1
-	}
-	p.table, p.shared = newOriginTable(size), make(map[uint64]*Rules)
+	p.table, p.users = newOriginTable(), make(map[*Rules]int)
 }
 
 // with returns an Origins that holds what p does, compiled by other settings. The
@@ -165,7 +160,7 @@ func (p *Origins) retire() {
 	if p.retired {
 		return
 	}
-	for _, rules := range p.shared {
+	for rules := range p.users {
 		p.account(rules, -1)
 	}
 	p.cfg.Ceiling.add(-entrySize * p.table.n.Load())

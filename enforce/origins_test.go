@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,5 +306,37 @@ func TestRereadDuringARead(t *testing.T) {
 		if n := p.source.count(home); n != 2 {
 			t.Errorf("%d reads, want 2", n)
 		}
+	}
+}
+
+// Lookups find all entries while the table grows.
+func TestLookupsWhileTheTableGrows(t *testing.T) {
+	const hosts = 2000
+	table, first := newOriginTable(), Origin{Host: "first"}
+	table.insert(&entry{origin: first})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range hosts {
+			table.insert(&entry{origin: Origin{Host: fmt.Sprint(i)}})
+		}
+	}()
+	for n := 0; n <= hosts; n = int(table.n.Load()) {
+		if table.find(first) == nil {
+			t.Fatalf("not found among %d", n)
+		}
+	}
+	<-done
+	for i := range hosts {
+		if table.find(Origin{Host: fmt.Sprint(i)}) == nil {
+			t.Errorf("%d is not found", i)
+		}
+	}
+	for range 2 {
+		table.remove(table.find(first))
+		if n := len(slices.Collect(table.all())); n != hosts || table.find(first) != nil {
+			t.Errorf("%d entries after the first was removed", n)
+		}
+		table.insert(&entry{origin: first})
 	}
 }

@@ -7,13 +7,21 @@ import (
 	"time"
 )
 
-// origins is a hash table of entries by origin. Lookups take no lock. To change
-// the table, a caller must hold Origins.mu.
+// originTable is a hash table of entries by origin, which grows with their number.
+// Lookups take no lock. To change the table, a caller must hold Origins.mu.
 type originTable struct {
 	seed    maphash.Seed
-	buckets []atomic.Pointer[entry] // linked lists; their number is a power of two
+	buckets atomic.Pointer[[]bucket] // their number is a power of two
 	n       atomic.Int64
 	hand    int // bucket at which the next search for an entry to evict begins
+}
+
+// bucket is a linked list of entries.
+type bucket = atomic.Pointer[link]
+
+type link struct {
+	*entry
+	next bucket
 }
 
 const (
@@ -23,52 +31,64 @@ const (
 	evictionSample = 1024
 )
 
-// newOrigins returns a table for about size entries.
-func newOriginTable(size int) *originTable {
-	n := 1
-	for n < size && n < maxBuckets {
-		n *= 2
-	}
-	return &originTable{seed: maphash.MakeSeed(), buckets: make([]atomic.Pointer[entry], n)}
+// newOriginTable returns an empty table.
+func newOriginTable() *originTable {
+	t := &originTable{seed: maphash.MakeSeed()}
+	t.buckets.Store(new(make([]bucket, 1)))
+	return t
 }
 
-func (t *originTable) bucket(o Origin) *atomic.Pointer[entry] {
-	if len(t.buckets) == 1 {
-		return &t.buckets[0]
+func (t *originTable) bucket(o Origin) *bucket { return t.bucketIn(*t.buckets.Load(), o) }
+
+func (t *originTable) bucketIn(buckets []bucket, o Origin) *bucket {
+	if len(buckets) == 1 {
+		return &buckets[0]
 	}
 	h := maphash.String(t.seed, o.Host) ^ uint64(o.Port)*0x9e3779b97f4a7c15 ^ uint64(len(o.Scheme))
-	return &t.buckets[h&uint64(len(t.buckets)-1)]
+	return &buckets[h&uint64(len(buckets)-1)]
+}
+
+func addTo(b *bucket, e *entry) {
+	l := &link{entry: e}
+	l.next.Store(b.Load())
+	b.Store(l)
 }
 
 // find returns the entry of an origin, or nil.
 func (t *originTable) find(o Origin) *entry {
-	for e := t.bucket(o).Load(); e != nil; e = e.next.Load() {
-		if e.origin == o {
-			return e
+	for l := t.bucket(o).Load(); l != nil; l = l.next.Load() {
+		if l.origin == o {
+			return l.entry
 		}
 	}
 	return nil
 }
 
-// insert adds an entry whose origin is not in the table.
+// insert adds an entry whose origin is not in the table. Before there are more
+// entries than buckets, it makes new buckets: lookups that are just in the old
+// ones still find all others.
 func (t *originTable) insert(e *entry) {
-	b := t.bucket(e.origin)
-	e.next.Store(b.Load())
-	b.Store(e)
-	t.n.Add(1)
+	if n := len(*t.buckets.Load()); int(t.n.Add(1)) > n && n < maxBuckets {
+		larger := make([]bucket, 4*n)
+		for known := range t.all() {
+			addTo(t.bucketIn(larger, known.origin), known)
+		}
+		t.buckets.Store(&larger)
+	}
+	addTo(t.bucket(e.origin), e)
 }
 
-// remove removes an entry. The entry keeps its link to the next one for lookups
-// that are just there.
+// remove removes an entry. Its link keeps the next one for lookups that are just
+// there.
 func (t *originTable) remove(gone *entry) {
-	link := t.bucket(gone.origin)
-	for e := link.Load(); e != nil; e = link.Load() {
-		if e == gone {
-			link.Store(e.next.Load())
+	b := t.bucket(gone.origin)
+	for l := b.Load(); l != nil; l = b.Load() {
+		if l.entry == gone {
+			b.Store(l.next.Load())
 			t.n.Add(-1)
 			return
 		}
-		link = &e.next
+		b = &l.next
 	}
 }
 
@@ -76,9 +96,10 @@ func (t *originTable) remove(gone *entry) {
 // removed meanwhile.
 func (t *originTable) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		for i := range t.buckets {
-			for e := t.buckets[i].Load(); e != nil; e = e.next.Load() {
-				if !yield(e) {
+		buckets := *t.buckets.Load()
+		for i := range buckets {
+			for l := buckets[i].Load(); l != nil; l = l.next.Load() {
+				if !yield(l.entry) {
 					return
 				}
 			}
@@ -90,15 +111,15 @@ func (t *originTable) all() iter.Seq[*entry] {
 // none. It chooses the lowest value, and among equal values the entry that was
 // used least recently.
 func (t *originTable) leastValuable(keep *entry) (worst *entry) {
-	seen := 0
-	for range t.buckets {
-		t.hand = (t.hand + 1) & (len(t.buckets) - 1)
-		for e := t.buckets[t.hand].Load(); e != nil; e = e.next.Load() {
-			if e == keep {
+	seen, buckets := 0, *t.buckets.Load()
+	for range buckets {
+		t.hand = (t.hand + 1) & (len(buckets) - 1)
+		for l := buckets[t.hand].Load(); l != nil; l = l.next.Load() {
+			if l.entry == keep {
 				continue
 			}
-			if seen++; worst == nil || e.lessValuable(worst) {
-				worst = e
+			if seen++; worst == nil || l.lessValuable(worst) {
+				worst = l.entry
 			}
 		}
 		if seen >= evictionSample {

@@ -38,7 +38,6 @@ type Rules struct {
 	merged   Merged // nil if text has no lines of the operator
 	mergeErr error
 	octets   int64 // of memory without document, as estimated
-	users    int   // how many origins share it, in force or as an earlier version; guarded by Origins.mu
 }
 
 // namedPlan is the plan of a crawler that the file names: crawler.Crawler.Index,

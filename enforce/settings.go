@@ -16,6 +16,10 @@ import (
 // robots.txt applies to, and how it is read. The zero value of each field is
 // its default.
 type Settings struct {
+	// ID is the same only for settings that differ at most in Registry,
+	// Verification, Monitor and Except. Engines share what they compile with the
+	// same settings. Without an ID, each engine compiles for itself.
+	ID string
 	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
 	// SourceFile is the name of the file that has the source's text, for
@@ -128,10 +132,32 @@ type compiledSettings struct {
 	usesAddr    bool             // decisions depend on the client's address
 }
 
+// settingsKey says which settings are equal.
+type settingsKey struct {
+	id           string
+	registry     *crawler.Registry
+	verification Verification
+	monitor      bool
+	except       string
+}
+
+var allSettings interned[settingsKey, compiledSettings]
+
 func (r Settings) compile() (*compiledSettings, error) {
 	if r.Registry == nil {
 		r.Registry = crawler.Builtin()
 	}
+	if r.ID == "" {
+		return r.compileAlone()
+	}
+	key := settingsKey{id: r.ID, registry: r.Registry, monitor: r.Monitor, except: strings.Join(r.Except, "\n")}
+	if r.Verification != nil {
+		key.verification = *r.Verification
+	}
+	return allSettings.get(key, r.compileAlone)
+}
+
+func (r Settings) compileAlone() (*compiledSettings, error) {
 	if r.MaxDelay <= 0 {
 		r.MaxDelay = throttle.DefaultMaxDelay
 	}

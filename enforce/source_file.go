@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -44,10 +45,11 @@ func (s File) Fetch(ctx context.Context, _ Origin) (Response, error) {
 }
 
 func (s File) read() ([]byte, error) {
-	// Opening a named pipe would wait for a writer.
-	if info, err := os.Stat(s.Path); err != nil {
+	info, err := os.Stat(s.Path)
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
 		return nil, fmt.Errorf("%s is not a regular file", s.Path)
 	}
 	f, err := os.Open(s.Path)
@@ -55,7 +57,9 @@ func (s File) read() ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
+	body := bytes.NewBuffer(make([]byte, 0, min(info.Size(), robots.MaxSize)+bytes.MinRead))
+	_, err = body.ReadFrom(io.LimitReader(f, robots.MaxSize+1))
+	return body.Bytes(), err
 }
 
 // PerOrigin returns false: the file serves all origins.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -214,6 +215,7 @@ func On(value *bool) bool { return value != nil && *value }
 // Engine converts the settings to the engine's, without a registry.
 func (s *Settings) Engine() (r enforce.Settings, err error) {
 	r = enforce.Settings{
+		ID:                  s.id(),
 		ExemptPaths:         s.ExemptPaths,
 		HTTPClients:         On(s.HTTPClients),
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
@@ -250,6 +252,19 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 		r.Except = s.Enforced
 	}
 	return r, nil
+}
+
+// id returns enforce.Settings.ID.
+func (s *Settings) id() string {
+	same := *s
+	if s.SourceKind() != SourceInline { // of which the engine needs the lines
+		same.Source = nil
+	}
+	text, err := json.Marshal(&same)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // Check checks the settings alone: it reads no files and uses no network.

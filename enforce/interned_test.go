@@ -1,0 +1,69 @@
+package enforce
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Engines with the same settings and files share what they compile, which counts
+// once for the Ceiling. Without an ID, or with another registry, they do not.
+func TestEqualSettingsShareRules(t *testing.T) {
+	ceiling := NewCeiling(1 << 40)
+	load := func(s Settings) (*Engine, *Rules) {
+		e, err := NewEngine(s, Inline(site), throttle.NewMemory(1), Config{Ceiling: ceiling})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, e.Origins().Load(context.Background())
+	}
+	one, rules := load(Settings{ID: "same"})
+	used, _ := ceiling.Usage()
+	two, again := load(Settings{ID: "same"})
+	if both, _ := ceiling.Usage(); rules != again || both != used+entrySize {
+		t.Errorf("rules are shared: %v; %d octets for one engine, %d for two", rules == again, used, both)
+	}
+	one.Close()
+	if left, _ := ceiling.Usage(); left != used {
+		t.Errorf("%d octets after one of them is closed, want %d", left, used)
+	}
+	changed, err := two.With(func(s *Settings) { s.Monitor = true }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := changed.Origins().of(Origin{}); r == rules || !r.settings.Monitor {
+		t.Error("the mode changed, and not the settings of the rules")
+	}
+	changed.Close()
+	if left, _ := ceiling.Usage(); left != 0 {
+		t.Errorf("%d octets after all are closed", left)
+	}
+	for _, s := range []Settings{{ID: "other"}, {}, {}} {
+		e, other := load(s)
+		defer e.Close()
+		if other == rules {
+			t.Errorf("other settings (ID %q) have the same rules", s.ID)
+		}
+		rules = other
+	}
+}
+
+// What nobody uses is forgotten.
+func TestInternedValuesAreForgotten(t *testing.T) {
+	var all interned[int, [64]byte]
+	create := func() (*[64]byte, error) { return new([64]byte), nil }
+	kept, _ := all.get(1, create)
+	_, _ = all.get(2, create)
+	for all.known(2) != nil {
+		runtime.GC()
+	}
+	if again, _ := all.get(1, create); again != kept {
+		t.Error("a value in use was made twice")
+	}
+	if again, _ := all.get(2, create); all.known(2) != again {
+		t.Error("a value is not known after its predecessor was forgotten")
+	}
+	runtime.KeepAlive(kept)
+}
