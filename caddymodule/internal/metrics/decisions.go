@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,8 +35,8 @@ const logEvery = 10 * time.Second
 // concurrent use.
 type Decisions struct {
 	log     *zap.Logger
-	rows    []atomic.Pointer[row] // by crawler.Crawler.Index, then by class
-	classes int                   // index of the first class's row
+	rows    func() []atomic.Pointer[row] // by crawler.Crawler.Index, then by class
+	classes int                          // index of the first class's row
 }
 
 // row has the counters of one crawler or class.
@@ -65,7 +66,8 @@ func (c *counter) inc(lookup func() prometheus.Counter) {
 // NewDecisions returns a Decisions for the crawlers in a registry.
 func NewDecisions(registry *crawler.Registry, log *zap.Logger) *Decisions {
 	n := registry.Len()
-	return &Decisions{log: log, rows: make([]atomic.Pointer[row], n+int(crawler.Library)+1), classes: n}
+	rows := sync.OnceValue(func() []atomic.Pointer[row] { return make([]atomic.Pointer[row], n+int(crawler.Library)+1) })
+	return &Decisions{log: log, rows: rows, classes: n}
 }
 
 // row returns the row for a decision. It makes the row at the first decision.
@@ -74,11 +76,12 @@ func (c *Decisions) row(d *enforce.Decision) *row {
 	if d.Agent.Crawler != nil {
 		i = d.Agent.Crawler.Index()
 	}
-	if row := c.rows[i].Load(); row != nil {
+	at := &c.rows()[i]
+	if row := at.Load(); row != nil {
 		return row
 	}
-	c.rows[i].CompareAndSwap(nil, new(row))
-	return c.rows[i].Load()
+	at.CompareAndSwap(nil, new(row))
+	return at.Load()
 }
 
 // Count counts a decision. It logs a refusal, a request that passes only by

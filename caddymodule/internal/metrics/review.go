@@ -1,8 +1,9 @@
 package metrics
 
 import (
-	"slices"
+	"maps"
 	"sync"
+	"time"
 	"weak"
 
 	"go.uber.org/zap"
@@ -21,61 +22,108 @@ const MaxFindings = 10
 
 // Bounds of a review.
 const (
-	maxReviews  = 256 // files that wait for their review
-	maxReviewed = 64  // files that are remembered as reviewed
+	maxReviews  = 10_000 // files that wait for their review
+	maxReviewed = 10_000 // files that are remembered as reviewed
 )
 
+// reviewPause is the time between two reviews, as a multiple of the first one's. Tests
+// change it.
+var reviewPause = time.Duration(20)
+
 // review logs the lines of each loaded robots.txt that have no effect, or not the
-// intended one, once for each file. It uses the crawlers in the registry and the
-// header rules in tags, and calls more for each file. The linter may take a tenth
-// of a second for the largest files, so a review runs in the background, one file
-// at a time.
+// intended one. It uses the crawlers in the registry and the header rules in tags,
+// and calls more for each file.
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
 	tags     []headers.Setting
 	more     func(*zap.Logger, *enforce.Rules)
 
-	mu      sync.Mutex
-	queue   []func()                                 // reviews that wait, and the one that runs
-	done    [maxReviewed]weak.Pointer[enforce.Rules] // origins with the same file share their rules
-	next    int                                      // the next index in done
-	closed  bool
-	running sync.WaitGroup
+	running sync.Mutex // held while a file is reviewed
+	closed  bool       // guarded by running
+}
+
+// reviews reviews the files of all sites in the background: one at a time, with
+// pauses, since the linter may take a tenth of a second for the largest ones; and
+// each once,
+// since sites with the same settings and file share their rules, also after a
+// reload.
+var reviews = struct {
+	sync.Mutex
+	waiting map[*enforce.Rules]waiting
+	queue   []*enforce.Rules
+	done    map[weak.Pointer[enforce.Rules]]bool
+	working sync.WaitGroup
+}{waiting: make(map[*enforce.Rules]waiting), done: make(map[weak.Pointer[enforce.Rules]]bool)}
+
+// waiting is a review that waits.
+type waiting struct {
+	*review
+	origin enforce.Origin
 }
 
 // add queues rules for review, with the first origin that they are for. It does
-// not block.
+// not block. If the rules wait already, for a configuration that may end, r takes
+// its place.
 func (r *review) add(origin enforce.Origin, rules *enforce.Rules) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	this := weak.Make(rules)
-	if r.closed || len(r.queue) >= maxReviews || slices.Contains(r.done[:], this) {
+	all := &reviews
+	all.Lock()
+	defer all.Unlock()
+	known, waits := all.waiting[rules]
+	if known.review == r || !waits && len(all.queue) >= maxReviews || all.done[weak.Make(rules)] {
 		return
 	}
-	r.done[r.next] = this
-	r.next = (r.next + 1) % maxReviewed
-	r.queue = append(r.queue, func() { r.run(r.log.With(originField(origin)), rules) })
-	if len(r.queue) == 1 {
-		r.running.Go(r.work)
+	if all.waiting[rules] = (waiting{r, origin}); waits {
+		return
+	}
+	if all.queue = append(all.queue, rules); len(all.queue) == 1 {
+		all.working.Go(reviewNext)
 	}
 }
 
-// work runs the queued reviews until the queue is empty.
-func (r *review) work() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.queue) > 0 {
-		next := r.queue[0]
-		r.mu.Unlock()
-		next()
-		r.mu.Lock()
-		r.queue = r.queue[min(1, len(r.queue)):] // Close empties it
+// reviewNext reviews the first of the queued files, and plans the next review.
+func reviewNext() {
+	began, all := time.Now(), &reviews
+	all.Lock()
+	next := all.queue[0]
+	one := all.waiting[next]
+	delete(all.waiting, next)
+	all.Unlock()
+	one.run(one.origin, next)
+	all.Lock()
+	defer all.Unlock()
+	all.queue[0], all.queue = nil, all.queue[1:]
+	if len(all.queue) == 0 {
+		all.queue = nil
+		return
 	}
+	all.working.Add(1)
+	time.AfterFunc(reviewPause*time.Since(began), func() { defer all.working.Done(); reviewNext() })
 }
 
-// run reviews rules.
-func (r *review) run(log *zap.Logger, rules *enforce.Rules) {
+// remember remembers rules as reviewed.
+func remember(rules *enforce.Rules) {
+	all := &reviews
+	all.Lock()
+	defer all.Unlock()
+	if len(all.done) >= maxReviewed {
+		maps.DeleteFunc(all.done, func(p weak.Pointer[enforce.Rules], _ bool) bool { return p.Value() == nil })
+	}
+	if len(all.done) >= maxReviewed {
+		clear(all.done)
+	}
+	all.done[weak.Make(rules)] = true
+}
+
+// run reviews rules, unless r is closed.
+func (r *review) run(origin enforce.Origin, rules *enforce.Rules) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	if r.closed {
+		return
+	}
+	remember(rules)
+	log := r.log.With(originField(origin))
 	logMergeNotes(log, rules)
 	logUnenforceable(log, rules)
 	logMistakes(log, rules.File(), r.registry)
@@ -85,12 +133,11 @@ func (r *review) run(log *zap.Logger, rules *enforce.Rules) {
 	}
 }
 
-// Close empties the queue, and waits until the current review ends.
+// Close ends the reviews of r. It waits for the one that runs.
 func (r *review) Close() error {
-	r.mu.Lock()
-	r.closed, r.queue = true, nil
-	r.mu.Unlock()
-	r.running.Wait()
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.closed = true
 	return nil
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
+func init() { reviewPause = 0 }
+
 // perOrigin is a source with a text for each host.
 type perOrigin map[string]string
 
@@ -43,7 +45,7 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 		engine.Origins().Peek(r)
 		engine.Origins().Wait(context.Background(), r)
 	}
-	o.review.running.Wait()
+	reviews.working.Wait()
 	o.Close()
 	var list []string
 	for _, e := range logs.All() {
@@ -156,8 +158,37 @@ func TestClosedReviewIgnoresFiles(t *testing.T) {
 	}
 	defer engine.Close()
 	r.add(enforce.Origin{}, engine.Origins().Load(context.Background()))
-	r.running.Wait()
+	reviews.working.Wait()
 	if logs.Len() != 0 {
 		t.Errorf("%v were logged", logs.All())
+	}
+}
+
+// Sites with the same settings and file share their rules, which are reviewed once,
+// also if the configuration that queued them ends before.
+func TestSharedRulesAreReviewedOnce(t *testing.T) {
+	core, logs := zapobserver.New(zapcore.DebugLevel)
+	engine, err := enforce.NewEngine(enforce.Settings{ID: t.Name()}, enforce.Inline("User-agent: *\nDisallow: a\n"), throttle.NewMemory(1), enforce.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	rules := engine.Origins().Load(context.Background())
+	blocker, ended, next := new(review), &review{log: zap.New(core), registry: crawler.Builtin()}, &review{log: zap.New(core), registry: crawler.Builtin()}
+	blocker.running.Lock()
+	blocker.closed = true
+	blocker.add(enforce.Origin{}, new(enforce.Rules)) // waits for running
+	ended.add(enforce.Origin{Host: "ended.test"}, rules)
+	next.add(enforce.Origin{Host: "next.test"}, rules)
+	if err := ended.Close(); err != nil {
+		t.Fatal(err)
+	}
+	blocker.running.Unlock()
+	reviews.working.Wait()
+	ended.add(enforce.Origin{Host: "late.test"}, rules)
+	next.add(enforce.Origin{Host: "again.test"}, rules)
+	reviews.working.Wait()
+	if all := logs.All(); len(all) != 1 || all[0].ContextMap()["origin"] != "://next.test" {
+		t.Errorf("logged %v", all)
 	}
 }
