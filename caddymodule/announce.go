@@ -21,6 +21,9 @@ const (
 	// newsEvery is the time between two looks for accidents, besides those after a
 	// robots.txt has changed.
 	newsEvery = 5 * time.Second
+	// newsPause is the time between two looks, as a multiple of the first one's:
+	// after a start, the files of many sites change one after another.
+	newsPause = 20
 	// newsBegin is the time between two looks whether Caddy has started.
 	newsBegin = 20 * time.Millisecond
 	// newsPatience is how long Stop waits for the handlers of an event, because a
@@ -40,6 +43,7 @@ func (a *App) announceAccidents() {
 		timer := time.NewTimer(newsBegin)
 		defer timer.Stop()
 		for {
+			began := time.Now()
 			for ctx.Err() == nil {
 				news, ok := a.report.News()
 				if !ok {
@@ -47,12 +51,18 @@ func (a *App) announceAccidents() {
 				}
 				a.announce(&news)
 			}
+			rested := time.Now().Add(newsPause * time.Since(began))
 			if timer.Reset(newsBegin); a.isActive() {
 				timer.Reset(newsEvery)
 			}
 			select {
 			case <-timer.C:
 			case <-a.changed:
+				select {
+				case <-time.After(time.Until(rested)):
+				case <-ctx.Done():
+					return
+				}
 			case <-ctx.Done():
 				return
 			}

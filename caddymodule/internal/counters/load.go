@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -30,41 +31,43 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	sites := make(map[string]*Load)
-	for name, s := range c.sites {
-		sites[name] = &Load{Site: name}
+	minutes := make(map[*Site]*[LoadMinutes]uint64)
+	for _, row := range c.allCrawlers() {
 		for i := range LoadMinutes {
-			sites[name].All[i] = s.visitors.back(hourSpan, c.at, i)
+			if n := row.robots(hourSpan, c.at, i); n > 0 {
+				if minutes[row.site] == nil {
+					minutes[row.site] = new([LoadMinutes]uint64)
+				}
+				minutes[row.site][i] += n
+			}
+		}
+	}
+	sites := make(map[string]*Load) // of which all robots together exceed least
+	for s, robots := range minutes {
+		if slices.Max(robots[:]) > least {
+			l := &Load{Site: s.name}
+			for i := range LoadMinutes {
+				l.All[i] = s.visitors.back(hourSpan, c.at, i)
+			}
+			sites[s.name] = l
 		}
 	}
 	for _, row := range c.allCrawlers() {
-		own := row.load(c.at)
-		if sites[own.Site].add(own); own.exceeds(least) {
-			list = append(list, own)
+		if site := sites[row.site.name]; site != nil {
+			own := row.load(c.at)
+			if site.add(own); slices.Max(own.Robots[:]) > least {
+				list = append(list, own)
+			}
 		}
 	}
 	for _, own := range list {
 		own.All = sites[own.Site].All
 	}
-	for _, l := range sites {
-		if l.exceeds(least) {
-			list = append(list, l)
-		}
-	}
+	list = slices.AppendSeq(list, maps.Values(sites))
 	for _, l := range list {
 		l.setUsual()
 	}
 	return list
-}
-
-// exceeds reports whether a minute has more than least requests.
-func (l *Load) exceeds(least uint64) bool {
-	for _, n := range l.Robots {
-		if n > least {
-			return true
-		}
-	}
-	return false
 }
 
 // setUsual sets Usual and Hours.
@@ -84,20 +87,23 @@ func (c *Crawler) load(m minute) *Load {
 	if c.known {
 		l.Label = c.name
 	}
-	robots := func(of span, i int, all uint64) uint64 {
-		if slices.Contains(c.purposes, crawler.Search) {
-			return subtract(all, c.past[verified].back(of, m, i))
-		}
-		return all
-	}
 	for i := range l.All {
-		l.All[i] = c.past[requests].back(hourSpan, m, i)
-		l.Robots[i] = robots(hourSpan, i, l.All[i])
+		l.All[i], l.Robots[i] = c.past[requests].back(hourSpan, m, i), c.robots(hourSpan, m, i)
 	}
 	for i := range l.past {
-		l.past[i] = robots(daySpan, i, c.past[requests].back(daySpan, m, i))
+		l.past[i] = c.robots(daySpan, m, i)
 	}
 	return l
+}
+
+// robots returns the requests that count in Load.Robots, in the step of a span that
+// is i steps before that of minute m.
+func (c *Crawler) robots(of span, m minute, i int) uint64 {
+	all := c.past[requests].back(of, m, i)
+	if all > 0 && slices.Contains(c.purposes, crawler.Search) {
+		return subtract(all, c.past[verified].back(of, m, i))
+	}
+	return all
 }
 
 // add adds the requests of one crawler.

@@ -62,7 +62,8 @@ const (
 // Accidents has the accidents of the process. They outlive the configuration.
 type Accidents struct {
 	mu    sync.Mutex
-	files map[string]*watchedFile  // by statusapi.Origin.ID
+	files map[originID]*watchedFile
+	looks int                      // for accidents
 	list  []Accident               // at the last look; those with the same Kind and Site together
 	told  map[accidentKey]Accident // of the news
 	times []time.Time              // of the news of the last hour
@@ -73,7 +74,7 @@ type accidentKey struct{ kind, site string }
 func (a *Accident) key() accidentKey { return accidentKey{a.Kind, a.Site} }
 
 func newAccidents() *Accidents {
-	return &Accidents{files: make(map[string]*watchedFile), told: make(map[accidentKey]Accident)}
+	return &Accidents{files: make(map[originID]*watchedFile), told: make(map[accidentKey]Accident)}
 }
 
 // findAll finds the accidents of now. It has the conditions of all, those of changed
@@ -109,42 +110,64 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 // not in force any more, such as that of another port, counts only until its host has
 // another.
 func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
-	type host struct {
-		source uint64
-		name   string
+	a.looks++
+	var invented []inForce // whose files are not watched yet
+	for p := range r.allInForce(statusapi.AllSites()) {
+		if f := a.files[p.id]; f == nil && p.Invented {
+			invented = append(invented, p)
+		} else {
+			a.watch(&p, now)
+		}
 	}
-	inForce, read := make(map[*watchedFile]bool), make(map[host]bool)
-	for _, p := range r.inForce(statusapi.AllSites()) {
-		f := a.files[p.id]
-		switch {
-		case p.isUnread() || p.Settings.SourceKind() == config.SourceInline:
-			continue
-		case f == nil && p.Invented && len(a.files) >= maxWatched:
-			continue
-		case f == nil:
-			f = &watchedFile{Source: p.SourceID}
-			a.files[p.id] = f
-		}
-		f.Sites, f.Invented = p.Hosts, p.Invented
-		if !p.shared {
-			f.Host, f.Sites = p.Origin.Host, []string{p.SiteOf(p.Origin.Host)}
-		}
-		f.watch(&p, now)
-		inForce[f], read[host{f.Source, f.Host}] = true, true
-		if !f.Since.IsZero() && now.After(p.Next) {
-			p.engine().Origins().Refetch(&enforce.Request{Origin: p.Origin, Time: now})
+	for _, p := range invented {
+		if len(a.files) < maxWatched || a.files[p.id] != nil {
+			a.watch(&p, now)
 		}
 	}
 	for _, f := range a.files {
 		if !f.Since.IsZero() && now.Sub(f.Since) > acceptAfter {
 			f.accept()
 		}
-		serves := func(h *Handler) bool { return h.SourceID == f.Source && (f.Host == "" || h.Serves(f.Host)) }
-		if !f.Since.IsZero() && (inForce[f] || !read[host{f.Source, f.Host}] && slices.ContainsFunc(r.handlers(), serves)) {
+		if !f.Since.IsZero() && (f.look == a.looks || a.isLeft(f, r)) {
 			list = append(list, f.accidents()...)
 		}
 	}
 	return list
+}
+
+// watch looks at what is in force at an origin.
+func (a *Accidents) watch(p *inForce, now time.Time) {
+	if p.isUnread() || p.Settings.SourceKind() == config.SourceInline {
+		return
+	}
+	f := a.files[p.id]
+	if f == nil {
+		f = &watchedFile{Source: p.SourceID}
+		a.files[p.id] = f
+	}
+	if f.Invented, f.look = p.Invented, a.looks; p.shared {
+		f.Sites = p.Hosts
+	} else if site := p.SiteOf(p.Origin.Host); len(f.Sites) != 1 || f.Sites[0] != site {
+		f.Sites = []string{site}
+	}
+	if !p.shared {
+		f.Host = p.Origin.Host
+	}
+	f.watch(p, now)
+	if !f.Since.IsZero() && now.After(p.Next) {
+		p.engine().Origins().Refetch(&enforce.Request{Origin: p.Origin, Time: now})
+	}
+}
+
+// isLeft reports whether a file that is not in force any more belongs to a host of
+// which no other file is.
+func (a *Accidents) isLeft(f *watchedFile, r *Reporter) bool {
+	for _, other := range a.files {
+		if other.look == a.looks && other.Source == f.Source && other.Host == f.Host {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.SourceID == f.Source && (f.Host == "" || h.Serves(f.Host)) })
 }
 
 // isUnread reports whether the last read tells nothing about the file: it failed,
@@ -262,11 +285,11 @@ func (a *Accidents) save() json.RawMessage {
 // load adds the watched files that save returned. Files that are watched already,
 // and those that are damaged, are left out.
 func (a *Accidents) load(text json.RawMessage) {
-	saved := make(map[string]*watchedFile)
+	saved := make(map[originID]*watchedFile)
 	_ = json.Unmarshal(text, &saved)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(saved, func(_ string, f *watchedFile) bool { return f == nil || len(f.Sites) == 0 || f.Subject == "" })
+	maps.DeleteFunc(saved, func(_ originID, f *watchedFile) bool { return f == nil || len(f.Sites) == 0 || f.Subject == "" })
 	maps.Copy(saved, a.files)
 	a.files = saved
 }

@@ -1,16 +1,20 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -272,4 +276,36 @@ func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {
 			t.Errorf("%v in force does not count", last)
 		}
 	}
+}
+
+// BenchmarkAccidents measures one look for accidents among 10,000 origins.
+func BenchmarkAccidents(b *testing.B) {
+	const origins = 10_000
+	w, source := newWatcher(), hostNames{}
+	engine, err := enforce.NewEngine(enforce.Settings{}, source, throttle.NewMemory(1), enforce.Config{MaxOrigins: origins})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer engine.Close()
+	h := &Handler{Site: routes.UnknownSite(nil), Settings: new(config.Settings), Running: func() (*enforce.Engine, Mode) { return engine, Mode{} }}
+	w.Reporter = New(App{Handlers: func() []*Handler { return []*Handler{h} }, Counters: w.app.Counters, Now: w.app.Now, Active: w.app.Active})
+	for i := range origins {
+		engine.Origins().Prefetch(context.Background(), &enforce.Request{Origin: enforce.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: w.now})
+	}
+	if n := w.CountAccidents()[RulesLost]; n != 0 || len(w.app.Counters.files) != origins {
+		b.Fatalf("%d accidents, %d files", n, len(w.app.Counters.files))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.CountAccidents()
+	}
+}
+
+// hostNames is a source with another file for each host.
+type hostNames struct{}
+
+func (hostNames) PerOrigin() bool { return true }
+
+func (hostNames) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
+	return enforce.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /" + o.Host + "/\n")}, nil
 }

@@ -100,7 +100,7 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	layer, line := b.Rules.Origin(line)
 	_, isFleet := p.Limiter.(*shared.Fleet)
 	s := statusapi.Budget{
-		Origin: b.origin.String(), OriginID: p.id, Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
+		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
 	}
 	switch {

@@ -99,7 +99,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	var decision enforce.Decision
 	rules.CheckFirst(request, nil, &decision)
 	c := newCheck(query, d.origin)
-	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin())
+	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
 	if query.Client == "" && decision.Reason != enforce.Exempt {
 		for _, prefix := range rules.ExemptFrom(&decision.Agent) {

@@ -37,7 +37,7 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		var in *inForce
 		if i := slices.IndexFunc(known, func(p inForce) bool { return p.SourceID == n.Source && p.has(n.Origin) }); i >= 0 {
 			in = &known[i]
-			line.OriginID, line.File = in.id, in.Rules.FileOf(n.Layer)
+			line.OriginID, line.File = in.id.String(), in.Rules.FileOf(n.Layer)
 		}
 		if (query.OriginID == "" || query.OriginID == line.OriginID) && (!query.Refused || line.Refused() > 0) {
 			list = append(list, counted{line, n, in})

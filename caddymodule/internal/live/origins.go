@@ -60,7 +60,7 @@ func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
 func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	rules := p.Rules
 	s := statusapi.Origin{
-		ID: p.id, Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
+		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
 		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
 		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -152,36 +153,44 @@ func (h *Handler) maxDelay() time.Duration {
 type inForce struct {
 	*Handler
 	enforce.State
-	id     string
+	id     originID
 	shared bool     // Handler.isShared
 	sites  []string // the sites of the handler in the scope, or the hosts in it
 }
 
 // inForce returns what is in force at the origins in a scope, sorted by origin:
 // first those whose host a site names, because clients can invent the others.
-func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
-	for _, h := range r.handlersIn(scope) {
-		origins := h.engine().Origins()
-		shared, sites := !origins.PerOrigin(), h.sitesIn(scope)
-		if shared && len(sites) == 0 {
-			sites = h.ownedIn(scope)
-		}
-		for s := range origins.States() {
-			if shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host) {
-				list = append(list, inForce{h, s, h.originID(s.Origin, shared), shared, sites})
+func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
+	list := slices.Collect(r.allInForce(scope))
+	slices.SortStableFunc(list, func(a, b inForce) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.Scheme, b.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
+			cmp.Compare(a.id, b.id))
+	})
+	return list
+}
+
+// allInForce returns what is in force at the origins in a scope, in no order.
+func (r *Reporter) allInForce(scope statusapi.Scope) iter.Seq[inForce] {
+	return func(yield func(inForce) bool) {
+		for _, h := range r.handlersIn(scope) {
+			origins := h.engine().Origins()
+			shared, sites := !origins.PerOrigin(), h.sitesIn(scope)
+			if shared && len(sites) == 0 {
+				sites = h.ownedIn(scope)
+			}
+			for s := range origins.States() {
+				if (shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host)) && !yield(inForce{h, s, h.originID(s.Origin, shared), shared, sites}) {
+					return
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.String(), b.Origin.String()), strings.Compare(a.id, b.id))
-	})
-	return list
 }
 
 // inForceAt is inForce for only the origin with an ID. If the ID is "", it returns all.
 // advice is a part of the error if there is none.
 func (r *Reporter) inForceAt(scope statusapi.Scope, id, advice string) ([]inForce, error) {
-	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return id != "" && p.id != id })
+	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return id != "" && p.id.String() != id })
 	if id != "" && len(list) == 0 {
 		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 	}
@@ -196,16 +205,37 @@ func (p *inForce) rank() int {
 	return 0
 }
 
-// originID returns statusapi.Origin.ID.
-func (h *Handler) originID(origin enforce.Origin, shared bool) string {
+// originID is statusapi.Origin.ID.
+type originID uint64
+
+func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (id originID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (id *originID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 36, 64)
+	*id = originID(n)
+	return err
+}
+
+// originID returns the ID of an origin. It allocates nothing.
+func (h *Handler) originID(origin enforce.Origin, shared bool) originID {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.SourceID)
-	name := origin.Scheme + "://" + origin.Host + ":" + strconv.Itoa(int(origin.Port))
 	if shared {
-		name = strings.Join(h.Hosts, " ")
+		for _, host := range h.Hosts {
+			_, _ = d.WriteString(host)
+			_, _ = d.WriteString(" ")
+		}
+		return originID(d.Sum64())
 	}
-	_, _ = d.WriteString(name)
-	return strconv.FormatUint(d.Sum64(), 36)
+	_, _ = d.WriteString(origin.Scheme)
+	_, _ = d.WriteString("://")
+	_, _ = d.WriteString(origin.Host)
+	_, _ = d.Write([]byte{':', byte(origin.Port >> 8), byte(origin.Port)})
+	return originID(d.Sum64())
 }
 
 // has reports whether p is in force at an origin.

@@ -35,8 +35,16 @@ type watchedFile struct {
 	Message string   `json:"message,omitempty"`
 	Advice  string   `json:"advice,omitempty"`
 
-	mark  string    // of the version that was compared last
+	look  int       // the last of Accidents.looks at which it was in force
+	mark  mark      // of the version that was compared last
 	began time.Time // when the read of that version began
+}
+
+// mark tells apart the versions that are compared.
+type mark struct {
+	last     enforce.Outcome
+	tag      string // Rules.ETag
+	registry *crawler.Registry
 }
 
 // fileVersion is what is compared of a version, without the lines of a policy.
@@ -124,7 +132,7 @@ func (f *watchedFile) accept() {
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
 func (f *watchedFile) watch(p *inForce, now time.Time) {
-	mark := fmt.Sprintf("%s %s %p", p.Last, p.Rules.Tag(), p.engine().Registry())
+	mark := mark{p.Last, p.Rules.ETag(), p.engine().Registry()}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
