@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -32,16 +33,25 @@ type Check struct {
 //go:embed checks.json
 var checksFile []byte
 
-// examples has the Before of the checks whose example is long or not UTF-8.
-var examples = map[string]string{
-	"utf-16":           "\xff\xfeU\x00s\x00e\x00r\x00",
-	"not-utf-8":        "User-agent: *\nDisallow: /caf\xe9\n",
-	"too-large":        "User-agent: *\n" + strings.Repeat("Disallow: /abcdefgh\n", 26000),
-	"analysis-limited": strings.Repeat("#\n", maxLines+1) + "User-agent: *\nDisallow: /a\n",
-	"line-too-long":    "User-agent: *\nDisallow: /" + strings.Repeat("a", maxLine) + "\n",
+// example returns the Before of a check whose example is long or not UTF-8, "" for
+// all others.
+func example(code string) string {
+	switch code {
+	case "utf-16":
+		return "\xff\xfeU\x00s\x00e\x00r\x00"
+	case "not-utf-8":
+		return "User-agent: *\nDisallow: /caf\xe9\n"
+	case "too-large":
+		return "User-agent: *\n" + strings.Repeat("Disallow: /abcdefgh\n", 26000)
+	case "analysis-limited":
+		return strings.Repeat("#\n", maxLines+1) + "User-agent: *\nDisallow: /a\n"
+	case "line-too-long":
+		return "User-agent: *\nDisallow: /" + strings.Repeat("a", maxLine) + "\n"
+	}
+	return ""
 }
 
-// checks holds all checks, sorted by code.
+// checks holds all checks, sorted by code, without long examples.
 var checks = sync.OnceValue(func() []Check {
 	var rows []struct {
 		Check
@@ -55,24 +65,38 @@ var checks = sync.OnceValue(func() []Check {
 	for i, row := range rows {
 		all[i] = row.Check
 		all[i].location, all[i].external = row.Location, row.External
-		if long, ok := examples[row.Code]; ok {
-			all[i].Before = long
-		}
 	}
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.Code, b.Code) })
 	return all
 })
 
 // Checks returns all checks, sorted by code.
-func Checks() []Check { return slices.Clone(checks()) }
+func Checks() []Check {
+	all := slices.Clone(checks())
+	for i := range all {
+		all[i].Before = cmp.Or(all[i].Before, example(all[i].Code))
+	}
+	return all
+}
 
 // CheckFor returns the check with a code.
 func CheckFor(code string) (Check, bool) {
-	i, ok := slices.BinarySearchFunc(checks(), code, func(c Check, code string) int { return strings.Compare(c.Code, code) })
-	if !ok {
+	c := checkFor(code)
+	if c == nil {
 		return Check{}, false
 	}
-	return checks()[i], true
+	full := *c
+	full.Before = cmp.Or(c.Before, example(code))
+	return full, true
+}
+
+// checkFor returns the check with a code, or nil, without a long example.
+func checkFor(code string) *Check {
+	i, ok := slices.BinarySearchFunc(checks(), code, func(c Check, code string) int { return strings.Compare(c.Code, code) })
+	if !ok {
+		return nil
+	}
+	return &checks()[i]
 }
 
 // Page returns the page of the check in Markdown, which begins with a heading of
@@ -93,10 +117,15 @@ func (r Check) Page() string {
 // inCode puts words with a * into backquotes, so that Markdown does not read
 // the * as emphasis.
 func inCode(s string) string {
-	return starred.ReplaceAllString(s, "$1`$2`$3")
+	return starred().ReplaceAllString(s, "$1`$2`$3")
 }
 
-var starred = regexp.MustCompile(`([("]*)([^\s("]*\*[^\s)"]*?)([.,;:)"]*(?:\s|$))`)
+var starred = lazy(`([("]*)([^\s("]*\*[^\s)"]*?)([.,;:)"]*(?:\s|$))`)
+
+// lazy returns a regular expression that is compiled when it is first used.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 

@@ -138,8 +138,9 @@ func (l *linter) add(f *Finding) {
 	if l.counts[f.Code]++; l.counts[f.Code] > maxFindings {
 		return
 	}
-	r, _ := CheckFor(f.Code)
-	f.Severity, f.Why = r.Severity, r.Why
+	if c := checkFor(f.Code); c != nil {
+		f.Severity, f.Why = c.Severity, c.Why
+	}
 	l.findings = append(l.findings, *f)
 }
 

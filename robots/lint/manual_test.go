@@ -11,10 +11,10 @@ func manual() string {
 	var b strings.Builder
 	b.WriteString(manualIntro)
 	b.WriteString("| check | severity | finds |\n|---|---|---|\n")
-	for _, r := range checks() {
+	for _, r := range Checks() {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.Code, r.Code, r.Severity, cell.Replace(inCode(r.Title)))
 	}
-	for _, r := range checks() {
+	for _, r := range Checks() {
 		b.WriteString("\n" + r.Page())
 	}
 	return b.String()

@@ -277,6 +277,7 @@ type ruleIndex struct {
 	rules    []overlapRule
 	byPrefix []int            // sorted by prefix
 	exact    map[string][]int // rules by their prefix
+	list     []int            // the result of related
 }
 
 func newRuleIndex(rules []overlapRule) *ruleIndex {
@@ -290,10 +291,10 @@ func newRuleIndex(rules []overlapRule) *ruleIndex {
 }
 
 // related returns the indexes of the rules that may match the same paths as the
-// rule i, in ascending order and without i.
+// rule i, in ascending order and without i. The result is valid until the next call.
 func (x *ruleIndex) related(i int, budget *int) []int {
 	prefix := x.rules[i].Prefix
-	var list []int
+	list := x.list[:0]
 	for n := range prefix {
 		list = append(list, x.exact[prefix[:n]]...)
 	}
@@ -309,6 +310,7 @@ func (x *ruleIndex) related(i int, budget *int) []int {
 		}
 	}
 	slices.Sort(list)
+	x.list = list
 	return list
 }
 

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -74,7 +73,7 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 	switch {
 	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 		l.add(l.onValue("url-as-path", line, "write only the path of the URL").suggest(u.RequestURI()))
-	case host.MatchString(p):
+	case host().MatchString(p):
 		_, path, _ := strings.Cut(p, "/")
 		f := l.onValue("url-as-path", line, "write only the path: the rule applies to the host that the file is on")
 		if path != "" {
@@ -89,7 +88,7 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 }
 
 // host matches a pattern that starts with the name of a host.
-var host = regexp.MustCompile(`^(?:(?i:www)\.[\w.-]*|[\w.-]+\.(?i:com|net|org|edu|gov|info))(?:[/*$:]|$)`)
+var host = lazy(`^(?:(?i:www)\.[\w.-]*|[\w.-]+\.(?i:com|net|org|edu|gov|info))(?:[/*$:]|$)`)
 
 // rooted returns the pattern that a value without a leading slash probably
 // means. For a file extension or a query, the pattern matches in every folder.
@@ -128,10 +127,10 @@ var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": 
 
 // extension matches a pattern that is a file extension, such as .pdf, .php$ or
 // .php?id=.
-var extension = regexp.MustCompile(`^(\.[\w-]{1,5})(?:[?*].*)?\$?$`)
+var extension = lazy(`^(\.[\w-]{1,5})(?:[?*].*)?\$?$`)
 
 func isExtension(p string) bool {
-	name := extension.FindStringSubmatch(p)
+	name := extension().FindStringSubmatch(p)
 	return name != nil && !dotFiles[canonical.Lower(name[1])]
 }
 

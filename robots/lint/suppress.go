@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (l *linter) suppress() {
 	})
 	for _, s := range list {
 		code, message := "unknown-suppression", ""
-		_, known := CheckFor(s.code)
+		known := checkFor(s.code) != nil
 		switch {
 		case s.unknownVerb:
 			message = fmt.Sprintf("%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code)
@@ -95,7 +94,7 @@ func (l *linter) suppressions() (list []*suppression) {
 	return list
 }
 
-var suppressionWord = regexp.MustCompile(`[^, \t]+`)
+var suppressionWord = lazy(`[^, \t]+`)
 
 // suppressionsOn returns the codes that a comment on a line suppresses. target
 // is the line that they apply to if they do not apply to the whole file.
@@ -105,7 +104,7 @@ func suppressionsOn(line *robots.Line, target int) (list []*suppression) {
 		return nil
 	}
 	start := hash + strings.IndexByte(line.Raw[hash:], ':') + 1
-	for i, at := range suppressionWord.FindAllStringIndex(line.Raw[start:], -1) {
+	for i, at := range suppressionWord().FindAllStringIndex(line.Raw[start:], -1) {
 		s := &suppression{line: line, target: target, col: start + at[0]}
 		s.code = canonical.Lower(line.Raw[s.col : start+at[1]])
 		switch {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 //go:embed page.html style.css script/*.js uplot/*
@@ -19,9 +20,13 @@ var scripts = []string{"dom", "state", "chart", "crawlers", "source", "denials",
 // The parts of the page. The script is one function, so that it adds no global
 // variables.
 var (
-	page   = template.Must(template.New("page.html").ParseFS(files, "page.html"))
-	style  = template.CSS(text("uplot/uPlot.min.css") + "\n" + text("style.css"))
-	script = template.JS(text("uplot/uPlot.iife.min.js") + "\n(() => {\n'use strict';\n" + joined(scripts) + "})();\n")
+	page  = sync.OnceValue(func() *template.Template { return template.Must(template.New("page.html").ParseFS(files, "page.html")) })
+	style = sync.OnceValue(func() template.CSS {
+		return template.CSS(text("uplot/uPlot.min.css") + "\n" + text("style.css"))
+	})
+	script = sync.OnceValue(func() template.JS {
+		return template.JS(text("uplot/uPlot.iife.min.js") + "\n(() => {\n'use strict';\n" + joined(scripts) + "})();\n")
+	})
 )
 
 // text returns the content of an embedded file.
@@ -90,9 +95,9 @@ func writePage(w http.ResponseWriter) error {
 	header := w.Header()
 	header.Set("Content-Security-Policy", policyWith("'nonce-"+nonce+"'"))
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	return page.Execute(w, struct {
+	return page().Execute(w, struct {
 		Nonce  string
 		Style  template.CSS
 		Script template.JS
-	}{nonce, style, script})
+	}{nonce, style(), script()})
 }
