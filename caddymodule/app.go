@@ -73,8 +73,9 @@ type App struct {
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
 
-	placesOf  sync.Map // *caddyhttp.Server whose places were checked
-	servers   sync.Map // *caddyhttp.Server to *serverSites
+	placesOf  sync.Map         // *caddyhttp.Server whose places were checked
+	servers   sync.Map         // *caddyhttp.Server to *serverSites
+	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
@@ -131,6 +132,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()
+	a.own = siteread.New(ctx, a.names, &a.links)
+	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
 	return nil
 }
 
@@ -301,7 +306,10 @@ func (c *siteCopies) of(source *config.Source) *enforce.Copies {
 		key = *source
 	}
 	key.Text = "" // needs no copy
-	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
+	v, known := c.sources.Load(key)
+	if !known {
+		v, _ = c.sources.LoadOrStore(key, enforce.NewCopies())
+	}
 	return v.(*enforce.Copies)
 }
 

@@ -32,7 +32,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
 		return nil
 	}
-	var before []*placed
+	var before [][]*placed // those with the same identity together
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{route: route}
 		if object["handler"] != "robots" || routes.Decode(object, p) != nil {
@@ -48,14 +48,29 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		if !route.IsReached() {
 			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
 		}
-		for _, first := range before {
-			if err := first.checkLater(p, h.log); err != nil {
-				return err
+		same := -1
+		for i, list := range before {
+			if list[0].isLike(p) {
+				same = i
+				continue
+			}
+			for _, first := range list {
+				if err := first.checkLater(p, h.log); err != nil {
+					return err
+				}
 			}
 		}
-		before = append(before, p)
+		if same < 0 {
+			same, before = len(before), append(before, nil)
+		}
+		before[same] = append(before[same], p)
 	}
 	return nil
+}
+
+// isLike reports whether two handlers have no differences, whichever is the first.
+func (p *placed) isLike(q *placed) bool {
+	return p.differences(q) == nil && q.differences(p) == nil && slices.Contains(p.Off, "verify") == slices.Contains(q.Off, "verify")
 }
 
 // publishes reports whether the handler publishes a policy, if requests for

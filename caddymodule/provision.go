@@ -16,7 +16,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -34,7 +33,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 }
 
 // provision is Provision with a given app.
-func (h *Handler) provision(ctx caddy.Context, app *App) error {
+func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
 	h.app = app
 	if h.log == nil {
 		h.log = ctx.Logger()
@@ -45,14 +44,13 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if err := h.Complete(app.Defaults, h.Off); err != nil {
 		return err
 	}
-	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
-		return fmt.Errorf("registering metrics: %w", err)
-	}
 	h.sourceID = h.Source.ID()
 	h.answers = newCustomAnswers(h.Answers)
-	table, err := headers.Compile(h.XRobotsTag)
-	if err != nil {
-		return fmt.Errorf("x_robots_tag: %w", err)
+	var table *headers.Table
+	if h.XRobotsTag != nil {
+		if table, err = headers.Compile(h.XRobotsTag); err != nil {
+			return fmt.Errorf("x_robots_tag: %w", err)
+		}
 	}
 	h.fields = response.Fields{Table: table, Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots), Views: h.Paths.Views()}
 	return h.provisionEngine(ctx)
@@ -61,7 +59,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 // provisionEngine makes the engine. When the app starts, it begins to watch a
 // source file.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
-	if h.source, err = h.newSource(ctx); err != nil {
+	if h.source, err = h.newSource(); err != nil {
 		return err
 	}
 	if c, ok := h.source.(io.Closer); ok {
@@ -94,31 +92,39 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// newSource returns the source that the settings name. It checks that a file
-// exists, and does not read it.
-func (h *Handler) newSource(ctx caddy.Context) (enforce.Source, error) {
+// newSource returns the source that the settings name.
+func (h *Handler) newSource() (enforce.Source, error) {
 	source, err := h.NewSource()
 	switch f, isFile := source.(enforce.File); {
 	case err != nil:
 		return nil, err
 	case source == nil:
-		return siteread.New(ctx, h.app.names, &h.app.links), nil
-	case !isFile:
-		return source, nil
-	case f.Path == "":
+		return h.app.own, nil
+	case isFile && f.Path == "":
 		return nil, errors.New("source file: no path")
-	case !h.app.readLocal(func(ctx context.Context) { _, _ = f.Fetch(ctx, enforce.Origin{}) }):
-		return f, nil // its file system does not answer, and may later
-	default:
-		info, err := os.Stat(f.Path)
-		if err != nil {
-			return nil, fmt.Errorf("source file: %w", err)
-		}
-		if info.IsDir() {
-			return nil, fmt.Errorf("source file: %s is a folder", f.Path)
-		}
-		return f, nil
 	}
+	return source, nil
+}
+
+// load reads a local source. An error says that there is no file.
+func (h *Handler) load(origins *enforce.Origins) error {
+	if !h.app.readLocal(func(ctx context.Context) { origins.Load(ctx) }) {
+		return nil // its file system does not answer, and may later
+	}
+	f, isFile := h.source.(enforce.File)
+	for s := range origins.States() {
+		if s.Err == nil || !isFile {
+			return nil
+		}
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return fmt.Errorf("source file: %w", err)
+	}
+	if info.IsDir() {
+		return fmt.Errorf("source file: %s is a folder", f.Path)
+	}
+	return nil
 }
 
 // provisionRegistry starts the engine with the crawlers in the settings. When the
@@ -297,7 +303,9 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return errors.Join(err, observer.Close())
 	}
 	if h.IsLocal() {
-		h.app.readLocal(func(ctx context.Context) { engine.Origins().Load(ctx) })
+		if err := h.load(engine.Origins()); err != nil {
+			return errors.Join(err, engine.Close(), observer.Close())
+		}
 	}
 	current := h.newRunning(engine, checker, observer, live.Mode{Monitor: rules.Monitor, Except: rules.Except})
 	h.running.Store(current)

@@ -92,12 +92,20 @@ func (a *App) prefetch(ctx context.Context) {
 	var reads errgroup.Group
 	reads.SetLimit(prefetchesAtOnce)
 	defer func() { _ = reads.Wait() }()
+	known := make(map[*enforce.Copies]map[string][]enforce.Origin)
 	for _, h := range a.allHandlers() {
 		origins, site := h.running.Load().Origins(), a.siteOf(h)
 		if !origins.PerOrigin() {
 			continue
 		}
-		for _, origin := range siteread.Prefetched(site, a.copies.of(h.Source).Origins()) {
+		copies := a.copies.of(h.Source)
+		if known[copies] == nil {
+			known[copies] = make(map[string][]enforce.Origin)
+			for _, origin := range copies.Origins() {
+				known[copies][origin.Host] = append(known[copies][origin.Host], origin)
+			}
+		}
+		for _, origin := range siteread.Prefetched(site, known[copies]) {
 			if ctx.Err() != nil {
 				return
 			}

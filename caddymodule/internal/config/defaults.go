@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // switchable are the settings that a site can switch off, by their JSON names.
@@ -30,33 +31,31 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if s.Mode != "" { // these belong to the mode
 		off = append(slices.Clone(off), "enforced", "guard")
 	}
-	from := defaults.fields()
-	for name, to := range s.fields() {
-		if to.IsZero() && !slices.Contains(off, name) {
-			to.Set(from[name])
+	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
+	for i, name := range names() {
+		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {
+			to.Set(from.Field(i))
 		}
 	}
 }
 
-// fields returns the settings by their JSON names.
-func (s *Settings) fields() map[string]reflect.Value {
-	fields := make(map[string]reflect.Value)
-	for field, value := range reflect.ValueOf(s).Elem().Fields() {
+// names returns the JSON names of the fields of Settings.
+var names = sync.OnceValue(func() (list []string) {
+	for field := range reflect.TypeFor[Settings]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		fields[name] = value
+		list = append(list, name)
 	}
-	return fields
-}
+	return list
+})
 
 // checkOff checks that the settings in off can be switched off and are not given.
 // Call it before AddDefaults.
 func (s *Settings) checkOff(off []string) error {
-	fields := s.fields()
 	for _, name := range off {
 		if !slices.Contains(switchable, name) {
 			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(switchable, ", "))
 		}
-		if !fields[name].IsZero() {
+		if !reflect.ValueOf(s).Elem().Field(slices.Index(names(), name)).IsZero() {
 			return fmt.Errorf("%s is off, and is also given", name)
 		}
 	}

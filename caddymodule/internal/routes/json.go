@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
@@ -28,8 +29,10 @@ func WalkServer(server *caddyhttp.Server) iter.Seq2[*Route, map[string]any] {
 		w, unreached := walker{yield: yield, taken: make(map[string]bool)}, false
 		for i := range server.Routes {
 			r := &server.Routes[i]
-			var handlers []any
-			_ = Decode(r.HandlersRaw, &handlers)
+			handlers := make([]any, len(r.HandlersRaw))
+			for i, raw := range r.HandlersRaw {
+				_ = json.Unmarshal(raw, &handlers[i])
+			}
 			for _, h := range r.Handlers {
 				var object map[string]any
 				_ = Decode(h, &object)

@@ -26,7 +26,7 @@ type Source struct {
 	ctx      caddy.Context
 	names    func(server *caddyhttp.Server, host string) bool
 	links    *Links
-	compiled sync.Map // *caddyhttp.Server to caddyhttp.Handler
+	compiled sync.Map // *caddyhttp.Server to *routes.HostIndex
 }
 
 // New returns the source for the servers of a configuration. names reports
@@ -150,7 +150,7 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	handler, err := s.compile(c.server)
+	handler, err := s.compile(c.server, c.host)
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +177,26 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	return w, nil
 }
 
-// compile returns the routes and the error routes of a server as one handler,
-// without the metrics of requests. The matchers and handlers are the server's
-// own, so that their background work is not doubled.
-func (s *Source) compile(server *caddyhttp.Server) (caddyhttp.Handler, error) {
-	if h, ok := s.compiled.Load(server); ok {
-		return h.(caddyhttp.Handler), nil
+// compile returns the routes of a server for a host, and the error routes, as one
+// handler.
+func (s *Source) compile(server *caddyhttp.Server, host string) (caddyhttp.Handler, error) {
+	index, err := s.index(server)
+	if err != nil {
+		return nil, err
+	}
+	compiled := index.For(host).Compile(emptyAnswer)
+	if server.Errors != nil && len(server.Errors.Routes) > 0 {
+		compiled = withErrorRoutes(compiled, server)
+	}
+	return compiled, nil
+}
+
+// index returns the routes of a server, without the metrics of requests. The
+// matchers and handlers are the server's own, so that their background work is not
+// doubled.
+func (s *Source) index(server *caddyhttp.Server) (*routes.HostIndex, error) {
+	if known, ok := s.compiled.Load(server); ok {
+		return known.(*routes.HostIndex), nil
 	}
 	list := make(caddyhttp.RouteList, len(server.Routes))
 	for i, r := range server.Routes {
@@ -191,12 +205,9 @@ func (s *Source) compile(server *caddyhttp.Server) (caddyhttp.Handler, error) {
 	if err := list.ProvisionHandlers(s.ctx, nil); err != nil {
 		return nil, err
 	}
-	compiled := list.Compile(emptyAnswer)
-	if server.Errors != nil && len(server.Errors.Routes) > 0 {
-		compiled = withErrorRoutes(compiled, server)
-	}
-	s.compiled.Store(server, compiled)
-	return compiled, nil
+	index := routes.IndexHosts(list)
+	s.compiled.Store(server, index)
+	return index, nil
 }
 
 // emptyAnswer ends a chain of routes in the same way as Caddy.
