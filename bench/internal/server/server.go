@@ -27,9 +27,10 @@ type Server struct {
 	// configuration. The admin API listens on Admin.
 	Port, TLSPort, Admin int
 
-	t   testing.TB
-	pid int
-	log buffer
+	t    testing.TB
+	pid  int
+	log  buffer
+	stop func()
 }
 
 // Start runs Caddy with a Caddyfile until the test ends, and waits until it is up.
@@ -47,9 +48,9 @@ func Start(t testing.TB, caddyfile string) *Server {
 	s.pid = cmd.Process.Pid
 	exited := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(exited) }()
+	s.stop = func() { _ = cmd.Process.Kill(); <-exited }
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-exited
+		s.Stop()
 		if t.Failed() {
 			t.Logf("log of the server:\n%s", s.log.tail(4000))
 		}
@@ -79,6 +80,9 @@ func (s *Server) Reload(caddyfile string) error {
 	return nil
 }
 
+// Stop ends the server before the test does.
+func (s *Server) Stop() { s.stop() }
+
 // URL returns an http URL of the site on Port, with the host localhost.
 func (s *Server) URL(path string) string { return fmt.Sprintf("http://localhost:%d%s", s.Port, path) }
 
@@ -105,6 +109,22 @@ func (s *Server) Memory() int64 {
 		s.t.Fatal(err)
 	}
 	return kibibytes << 10
+}
+
+// Processor returns the processor time that the server has taken.
+func (s *Server) Processor() time.Duration {
+	s.t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	var ticks [2]int64 // user and system, 100 a second
+	if _, err := fmt.Sscan(strings.Join(fields[11:13], " "), &ticks[0], &ticks[1]); err != nil {
+		s.t.Fatal(err)
+	}
+	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond
 }
 
 // Log returns what the server has logged so far.
