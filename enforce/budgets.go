@@ -52,7 +52,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 		list = append(list, own)
 		if verifiable && rules.pools[plan.limits] != nil {
 			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool), rules.pools[plan.limits], true
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool).In(own.Key), rules.pools[plan.limits], true
 			list = append(list, pool)
 		}
 		if verifiable && v.IgnoreImpostors {

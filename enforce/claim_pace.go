@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -18,69 +19,46 @@ const poolFactor = 10
 // verified the crawler.
 const debtPeriod = time.Hour
 
+// useLists has lists of uses that are free for use.
+var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
+
 // take asks the limiter for one request. The result of verification chooses the
 // budgets: A crawler that is verified, or that nothing can verify, uses its own
 // budget. An unverified client uses a budget for its address and a budget that
 // all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Result {
-	own := budgetOf{e.budget(r, &d.Agent, d.Limits, 0), d.Limits}
+	list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
+	defer useLists.Put(list)
+	own := e.budget(r, &d.Agent, d.Limits, 0)
+	uses := append(list[:0], throttle.Use{Key: own, Limits: d.Limits})
 	switch d.Claim.State {
 	case verify.Impostor:
-		own.key = e.budget(r, &d.Agent, d.Limits, seedImpostor)
+		uses[0].Key = e.budget(r, &d.Agent, d.Limits, seedImpostor)
 	case verify.Unverified:
-		client := e.clientBudget(r, d)
-		pool := budgetOf{e.budget(r, &d.Agent, d.Limits, seedPool), d.Rules.pools[d.Limits]}
-		res := e.takeBoth(ctx, r, d, client, pool)
-		if res.OK {
-			e.memory.readers.mark(debtKey(own.key, d), r.Time)
-		}
-		return res
+		uses[0].Key = e.claimBudget(r, d).In(own)
+		uses = append(uses, throttle.Use{Key: e.budget(r, &d.Agent, d.Limits, seedPool).In(own), Limits: d.Rules.pools[d.Limits]})
 	case verify.Verified:
-		if e.memory.readers.seen(debtKey(own.key, d), r.Time, debtPeriod) {
+		if e.memory.readers.seen(debtKey(own, d), r.Time, debtPeriod) {
 			// Its earlier requests, before it was verified, count too.
-			return e.takeBoth(ctx, r, d, own, e.clientBudget(r, d))
+			uses = append(uses, throttle.Use{Key: e.claimBudget(r, d).In(own), Limits: d.Limits})
 		}
 	}
-	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.wait(r, d))
-}
-
-// wait returns how long a request may be held.
-func (e *Engine) wait(r *Request, d *Decision) time.Duration {
+	wait := e.settings.Wait
 	if r.HasBody || d.Monitored {
-		return 0
+		wait = 0
 	}
-	return e.settings.Wait
+	res := e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
+	if res.OK && d.Claim.State == verify.Unverified {
+		e.memory.readers.mark(debtKey(own, d), r.Time)
+	}
+	return res
 }
 
-// budgetOf is a budget and its limits.
-type budgetOf struct {
-	key    throttle.Key
-	limits *throttle.Limits
-}
-
-// clientBudget is the budget of one client address (IPv4 /32 or IPv6 /64) with
-// an unverified claim.
-func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
-	return budgetOf{e.budget(r, &d.Agent, d.Limits, seedUnverified).Client(d.addr), d.Limits}
-}
-
-// takeBoth asks for a request that uses two budgets. If the second budget
-// refuses the request, the first one has been used nevertheless. RetryAfter is
-// then the time until both are free.
-func (e *Engine) takeBoth(ctx context.Context, r *Request, d *Decision, first, second budgetOf) throttle.Result {
-	res := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.wait(r, d))
-	if !res.OK {
-		return res
-	}
-	other := e.limiter.Take(ctx, r.Time, second.key, second.limits, 0)
-	if other.OK {
-		return res
-	}
-	if again := e.limiter.Take(ctx, r.Time, first.key, first.limits, 0); !again.OK {
-		other.RetryAfter = max(other.RetryAfter, again.RetryAfter)
-	}
-	return other
+// claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6
+// /64) with an unverified claim.
+func (e *Engine) claimBudget(r *Request, d *Decision) throttle.Key {
+	return e.budget(r, &d.Agent, d.Limits, seedUnverified).Client(d.addr)
 }
 
 // debtKey is the key, in Memory.readers, of a client address that was let through

@@ -101,6 +101,6 @@ type replayLimiter struct {
 }
 
 // Take implements throttle.Limiter.
-func (l *replayLimiter) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Limits, _ time.Duration) throttle.Result {
-	return l.Memory.Take(ctx, now, k, t, l.wait)
+func (l *replayLimiter) Take(ctx context.Context, now time.Time, uses []throttle.Use, _ time.Duration) throttle.Result {
+	return l.Memory.Take(ctx, now, uses, l.wait)
 }

@@ -81,15 +81,15 @@ func TestBudgetAfterClockSetBack(t *testing.T) {
 		at := func(elapsed, wall time.Duration) time.Time {
 			return time.Unix(0, c.at(noon.Add(wall).UnixNano(), int64(elapsed)))
 		}
-		if r := m.Take(t.Context(), at(0, 0), key, terms, 0); !r.OK {
+		if r := m.Take(t.Context(), at(0, 0), []Use{{key, terms}}, 0); !r.OK {
 			t.Fatal(r)
 		}
-		if r := m.Take(t.Context(), at(time.Second, time.Second-back), key, terms, 0); r.OK || r.RetryAfter > 10*time.Second {
+		if r := m.Take(t.Context(), at(time.Second, time.Second-back), []Use{{key, terms}}, 0); r.OK || r.RetryAfter > 10*time.Second {
 			t.Errorf("a second after the last request, clock set back by %v: %+v", back, r)
 		}
 		for i := range time.Duration(20) {
 			elapsed := (i + 1) * 10 * time.Second
-			if r := m.Take(t.Context(), at(elapsed, elapsed-back), key, terms, 0); !r.OK {
+			if r := m.Take(t.Context(), at(elapsed, elapsed-back), []Use{{key, terms}}, 0); !r.OK {
 				t.Errorf("request that keeps the delay, %v after the start, clock set back by %v: %+v", elapsed, back, r)
 			}
 		}

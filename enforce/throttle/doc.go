@@ -11,7 +11,7 @@
 //	memory := throttle.NewMemory(100_000)
 //	limits := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits})
 //	key := throttle.KeyOf(hash1, hash2) // of the origin and the crawler
-//	result := memory.Take(ctx, clock.Now(), key, limits, 0)
+//	result := memory.Take(ctx, clock.Now(), []throttle.Use{{Key: key, Limits: limits}}, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
 // A Clock keeps crawlers from being refused because the system's clock was set

@@ -19,7 +19,7 @@ func Example() {
 
 	for _, at := range []string{"08:45:40", "08:45:42", "08:45:59"} {
 		now, _ := time.Parse(time.TimeOnly, at)
-		r := memory.Take(context.Background(), now, key, limits, 0)
+		r := memory.Take(context.Background(), now, []throttle.Use{{key, limits}}, 0)
 		if r.OK {
 			fmt.Println(at, "goes on")
 		} else {
@@ -39,7 +39,7 @@ func ExampleWaiters() {
 	limits := throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 20 * time.Millisecond}})
 	key := throttle.KeyOf(1, 2) // a hash of the origin and the crawler
 	for range 3 {
-		r := waiters.Take(context.Background(), memory, time.Now(), key, limits, time.Minute)
+		r := waiters.Take(context.Background(), memory, time.Now(), []throttle.Use{{key, limits}}, time.Minute)
 		fmt.Println(r.OK)
 	}
 	// Output:

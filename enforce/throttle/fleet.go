@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -85,62 +86,84 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 }
 
 // Take implements Limiter.
-func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
-	if t == nil {
-		return Result{OK: true}
-	}
-	maxWait = max(0, min(maxWait, MaxWait))
-	if !f.link.up.Load() && f.server(f.name(k)) == nil {
-		return f.takeFallback(now, k, t, maxWait)
-	}
+func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
 	at := now.UnixMicro()
-	a, seen := f.local.lookUp(at, k, t)
-	v := t.earliest(at, &a)
-	if v.wait(at) > maxWait {
+	if len(uses) == 1 {
+		var one [1]budget
+		return f.take(ctx, at, uses, one[:0], maxWait)
+	}
+	var all [MaxUses]budget
+	return f.take(ctx, at, uses, all[:0], maxWait)
+}
+
+// take is Take, with room for the budgets.
+func (f *Fleet) take(ctx context.Context, now int64, uses []Use, list []budget, maxWait time.Duration) Result {
+	maxWait = max(0, min(maxWait, MaxWait))
+	if !f.link.up.Load() && len(uses) > 0 && f.server(f.name(uses[0].Key)) == nil {
+		return f.takeFallback(now, uses, maxWait)
+	}
+	stored := 0
+	list = f.local.lookUp(now, uses, list)
+	for i := range list {
+		b := &list[i]
+		stored += b.limits.n
+		switch {
+		case !b.known || f.config.Instances == 1:
+		case b.alone:
+			b.since = b.last
+		case now-b.last < storedFor.Microseconds():
+			b.since = 1
+		}
+	}
+	v := earliest(now, list)
+	if v.wait(now) > maxWait {
 		f.obs.FleetRefusal(EngineLocal)
-		return v.refusal(at)
+		return v.refusal(now)
 	}
-	if t.n == 0 {
-		return v.acceptance(at)
+	if stored == 0 {
+		return v.acceptance(now)
 	}
-	known := a // a itself stays on the stack, for the other requests
-	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, limits: t, known: &known, seen: seen}
-	switch {
-	case !seen || f.config.Instances == 1:
-	case a.alone:
-		q.since = a.last
-	case at-a.last < storedFor.Microseconds():
-		q.since = 1
+	return f.takeRemote(ctx, f.newCall(now, uses, list), uses, maxWait, v)
+}
+
+// newCall returns a call of the script for budgets, of which it makes a copy.
+func (f *Fleet) newCall(now int64, uses []Use, list []budget) scriptCall {
+	q := scriptCall{now: now, injected: f.config.injected, budgets: slices.Clone(list)}
+	for i := range list {
+		q.keys = append(q.keys, f.name(uses[list[i].use].Key))
 	}
-	return f.takeRemote(ctx, now, k, q, maxWait, v)
+	return q
 }
 
 // takeRemote calls the server for a request that this process would accept for
 // v.at, by the state that it knows.
-func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCall, maxWait time.Duration, v verdict) Result {
+func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWait time.Duration, v verdict) Result {
 	for try := 1; ; try++ {
 		q.hold = v.at - q.now
-		reply, err := f.call(ctx, q)
+		ok, err := f.call(ctx, q)
 		if err != nil {
-			return f.takeFallback(now, k, q.limits, maxWait)
+			return f.takeFallback(q.now, uses, maxWait)
 		}
-		f.local.update(q.now, k, q.limits, &reply.arrivals, false)
-		if reply.ok {
-			return v.acceptance(q.now).heldBy(f, q.now, k, q.limits)
+		f.local.update(q.now, q.budgets, false)
+		if ok {
+			r := v.acceptance(q.now)
+			if r.Delay > 0 {
+				r.turn = newTurn(f, q.now, r, uses, q.budgets)
+			}
+			return r
 		}
-		v = q.limits.earliest(q.now, &reply.arrivals)
+		v = earliest(q.now, q.budgets)
 		if v.wait(q.now) > maxWait || try == maxTries {
 			f.obs.FleetRefusal(EngineRemote)
 			return v.refusal(q.now)
 		}
-		q.known, q.seen = &reply.arrivals, true
 	}
 }
 
 // takeFallback decides on a request without the server.
-func (f *Fleet) takeFallback(now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
+func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.takeAlone(now, k, t, f.config.Instances, f.link.since.Load(), maxWait)
+	r := f.local.takeAlone(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(EngineFallback)
 	}
@@ -151,25 +174,25 @@ func (f *Fleet) takeFallback(now time.Time, k Key, t *Limits, maxWait time.Durat
 // request does. Other processes may know the state from before, and refuse
 // requests until that state accepts one.
 func (f *Fleet) giveBack(now int64, t *turn) bool {
-	q := scriptCall{key: f.name(t.key), now: now, hold: t.at - now, back: true, injected: f.config.injected, limits: t.limits, known: &arrivals{}}
-	reply, err := f.call(context.Background(), q)
-	if err != nil || !reply.ok {
+	q := f.newCall(now, t.uses, f.local.lookUp(now, t.uses, make([]budget, 0, len(t.uses))))
+	q.hold, q.back = t.at-now, true
+	if ok, err := f.call(context.Background(), q); err != nil || !ok {
 		return false
 	}
-	f.local.update(now, t.key, t.limits, &reply.arrivals, true)
+	f.local.update(now, q.budgets, true)
 	return true
 }
 
 // call calls the server. It returns an error at once if the server is
 // unavailable.
-func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
-	server := f.server(q.key)
+func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
+	server := f.server(q.keys[0])
 	if server == nil {
-		return scriptReply{}, errDown
+		return false, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {
 		f.inFlight.Add(-1)
-		return scriptReply{}, errBusy
+		return false, errBusy
 	}
 	defer f.inFlight.Add(-1)
 
@@ -179,9 +202,9 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 	callCtx, cancel := context.WithTimeout(ctx, f.config.Deadline)
 	defer cancel()
 	start := time.Now()
-	reply, err := server.call(callCtx, q)
+	ok, err = server.call(callCtx, q)
 	if err != nil && ctx.Err() != nil {
-		return scriptReply{}, err // the request ended, so the server is not to blame
+		return false, err // the request ended, so the server is not to blame
 	}
 	f.obs.FleetCall(time.Since(start), explain(err))
 	n, real := server.(*node)
@@ -189,21 +212,26 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 		if real {
 			f.link.fail(n, q.now, err)
 		}
-		return scriptReply{}, err
+		return false, err
 	}
 	if real {
 		n.clearMisses()
 	}
-	return reply, nil
+	return ok, nil
 }
 
-// name returns the name of the server's key for k.
+// name returns the name of the server's key for k. A key x{NAME}y has the same
+// slot of a cluster as the key NAME.
 func (f *Fleet) name(k Key) string {
-	var b [16]byte
+	var b [32]byte
 	for i := range b {
 		b[i] = byte(k[i/8] >> (56 - i%8*8))
 	}
-	return f.config.Prefix + hex.EncodeToString(b[:])
+	own, home := hex.EncodeToString(b[:16]), ""
+	if k[2]|k[3] != 0 {
+		home = "{" + f.config.Prefix + hex.EncodeToString(b[16:]) + "}"
+	}
+	return f.config.Prefix + home + own
 }
 
 // Close implements Limiter. It closes all connections, but does not wait for

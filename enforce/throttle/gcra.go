@@ -18,6 +18,7 @@ type verdict struct {
 	at     int64 // the earliest instant at which every line accepts
 	reason Reason
 	line   int
+	use    int // the index of the Use that it belongs to
 }
 
 // wait returns the time from now to v.at.
@@ -27,7 +28,15 @@ func (v verdict) wait(now int64) time.Duration {
 
 // refusal returns the result for a request that is not held until v.at.
 func (v verdict) refusal(now int64) Result {
-	return Result{Reason: v.reason, Line: v.line, RetryAfter: v.wait(now)}
+	return Result{Reason: v.reason, Line: v.line, Use: v.use, RetryAfter: v.wait(now)}
+}
+
+// result returns the result for a request that is not held.
+func (v verdict) result(now int64) Result {
+	if v.at > now {
+		return v.refusal(now)
+	}
+	return Result{OK: true}
 }
 
 // acceptance returns the result for a request that goes on at v.at.
@@ -35,7 +44,7 @@ func (v verdict) acceptance(now int64) Result {
 	if v.at <= now {
 		return Result{OK: true}
 	}
-	return Result{OK: true, Reason: v.reason, Line: v.line, Delay: v.wait(now)}
+	return Result{OK: true, Reason: v.reason, Line: v.line, Use: v.use, Delay: v.wait(now)}
 }
 
 // earliest returns the first instant, now or later, at which every line of t
@@ -148,7 +157,10 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 			least = l.interval
 		}
 	}
-	if a.sig != t.sig || least == 0 || a.last < at-least/2 { // the budget has not accepted the request, or was reset
+	if least == 0 {
+		return true // it has used nothing
+	}
+	if a.sig != t.sig || a.last < at-least/2 { // the budget has not accepted the request, or was reset
 		return false
 	}
 	b.last, b.used = min(a.last, before), 0
@@ -209,25 +221,10 @@ func (t *Limits) rewind(now int64, a *arrivals) bool {
 	return true
 }
 
-// decide decides on a request under t with the budget a. If it accepts the
-// request, it uses budget. dirty reports whether a has changed.
-func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
-	if a.sig != t.sig {
-		t.convert(a)
-	}
-	dirty = t.rewind(now, a)
-	v := t.earliest(now, a)
-	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
-		return v.refusal(now), dirty
-	}
-	return v.acceptance(now), t.use(v.at, a) || dirty
-}
-
 // First returns the result for the first request of a key, at now. Only
 // Visit-time can refuse it.
 func (t *Limits) First(now time.Time) Result {
 	at := now.UnixMicro()
 	a := t.fresh(at)
-	r, _ := t.decide(at, &a, 0)
-	return r
+	return t.earliest(at, &a).result(at)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
-// Key identifies a budget with 128 bits. It is the same in every process, so
-// that a Fleet can share the budget.
+// Key identifies a budget with its first 128 bits. It is the same in every
+// process, so that a Fleet can share the budget. The other 128 bits are those of
+// its home; see In.
 //
 // Client derives the keys of single clients from the key of a crawler.
-type Key [2]uint64
+type Key [4]uint64
 
 // clientBit is set in the second word of a Key made by Client or Disposable.
 const clientBit = 1
@@ -21,7 +22,21 @@ const clientBit = 1
 // It clears one of the bits, which is the mark of Disposable.
 func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }
 
-// Client returns the key of one client of k. A client is an IPv4 address, also
+// In returns the key of the budget k with another home: that of home or, if it
+// has none, home itself. A cluster of servers stores budgets with the same home on
+// one master, so that one request can use them together. Two keys that differ only
+// in their home are the same budget in a Memory, but not in a Fleet.
+func (k Key) In(home Key) Key {
+	if home[2]|home[3] == 0 {
+		home[2], home[3] = home[0], home[1]
+	}
+	if k[2], k[3] = home[2], home[3]; k[2] == k[0] && k[3] == k[1] {
+		k[2], k[3] = 0, 0
+	}
+	return k
+}
+
+// Client returns the key of one client of k, with the same home. A client is an IPv4 address, also
 // one in 64:ff9b::/96 (NAT64), or the /64 network of an IPv6 address. The key is
 // marked as by Disposable. Client allocates nothing.
 func (k Key) Client(addr netip.Addr) Key {
@@ -31,10 +46,9 @@ func (k Key) Client(addr netip.Addr) Key {
 	if addr.Is4() {
 		network = 4<<32 | uint64(binary.BigEndian.Uint32(b[12:]))
 	}
-	return Key{
-		mix(k[0]^network, 0x9e3779b97f4a7c15),
-		mix(k[1]^network, 0xd1342543de82ef95) | clientBit,
-	}
+	k[0] = mix(k[0]^network, 0x9e3779b97f4a7c15)
+	k[1] = mix(k[1]^network, 0xd1342543de82ef95) | clientBit
+	return k
 }
 
 // Disposable returns k with a mark for keys that clients can invent, such as

@@ -202,7 +202,7 @@ func (l *link) probe(n *node) (err error) {
 	defer cancel()
 	for range 2 {
 		start := time.Now()
-		_, err = n.call(ctx, scriptCall{key: n.probeKey, now: start.UnixMicro(), limits: probeLimits, known: &arrivals{}})
+		_, err = n.call(ctx, scriptCall{keys: []string{n.probeKey}, now: start.UnixMicro(), budgets: []budget{{limits: probeLimits}}})
 		took := time.Since(start)
 		late := err == nil && took > l.config.Deadline
 		if late {

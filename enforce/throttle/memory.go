@@ -122,166 +122,155 @@ func (t *table) copyTo(next *shards, now uint32) {
 }
 
 // Take implements Limiter. It does not use ctx.
-func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
-	if t == nil {
-		return Result{OK: true}
+func (m *Memory) Take(_ context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
+	return m.takeAlone(now.UnixMicro(), uses, 1, 0, maxWait)
+}
+
+// takeAlone decides on a request as one of n processes that each decide alone
+// since a time; see stagger.
+func (m *Memory) takeAlone(now int64, uses []Use, n int, since int64, maxWait time.Duration) Result {
+	if len(uses) == 1 {
+		var one [1]budget
+		return m.decide(now, uses, one[:0], n, since, maxWait)
 	}
-	at := now.UnixMicro()
-	if t.n == 0 {
-		a := t.fresh(at)
-		r, _ := t.decide(at, &a, maxWait)
-		return r
+	var all [MaxUses]budget
+	return m.decide(now, uses, all[:0], n, since, maxWait)
+}
+
+// decide is takeAlone, with room for the budgets.
+func (m *Memory) decide(now int64, uses []Use, list []budget, n int, since int64, maxWait time.Duration) (r Result) {
+	list = m.lock(uses, list)
+	for i := range list {
+		b := &list[i]
+		if part := b.limits.dividedBy(n); part != b.limits {
+			b.stagger(now, since, m.seed, part)
+		} else {
+			b.load(now)
+		}
 	}
-	s, tag, h := m.lock(k)
-	r := s.take(at, tag, h, t, maxWait)
-	s.mu.Unlock()
-	if r.Delay == 0 {
-		return r // without the copy that heldBy makes
+	v := earliest(now, list)
+	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
+		r = v.refusal(now)
+	} else {
+		r = v.acceptance(now)
+		for i := range list {
+			b := &list[i]
+			b.dirty = b.limits.use(v.at, &b.arrivals) || b.dirty
+		}
 	}
-	return r.heldBy(m, at, k, t)
+	store(now, list)
+	unlock(list)
+	if r.Delay > 0 {
+		r.turn = newTurn(m, now, r, uses, list)
+	}
+	return r
 }
 
 // giveBack implements giver.
 func (m *Memory) giveBack(now int64, t *turn) bool {
-	s, tag, h := m.lock(t.key)
-	defer s.mu.Unlock()
-	place, found := s.find(tag, h)
-	if !found {
-		return false
+	var all [MaxUses]budget
+	list := m.lock(t.uses, all[:0])
+	defer unlock(list)
+	for i := range list {
+		b := &list[i]
+		if b.shard == nil {
+			continue
+		}
+		if b.slot, b.known = b.shard.find(b.tag, b.hash); b.known {
+			b.slot.load(b.limits, &b.arrivals)
+			b.dirty = b.sig == b.limits.sig
+		}
+		if !b.limits.giveBack(now, t.at, &b.arrivals) {
+			return false
+		}
 	}
-	var a arrivals
-	place.load(t.limits, &a)
-	if !t.limits.giveBack(now, t.at, &a) {
-		return false
-	}
-	place.store(t.limits, &a)
+	store(now, list)
 	return true
 }
 
-// lock locks and returns the shard of k, with k's tag and hash.
-func (m *Memory) lock(k Key) (s *shard, tag, h uint64) {
-	tag = tagOf(k)
-	h = hashTag(tag, m.seed)
+// lock appends to list the budgets of the uses with Limits, and locks their
+// shards, in the same order in all goroutines.
+func (m *Memory) lock(uses []Use, list []budget) []budget {
+	for i := range min(len(uses), MaxUses) {
+		u := &uses[i]
+		if u.Limits == nil {
+			continue
+		}
+		list = list[:len(list)+1]
+		j := len(list) - 1
+		b := &list[j]
+		b.limits, b.use, b.tag = u.Limits, i, tagOf(u.Key)
+		b.hash = hashTag(b.tag, m.seed)
+		for ; j > 0 && list[j-1].hash > list[j].hash; j-- {
+			list[j-1], list[j] = list[j], list[j-1]
+		}
+	}
+	m.relock(list)
+	return list
+}
+
+// relock locks the shards of budgets that are in the order of their hashes.
+func (m *Memory) relock(list []budget) {
 	for {
-		s = m.shards.Load().of(h)
-		if s.mu.Lock(); !s.retired {
-			return s, tag, h
+		var last *shard
+		all, retired := m.shards.Load(), false
+		for i := range list {
+			b := &list[i]
+			if b.limits.n == 0 {
+				continue
+			}
+			if b.shard = all.of(b.hash); b.shard != last {
+				last = b.shard
+				last.mu.Lock()
+				retired = retired || last.retired
+			}
 		}
-		s.mu.Unlock() // Resize has made other shards
-	}
-}
-
-// lookUp returns the state of k's budget under t, and whether the Memory has
-// one.
-func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
-	s, tag, h := m.lock(k)
-	defer s.mu.Unlock()
-	place, found := s.find(tag, h)
-	if !found {
-		return t.fresh(now), false
-	}
-	var a arrivals
-	place.load(t, &a)
-	if a.sig != t.sig {
-		p := t.part.Load()
-		a.alone = p != nil && p.limits.sig == a.sig
-		t.convert(&a)
-	}
-	if t.rewind(now, &a) {
-		return t.fresh(now), false
-	}
-	return a, true
-}
-
-// update merges remote, the state of k's budget under t in the server, into the
-// Memory. A budget only becomes smaller, so of two arrival times the later one
-// counts, unless a request was given back.
-func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool) {
-	s, tag, h := m.lock(k)
-	defer s.mu.Unlock()
-	place, found := s.find(tag, h)
-	if !found {
-		place = s.insert(tag, h, now)
-	} else if !back {
-		var a arrivals
-		place.load(t, &a)
-		if a.sig != t.sig {
-			t.convert(&a)
-		}
-		if !t.rewind(now, &a) {
-			remote.merge(&a, t)
-		}
-	}
-	place.store(t, remote)
-}
-
-// take decides on a request for the key with a tag and hash.
-func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration) Result {
-	var a arrivals
-	place, found := t.find(tag, h)
-	if found {
-		place.load(l, &a)
-	} else {
-		a = l.fresh(now)
-	}
-	r, dirty := l.decide(now, &a, maxWait)
-	if !dirty {
-		return r
-	}
-	if !found {
-		place = t.insert(tag, h, now)
-	}
-	place.store(l, &a)
-	return r
-}
-
-// takeAlone decides on a request by the limits t as one of n processes that each
-// decide alone since a time. After that time, the first request of each key is
-// accepted only after a random part of the interval, so that not all processes
-// accept one at the same time.
-func (m *Memory) takeAlone(now time.Time, k Key, t *Limits, n int, since int64, maxWait time.Duration) Result {
-	part := t.dividedBy(n)
-	if part == t {
-		return m.Take(context.Background(), now, k, t, maxWait)
-	}
-	at := now.UnixMicro()
-	s, tag, h := m.lock(k)
-	s.stagger(at, tag, h, t, part, since)
-	r := s.take(at, tag, h, part, maxWait)
-	s.mu.Unlock()
-	return r.heldBy(m, at, k, part)
-}
-
-// stagger sets the arrival times of a key that part, the limits of one process,
-// has not been applied to since a time. What is used of the limits l at that
-// moment remains known.
-func (t *table) stagger(now int64, tag, h uint64, l, part *Limits, since int64) {
-	a := l.fresh(now)
-	place, found := t.find(tag, h)
-	if !found {
-		place = t.insert(tag, h, now)
-	} else {
-		place.load(l, &a)
-		if a.sig == part.sig && a.last >= since {
+		if !retired {
 			return
 		}
-		if a.sig != l.sig {
-			l.convert(&a)
-		}
-		l.rewind(now, &a)
+		unlock(list) // Resize has made other shards
 	}
-	b := arrivals{last: now, sig: part.sig}
-	random := float64(mix(tag^t.seed+uint64(now), 0xd1342543de82ef95)>>11) / (1 << 53)
-	gone := now - since
-	for i := range part.limits[:part.n] {
-		p := &part.limits[i]
-		b.used = max(b.used, float32(a.tat[i]-now)/float32(p.interval))
-		free := max(0, a.tat[i]-l.limits[i].tolerance-now)
-		wait := int64(random * float64(p.interval-free))
-		if since > 0 && wait > gone { // counted from the beginning of the outage
-			wait -= gone
+}
+
+// unlock unlocks the shards of budgets.
+func unlock(list []budget) {
+	var last *shard
+	for i := range list {
+		if s := list[i].shard; s != nil && s != last {
+			last = s
+			s.mu.Unlock()
 		}
-		b.tat[i] = now + free + wait + p.tolerance
 	}
-	place.store(part, &b)
+}
+
+// lookUp sets the states of the budgets of uses, as far as the Memory has them,
+// and appends the budgets to list.
+func (m *Memory) lookUp(now int64, uses []Use, list []budget) []budget {
+	list = m.lock(uses, list)
+	for i := range list {
+		b := &list[i]
+		if b.load(now); b.dirty {
+			b.arrivals, b.known, b.dirty = b.limits.fresh(now), false, false
+		}
+	}
+	unlock(list)
+	return list
+}
+
+// update merges the budgets of list, which have the states in the server, into
+// the Memory. A budget only becomes smaller, so of two arrival times the later
+// one counts, unless a request was given back.
+func (m *Memory) update(now int64, list []budget, back bool) {
+	m.relock(list)
+	for i := range list {
+		b := &list[i]
+		here := *b
+		here.load(now)
+		if here.known && !here.dirty && !back {
+			b.merge(&here.arrivals, b.limits)
+		}
+		b.slot, b.known, b.dirty = here.slot, here.known, b.shard != nil
+	}
+	store(now, list)
+	unlock(list)
 }

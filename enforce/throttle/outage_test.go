@@ -13,8 +13,8 @@ import (
 // deadServer is a server whose calls all fail.
 type deadServer struct{}
 
-func (deadServer) call(context.Context, scriptCall) (scriptReply, error) {
-	return scriptReply{}, context.DeadlineExceeded
+func (deadServer) call(context.Context, scriptCall) (bool, error) {
+	return false, context.DeadlineExceeded
 }
 
 // While the server fails in any way, and after it, all processes together accept
@@ -58,7 +58,7 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 				}
 				next[k] = now + pause/2 + time.Duration(rnd.Int64N(int64(pause)))
 				f := fleets[rnd.IntN(instances)]
-				if f.Take(t.Context(), noon.Add(now), newKey(fmt.Sprint(k)), terms, 0).OK {
+				if f.Take(t.Context(), noon.Add(now), []Use{{newKey(fmt.Sprint(k)), terms}}, 0).OK {
 					accepted = append(accepted, now)
 				}
 			}
@@ -131,20 +131,20 @@ func TestFirstRequestWhileTheServerIsAway(t *testing.T) {
 		f.link.since.Store(now.UnixMicro())
 		for i := range 20 {
 			key, at := newKey(fmt.Sprint(i)), now
-			r := f.Take(t.Context(), at, key, terms, 0)
+			r := f.Take(t.Context(), at, []Use{{key, terms}}, 0)
 			if r.OK || r.RetryAfter > interval {
 				t.Fatalf("first request: %+v", r)
 			}
 			waits[r.RetryAfter] = true
 			for range 3 {
 				at = at.Add(r.RetryAfter)
-				if r = f.Take(t.Context(), at.Add(-time.Microsecond), key, terms, 0); r.OK {
+				if r = f.Take(t.Context(), at.Add(-time.Microsecond), []Use{{key, terms}}, 0); r.OK {
 					t.Fatal("accepted before Retry-After")
 				}
-				if r = f.Take(t.Context(), at, key, terms, 0); !r.OK {
+				if r = f.Take(t.Context(), at, []Use{{key, terms}}, 0); !r.OK {
 					t.Fatalf("after Retry-After: %+v", r)
 				}
-				if r = f.Take(t.Context(), at, key, terms, 0); r.OK || r.RetryAfter != interval {
+				if r = f.Take(t.Context(), at, []Use{{key, terms}}, 0); r.OK || r.RetryAfter != interval {
 					t.Fatalf("next request: %+v, want retry after %v", r, interval)
 				}
 			}
@@ -163,23 +163,25 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 	terms, key := Compile(Grant{Delay: delay(10 * time.Second), Burst: 4}), newKey("a")
 	m := NewMemory(100)
 	for range 3 {
-		m.Take(t.Context(), noon, key, terms, 0)
+		m.Take(t.Context(), noon, []Use{{key, terms}}, 0)
 	}
-	before, _ := m.lookUp(noon.UnixMicro(), key, terms)
-	if r := m.takeAlone(noon, key, terms, 4, 0, 0); r.OK {
+	uses := []Use{{key, terms}}
+	state := func(at time.Time) arrivals { return m.lookUp(at.UnixMicro(), uses, make([]budget, 0, 1))[0].arrivals }
+	before := state(noon)
+	if r := m.takeAlone(noon.UnixMicro(), uses, 4, 0, 0); r.OK {
 		t.Fatal(r)
 	}
-	after, _ := m.lookUp(noon.UnixMicro(), key, terms)
+	after := state(noon)
 	if d := after.tat[0] - before.tat[0]; d < -10 || d > 10 {
 		t.Errorf("theoretical arrival time changes by %d µs", d)
 	}
 	at := noon.Add(time.Hour)
-	r := m.takeAlone(at, key, terms, 4, at.UnixMicro(), time.Minute)
+	r := m.takeAlone(at.UnixMicro(), uses, 4, at.UnixMicro(), time.Minute)
 	if !r.OK {
 		t.Fatal(r)
 	}
 	at = at.Add(r.Delay)
-	if after, _ = m.lookUp(at.UnixMicro(), key, terms); after.tat[0]-at.UnixMicro() < 4*9*time.Second.Microseconds() {
+	if after = state(at); after.tat[0]-at.UnixMicro() < 4*9*time.Second.Microseconds() {
 		t.Errorf("only %d µs used by all processes", after.tat[0]-at.UnixMicro())
 	}
 }
@@ -214,7 +216,7 @@ func TestFleetClusterNodeFails(t *testing.T) {
 	// await sends requests for new keys until the state of the Fleet is s.
 	await := func(s FleetState) {
 		for stateOf(f) != s {
-			f.Take(t.Context(), noon, newKey("new", fmt.Sprint(tries)), hourly, 0)
+			f.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(tries)), hourly}}, 0)
 			tries++
 		}
 		r.await(t, s)
@@ -229,7 +231,7 @@ func TestFleetClusterNodeFails(t *testing.T) {
 		}
 		before, accepted := r.fallbacks.Load(), 0
 		for i := range 300 {
-			if f.Take(t.Context(), noon, newKey(o.name, fmt.Sprint(i)), hourly, 0).OK {
+			if f.Take(t.Context(), noon, []Use{{newKey(o.name, fmt.Sprint(i)), hourly}}, 0).OK {
 				accepted++
 			}
 		}
@@ -257,7 +259,7 @@ func TestFirstRequestAfterALossOfData(t *testing.T) {
 	away := func(f *Fleet, k Key, now time.Time) {
 		connected := f.server
 		f.server = func(string) server { return nil }
-		f.Take(t.Context(), now, k, terms, 0)
+		f.Take(t.Context(), now, []Use{{k, terms}}, 0)
 		f.server = connected
 	}
 	for name, loss := range map[string]func(k Key){
@@ -275,29 +277,29 @@ func TestFirstRequestAfterALossOfData(t *testing.T) {
 		waits := make(map[time.Duration]bool)
 		for i := range 30 {
 			key := newKey(name, fmt.Sprint(i))
-			if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
+			if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
 				t.Fatal(r)
 			}
-			if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
+			if r := b.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.OK {
 				t.Fatal(r)
 			}
 			loss(key)
-			r := a.Take(t.Context(), later, key, terms, 0)
+			r := a.Take(t.Context(), later, []Use{{key, terms}}, 0)
 			if r.OK || r.RetryAfter > interval {
 				t.Fatalf("%s: first request: %+v", name, r)
 			}
 			waits[r.RetryAfter] = true
-			if other := b.Take(t.Context(), later, key, terms, 0); other != r {
+			if other := b.Take(t.Context(), later, []Use{{key, terms}}, 0); other != r {
 				t.Fatalf("%s: by the other process: %+v, want %+v", name, other, r)
 			}
-			if r = b.Take(t.Context(), later.Add(r.RetryAfter), key, terms, 0); !r.OK {
+			if r = b.Take(t.Context(), later.Add(r.RetryAfter), []Use{{key, terms}}, 0); !r.OK {
 				t.Fatalf("%s: after Retry-After: %+v", name, r)
 			}
 		}
 		if len(waits) < 28 {
 			t.Errorf("%s: %d different times for 30 keys", name, len(waits))
 		}
-		if r := a.Take(t.Context(), later, newKey(name, "new"), terms, 0); !r.OK {
+		if r := a.Take(t.Context(), later, []Use{{newKey(name, "new"), terms}}, 0); !r.OK {
 			t.Errorf("%s: a new crawler: %+v", name, r)
 		}
 	}

@@ -29,8 +29,12 @@ type Result struct {
 	Reason Reason
 	Line   int
 
-	// RetryAfter is the time after which every line accepts the request, if no
-	// other request of the same key comes before. It is exact to the
+	// Use is the index of the use with that line: of several, the one with the
+	// longest wait.
+	Use int
+
+	// RetryAfter is the time after which every line of all uses accepts the
+	// request, if no other request of the same keys comes before. It is exact to the
 	// microsecond, so round it up to whole seconds for an HTTP field. Zero if
 	// OK is true.
 	RetryAfter time.Duration
@@ -46,20 +50,20 @@ type Result struct {
 // Limiter applies Limits to requests, and keeps the budgets. Its methods are
 // safe for concurrent use.
 type Limiter interface {
-	// Take decides on one request at the time now, by the limits t and the
-	// budget of k. An accepted request uses budget of every line of t that has
-	// an open window. A refused request uses none. Nil limits accept every
-	// request.
+	// Take decides on one request at the time now, by the Limits and the
+	// budgets of all uses: at most MaxUses, further ones are ignored. No two
+	// uses may have the same key. An accepted request uses budget of every line
+	// that has an open window. A request that one use refuses uses no budget of
+	// any. Take keeps no reference to uses.
 	//
 	// If maxWait is greater than zero, Take also accepts a request that every
-	// line of t, also a Visit-time, accepts within maxWait, and uses that
-	// budget. The caller must then hold the request for Result.Delay. A maxWait
+	// line, also a Visit-time, accepts within maxWait, and uses that budget. The caller must then hold the request for Result.Delay. A maxWait
 	// below zero counts as zero, and one above MaxWait as MaxWait.
 	//
 	// A Limiter with a server waits for it until ctx ends at the latest. Take
 	// returns no error, because a Limiter that can't reach its server decides
 	// alone.
-	Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result
+	Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result
 
 	// Peek returns what Take would return for k with a maxWait of zero, but
 	// uses no budget. used reports whether a part of the budget is used, as far

@@ -3,7 +3,6 @@ package throttle
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"strconv"
 
 	"github.com/valkey-io/valkey-go"
@@ -14,85 +13,98 @@ var takeSource string
 
 var takeScript = valkey.NewLuaScript(takeSource)
 
-// The script has scriptHead arguments, and scriptLimit more for each limit.
-const scriptHead, scriptLimit = 10, 6
+// The script has scriptHead arguments, scriptBudget more for each budget, and
+// scriptLimit more for each of its limits.
+const scriptHead, scriptBudget, scriptLimit = 5, 5, 6
 
 // scriptCall is one call of the script. Times are in microseconds by the
 // caller's clock. The script converts them to the server's clock and back, so
 // the clocks of the callers and servers may differ.
 type scriptCall struct {
-	key      string
 	now      int64
 	hold     int64 // how long after now the request is to be accepted, or was accepted
 	back     bool  // gives the request back
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
-	limits   *Limits
-	known    *arrivals // the state of the budget that the caller knows
-	seen     bool      // whether the caller knows a state
-	since    int64     // see take.lua
-}
-
-// scriptReply is the reply of the script: the state of the budget after the
-// request, by the caller's clock.
-type scriptReply struct {
-	ok bool
-	arrivals
+	keys     []string
+	budgets  []budget // for each key; the call sets their states to those after the request
 }
 
 // server calls the script. Tests replace it.
 type server interface {
-	call(ctx context.Context, q scriptCall) (scriptReply, error)
+	call(ctx context.Context, q scriptCall) (ok bool, err error)
 }
 
 // args returns the arguments of the script.
 func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	t, clock, action, last := q.limits, "server", "take", int64(0)
+	clock, action, size := "server", "take", scriptHead
 	if q.back {
 		action = "return"
 	}
 	if q.injected {
 		clock = "caller"
 	}
-	if q.seen {
-		last = q.known.last
+	for i := range q.budgets {
+		size += scriptBudget + scriptLimit*q.budgets[i].limits.n
 	}
-	args := make([]string, 0, scriptHead+scriptLimit*t.n)
-	args = append(args, clock, number(q.now), number(q.hold), number(q.slack), strconv.FormatUint(uint64(t.sig), 16), number(last),
-		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)), action, number(q.since))
-	for i := range t.limits[:t.n] {
-		l := &t.limits[i]
-		args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
-			number(int64(l.window.length)), number(1<<l.shift), number(q.known.tat[i]))
+	args := append(make([]string, 0, size), clock, number(q.now), number(q.hold), number(q.slack), action)
+	for i := range q.budgets {
+		b, t, last := &q.budgets[i], q.budgets[i].limits, int64(0)
+		if b.known {
+			last = b.last
+		}
+		args = append(args, strconv.FormatUint(uint64(t.sig), 16), number(last),
+			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(t.n)), number(b.since))
+		for i := range t.limits[:t.n] {
+			l := &t.limits[i]
+			args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
+				number(int64(l.window.length)), number(1<<l.shift), number(b.tat[i]))
+		}
 	}
 	return args
 }
 
-func parseReply(reply []valkey.ValkeyMessage, t *Limits) (scriptReply, error) {
-	if len(reply) != 3+t.n {
-		return scriptReply{}, errReply
+// parseReply sets the states of the budgets to those in the script's reply, and
+// returns whether the script accepted the request or, if it was to be given back,
+// whether it was.
+func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error) {
+	size := 1
+	for i := range q.budgets {
+		size += 2 + q.budgets[i].limits.n
 	}
-	var a scriptReply
-	a.sig = t.sig
-	var ok int64
-	var err error
-	into := [...]*int64{&ok, &a.last}
-	for i := range reply {
-		switch {
-		case i < len(into):
-			*into[i], err = reply[i].AsInt64()
-		case i == len(into):
-			var used float64
-			used, err = reply[i].AsFloat64()
-			a.used = float32(used)
-		default:
-			a.tat[i-len(into)-1], err = reply[i].AsInt64()
+	if len(reply) != size {
+		return false, errReply
+	}
+	next := func() (m *valkey.ValkeyMessage) {
+		m, reply = &reply[0], reply[1:]
+		return m
+	}
+	whole := func() int64 {
+		n, failed := next().AsInt64()
+		if failed != nil {
+			err = errReply
 		}
-		if err != nil {
-			return scriptReply{}, fmt.Errorf("%w: %w", errReply, err)
+		return n
+	}
+	time := func() int64 {
+		n := whole()
+		if n-q.now > 2*maxHorizon || q.now-n > 2*maxHorizon {
+			err = errReply
+		}
+		return n
+	}
+	ok = whole() == 1
+	for i := range q.budgets {
+		b := &q.budgets[i]
+		b.arrivals, b.known = arrivals{sig: b.limits.sig, last: time()}, true
+		used, failed := next().AsFloat64()
+		if b.used = float32(used); failed != nil {
+			err = errReply
+		}
+		for j := range b.limits.limits[:b.limits.n] {
+			b.tat[j] = time()
 		}
 	}
-	a.ok = ok == 1
-	return a, nil
+	return ok && err == nil, err
 }

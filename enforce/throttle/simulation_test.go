@@ -19,51 +19,78 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{accounts: make(map[string]arrivals)} }
 
-func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
+func (s *ledger) call(_ context.Context, q scriptCall) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	a, stored := s.accounts[q.key]
+	ok := true
+	for i := range q.budgets {
+		if q.back {
+			ok = s.giveBack(q, i) && ok
+		} else {
+			ok = s.accepts(q, i) && ok
+		}
+	}
+	for i := range q.budgets {
+		b := &q.budgets[i]
+		b.known = true
+		if !q.back && ok {
+			b.limits.use(q.now+q.hold, &b.arrivals)
+		}
+		if ok || !q.back {
+			s.accounts[q.keys[i]] = b.arrivals
+		}
+	}
+	return ok, nil
+}
+
+// read returns the stored state of a budget.
+func (s *ledger) read(q scriptCall, i int) (a arrivals, stored bool) {
+	l := q.budgets[i].limits
+	a, stored = s.accounts[q.keys[i]]
 	if !stored {
-		a = q.limits.fresh(q.now)
-	} else if a.sig != q.limits.sig {
-		q.limits.convert(&a)
+		a = l.fresh(q.now)
+	} else if a.sig != l.sig {
+		l.convert(&a)
 	}
-	q.limits.rewind(q.now, &a)
+	l.rewind(q.now, &a)
+	return a, stored
+}
+
+func (s *ledger) giveBack(q scriptCall, i int) bool {
+	b := &q.budgets[i]
+	a, stored := s.read(q, i)
+	ok := b.limits.giveBack(q.now, q.now+q.hold, &a) && stored
+	b.arrivals = a
+	return ok
+}
+
+func (s *ledger) accepts(q scriptCall, i int) bool {
+	b := &q.budgets[i]
+	a, stored := s.read(q, i)
 	last := a.last
-	if q.back {
-		ok := stored && q.limits.giveBack(q.now, q.now+q.hold, &a)
-		if ok {
-			s.accounts[q.key] = a
-		}
-		return scriptReply{ok: ok, arrivals: a}, nil
-	}
-	if q.seen && q.known.last-q.now <= MaxWait.Microseconds() {
+	if b.known && b.last-q.now <= MaxWait.Microseconds() {
 		if !stored {
-			a.last, a.used = q.known.last, q.known.used
+			a.last, a.used = b.last, b.used
 		}
-		a.merge(q.known, q.limits)
+		a.merge(&b.arrivals, b.limits)
 	}
-	if q.since > 0 && (!stored || q.since > 1 && last < q.since) {
-		part, err := strconv.ParseUint(q.key[len(q.key)-8:], 16, 64)
+	if b.since > 0 && (!stored || b.since > 1 && last < b.since) {
+		key := q.keys[i]
+		part, err := strconv.ParseUint(key[len(key)-8:], 16, 64)
 		if err != nil {
 			panic(err)
 		}
 		a.last, a.used = q.now, 0
-		for i := range a.tat[:q.limits.n] {
-			l := q.limits.limits[i]
+		for i := range a.tat[:b.limits.n] {
+			l := b.limits.limits[i]
 			a.tat[i] = max(a.tat[i], (q.now+l.tolerance+int64(float64(part)/(1<<32)*float64(l.interval)))>>l.shift<<l.shift)
 			a.used = max(a.used, float32(a.tat[i]-a.last)/float32(l.interval))
 		}
 	}
-	at := q.now + q.hold
-	_, why, _ := q.limits.blocked(at, &a)
-	ok := why == None || why == VisitTime
-	if ok {
-		q.limits.use(at, &a)
-	}
-	s.accounts[q.key] = a
-	return scriptReply{ok: ok, arrivals: a}, nil
+	b.arrivals = a
+	_, why, _ := b.limits.blocked(q.now+q.hold, &a)
+	return why == None || why == VisitTime
 }
 
 // newLedgerFleet returns a Fleet that uses s.
@@ -106,7 +133,7 @@ func TestFleetSimulation(t *testing.T) {
 					mean = time.Duration(float64(time.Second) / perSecond)
 				}
 				for now := time.Duration(rnd.Int64N(int64(mean))); now < simulated; {
-					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), key, terms, 0)
+					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), []Use{{key, terms}}, 0)
 					requests++
 					if r.OK {
 						accepted++

@@ -173,6 +173,10 @@ const (
 	durable    = 1 << 33
 )
 
+// pinned takes the place of freeFrom for keys that must not be forgotten now. A
+// place is chosen among 2*bucketSize, which is more than a request's other keys.
+const pinned = math.MaxUint32 &^ clientBit
+
 // choose returns the place for a new key. It takes the bucket with more room,
 // so that buckets fill evenly. If both are equal, it takes the place that costs
 // least.

@@ -18,8 +18,7 @@ type giver interface {
 // microseconds since 1970.
 type turn struct {
 	giver  giver
-	key    Key
-	limits *Limits
+	uses   []Use
 	at     int64
 	result Result // without Delay and turn
 	state  turnState
@@ -33,18 +32,24 @@ const (
 	returning                  // the turn is being given back
 )
 
-// heldBy adds the turn of a held request to its result.
-func (r Result) heldBy(g giver, now int64, k Key, t *Limits) Result {
-	if r.OK && r.Delay > 0 {
-		r.turn = &turn{giver: g, key: k, limits: t, at: now + r.Delay.Microseconds(), result: Result{OK: true, Reason: r.Reason, Line: r.Line}}
+// newTurn returns the turn of a request with the result r, which is held for
+// r.Delay, and has used the budgets of list; nil if none of them is stored.
+func newTurn(g giver, now int64, r Result, uses []Use, list []budget) *turn {
+	t, stored := &turn{giver: g, at: now + r.Delay.Microseconds(), result: r}, 0
+	for _, b := range list {
+		t.uses = append(t.uses, Use{uses[b.use].Key, b.limits})
+		stored += b.limits.n
 	}
-	return r
+	if stored == 0 {
+		return nil
+	}
+	return t
 }
 
 // queue has the turns of the requests that are held. A request that ends gives
-// its turn back if it is the last one of its budget, and with it the turns before
-// it that were abandoned. An abandoned turn before others goes to the next request
-// of its budget. So requests that end delay no other for long.
+// its turn back if it is the last one of all its budgets, and with it the turns
+// before it that were abandoned. An abandoned turn before others goes to the next
+// request of the same budgets. So requests that end delay no other for long.
 type queue struct {
 	max       int
 	abandoned atomic.Int64 // turns; at most max
@@ -53,23 +58,25 @@ type queue struct {
 	lines map[Key]*line
 }
 
-// line has the turns of one budget.
+// line has the turns that use one budget.
 type line struct {
 	turns []*turn // in the order of their instants
-	busy  bool    // a goroutine gives turns back
+	busy  bool    // a goroutine gives one of the turns back
 }
 
 // add adds the turn of a request that is held.
 func (w *queue) add(t *turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[t.key]
-	if l == nil {
-		l = new(line)
-		w.lines[t.key] = l
+	for _, u := range t.uses {
+		l := w.lines[u.Key]
+		if l == nil {
+			l = new(line)
+			w.lines[u.Key] = l
+		}
+		i, _ := slices.BinarySearchFunc(l.turns, t, func(a, b *turn) int { return cmp.Compare(a.at, b.at) })
+		l.turns = slices.Insert(l.turns, i, t)
 	}
-	i, _ := slices.BinarySearchFunc(l.turns, t, func(a, b *turn) int { return cmp.Compare(a.at, b.at) })
-	l.turns = slices.Insert(l.turns, i, t)
 }
 
 // remove removes a turn.
@@ -81,35 +88,53 @@ func (w *queue) remove(t *turn) {
 
 // drop removes a turn. The caller holds mu.
 func (w *queue) drop(t *turn) {
-	l := w.lines[t.key]
 	if t.state != waiting {
 		w.abandoned.Add(-1)
 	}
-	if l.turns = slices.DeleteFunc(l.turns, func(other *turn) bool { return other == t }); len(l.turns) == 0 && !l.busy {
-		delete(w.lines, t.key)
+	for _, u := range t.uses {
+		l := w.lines[u.Key]
+		if l.turns = slices.DeleteFunc(l.turns, func(other *turn) bool { return other == t }); len(l.turns) == 0 && !l.busy {
+			delete(w.lines, u.Key)
+		}
 	}
 }
 
-// reuse returns an abandoned turn of a budget for a request that may wait until
-// latest; nil if there is none.
-func (w *queue) reuse(k Key, t *Limits, now, latest int64) *turn {
+// reuse returns an abandoned turn with the same uses for a request that may wait
+// until latest; nil if there is none.
+func (w *queue) reuse(uses []Use, now, latest int64) *turn {
 	if w.abandoned.Load() == 0 {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[k]
-	if l == nil {
-		return nil
-	}
-	for _, free := range l.turns {
-		if free.state == abandoned && now < free.at && free.at <= latest && free.limits.Same(t) {
-			free.state = waiting
-			w.abandoned.Add(-1)
-			return free
+	for _, u := range uses {
+		l := w.lines[u.Key]
+		if l == nil {
+			continue
+		}
+		for _, free := range l.turns {
+			if free.state == abandoned && now < free.at && free.at <= latest && free.isFor(uses) {
+				free.state = waiting
+				w.abandoned.Add(-1)
+				return free
+			}
 		}
 	}
 	return nil
+}
+
+// isFor reports whether a request with other uses would use the same budgets.
+func (t *turn) isFor(uses []Use) bool {
+	n := 0
+	for _, u := range uses {
+		if u.Limits == nil {
+			continue
+		}
+		if n++; !slices.ContainsFunc(t.uses, func(v Use) bool { return v.Key == u.Key && v.Limits.Same(u.Limits) }) {
+			return false
+		}
+	}
+	return n == len(t.uses)
 }
 
 // abandon gives back the turn of a request that has ended, or keeps it for another
@@ -125,41 +150,55 @@ func (w *queue) abandon(t *turn, now int64) {
 		w.drop(t)
 		return
 	}
-	l := w.lines[t.key]
-	if l.busy {
-		return // the other goroutine sees that the turn is abandoned
-	}
-	l.busy = true
-	for n := len(l.turns); n > 0 && l.turns[n-1].state == abandoned && l.turns[n-1].at > now; n = len(l.turns) {
-		last := l.turns[n-1]
+	for todo := []*turn{t}; len(todo) > 0; {
+		last := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if last.state != abandoned || last.at <= now || !w.setBusy(last, true) {
+			continue // another goroutine sees that the turn is abandoned
+		}
 		last.state = returning
 		w.mu.Unlock()
 		ok := last.giver.giveBack(now, last)
 		w.mu.Lock()
-		if !ok {
+		if ok {
+			w.drop(last)
+		} else {
 			last.state = abandoned
-			break
 		}
-		w.drop(last)
+		w.setBusy(last, false)
+		for _, u := range last.uses {
+			if l := w.lines[u.Key]; l != nil && l.turns[len(l.turns)-1] != last {
+				todo = append(todo, l.turns[len(l.turns)-1])
+			}
+		}
 	}
-	if l.busy = false; len(l.turns) == 0 {
-		delete(w.lines, t.key)
+}
+
+// setBusy marks the lines of a turn, if it is the last one in all of them and
+// none is marked, or removes the marks. The caller holds mu.
+func (w *queue) setBusy(t *turn, busy bool) bool {
+	for _, u := range t.uses {
+		if l := w.lines[u.Key]; busy && (l.busy || l.turns[len(l.turns)-1] != t) {
+			return false
+		}
 	}
+	for _, u := range t.uses {
+		l := w.lines[u.Key]
+		if l.busy = busy; len(l.turns) == 0 {
+			delete(w.lines, u.Key)
+		}
+	}
+	return true
 }
 
 // dropPast removes the abandoned turns whose instants are over. The caller holds
 // mu.
 func (w *queue) dropPast(now int64) {
-	for k, l := range w.lines {
-		l.turns = slices.DeleteFunc(l.turns, func(t *turn) bool {
-			past := t.state == abandoned && t.at <= now
-			if past {
-				w.abandoned.Add(-1)
+	for _, l := range w.lines {
+		for _, t := range slices.Clone(l.turns) {
+			if t.state == abandoned && t.at <= now {
+				w.drop(t)
 			}
-			return past
-		})
-		if len(l.turns) == 0 && !l.busy {
-			delete(w.lines, k)
 		}
 	}
 }

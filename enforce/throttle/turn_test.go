@@ -19,10 +19,10 @@ func newQueue(max int) *queue { return &queue{max: max, lines: make(map[Key]*lin
 func (w *queue) hold(t *testing.T, l Limiter, now time.Time, k Key, terms *Limits) (*turn, Result) {
 	t.Helper()
 	at := now.UnixMicro()
-	if free := w.reuse(k, terms, at, at+MaxWait.Microseconds()); free != nil {
+	if free := w.reuse([]Use{{k, terms}}, at, at+MaxWait.Microseconds()); free != nil {
 		return free, Result{OK: true, Delay: time.Duration(free.at-at) * time.Microsecond}
 	}
-	r := l.Take(t.Context(), now, k, terms, MaxWait)
+	r := l.Take(t.Context(), now, []Use{{k, terms}}, MaxWait)
 	if r.turn != nil {
 		w.add(r.turn)
 	}
@@ -43,7 +43,7 @@ func TestHeldRequestsThatEndDelayNoOthers(t *testing.T) {
 		for _, e := range limiters[:3] {
 			t.Run(e.name+", "+order, func(t *testing.T) {
 				l, w, key := e.open(t), newQueue(1000), newKey(t.Name())
-				if r := l.Take(t.Context(), noon, key, terms, 0); !r.OK {
+				if r := l.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
 					t.Fatalf("%+v", r)
 				}
 				var held []*turn
@@ -54,14 +54,14 @@ func TestHeldRequestsThatEndDelayNoOthers(t *testing.T) {
 					}
 					held = append(held, turn)
 				}
-				if r := l.Take(t.Context(), noon, key, terms, 0); r.RetryAfter < 400*time.Second {
+				if r := l.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.RetryAfter < 400*time.Second {
 					t.Errorf("while they are held: %+v", r)
 				}
 				sort(held)
 				for _, turn := range held {
 					w.abandon(turn, noon.UnixMicro())
 				}
-				if r := l.Take(t.Context(), noon, key, terms, 0); r.RetryAfter != 450*time.Millisecond {
+				if r := l.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.RetryAfter != 450*time.Millisecond {
 					t.Errorf("after they have ended: %+v, want 450ms", r)
 				}
 				if len(w.lines) != 0 || w.abandoned.Load() != 0 {
@@ -82,7 +82,7 @@ func TestAbandonedTurnGoesToTheNextRequest(t *testing.T) {
 		first, _ := w.hold(t, l, noon, key, terms)
 		w.hold(t, l, noon, key, terms)
 		w.abandon(first, noon.UnixMicro())
-		if r := l.Take(t.Context(), noon, key, terms, MaxWait); r.Delay != 22500*time.Millisecond {
+		if r := l.Take(t.Context(), noon, []Use{{key, terms}}, MaxWait); r.Delay != 22500*time.Millisecond {
 			t.Errorf("a request that gets no turn: %+v", r)
 		}
 		if turn, r := w.hold(t, l, noon.Add(time.Second), key, terms); turn != first || r.Delay != 3500*time.Millisecond {
@@ -192,16 +192,16 @@ func TestWaitersGiveTurnsBack(t *testing.T) {
 		var all sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 1100 {
-			all.Go(func() { w.Take(ctx, m, time.Now(), key, terms, MaxWait) })
+			all.Go(func() { w.Take(ctx, m, time.Now(), []Use{{key, terms}}, MaxWait) })
 		}
 		synctest.Wait()
-		if r := m.Take(t.Context(), time.Now(), key, terms, 0); r.RetryAfter < 490*time.Second {
+		if r := m.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); r.RetryAfter < 490*time.Second {
 			t.Errorf("while they are held: %+v", r)
 		}
 		cancel()
 		all.Wait()
 		start := time.Now()
-		if r := w.Take(t.Context(), m, start, key, terms, MaxWait); !r.OK || time.Since(start) > 450*time.Millisecond {
+		if r := w.Take(t.Context(), m, start, []Use{{key, terms}}, MaxWait); !r.OK || time.Since(start) > 450*time.Millisecond {
 			t.Errorf("%+v after %v", r, time.Since(start))
 		}
 	})
@@ -225,7 +225,7 @@ func TestTurnsWhileTheServerIsAway(t *testing.T) {
 	w.hold(t, f, noon, other, terms)
 	turn, _ = w.hold(t, f, noon, other, terms)
 	w.abandon(turn, noon.UnixMicro())
-	if r := f.Take(t.Context(), noon, other, terms, 0); turn.state != returning || r.RetryAfter != 4500*time.Millisecond {
+	if r := f.Take(t.Context(), noon, []Use{{other, terms}}, 0); turn.state != returning || r.RetryAfter != 4500*time.Millisecond {
 		t.Errorf("%+v, state %d of a turn of this process", r, turn.state)
 	}
 }

@@ -33,12 +33,12 @@ type node struct {
 }
 
 // call implements server.
-func (n *node) call(ctx context.Context, q scriptCall) (scriptReply, error) {
-	reply, err := takeScript.Exec(ctx, n.client, []string{q.key}, q.args()).ToArray()
+func (n *node) call(ctx context.Context, q scriptCall) (ok bool, err error) {
+	reply, err := takeScript.Exec(ctx, n.client, q.keys, q.args()).ToArray()
 	if err != nil {
-		return scriptReply{}, err
+		return false, err
 	}
-	return parseReply(reply, q.limits)
+	return q.parseReply(reply)
 }
 
 func (n *node) clearMisses() {

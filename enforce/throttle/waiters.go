@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Waiters holds requests until the budget is free for them. It limits how many
+// Waiters holds requests until the budgets are free for them. It limits how many
 // requests are held at a time. It starts no goroutine: each request waits in
 // the goroutine that calls Take. Its methods are safe for concurrent use.
 //
@@ -33,21 +33,22 @@ func NewWaiters(max int) *Waiters {
 // maxWait of zero, so that the request is accepted at once or refused.
 //
 // If ctx ends while the request is held, Take refuses the request, with its Delay
-// as RetryAfter. The request gives its turn back if no later request was
-// accepted; otherwise a further request of the same budget gets the turn. A Fleet
+// as RetryAfter. The request gives its turn back, in all budgets, if none of them
+// accepted a later request; otherwise a further request of the same budgets gets
+// the turn. A Fleet
 // waits for the server then, at most FleetConfig.Deadline for each turn.
-func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
-	if maxWait <= 0 || t == nil || w.closed.Load() {
-		return l.Take(ctx, now, k, t, 0)
+func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, uses []Use, maxWait time.Duration) Result {
+	if maxWait <= 0 || w.closed.Load() {
+		return l.Take(ctx, now, uses, 0)
 	}
 	if w.held.Add(1) > w.max {
 		w.held.Add(-1)
-		return l.Take(ctx, now, k, t, 0)
+		return l.Take(ctx, now, uses, 0)
 	}
 	defer w.held.Add(-1)
-	r := w.reuse(now, k, t, maxWait)
+	r := w.reuse(now, uses, maxWait)
 	if !r.OK {
-		r = l.Take(ctx, now, k, t, maxWait)
+		r = l.Take(ctx, now, uses, maxWait)
 		if !r.OK || r.Delay <= 0 {
 			return r
 		}
@@ -74,9 +75,9 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *
 
 // reuse returns the result for a request that gets an abandoned turn; the zero
 // Result if there is none.
-func (w *Waiters) reuse(now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
+func (w *Waiters) reuse(now time.Time, uses []Use, maxWait time.Duration) Result {
 	at := now.UnixMicro()
-	free := w.queue.reuse(k, t, at, at+min(maxWait, MaxWait).Microseconds())
+	free := w.queue.reuse(uses, at, at+min(maxWait, MaxWait).Microseconds())
 	if free == nil {
 		return Result{}
 	}

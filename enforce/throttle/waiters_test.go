@@ -21,7 +21,7 @@ func TestWaitersTake(t *testing.T) {
 		done := make(chan Result)
 		for range 5 {
 			go func() {
-				done <- w.Take(t.Context(), m, time.Now(), key, terms, time.Minute)
+				done <- w.Take(t.Context(), m, time.Now(), []Use{{key, terms}}, time.Minute)
 			}()
 			synctest.Wait()
 		}
@@ -36,7 +36,7 @@ func TestWaitersTake(t *testing.T) {
 		if len(ends) != 3 || ends[0] != want[0] || ends[1] != want[1] || ends[2] != want[2] || refused != 2 {
 			t.Errorf("went on after %v, %d refused; want %v", ends, refused, want)
 		}
-		if r := m.Take(t.Context(), time.Now(), key, terms, 0); r.RetryAfter != 9*time.Second {
+		if r := m.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); r.RetryAfter != 9*time.Second {
 			t.Errorf("the next request: %+v", r)
 		}
 	})
@@ -63,12 +63,12 @@ func TestEndOfWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, m := NewWaiters(1), NewMemory(100)
 				terms, key := Compile(Grant{Delay: delay(100 * time.Second)}), newKey("a")
-				m.Take(t.Context(), time.Now(), key, terms, 0)
+				m.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				time.AfterFunc(time.Second, func() { test.do(w, cancel) })
 				start := time.Now()
-				r := w.Take(ctx, m, start, key, terms, time.Minute)
+				r := w.Take(ctx, m, start, []Use{{key, terms}}, time.Minute)
 				r.turn = nil
 				if took := time.Since(start); r != test.want || took != test.took {
 					t.Errorf("Take = %+v after %v, want %+v after %v", r, took, test.want, test.took)
@@ -93,7 +93,7 @@ func TestWaitersAcrossReload(t *testing.T) {
 		done := make(chan time.Duration, 10)
 		take := func(w *Waiters) {
 			go func() {
-				if r := w.Take(t.Context(), m, time.Now(), key, terms, time.Minute); !r.OK {
+				if r := w.Take(t.Context(), m, time.Now(), []Use{{key, terms}}, time.Minute); !r.OK {
 					t.Errorf("%+v", r)
 				}
 				done <- time.Since(start)
@@ -103,7 +103,7 @@ func TestWaitersAcrossReload(t *testing.T) {
 		take(before)
 		take(before)
 		before.Close()
-		if r := before.Take(t.Context(), m, time.Now(), key, terms, time.Minute); r.OK || r.RetryAfter != 13500*time.Millisecond {
+		if r := before.Take(t.Context(), m, time.Now(), []Use{{key, terms}}, time.Minute); r.OK || r.RetryAfter != 13500*time.Millisecond {
 			t.Errorf("by closed Waiters: %+v", r)
 		}
 		take(after)

@@ -68,11 +68,11 @@ func (f *Fleet) Close() error {
 func (f *Fleet) Connected() *throttle.Fleet { return f.connected.Load() }
 
 // Take implements throttle.Limiter.
-func (f *Fleet) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Limits, maxWait time.Duration) throttle.Result {
+func (f *Fleet) Take(ctx context.Context, now time.Time, uses []throttle.Use, maxWait time.Duration) throttle.Result {
 	if c := f.connected.Load(); c != nil {
-		return c.Take(ctx, now, k, t, maxWait)
+		return c.Take(ctx, now, uses, maxWait)
 	}
-	return f.local.Take(ctx, now, k, t, maxWait)
+	return f.local.Take(ctx, now, uses, maxWait)
 }
 
 // Peek implements throttle.Limiter.
