@@ -87,3 +87,86 @@ func wordMeaning(s *slot, word string) string {
 	}
 	return ""
 }
+
+// Reason is why a User-Agent, or a part of it, names a crawler.
+type Reason uint8
+
+// The reasons. After NoReason, which means no evidence, they are in the order from the strongest evidence to the weakest. The Strength of
+// RegistryToken and SiteToken is ByToken, of ControlToken to ProbeName Declaration, and of the others ByForm.
+const (
+	NoReason        Reason = iota
+	RegistryToken          // a User-Agent token of the registry
+	SiteToken              // a token that the site's robots.txt names
+	ControlToken           // a preference in robots.txt, which no crawler sends: no group but that for `*` applies
+	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
+	CompatibleName         // a name after `compatible;` that browsers don't send
+	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
+	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
+	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
+	ProbeName              // a health check's name: AcmeHealthCheck, acme-probe
+	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
+	NameAfter              // a name after an engine's comment, where browsers have their own product
+	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
+	BareMozilla            // `Mozilla/5.0` without a browser or an engine
+	HostName               // a host name in place of a product
+	LibraryWord            // a word for an HTTP client
+	ProgramName            // only a program's name
+	Overlong               // longer than MaxUserAgent octets
+	ManyFields             // the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
+	NoUserAgent            // empty, or without words and digits
+)
+
+var reasonTexts = [...]string{
+	NoReason:        "",
+	RegistryToken:   "a User-Agent token of the registry",
+	SiteToken:       "a token of the site's robots.txt",
+	ControlToken:    "a preference in robots.txt, and not the name of a crawler",
+	CrawlerWord:     "a word for a crawler",
+	CompatibleName:  "a name after \"compatible\" that browsers don't send",
+	CommentName:     "a name in the KHTML comment, where browsers have none",
+	Contact:         "a contact",
+	TaskWord:        "a word for what crawlers do",
+	ProbeName:       "a health check's name",
+	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
+	NameAfter:       "a name where browsers have their product",
+	TemplateVersion: "a placeholder instead of a browser's version",
+	BareMozilla:     "\"Mozilla/5.0\" without a browser or an engine",
+	HostName:        "a host name in place of a product",
+	LibraryWord:     "a word for an HTTP client",
+	ProgramName:     "only a program's name",
+	Overlong:        "a User-Agent longer than any browser's",
+	ManyFields:      "more User-Agent fields than any browser sends",
+	NoUserAgent:     "no User-Agent",
+}
+
+// String describes the reason in a few words; it is empty for NoReason.
+func (r Reason) String() string { return nameOf(reasonTexts[:], r) }
+
+// Strength is how strong the evidence is that a crawler sent a User-Agent.
+type Strength uint8
+
+// The strengths. After NoStrength, which means no evidence, the greatest is first: of the others, a smaller value is stronger.
+const (
+	NoStrength  Strength = iota
+	ByToken              // a token of the registry, or one that the site's robots.txt names
+	Declaration          // the client declares that it is a crawler: by a word for one, a contact, or a name where browsers have none
+	ByForm               // only the form of the User-Agent: a program's name alone, an HTTP client's name, no User-Agent
+)
+
+var strengthNames = [...]string{NoStrength: "", ByToken: "token", Declaration: "declaration", ByForm: "form"}
+
+// String returns "token", "declaration" or "form"; "" for no evidence.
+func (s Strength) String() string { return nameOf(strengthNames[:], s) }
+
+// Strength returns the strength of the reason as evidence.
+func (r Reason) Strength() Strength {
+	switch r {
+	case NoReason:
+		return NoStrength
+	case RegistryToken, SiteToken:
+		return ByToken
+	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord, ProbeName:
+		return Declaration
+	}
+	return ByForm
+}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"github.com/mssola/useragent"
 )
 
 //go:embed people.txt
@@ -84,4 +86,144 @@ func (p *people) send(token string) bool {
 		}
 	}
 	return false
+}
+
+// UnknownPart is the value of a field of [Description] that the User-Agent does
+// not state, or not reliably.
+const UnknownPart = "unknown"
+
+// Description is the browser, the system and the device that a person's User-Agent states. It is for logs and reports, never for a decision,
+// because clients can send anything. Each string has at most 64 octets.
+type Description struct {
+	Browser        string `json:"browser"`                   // such as "Chrome"; "unknown" for apps, for pages shown by an app, and for rare browsers
+	BrowserVersion string `json:"browser_version,omitempty"` // as sent; empty if Browser is "unknown"
+	Engine         string `json:"engine"`                    // such as "AppleWebKit"
+	System         string `json:"system"`                    // such as "Windows 10 or 11", "iOS 17.4", "Android 13"
+	Device         string `json:"device,omitempty"`          // a mobile device's model; empty for computers, and if the browser hides it
+	Mobile         bool   `json:"mobile,omitempty"`          // a telephone or a tablet
+}
+
+// Describe returns the browser, system and device that a person's User-Agent states, as github.com/mssola/useragent finds them. Browser is
+// "unknown" if a product in the User-Agent may be another browser, or an app that shows pages. Describe reads the first [MaxUserAgent] octets.
+// It allocates memory, so do not call it for each request.
+func Describe(ua string) Description {
+	d := Description{Browser: UnknownPart, Engine: UnknownPart, System: UnknownPart}
+	ua = cut(ua)
+	u := parse(ua)
+	if u == nil {
+		return d
+	}
+	words := outerWords(ua)
+	if words.mainstream && browsers[first(u.Browser())] && !strings.Contains(ua, "; wv)") {
+		d.Browser, d.BrowserVersion = u.Browser()
+		d.BrowserVersion = bounded(d.BrowserVersion)
+	}
+	if engine, _ := u.Engine(); engines[engine] {
+		d.Engine = engine
+	}
+	d.System = system(u.OSInfo(), ua)
+	d.Mobile = u.Mobile()
+	if model := u.Model(); d.Mobile && model != "" && model != "K" { // K: Chrome's reduced User-Agent
+		d.Device = bounded(strings.TrimPrefix(model, "SAMSUNG "))
+	}
+	if d.Browser == "Safari" && d.Mobile && !words.version {
+		d.Browser, d.BrowserVersion = UnknownPart, "" // an app shows the page
+	}
+	return d
+}
+
+// browsers and engines are names that the library finds reliably.
+var (
+	browsers = set("Chrome", "Chromium", "Firefox", "Safari", "Edge", "Opera", "Internet Explorer")
+	engines  = set("AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML")
+)
+
+// outer is what outerWords finds in a User-Agent.
+type outer struct {
+	mainstream bool // all words outside comments are words that mainstream browsers send, and no word in a comment is one of a console's or a television's browser
+	version    bool // one of them is `Version`, Safari's version
+}
+
+// outerProducts are the words that mainstream browsers send outside comments.
+var outerProducts = set("mozilla", "applewebkit", "gecko", "chrome", "chromium", "safari", "version", "mobile", "tablet", "firefox", "edg", "edge", "edga", "edgios",
+	"opr", "opera", "presto", "crios", "fxios", "like")
+
+func outerWords(ua string) outer {
+	words := outer{mainstream: true}
+	depth := 0
+	for i := 0; i < len(ua); {
+		hash, n := firstWord(ua[i:])
+		switch {
+		case n == 0:
+			switch ua[i] {
+			case '(', '[':
+				depth++
+				words.mainstream = words.mainstream && ua[i] == '('
+			case ')', ']':
+				depth = max(depth-1, 0)
+			}
+			n = 1
+		case i > 0 && (ua[i-1] == '/' || ua[i-1] == '.'): // a version
+		case depth == 0:
+			word := strings.ToLower(ua[i : i+n])
+			s := baseTable.find(hash)
+			words.version = words.version || word == "version"
+			words.mainstream = words.mainstream && (outerProducts[word] || s != nil && s.role&roleUnix != 0)
+		default: // in a comment: consoles and televisions have browsers of their own
+			s := baseTable.find(hash)
+			words.mainstream = words.mainstream && (s == nil || s.role&roleMobile == 0 || s.role&(roleAndroid|roleForm|roleNoise) != 0)
+		}
+		i += n
+	}
+	return words
+}
+
+// system returns the operating system, with its version if browsers send the true one.
+func system(info useragent.OSInfo, ua string) string {
+	name, version := info.Name, strings.TrimSpace(info.Version)
+	switch {
+	case strings.Contains(ua, "Windows NT 10.0"):
+		return "Windows 10 or 11" // browsers send NT 10.0 for both
+	case name == "iPhone OS":
+		name = "iOS"
+	case name == "OS" && strings.Contains(ua, "iPad"):
+		name = "iPadOS"
+	case strings.HasSuffix(name, "Mac OS X"):
+		name = "Mac OS X"
+		if version == "10.15.7" || version == "10.15" {
+			version = "10.15 or later"
+		}
+	case name == "Android" && version == "10" && strings.Contains(ua, "Android 10; K)"):
+		version = "10 or later"
+	case strings.HasPrefix(name, "CrOS"):
+		name, version = "ChromeOS", ""
+	}
+	hash, _ := firstWord(name)
+	if s := baseTable.find(hash); s == nil || s.role&(rolePlatform|roleUnix|roleAndroid) == 0 {
+		return UnknownPart
+	}
+	return bounded(strings.TrimSpace(name + " " + version))
+}
+
+// bounded returns the first 64 octets of a text that clients can choose.
+func bounded(s string) string { return s[:min(len(s), 64)] }
+
+func first[A, B any](a A, _ B) A { return a }
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// parse returns nil if the library panics.
+func parse(ua string) (u *useragent.UserAgent) {
+	defer func() {
+		if recover() != nil {
+			u = nil
+		}
+	}()
+	return useragent.New(ua)
 }

@@ -2,9 +2,11 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -164,3 +166,142 @@ func (noObserver) SourceRead(SourceState, error)                            {}
 func (noObserver) StorageFailed(string, error)                              {}
 func (noObserver) Lookup(netip.Addr, []string, State, time.Duration, error) {}
 func (noObserver) LookupDropped()                                           {}
+
+// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load must
+// return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's certmagic.Storage
+// implements it.
+type Storage interface {
+	Load(ctx context.Context, key string) ([]byte, error)
+	Store(ctx context.Context, key string, value []byte) error
+}
+
+const (
+	// FreshPeriod is how long a list can refute claims after a read last found it
+	// to be current. An older list can only confirm claims.
+	FreshPeriod = 3 * 24 * time.Hour
+
+	// A new list is compared with the copy in use only until comparePeriod after the last successful read. After that, a list with far fewer
+	// addresses is accepted, because its operator may really have given them up.
+	comparePeriod = 7 * 24 * time.Hour
+
+	maxSources = 1000 // lists and directories of a Verifier
+)
+
+// CheckURL returns an error if address is not a valid URL of a list or directory.
+// It must begin with https://, or with http:// and a loopback address or
+// localhost, and must have no user name. A fragment names the member of a JSON
+// document that has the addresses: https://api.github.com/meta#hooks.
+func CheckURL(address string) error {
+	_, err := parseURL(address)
+	return err
+}
+
+// parseURL parses a URL for which CheckURL returns nil.
+func parseURL(address string) (*url.URL, error) {
+	u, err := document.ParseURL(address)
+	if err == nil && u.User != nil {
+		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name", address)
+	}
+	return u, err
+}
+
+// content is the parsed content of a document: a list or a directory.
+type content interface{ entries() int }
+
+// source is a list or directory that is read regularly.
+type source[T content] struct {
+	document.Source[T]
+	kind  SourceKind
+	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
+	end   context.CancelFunc // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
+}
+
+// fresh reports whether a copy was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the read: then
+// it reports whether the read was at most FreshPeriod after now.
+func fresh[T any](c *document.Copy[T], now time.Time) bool {
+	return now.Sub(c.Read()).Abs() <= FreshPeriod
+}
+
+func (s *source[T]) state() SourceState {
+	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures()}
+	if c := s.Copy(); c != nil {
+		state.Entries, state.Read = c.Value.entries(), c.Read()
+	}
+	return state
+}
+
+// start starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
+func start[T content](v *Verifier, s *source[T]) {
+	ctx, cancel := context.WithCancel(v.ctx)
+	s.end = cancel
+	v.running.Go(func() {
+		s.Run(ctx, v.reader, func(_ bool, err error) { v.config.Observer.SourceRead(s.state(), err) })
+	})
+}
+
+// list returns the source of the list at address. The caller must release it.
+func (v *Verifier) list(address string) (*source[*list], error) {
+	u, err := parseURL(address)
+	if err != nil {
+		return nil, err
+	}
+	return acquire(v, v.lists, &source[*list]{kind: ListSource, Source: document.Source[*list]{
+		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
+		Parse: func(r *document.Response, old *document.Copy[*list], now time.Time) (*list, error) {
+			if old != nil && now.Sub(old.Read()) <= comparePeriod {
+				return parseList(r.Body, u.Fragment, old.Value)
+			}
+			return parseList(r.Body, u.Fragment, nil)
+		},
+	}})
+}
+
+// directory returns the source of the agent's directory. The caller must release it.
+func (v *Verifier) directory(agent string) (*source[*directory], error) {
+	u, err := parseURL(agent)
+	if err != nil {
+		return nil, err
+	}
+	refused := testKeys
+	if v.config.allowTestKeys {
+		refused = nil
+	}
+	return acquire(v, v.directories, &source[*directory]{kind: DirectorySource, Source: document.Source[*directory]{
+		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
+		Parse: func(r *document.Response, _ *document.Copy[*directory], now time.Time) (*directory, error) {
+			return parseDirectory((*response)(r), refused, now)
+		},
+	}})
+}
+
+// acquire adds a use of the source with the URL of s and returns it. If there is none, it adds s, and starts its reads if v was started.
+func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known := sources[s.URL]; known != nil {
+		known.users++
+		return known, nil
+	}
+	if len(v.lists)+len(v.directories) >= maxSources {
+		return nil, fmt.Errorf("the crawlers have more than %d lists and directories", maxSources)
+	}
+	s.users = 1
+	sources[s.URL] = s
+	if v.started && !v.closed {
+		start(v, s)
+	}
+	return s, nil
+}
+
+// release removes a use of s. After the last one, s is no longer read.
+func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	delete(sources, s.URL)
+	if s.end != nil {
+		s.end()
+	}
+}

@@ -1,8 +1,14 @@
 package audit
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
@@ -115,4 +121,91 @@ func (t *traffic) report(out *Report) {
 	for _, s := range t.steps {
 		r.People, r.Robots, r.Refused = append(r.People, s.people), append(r.Robots, s.robots), append(r.Refused, s.refused)
 	}
+}
+
+// people counts the browsers, systems and devices of people.
+type people struct {
+	browsers, systems, devices counter
+	agents                     map[uint64]*person // by a hash of the User-Agent
+}
+
+// person has the counts that a User-Agent of people adds to.
+type person struct{ browser, system, device *int64 }
+
+// Limits for people and names.
+const (
+	maxPersons = 1 << 15 // User-Agents that are remembered
+	maxNames   = 1000    // names in a counter
+	topNames   = 20      // names in the report
+)
+
+// count counts a request with a User-Agent.
+func (p *people) count(ua string) {
+	hash := xxhash.Sum64String(ua)
+	who := p.agents[hash]
+	if who == nil {
+		if len(p.agents) >= maxPersons || p.agents == nil {
+			p.agents = make(map[uint64]*person)
+		}
+		d := crawler.Describe(ua)
+		device := cmp.Or(d.Device, "computer")
+		if d.Device == "" && d.Mobile {
+			device = "phone or tablet"
+		}
+		who = &person{p.browsers.of(d.Browser), p.systems.of(d.System), p.devices.of(device)}
+		p.agents[hash] = who
+	}
+	*who.browser++
+	*who.system++
+	*who.device++
+}
+
+// report adds the people to the report.
+func (p *people) report(r *Report) {
+	r.Browsers, r.Systems, r.Devices = p.browsers.top(topNames), p.systems.top(topNames), p.devices.top(topNames)
+}
+
+// outcomes counts what enforcing the rules would have done, for Report.WouldHave.
+type outcomes struct {
+	WouldHave
+	reasons, purposes counter
+}
+
+// countRequest counts a request, whatever the verdict.
+func (o *outcomes) countRequest(v *judgement) {
+	if v.source != nil {
+		v.source.Requests++
+		o.Judged++
+	}
+}
+
+// countRefused counts a request of a crawler that is refused.
+func (o *outcomes) countRefused(v *judgement) {
+	if v.now.Action == enforce.Deny {
+		o.Denied++
+	} else {
+		o.Throttled++
+	}
+	*o.reasons.of(v.now.Reason.String())++
+	purpose := ""
+	if purposes := v.crawler.Purposes; len(purposes) > 0 && v.now.Claim.State != verify.Impostor {
+		purpose = purposes[0]
+	}
+	*o.purposes.of(purpose)++
+	if v.crawler.isSearch() && v.now.Claim.State != verify.Impostor {
+		o.Search++
+		if v.now.Claim.State == verify.Verified {
+			o.SearchVerified++
+		}
+	}
+	if v.isBrowser() {
+		o.Browsers++
+	}
+}
+
+// report adds the outcomes to the report.
+func (o *outcomes) report(r *Report) {
+	r.WouldHave = o.WouldHave
+	r.WouldHave.Refused = o.Denied + o.Throttled
+	r.WouldHave.Reasons, r.WouldHave.Purposes = o.reasons.top(maxNames), o.purposes.top(maxNames)
 }

@@ -316,3 +316,46 @@ func dialectFlag(s string) (robots.Dialect, error) {
 func paintFor(w io.Writer) report.Paint {
 	return report.Paint(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
+
+// hidden replaces a password, as in net/url.
+const hidden = "xxxxx"
+
+// shown returns the name of an input for printing, without a password. If a URL
+// can't be parsed, it leaves out everything between scheme and host.
+func shown(name string) string {
+	scheme, rest, found := strings.Cut(name, "://")
+	if !found {
+		return name
+	}
+	if u, err := url.Parse(name); err == nil {
+		if u.User == nil {
+			return name
+		}
+		return u.Redacted()
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		return scheme + "://" + hidden + rest[i:]
+	}
+	return name
+}
+
+// redacted returns an error whose text has no password of the inputs in it.
+func redacted(err error, inputs ...string) error {
+	text := err.Error()
+	for _, name := range inputs {
+		s := shown(name)
+		if s == name {
+			continue
+		}
+		text = strings.ReplaceAll(text, name, s)
+		if u, err := url.Parse(name); err == nil {
+			if password, ok := u.User.Password(); ok && password != "" {
+				text = strings.ReplaceAll(text, ":"+password+"@", ":"+hidden+"@")
+			}
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
+}
