@@ -1,40 +1,30 @@
 package headers
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // dateLayouts are the forms of a date without its weekday and with an offset in
-// place of the name of its time zone. Go reads a two-digit year up to 68 as
-// 20xx.
-var dateLayouts = []string{
-	"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06",
-	// RFC 822, section 5.1, with the four-digit years of RFC 1123.
-	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700",
-	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700",
-	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04",
-	"2 Jan 06 15:04:05", "2 Jan 06 15:04",
-	// RFC 850, section 2.1.4, and the same with four-digit years.
-	"2-Jan-06 15:04:05 -0700", "2-Jan-2006 15:04:05 -0700",
-	"2-Jan-06 15:04:05", "2-Jan-2006 15:04:05",
-	"2-Jan-06 15:04 -0700", "2-Jan-2006 15:04 -0700",
-	// ISO 8601, calendar dates in extended and basic form. Also with a blank
-	// instead of the T (RFC 3339), without seconds, and with offsets of whole
-	// hours.
-	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
-	"2006-01-02T15:04:05", "2006-01-02T15:04",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 -0700",
-	"2006-01-02 15:04:05", "2006-01-02 15:04",
-	"20060102T150405Z07:00", "20060102T150405Z0700", "20060102T150405Z07", "20060102T150405",
-	"20060102T1504Z0700", "20060102T1504",
-}
+// place of the name of its time zone: those of RFC 822 and RFC 850, with two and
+// with four digits of the year, and those of ISO 8601 in extended and basic form.
+// Go reads a two-digit year up to 68 as 20xx.
+var dateLayouts = func() []string {
+	list := slices.Clone(dayLayouts)
+	for _, day := range dayLayouts {
+		for _, clock := range []string{" 15:04:05", " 15:04", "T15:04:05", "T15:04", "T150405", "T1504"} {
+			for _, zone := range []string{" -0700", "", "Z07:00", "Z0700", "Z07", " Z07:00"} {
+				list = append(list, day+clock+zone)
+			}
+		}
+	}
+	return list
+}()
 
-// dayLayouts is the number of layouts at the start of dateLayouts without a time
-// of day.
-const dayLayouts = 6
+// dayLayouts are the forms without a time of day.
+var dayLayouts = []string{"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06"}
 
 // zones are the offsets of the time zones in RFC 822, section 5.1, and of those
 // that HTTP and ISO 8601 add. time.Parse knows only the names of the local time
@@ -65,7 +55,7 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 	}
 	for i, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC().Truncate(time.Second), i < dayLayouts, printable(t)
+			return t.UTC().Truncate(time.Second), i < len(dayLayouts), printable(t)
 		}
 	}
 	return time.Time{}, false, false

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Refusal is a row of an added registry file that is not used, with the reason.
@@ -64,7 +66,7 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 	names, tokens := map[string]bool{}, map[string]string{}
 	for i := range rows {
 		row := &rows[i]
-		known := r.byName[fold(row.Name)]
+		known := r.byName[canonical.Lower(row.Name)]
 		if known != nil {
 			if diff := differences(known, row); len(diff) > 0 {
 				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
@@ -75,9 +77,9 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 			refused = append(refused, Rejection{row.Name, reason})
 			continue
 		}
-		names[fold(row.Name)] = true
+		names[canonical.Lower(row.Name)] = true
 		for _, token := range claimed(row) {
-			tokens[fold(token)] = row.Name
+			tokens[canonical.Lower(token)] = row.Name
 		}
 		added := *row
 		added.UserAgents, added.Shared = nil, row.Tokens()
@@ -98,12 +100,12 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 	if err := row.check(); err != nil {
 		return err.Error()
 	}
-	if names[fold(row.Name)] {
+	if names[canonical.Lower(row.Name)] {
 		return "an earlier row has the same name"
 	}
 	var id Identity
 	for _, token := range claimed(row) {
-		if other := tokens[fold(token)]; other != "" {
+		if other := tokens[canonical.Lower(token)]; other != "" {
 			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other)
 		}
 		r.base.Identify(token, &id)
@@ -112,7 +114,7 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 				return fmt.Sprintf("the User-Agent token %q is, or contains, a token of crawler %q", token, a.Crawler.Name)
 			}
 		}
-		if other := cmp.Or(r.byUA[fold(token)], r.byBots[fold(token)]); other != nil && (row.ControlOnly || other.ControlOnly || r.byUA[fold(token)] != nil) {
+		if other := cmp.Or(r.byUA[canonical.Lower(token)], r.byBots[canonical.Lower(token)]); other != nil && (row.ControlOnly || other.ControlOnly || r.byUA[canonical.Lower(token)] != nil) {
 			return fmt.Sprintf("the token %q already belongs to crawler %q", token, other.Name)
 		}
 		if BrowserWord(token) || !hasLetter(token) {
@@ -142,7 +144,7 @@ func claimed(row *Crawler) []string {
 func (r *Registry) Overrides(rows []Crawler) []string {
 	var out []string
 	for i := range rows {
-		if known := r.byName[fold(rows[i].Name)]; known != nil {
+		if known := r.byName[canonical.Lower(rows[i].Name)]; known != nil {
 			if diff := differences(known, &rows[i]); len(diff) > 0 {
 				out = append(out, fmt.Sprintf("%s (%s)", known.Name, strings.Join(diff, ", ")))
 			}
@@ -181,7 +183,7 @@ func sameTokens(a, b []string) bool {
 	folded := func(tokens []string) []string {
 		list := slices.Clone(tokens)
 		for i, token := range list {
-			list[i] = fold(token)
+			list[i] = canonical.Lower(token)
 		}
 		slices.Sort(list)
 		return list

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // naiveToken is a token that the naive search found in a User-Agent.
@@ -173,7 +175,7 @@ func compareTokens(t *testing.T, m *Matcher, ua string) {
 	var ids Identity
 	for _, n := range naiveTokens(m, ua) {
 		a := Agent{Token: n.name, Start: n.start, End: n.end}
-		if a.Crawler = m.registry.byUA[fold(n.name)]; a.Crawler == nil {
+		if a.Crawler = m.registry.byUA[canonical.Lower(n.name)]; a.Crawler == nil {
 			a.Class = Named
 		}
 		ids.add(a)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Crawler is one row of the registry. Do not change it once it is part of a [Registry].
@@ -119,11 +120,11 @@ func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 	at := make(map[string]int, len(all))
 	for i, c := range r.rows {
 		all[i] = *c
-		at[fold(c.Name)] = i
+		at[canonical.Lower(c.Name)] = i
 	}
 	added := make(map[string]bool, len(rows))
 	for _, row := range rows {
-		name := fold(row.Name)
+		name := canonical.Lower(row.Name)
 		if added[name] {
 			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", row.Name)
 		}
@@ -156,26 +157,26 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		if err := c.check(); err != nil {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
-		if _, ok := r.byName[fold(c.Name)]; ok {
+		if _, ok := r.byName[canonical.Lower(c.Name)]; ok {
 			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", c.Name)
 		}
-		r.byName[fold(c.Name)] = &c
+		r.byName[canonical.Lower(c.Name)] = &c
 		for _, token := range c.Tokens() {
-			if other, ok := r.byUA[fold(token)]; ok {
+			if other, ok := r.byUA[canonical.Lower(token)]; ok {
 				return nil, fmt.Errorf("crawler %q: the User-Agent token %q already belongs to crawler %q", c.Name, token, other.Name)
 			}
-			r.byUA[fold(token)] = &c
+			r.byUA[canonical.Lower(token)] = &c
 		}
 		for _, token := range slices.Concat(c.Robots, c.Tokens()) {
-			r.named[fold(token)] = append(r.named[fold(token)], &c)
+			r.named[canonical.Lower(token)] = append(r.named[canonical.Lower(token)], &c)
 		}
 		r.rows = append(r.rows, &c)
 	}
 	for _, first := range []bool{true, false} {
 		for _, c := range r.rows {
 			for i, token := range c.Robots {
-				if _, ok := r.byBots[fold(token)]; !ok && (i == 0) == first {
-					r.byBots[fold(token)] = c
+				if _, ok := r.byBots[canonical.Lower(token)]; !ok && (i == 0) == first {
+					r.byBots[canonical.Lower(token)] = c
 				}
 			}
 		}
@@ -188,7 +189,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 // Lookup returns the crawler with the given name, else the one with that User-Agent token, else the first whose Robots begins with that token,
 // else the first whose Robots has it. It returns nil if there is none. Case does not matter.
 func (r *Registry) Lookup(nameOrToken string) *Crawler {
-	key := fold(nameOrToken)
+	key := canonical.Lower(nameOrToken)
 	for _, m := range []map[string]*Crawler{r.byName, r.byUA, r.byBots} {
 		if c := m[key]; c != nil {
 			return c
@@ -199,7 +200,7 @@ func (r *Registry) Lookup(nameOrToken string) *Crawler {
 
 // Named returns the crawlers that have a token, as one of their Tokens or of their
 // Robots. Case does not matter. A crawler can be there twice.
-func (r *Registry) Named(token string) []*Crawler { return r.named[fold(token)] }
+func (r *Registry) Named(token string) []*Crawler { return r.named[canonical.Lower(token)] }
 
 // At returns the crawler with Index i, 0 ≤ i < Len.
 func (r *Registry) At(i int) *Crawler { return r.rows[i] }
@@ -209,18 +210,3 @@ func (r *Registry) Len() int { return len(r.rows) }
 
 // All yields the crawlers in the order of their Index.
 func (r *Registry) All() iter.Seq[*Crawler] { return slices.Values(r.rows) }
-
-// fold returns s with ASCII letters in lower case, for the comparison of names and tokens.
-func fold(s string) string {
-	for i := range len(s) {
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			return strings.Map(func(r rune) rune {
-				if 'A' <= r && r <= 'Z' {
-					return r + 'a' - 'A'
-				}
-				return r
-			}, s)
-		}
-	}
-	return s
-}

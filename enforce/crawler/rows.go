@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Limits of a registry file and of its rows. The built-in registry is far below each.
@@ -210,7 +212,7 @@ func (c *Crawler) check() error {
 func checkTokens(tokens []string, userAgents bool) error {
 	seen := make(map[string]bool, len(tokens))
 	for _, token := range tokens {
-		key := fold(token)
+		key := canonical.Lower(token)
 		switch {
 		case seen[key]:
 			return fmt.Errorf("the token %q is listed twice: remove one", token)

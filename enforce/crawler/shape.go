@@ -25,7 +25,10 @@ func programName(name string) bool {
 	if modelNumber(name) {
 		return false
 	}
-	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
+	if upper(name[0]) {
+		letters--
+	}
+	return before >= 6 || lower >= 4 && lower == letters
 }
 
 // modelNumber reports whether the part of a name after a hyphen or an underscore is a device's model number: one to three upper-case letters,
@@ -54,14 +57,6 @@ func modelNumber(name string) bool {
 	return false
 }
 
-// upperFirst returns 1 if a name begins with an upper-case letter, else 0.
-func upperFirst(name string) int {
-	if upper(name[0]) {
-		return 1
-	}
-	return 0
-}
-
 // attachedVersion reports whether a User-Agent begins with a name and its version without a space or a slash between them: Java1.8.0_151.
 // The version must have a dot: names of devices have none.
 func attachedVersion(ua string) bool {
@@ -88,12 +83,7 @@ func templateVersion(s string) bool {
 
 // masked reports whether a word repeats one letter, as when a privacy tool has overwritten a browser's name.
 func masked(word string) bool {
-	for i := 1; i < len(word); i++ {
-		if word[i] != word[0] {
-			return false
-		}
-	}
-	return len(word) > 1
+	return len(word) > 1 && strings.Count(word, word[:1]) == len(word)
 }
 
 // endsWithSystem reports whether a User-Agent ends with the system in the form of .NET programs: Acme 2013 (15.0.4797) Windows NT 10.0.

@@ -1,5 +1,7 @@
 package crawler
 
+import "strings"
+
 // parts returns the roles of the parts of a word: YottaaMonitor has a word for
 // what crawlers do, GenomeCrawlerd one for a crawler, SonyEricssonT610 one for a
 // maker of devices. A part is a run of letters; an upper-case letter after a
@@ -60,17 +62,9 @@ func part(s string, first bool) role {
 	return r
 }
 
-// hasPrefixFold reports whether s begins with prefix, in any case. prefix has lower-case letters only.
+// hasPrefixFold reports whether s begins with prefix, in any case.
 func hasPrefixFold(s, prefix string) bool {
-	if len(s) < len(prefix) {
-		return false
-	}
-	for i := range len(prefix) {
-		if s[i]|0x20 != prefix[i] {
-			return false
-		}
-	}
-	return true
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // longestSuffix bounds the octets at the end of a part that are looked up.

@@ -102,10 +102,7 @@ func onlyBrowserWords(token string) bool {
 			i++
 			continue
 		}
-		number := true
-		for _, c := range []byte(token[i : i+n]) {
-			number = number && '0' <= c && c <= '9'
-		}
+		number := strings.Trim(token[i:i+n], "0123456789") == ""
 		if s := baseTable.find(hash); !number && (s == nil || s.role&(sentByBrowsers|roleWeakTask|roleMedia) == 0) {
 			return false
 		}

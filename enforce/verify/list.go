@@ -123,39 +123,33 @@ var (
 
 // readJSON parses a JSON document: an array of entries, or an object with such arrays.
 func readJSON(body []byte, part string) ([]netip.Prefix, error) {
-	keys := arrayKeys
-	if part != "" && body[0] == '{' {
+	arrays := []json.RawMessage{body}
+	if body[0] != '[' {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
 			return nil, fmt.Errorf("parsing JSON: %w", err)
 		}
-		if part == "*" {
+		keys := arrayKeys
+		switch {
+		case part == "*":
 			keys = slices.Sorted(maps.Keys(members))
-		} else if body = members[part]; len(body) == 0 {
+		case part != "" && members[part] == nil:
 			return nil, fmt.Errorf("the document has no member %q", part)
+		case part != "":
+			return readJSON(members[part], "")
 		}
-	}
-	var arrays [][]json.RawMessage
-	if body[0] == '[' {
-		arrays = make([][]json.RawMessage, 1)
-		if err := json.Unmarshal(body, &arrays[0]); err != nil {
-			return nil, fmt.Errorf("parsing JSON: %w", err)
-		}
-	} else {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(body, &members); err != nil {
-			return nil, fmt.Errorf("parsing JSON: %w", err)
-		}
+		arrays = nil
 		for _, key := range keys {
-			var array []json.RawMessage
-			if json.Unmarshal(members[key], &array) == nil {
-				arrays = append(arrays, array)
-			}
+			arrays = append(arrays, members[key])
 		}
 	}
 	var prefixes []netip.Prefix
 	for _, array := range arrays {
-		for _, entry := range array {
+		var entries []json.RawMessage
+		if err := json.Unmarshal(array, &entries); err != nil && body[0] == '[' {
+			return nil, fmt.Errorf("parsing JSON: %w", err)
+		}
+		for _, entry := range entries {
 			var err error
 			if prefixes, err = appendEntry(prefixes, entry); err != nil {
 				return nil, err

@@ -290,7 +290,7 @@ func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 	for _, label := range lists.Names() {
 		member, _ := lists.Get(label)
 		list, ok := member.(httpsfv.InnerList)
-		if !ok || list.Params == nil || stringParam(list, "tag") != tag {
+		if !ok || list.Params == nil || param[string](list, "tag") != tag {
 			continue
 		}
 		if len(list.Items) > maxComponents {
@@ -306,8 +306,8 @@ func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 			return nil, fmt.Errorf("Signature: the member %q is not a byte sequence", label)
 		}
 		inputs = append(inputs, &signatureInput{
-			label: label, list: list, signature: octets, created: timeParam(list, "created"), expires: timeParam(list, "expires"),
-			keyID: stringParam(list, "keyid"), algorithm: stringParam(list, "alg"), nonce: stringParam(list, "nonce"),
+			label: label, list: list, signature: octets, created: param[int64](list, "created"), expires: param[int64](list, "expires"),
+			keyID: param[string](list, "keyid"), algorithm: param[string](list, "alg"), nonce: param[string](list, "nonce"),
 		})
 		if len(inputs) == maxSignatures {
 			break
@@ -344,14 +344,9 @@ func (in *signatureInput) coversDigest() bool {
 	return slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" })
 }
 
-func stringParam(list httpsfv.InnerList, name string) string {
-	value, _ := list.Params.Get(name)
-	text, _ := value.(string)
-	return text
-}
-
-func timeParam(list httpsfv.InnerList, name string) int64 {
-	value, _ := list.Params.Get(name)
-	seconds, _ := value.(int64)
-	return seconds
+// param returns a parameter of a type, the zero value if there is none.
+func param[T string | int64](list httpsfv.InnerList, name string) T {
+	any, _ := list.Params.Get(name)
+	value, _ := any.(T)
+	return value
 }

@@ -3,6 +3,7 @@ package suspect
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -90,12 +91,7 @@ func (r *Request) traits() (t traits) {
 // sameOriginOrUser reports whether Sec-Fetch-Site, if it is there, says that a page
 // of the same origin or the user caused the request.
 func sameOriginOrUser(site []string) bool {
-	for _, s := range site {
-		if s != "same-origin" && s != "none" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(site, func(s string) bool { return s != "same-origin" && s != "none" })
 }
 
 // isPrefetch reports whether a browser or a tool fetches the page before the user
