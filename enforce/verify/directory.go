@@ -7,14 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"mime"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/dunglas/httpsfv"
+
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 const (
@@ -175,26 +177,24 @@ func (r *response) component(fields *reading, item httpsfv.Item) (string, error)
 	return fields.field(id, item, nil)
 }
 
+// digestHashes are the hashes of Content-Digest that are known, by their names.
+var digestHashes = map[string]func() hash.Hash{"sha-256": sha256.New, "sha-512": sha512.New}
+
 // checkDigest compares the members of Content-Digest (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns
 // errComponent.
 func checkDigest(digests *httpsfv.Dictionary, body []byte) error {
 	known := false
 	for _, name := range digests.Names() {
-		var sum []byte
-		switch name {
-		case "sha-256":
-			s := sha256.Sum256(body)
-			sum = s[:]
-		case "sha-512":
-			s := sha512.Sum512(body)
-			sum = s[:]
-		default:
+		newHash := digestHashes[name]
+		if newHash == nil {
 			continue
 		}
 		known = true
+		sum := newHash()
+		sum.Write(body)
 		member, _ := digests.Get(name)
 		item, _ := member.(httpsfv.Item)
-		if octets, _ := item.Value.([]byte); !bytes.Equal(octets, sum) {
+		if octets, _ := item.Value.([]byte); !bytes.Equal(octets, sum.Sum(nil)) {
 			return errors.New("Content-Digest does not match the content")
 		}
 	}

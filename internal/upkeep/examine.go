@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -49,12 +51,7 @@ type report struct {
 	documents []*document
 	before    map[string]int // sizes of the lists of the last run, by URL
 	sizes     map[string]int
-	proposals []proposal
-}
-
-// proposal is a name on an operator's page that no row has.
-type proposal struct {
-	token, url, row string
+	proposals []string // rows for names on operators' pages that no row has: of letters, digits and the registry's own URL
 }
 
 // documents returns the documents of a registry, sorted by their URL.
@@ -65,13 +62,11 @@ func documents(registry *crawler.Registry) []*document {
 		if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 			return
 		}
-		d := found[address]
-		if d == nil {
-			d = &document{url: address, kind: k}
-			found[address] = d
+		if found[address] == nil {
+			found[address] = &document{url: address}
 		}
-		d.kind = max(d.kind, k)
-		if !slices.Contains(d.rows, row) {
+		d := found[address]
+		if d.kind = max(d.kind, k); !slices.Contains(d.rows, row) {
 			d.rows = append(d.rows, row)
 		}
 	}
@@ -91,27 +86,18 @@ func documents(registry *crawler.Registry) []*document {
 			add(u, directory, c.Name)
 		}
 	}
-	var all []*document
-	for _, d := range found {
-		all = append(all, d)
-	}
-	slices.SortFunc(all, func(a, b *document) int { return strings.Compare(a.url, b.url) })
-	return all
+	return slices.SortedFunc(maps.Values(found), func(a, b *document) int { return strings.Compare(a.url, b.url) })
 }
 
 // examine reads the documents of a registry.
 func examine(ctx context.Context, client *http.Client, registry *crawler.Registry, before map[string]int) *report {
 	r := &report{documents: documents(registry), before: before, sizes: map[string]int{}}
-	var running sync.WaitGroup
-	places := make(chan struct{}, atOnce)
+	var running errgroup.Group
+	running.SetLimit(atOnce)
 	for _, d := range r.documents {
-		places <- struct{}{}
-		running.Go(func() {
-			d.read(ctx, client)
-			<-places
-		})
+		running.Go(func() error { d.read(ctx, client); return nil })
 	}
-	running.Wait()
+	_ = running.Wait() // a document keeps its error
 	seen := map[string]bool{}
 	for _, d := range r.documents {
 		if d.kind == list && d.err == nil {
@@ -177,10 +163,7 @@ func (r *report) propose(registry *crawler.Registry, d *document, seen map[strin
 		}
 		seen[strings.ToLower(token)] = true
 		row := crawler.Crawler{Name: token, Class: crawler.Registered, UserAgents: []string{token}, Robots: []string{token}}
-		if registry.Lookup(token) != nil {
-			continue
-		}
-		if _, rejected := registry.Extend([]crawler.Crawler{row}); len(rejected) > 0 {
+		if _, rejected := registry.Extend([]crawler.Crawler{row}); len(rejected) > 0 || registry.Lookup(token) != nil {
 			continue
 		}
 		text, err := json.Marshal(map[string]any{
@@ -188,7 +171,7 @@ func (r *report) propose(registry *crawler.Registry, d *document, seen map[strin
 			"sources": map[string][]string{"user_agents": {d.url}},
 		})
 		if err == nil {
-			r.proposals = append(r.proposals, proposal{token, d.url, string(text)})
+			r.proposals = append(r.proposals, string(text))
 		}
 	}
 }

@@ -77,34 +77,32 @@ func run(ctx context.Context, file, state string) error {
 // write writes the report. Strangers choose the text of errors and of proposals,
 // so it stands quoted in blocks of code, which no backtick can end.
 func (r *report) write(w io.Writer) error {
-	var gone, changed, rows []string
+	var gone, changed []string
 	for _, d := range r.documents {
+		line := func(what string) string {
+			return stranger(d.url) + ": " + stranger(what) + " (" + stranger(strings.Join(d.rows, ", ")) + ")"
+		}
 		switch before, known := r.before[d.url]; {
 		case d.err != nil:
-			gone = append(gone, fmt.Sprintf("%s: %s (%s)", stranger(d.url), stranger(d.err.Error()), stranger(strings.Join(d.rows, ", "))))
+			gone = append(gone, line(d.err.Error()))
 		case d.kind == list && known && before != d.size:
-			changed = append(changed, fmt.Sprintf("%s: %d prefixes, %d before (%s)", stranger(d.url), d.size, before, stranger(strings.Join(d.rows, ", "))))
+			changed = append(changed, line(fmt.Sprintf("%d prefixes, %d before", d.size, before)))
 		case d.kind == list && !known:
-			changed = append(changed, fmt.Sprintf("%s: %d prefixes, for the first time (%s)", stranger(d.url), d.size, stranger(strings.Join(d.rows, ", "))))
+			changed = append(changed, line(fmt.Sprintf("%d prefixes, for the first time", d.size)))
 		}
 	}
-	for _, p := range r.proposals {
-		rows = append(rows, p.row) // of letters, digits and the registry's own URL
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# The registry's documents\n\n%d documents were read.\n", len(r.documents))
-	section(&b, "Gone or unreadable", gone)
-	section(&b, "Lists that changed", changed)
-	section(&b, "Names that the registry lacks", rows)
-	_, err := io.WriteString(w, b.String())
+	text := fmt.Sprintf("# The registry's documents\n\n%d documents were read.\n", len(r.documents))
+	text += section("Gone or unreadable", gone) + section("Lists that changed", changed) + section("Names that the registry lacks", r.proposals)
+	_, err := io.WriteString(w, text)
 	return err
 }
 
-func section(b *strings.Builder, title string, lines []string) {
-	fmt.Fprintf(b, "\n## %s: %d\n", title, len(lines))
+func section(title string, lines []string) string {
+	text := fmt.Sprintf("\n## %s: %d\n", title, len(lines))
 	if len(lines) > 0 {
-		fmt.Fprintf(b, "\n```text\n%s\n```\n", strings.Join(lines, "\n"))
+		text += "\n```text\n" + strings.Join(lines, "\n") + "\n```\n"
 	}
+	return text
 }
 
 // stranger returns text that strangers chose, on one line and without control

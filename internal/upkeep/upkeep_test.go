@@ -73,7 +73,7 @@ func TestExamine(t *testing.T) {
 	}
 	// what a report proposes is a row that can be read
 	for _, p := range r.proposals {
-		if _, err := crawler.ReadRows([]byte(p.row)); err != nil {
+		if _, err := crawler.ReadRows([]byte(p)); err != nil {
 			t.Error(err)
 		}
 	}
