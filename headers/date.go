@@ -47,7 +47,10 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 	if len(s) > longestDate {
 		return time.Time{}, false, false
 	}
-	s = cutWeekday(strings.Join(strings.Fields(s), " "))
+	s = strings.Join(strings.Fields(s), " ")
+	if name, rest, found := strings.Cut(s, " "); found && isWeekday(strings.TrimSuffix(name, ",")) {
+		s = rest // the weekday is redundant and often wrong
+	}
 	if i := strings.LastIndexByte(s, ' '); i >= 0 {
 		if offset, known := zones[strings.ToUpper(s[i+1:])]; known {
 			s = s[:i+1] + offset
@@ -55,29 +58,14 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 	}
 	for i, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC().Truncate(time.Second), i < len(dayLayouts), printable(t)
+			year := t.UTC().Year() // formatDate writes it with four digits
+			return t.UTC().Truncate(time.Second), i < len(dayLayouts), 1 <= year && year <= 9999
 		}
 	}
 	return time.Time{}, false, false
 }
 
-// printable reports whether t has a year from 1 to 9999 in UTC, which
-// formatDate writes with four digits.
-func printable(t time.Time) bool {
-	year := t.UTC().Year()
-	return 1 <= year && year <= 9999
-}
-
-// cutWeekday removes the day of the week from a date: its long or short name,
-// and a comma after it. The weekday is redundant and often wrong.
-func cutWeekday(s string) string {
-	name, rest, found := strings.Cut(s, " ")
-	if !found || !isWeekday(strings.TrimSuffix(name, ",")) {
-		return s
-	}
-	return rest
-}
-
+// isWeekday reports whether s is the long or short name of a weekday.
 func isWeekday(s string) bool {
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		if strings.EqualFold(s, d.String()) || strings.EqualFold(s, d.String()[:3]) {

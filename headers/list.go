@@ -211,7 +211,7 @@ func nearValued(name string) string {
 func ReadDirectives(lists ...string) Directives {
 	var d Directives
 	for _, s := range lists {
-		l := list{rest: strings.Map(breakToBlank, s)}
+		l := list{rest: breaksToBlanks.Replace(s)}
 		for it := range l.items {
 			if one, err := it.directive(); err == nil && it.crawler == "" {
 				d = d.join(one)
@@ -221,14 +221,8 @@ func ReadDirectives(lists ...string) Directives {
 	return d.settle()
 }
 
-// breakToBlank replaces a line break with a blank. A meta tag may contain line
-// breaks.
-func breakToBlank(r rune) rune {
-	if r == '\n' || r == '\r' || r == '\f' {
-		return ' '
-	}
-	return r
-}
+// breaksToBlanks replaces line breaks, which a meta tag may contain, with blanks.
+var breaksToBlanks = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ")
 
 // Tag holds the directives for one crawler or for all crawlers.
 type Tag struct {

@@ -272,11 +272,7 @@ func (p *Proof) set(now time.Time) {
 // holds reports whether a crawler was verified by its address in the 24 hours
 // before now.
 func (p *Proof) holds(now time.Time) bool {
-	if p == nil {
-		return false
-	}
-	last := p.last.Load()
-	return last != 0 && now.Sub(time.Unix(last, 0)) <= proofPeriod
+	return p != nil && p.last.Load() != 0 && now.Sub(time.Unix(p.last.Load(), 0)) <= proofPeriod
 }
 
 // maxProofs is the number of hosts that have proofs of their own.

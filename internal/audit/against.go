@@ -150,14 +150,9 @@ func (g *against) finish(sites []*site) *Against {
 		r.SearchWas += n[1]
 		r.Bad = r.Bad || n[0] > n[1]
 	}
-	refusedBefore := func(d *Difference) int {
-		if d.Was.Action == enforce.Pass.String() {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(r.Differences, func(x, y Difference) int {
-		return cmp.Or(cmp.Compare(refusedBefore(&x), refusedBefore(&y)), cmp.Compare(y.Requests, x.Requests))
-	})
+	slices.SortStableFunc(r.Differences, func(x, y Difference) int { return cmp.Compare(y.Requests, x.Requests) })
+	passed := func(d Difference) bool { return d.Was.Action == enforce.Pass.String() }
+	refused := slices.DeleteFunc(slices.Clone(r.Differences), passed)
+	r.Differences = append(slices.DeleteFunc(r.Differences, func(d Difference) bool { return !passed(d) }), refused...)
 	return r
 }

@@ -139,10 +139,10 @@ func (a *auditor) collect(l *logfile.Log) error {
 func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
+	c := a.claims
 	var mu sync.Mutex // for c
 	var running errgroup.Group
 	running.SetLimit(lookupsAtOnce)
-	c := a.claims
 	for i, key := range c.list {
 		mu.Lock()
 		givenUp := c.givenUp()
@@ -160,16 +160,12 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 		})
 	}
 	_ = running.Wait() // no lookup has an error
-	a.recordProofs()
-	return ctx.Err()
-}
-
-// recordProofs checks all claims once, so that a verified address counts as a proof
-// that the site sees the real addresses of clients, from the first line of the log on.
-func (a *auditor) recordProofs() {
-	for _, key := range a.claims.list {
-		where := a.claims.origins[key]
+	// Check all claims once, so that a verified address counts as a proof that the site
+	// sees the real addresses of clients, from the first line of the log on.
+	for _, key := range c.list {
+		where := c.origins[key]
 		proof := where.checker.Proof(where.host, false)
 		where.checker.Address(key.row, verify.Client{Addr: key.addr, Proof: proof}, where.at)
 	}
+	return ctx.Err()
 }

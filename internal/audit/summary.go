@@ -11,7 +11,7 @@ import (
 
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
-	r := &Report{Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified()}
+	r := &Report{Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{}, Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)
@@ -39,11 +39,6 @@ func (a *auditor) report() *Report {
 	return r
 }
 
-// verified reports whether crawlers were verified.
-func (a *auditor) verified() bool {
-	return slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
-}
-
 // summary returns the sentences of Report.Summary.
 func (a *auditor) summary(r *Report) []string {
 	n := words.Count[int64]
@@ -67,7 +62,10 @@ func (a *auditor) summary(r *Report) []string {
 	if probes := r.probesRefused(); probes != "" {
 		list = slices.Insert(list, 0, "Health checks and monitors would have been refused, so that a balancer may take the server out of service: "+probes+".")
 	}
-	suspects := r.suspectsRefused()
+	suspects := int64(0) // their refused requests
+	if r.Suspects != nil {
+		suspects = r.Suspects.Refused
+	}
 	if named := r.WouldHave.Browsers - suspects; named > 0 {
 		list = append(list, fmt.Sprintf("%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", words.Plural(named, "request", "requests")))
 	}

@@ -221,12 +221,3 @@ func (s *suspects) report(r *Report) {
 	})
 	r.WouldHave.Browsers += out.Refused
 }
-
-// suspectsRefused returns the number of requests of suspects that would have been
-// refused.
-func (r *Report) suspectsRefused() int64 {
-	if r.Suspects == nil {
-		return 0
-	}
-	return r.Suspects.Refused
-}

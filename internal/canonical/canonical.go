@@ -105,11 +105,7 @@ func Unescape(s string, i int) (byte, bool) {
 	if s[i] != '%' || i+2 >= len(s) {
 		return 0, false
 	}
-	return unhex(s[i+1], s[i+2])
-}
-
-func unhex(high, low byte) (byte, bool) {
-	h, l := hexDigits[high], hexDigits[low]
+	h, l := hexDigits[s[i+1]], hexDigits[s[i+2]]
 	return h<<4 | l&15, h|l < 16
 }
 

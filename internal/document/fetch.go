@@ -93,15 +93,10 @@ func (r *Reader) Close() {
 // newTransport returns a transport that nothing else uses, so that its idle
 // connections can be closed.
 func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: 15 * time.Second,
-		IdleConnTimeout:       10 * time.Second,
-		MaxIdleConns:          4,
-	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
+	t.ResponseHeaderTimeout, t.IdleConnTimeout, t.MaxIdleConns = 15*time.Second, 10*time.Second, 4
+	return t
 }
 
 // checkRedirect allows redirects to the same scheme, host and port, and between

@@ -256,7 +256,7 @@ func (d *differ) pairs() []*pair {
 		known[canonical.Lower(c.Tokens[0])] = c
 	}
 	seen := map[string]bool{}
-	for _, t := range d.names() {
+	for _, t := range slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words()) {
 		lower := canonical.Lower(t)
 		if seen[lower] {
 			continue
@@ -283,11 +283,6 @@ func (d *differ) pairs() []*pair {
 		add(c)
 	}
 	return list
-}
-
-// names returns the tokens and words for which one of the files has a group.
-func (d *differ) names() []string {
-	return slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words())
 }
 
 // includes reports whether the comparison includes a crawler.

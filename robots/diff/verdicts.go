@@ -22,7 +22,7 @@ import (
 // decide on the witness. At least one of the two rules is in only one of the
 // groups: if both groups had both rules, the same rule would decide in both.
 // (In a dialect in which the first match decides, this is so only if the common
-// rules have the same order; see sameOrder.)
+// rules have the same order; see commonRules.)
 
 // ruleLine is a rule as a line of robots.txt.
 type ruleLine struct {
@@ -46,7 +46,7 @@ func (d *differ) verdicts(p *pair) {
 	f := finder{differ: d, pair: p, first: len(d.changes), found: map[[2]int]int{}}
 	list := f.candidates(before, after)
 	longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google
-	if !longest && !sameOrder(before, after) {
+	if !longest && !slices.Equal(commonRules(before, after), commonRules(after, before)) {
 		for _, c := range list {
 			c.changed = true // where the first match decides, any pair of rules may have changed places
 		}
@@ -90,14 +90,8 @@ func (d *differ) verdicts(p *pair) {
 	}
 }
 
-// sameOrder reports whether the rules that are in both lists have the same order
-// in both. Repetitions do not count, because only the first one can decide.
-func sameOrder(before, after []robots.Rule) bool {
-	return slices.Equal(commonRules(before, after), commonRules(after, before))
-}
-
 // commonRules returns the rules of list that are also in other, in the order of
-// list, each once.
+// list, each once: only the first one can decide.
 func commonRules(list, other []robots.Rule) (common []ruleLine) {
 	left := make(map[ruleLine]bool)
 	for _, r := range other {

@@ -188,6 +188,7 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 // checkOctets reports octets of a pattern that URLs encode.
 func (l *linter) checkOctets(line *robots.Line, p string) {
 	escaped := escapePath(p)
+	_, windows := escapeWindows1252(p)
 	var f *Finding
 	switch {
 	case withoutInvisible(p) != p && utf8.ValidString(p):
@@ -197,7 +198,7 @@ func (l *linter) checkOctets(line *robots.Line, p string) {
 		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")
 	case strings.ContainsAny(p, " \t"):
 		f = l.onValue("blank-in-path", line, "URLs have %%20 in place of a blank")
-	case escaped != p && !isWindows1252(p): // otherwise checkShape reports it
+	case escaped != p && !windows: // otherwise checkShape reports it
 		f = l.onValue("unencoded-path", line, "URLs have %s here", escaped)
 	default:
 		return
@@ -247,11 +248,6 @@ func escapeWindows1252(s string) (string, bool) {
 		}
 	}
 	return string(b), found
-}
-
-func isWindows1252(s string) bool {
-	_, ok := escapeWindows1252(s)
-	return ok
 }
 
 // escapePath percent-encodes the octets of a pattern that a URL can't contain,

@@ -12,10 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/headersimport"
 )
 
-func headersImportCommand() *cobra.Command {
-	return newCommand("headers-import <file|->", "Converts X-Robots-Tag headers and lists of bad bots of Apache and nginx", cobra.ExactArgs(1), importHeaders)
-}
-
 func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 	config, err := readInput(cmd.Context(), args[0], cmd.InOrStdin())
 	if err != nil {

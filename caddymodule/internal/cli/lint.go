@@ -274,10 +274,6 @@ func rewrite(name string, old, fixed []byte) error {
 	})
 }
 
-func explainCommand() *cobra.Command {
-	return newCommand("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain)
-}
-
 // explain prints the pages of checks or, without arguments, a list of all checks.
 func explain(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {

@@ -94,15 +94,11 @@ func (s *share) countIf(counts bool) {
 
 // addPercents sets the percentages.
 func (m *measured) addPercents() {
-	percents := func(total int, shares ...*share) {
-		for _, s := range shares {
-			s.Percent = 100 * float64(s.Count) / float64(max(total, 1))
-		}
+	shares := []*share{&m.Crawlers, &m.Bound, &m.BoundAll, &m.Declared}
+	for _, s := range slices.Concat(shares, slices.Collect(maps.Values(m.Classes)), slices.Collect(maps.Values(m.Purposes))) {
+		s.Percent = 100 * float64(s.Count) / float64(max(m.Total, 1))
 	}
-	percents(m.Total, &m.Crawlers, &m.Bound, &m.BoundAll, &m.Declared)
-	percents(m.Declared.Count, &m.OfThose)
-	percents(m.Total, slices.Collect(maps.Values(m.Classes))...)
-	percents(m.Total, slices.Collect(maps.Values(m.Purposes))...)
+	m.OfThose.Percent = 100 * float64(m.OfThose.Count) / float64(max(m.Declared.Count, 1))
 }
 
 // write prints the counts as text.
