@@ -145,6 +145,7 @@ var answers = [enforce.Reasons]answer{
 	enforce.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
 	enforce.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
 	enforce.VisitTime:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
+	enforce.Shed:         newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
 }
 
 var (

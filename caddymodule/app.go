@@ -61,6 +61,7 @@ type App struct {
 	entries    int // the largest max_entries of a handler; 0 if none sets it
 	remembered *enforce.Memory
 	copies     *siteCopies
+	loads      *sync.Map // loadKey to *shed.Load
 	log        *zap.Logger
 	cleanup    []func() error
 	storage    func(caddy.Context) certmagic.Storage
@@ -69,6 +70,9 @@ type App struct {
 	// policyWanted is set if a matcher needs the policy of every request, also
 	// of people's.
 	policyWanted atomic.Bool
+
+	// busyWanted is set if a matcher needs to know whether the server is busy.
+	busyWanted atomic.Bool
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
@@ -129,6 +133,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
 	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
+	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()

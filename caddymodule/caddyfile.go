@@ -94,13 +94,18 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			action observe | bind
 //			for    <duration>
 //		}
+//		shed {
+//			in_flight <number>
+//			latency   <duration>
+//			first     <purposes...>
+//		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
 //		meta_robots    [on|off]
 //		signals        [on|off]
 //	}
 //
-// For answer, exempt, fleet, paths, policy, registry, suspects, verify and
+// For answer, exempt, fleet, paths, policy, registry, shed, suspects, verify and
 // x_robots_tag, the only value off means that the handler does not use the
 // default of the global option.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }

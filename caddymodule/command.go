@@ -145,6 +145,9 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 		}
 		site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == config.SuspectsBind, For: s.Period()}
 	}
+	if h.Shed != nil {
+		site.Shed = h.Shed.Order()
+	}
 	if site.Source, err = h.NewSource(); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -33,6 +35,9 @@ type exchange struct {
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
 	visit   suspicion.Visit
+	load    *shed.Load // that counts the request as in flight; nil if none does
+	slot    shed.Slot
+	head    response.Head
 }
 
 // exchanges are reused, so that requests allocate none.
@@ -42,8 +47,12 @@ var exchangeNumber atomic.Uint32
 
 // release clears x and returns it to the pool.
 func (x *exchange) release() {
+	x.leave()
+	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
 	*x = exchange{number: x.number}
-	exchanges.Put(x)
+	if keep {
+		exchanges.Put(x)
+	}
 }
 
 // fill fills in the engine's input.

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -50,9 +51,9 @@ func init() {
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect or person
+// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect, shed (the server is busy) or person
 // `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/` or `Crawl-delay: 10`
-// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration)
+// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration), or shed
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
 // `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty
 // `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer file, otherwise in the configuration. 0 if no line decided
@@ -63,7 +64,7 @@ type Handler struct {
 	config.Settings
 
 	// Settings of the app's `defaults` that this handler does not use, by their
-	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`,
+	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`, `shed`,
 	// `suspects`, `verify` and `x_robots_tag`. Default: none.
 	Off []string `json:"off,omitempty"`
 
@@ -75,8 +76,10 @@ type Handler struct {
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
 	suspicion *suspicion.Suspicion // nil without suspects
-	sourceID  uint64               // from Source.id
-	fields    response.Fields      // of the responses
+	shedLoad  func() *shed.Load    // nil without shed
+	shedOrder *shed.Order
+	sourceID  uint64          // from Source.id
+	fields    response.Fields // of the responses
 	answers   customAnswers
 	usage     []string // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
@@ -117,6 +120,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if x.visit.Pressed {
 		return suspicion.SendCookie(w, &x.Request)
 	}
+	if h.shedLoad != nil {
+		h.enter(x)
+	}
 	d := &x.Decision
 	h.record(x, current)
 	if d.Action != enforce.Pass && !d.Monitored {
@@ -139,6 +145,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // respond answers a request that is let through.
 func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, x *exchange) error {
 	d := &x.Decision
+	if x.load != nil {
+		w = x.head.Watch(w, x)
+	}
 	if h.publishes(x) {
 		return h.publish(w, r, d.Rules)
 	}

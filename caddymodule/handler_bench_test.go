@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -23,6 +24,7 @@ const prepared = 20_000
 // middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
+	shedding := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Shed: &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)}}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -30,7 +32,9 @@ func BenchmarkHandler(b *testing.B) {
 	}{
 		{"no_handler", passOn{}, browserAgent},
 		{"browser", h, browserAgent},
+		{"browser_shed", shedding, browserAgent},
 		{"crawler_allowed", h, func(int) string { return googlebot }},
+		{"crawler_shed", shedding, func(int) string { return googlebot }},
 		{"crawler_paced", h, func(int) string { return "Mozilla/5.0 (compatible; FreeBot/1.0)" }},
 		{"crawler_denied", h, func(int) string { return gptbot }},
 		{"crawler_throttled", h, func(int) string { return bingbot }},

@@ -27,7 +27,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 	for _, h := range a.allHandlers() {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
-			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier, SetMode: h.setMode,
+			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier, SetMode: h.setMode, Load: h.shedLoad,
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode
@@ -48,7 +48,7 @@ func (a *App) allHandlers() []*Handler {
 // isKnown is routes.Follower.IsKnown for the matcher of this module.
 func isKnown(matcher any, reached bool) bool {
 	m, ok := matcher.(*MatchRobots)
-	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect
+	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect && !m.Busy
 }
 
 // caller returns an enforce.Caller for a read of robots.txt that no request

@@ -70,8 +70,13 @@ type MatchRobots struct {
 
 	// Match only suspects: clients that send a browser's User-Agent and behave
 	// like robots, as a robots handler with `suspects` found before. It can be
-	// combined with `disallowed` only. Default: false.
+	// combined with `disallowed` and `busy` only. Default: false.
 	Suspect bool `json:"suspect,omitempty"`
+
+	// Match only requests, also of people, that come while the server is busy, as
+	// a robots handler with `shed` found before, also in monitor mode. Default:
+	// false.
+	Busy bool `json:"busy,omitempty"`
 
 	base  *crawler.Matcher
 	cache *crawler.Cache
@@ -87,7 +92,7 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | verified | impostor]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | busy | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
@@ -95,6 +100,7 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 //		operator <operators...>
 //		disallowed
 //		suspect
+//		busy
 //		verified
 //		impostor
 //	}
@@ -118,7 +124,7 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, verified or impostor"
+const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, busy, verified or impostor"
 
 // fields returns the fields that take values, by name.
 func (m *MatchRobots) fields() map[string]*[]string {
@@ -128,7 +134,7 @@ func (m *MatchRobots) fields() map[string]*[]string {
 // parseField parses the name of a field and its values.
 func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
 	name := d.Val()
-	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor, "suspect": &m.Suspect}[name]; flag != nil {
+	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor, "suspect": &m.Suspect, "busy": &m.Busy}[name]; flag != nil {
 		*flag = true
 		return nil
 	}
@@ -161,12 +167,17 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
-	if m.Disallowed {
+	if m.Disallowed || m.Busy {
 		app, err := ctx.App("robots")
 		if err != nil {
 			return err
 		}
-		app.(*App).policyWanted.Store(true)
+		if m.Disallowed {
+			app.(*App).policyWanted.Store(true)
+		}
+		if m.Busy {
+			app.(*App).busyWanted.Store(true)
+		}
 	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
@@ -190,7 +201,7 @@ func (m *MatchRobots) validate() error {
 		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
-		return errors.New("suspect can be combined with disallowed only: a suspect sends a browser's User-Agent, not a crawler's name")
+		return errors.New("suspect can be combined with disallowed and busy only: a suspect sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
 		if err := config.CheckPurpose(p); err != nil {
@@ -215,9 +226,12 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}
-		if !m.namesCrawlers() && !m.Suspect {
-			return true, nil
-		}
+	}
+	if m.Busy && caddyhttp.GetVar(r.Context(), busyVar) == nil {
+		return false, nil
+	}
+	if (m.Disallowed || m.Busy) && !m.namesCrawlers() && !m.Suspect {
+		return true, nil
 	}
 	if m.Suspect {
 		rec := recordOf(r)
@@ -299,7 +313,7 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if flag := map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
+	if flag := map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
 		if len(words) > 1 {
 			return nil, fmt.Errorf("robots: %s takes no value", words[0])
 		}

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
 	}
 	h.sourceID = h.Source.ID()
 	h.answers = newCustomAnswers(h.Answers)
+	h.provisionShed()
 	var table *headers.Table
 	if h.XRobotsTag != nil {
 		if table, err = headers.Compile(h.XRobotsTag); err != nil {
@@ -140,7 +142,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return err
 	}
 	h.logOverrides(file)
-	if err := config.CheckExempt(h.Exempt, crawlers); err != nil {
+	if err := cmp.Or(config.CheckExempt(h.Exempt, crawlers), h.Shed.CheckFirst(crawlers)); err != nil {
 		return err
 	}
 	if err := h.provisionPolicy(crawlers, false); err != nil {

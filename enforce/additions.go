@@ -93,11 +93,13 @@ const (
 	// HiddenLayer stands for the hidden paths of Additions. They are published
 	// nowhere.
 	HiddenLayer
+	// ShedLayer stands for the setting of the caller that Shed is about.
+	ShedLayer
 )
 
-// String returns file, policy, hidden, or "" for NoLayer.
+// String returns file, policy, hidden, shed, or "" for NoLayer.
 func (l Layer) String() string {
-	return [...]string{"", "file", "policy", "hidden"}[min(l, HiddenLayer)]
+	return [...]string{"", "file", "policy", "hidden", "shed"}[min(l, ShedLayer)]
 }
 
 // Origin returns where a line of File comes from: its layer, and its line
@@ -118,7 +120,7 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile or Additions.File. It returns "" if the name is not known,
+// Settings.SourceFile, Settings.ShedFile or Additions.File. It returns "" if the name is not known,
 // and for NoLayer.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
@@ -126,6 +128,8 @@ func (p *Rules) FileOf(l Layer) string {
 		return ""
 	case FileLayer:
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
+	case ShedLayer:
+		return p.settings.ShedFile
 	}
 	return p.settings.additions.File
 }

@@ -44,6 +44,7 @@ const (
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
 	Suspected                  // Deny: the client behaves like a robot, and the group for `*` disallows the path
 	NotCrawling                // Pass: a self-declared robot changes something or has credentials, and only the group for `*` applies to it
+	Shed                       // Throttle: the server is busy, and the caller refuses robots; the engine itself never does
 	reasons
 )
 
@@ -53,11 +54,13 @@ const Reasons = int(reasons)
 // String returns the reason's name in logs, metrics and placeholders. The names
 // are, in the order of the constants: person, allowed, exempt, exempt_path,
 // unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
-// request_rate, visit_time, hidden, grace, suspect and not_crawling.
+// request_rate, visit_time, hidden, grace, suspect, not_crawling
+// and shed.
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
 		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect", "not_crawling",
+		"shed",
 	}[r]
 }
 

@@ -84,6 +84,7 @@ type checked struct {
 	Hidden    string `json:"hidden_path,omitempty"`
 	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
 	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
+	Shed      string `json:"shed,omitempty"`    // when the crawler is refused while the server is busy; absent if never
 	checkedPace
 
 	// ExemptFrom has the addresses for which the crawler is exempt, unless
@@ -132,6 +133,9 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		Unreached: site.Unreached, handler: site.handler(),
+	}
+	if site.Shed != nil && d.Action == enforce.Pass {
+		c.Shed = site.Shed.Describe(new(enforce.Request), d)
 	}
 	if c.handler != "" {
 		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
@@ -194,6 +198,7 @@ func (c *checked) sentence(paint report.Paint) string {
 	for _, v := range c.VisitTimes {
 		part(true, "  visit-time %s", v)
 	}
+	part(c.Shed != "", "  refused while the server is busy, %s", c.Shed)
 	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
 	part(c.handler != "", "  [%s]", report.Visible(c.handler))
 	part(c.Unreached, "  but no request reaches the robots handler, because handlers before it answer all of them")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
@@ -36,6 +37,8 @@ type Site struct {
 	Inline bool
 	// Suspects has the settings of the subdirective suspects; nil without it.
 	Suspects *audit.SuspectRules
+	// Shed has the order of the subdirective shed; nil without it.
+	Shed *shed.Order
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 

@@ -19,14 +19,15 @@ type Answer struct {
 	// `impostor` (the client is not the crawler that it claims to be),
 	// `throttled` (the request breaks Crawl-delay, Request-rate or Visit-time),
 	// `pending` (robots.txt was never read yet), `unavailable` (robots.txt can't
-	// be read, with `on_error deny`) or `hidden` (the policy hides the path).
+	// be read, with `on_error deny`), `hidden` (the policy hides the path) or
+	// `shed` (the server is busy).
 	Verdict string `json:"verdict"`
 
 	// The status code. Without an Answer it is 403 for `disallowed` and
-	// `impostor`, 429 for `throttled` and `pending`, 503 for `unavailable`, and
-	// 404 for `hidden`. Allowed are: for `disallowed` and `impostor`, any 4xx
-	// except 429; for `throttled` and `pending`, 429 and 503; for `unavailable`,
-	// 503; for `hidden`, 404 and 410. A search engine removes a page that
+	// `impostor`, 429 for `throttled` and `pending`, 503 for `unavailable` and
+	// `shed`, and 404 for `hidden`. Allowed are: for `disallowed` and `impostor`,
+	// any 4xx except 429; for `throttled` and `pending`, 429 and 503; for
+	// `unavailable` and `shed`, 503; for `hidden`, 404 and 410. A search engine removes a page that
 	// answers 403, 404, 410 or 451 from its index, and crawls the whole host
 	// less if it gets 429 or 503.
 	Status int `json:"status,omitempty"`
@@ -69,6 +70,7 @@ var verdicts = []verdict{
 	{"pending", []enforce.Reason{enforce.RulesPending}, []int{429, 503}, "429 or 503", false, false},
 	{"unavailable", []enforce.Reason{enforce.Unavailable}, []int{503}, "503", false, false},
 	{"hidden", []enforce.Reason{enforce.Hidden}, []int{404, 410}, "404 or 410", false, true},
+	{"shed", []enforce.Reason{enforce.Shed}, []int{503}, "503", false, false},
 }
 
 func verdictNames() string {

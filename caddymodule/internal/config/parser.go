@@ -92,6 +92,7 @@ func (p *parser) site() table {
 		"fleet":          p.orOff("fleet", one(p.fleet)),
 		"verify":         p.orOff("verify", p.verify),
 		"suspects":       p.orOff("suspects", p.suspects),
+		"shed":           p.orOff("shed", p.shed),
 		"x_robots_tag":   p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":  onOff(&s.NoindexLines),
 		"meta_robots":    onOff(&s.MetaRobots),

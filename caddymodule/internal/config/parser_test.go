@@ -25,7 +25,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"policy no-ai\npolicy no-ai":             "policy is given twice",
 		"policy {\ndeny seo\n\ndelay seo 10s\n}": "delay seo contradicts deny seo (line 3): a crawler that is denied the whole site needs no delay, at Testfile:5",
 		"policy no-training {\nallow GPTBott\n}": "did you mean GPTBot?",
-		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden)",
+		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden, shed)",
 		"answer denied 403":                      `answer "denied": want disallowed, impostor`,
 		"answer disallowed 200":                  "answer disallowed 200: want the status 4xx other than 429",
 		"answer disallowed 429":                  "want the status 4xx other than 429",
@@ -68,7 +68,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 9 || !slices.IsSorted(switchable) {
+	if len(switchable) != 10 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }

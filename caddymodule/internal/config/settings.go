@@ -183,6 +183,9 @@ type Settings struct {
 	// unless present.
 	Suspects *Suspects `json:"suspects,omitempty"`
 
+	// Refuses robots while the server is busy. Off unless present.
+	Shed *Shed `json:"shed,omitempty"`
+
 	// X-Robots-Tag headers by file name, path, media type or status. A response
 	// gets the headers of all rules that match. If a handler returns an error,
 	// its status is what rules for a status are compared with. If a rule with
@@ -225,6 +228,9 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 	}
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
+	}
+	if s.Shed != nil {
+		r.ShedFile = s.Shed.File
 	}
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
@@ -279,6 +285,7 @@ func (s *Settings) Check() error {
 		s.CrawlDelay.check(),
 		s.Verify.check(),
 		s.Suspects.check(),
+		s.Shed.check(),
 		exemptErr,
 		checkCrawlers(s.Crawlers),
 		checkAnswers(s.Answers),

@@ -26,7 +26,8 @@ type LineID uint64
 //     writes it, and reason is 0.
 //   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime, and number
 //     is 0, RateNumber or WindowNumber.
-//   - For a hidden path, number is the line of the configuration. Otherwise it is 0.
+//   - For a hidden path and for shed, number is the line of the configuration.
+//     Otherwise it is 0.
 func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number uint64) LineID {
 	var short [128]byte
 	key := binary.BigEndian.AppendUint64(append(short[:0], byte(layer), byte(reason), 0), number)
@@ -54,7 +55,7 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 // lineIDOf returns the ID of the line that made a decision.
 func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	switch {
-	case d.Reason == enforce.Hidden:
+	case d.Layer >= enforce.HiddenLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
 	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
 		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
@@ -141,7 +142,7 @@ func (s *Site) line(id LineID, origin enforce.Origin, facts func() lineFacts) *L
 func factsOf(id LineID, d *enforce.Decision, r *Request) lineFacts {
 	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
 	f.Origin.Host = strings.Clone(r.Origin.Host)
-	if d.Layer == enforce.HiddenLayer {
+	if d.Layer >= enforce.HiddenLayer {
 		return f
 	}
 	f.Group = strings.Clone(clip(d.Group.Token()))

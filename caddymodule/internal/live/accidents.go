@@ -23,6 +23,7 @@ const (
 	SearchRefused = "search_refused"  // a verified search engine is refused
 	Flood         = "flood"           // robots send far more requests than usual
 	GuardActed    = "guard_acted"     // the setting guard has stopped refusing search engines
+	Shedding      = "shedding"        // the server is busy and refuses robots
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -38,6 +39,7 @@ type Accident struct {
 
 	// RulesLost and SearchShutOut: rules of the file. SearchRefused: requests that
 	// were served and refused. Flood: requests per minute, as usual and now.
+	// Shedding: only Now, requests in flight.
 	Before, Now int
 
 	subject, message, advice string
@@ -92,6 +94,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	}
 	list = append(list, guard(r, list, now)...)
 	list = append(list, loadAccidents(r.app.Counters.Loads(floodLeast), open, now)...)
+	list = append(list, r.sheddingAccidents(now)...)
 	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
 		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {
 			return 0
@@ -308,7 +311,7 @@ func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0}
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++
 	}
@@ -318,6 +321,9 @@ func (r *Reporter) CountAccidents() map[string]int {
 // problem returns an accident as a problem.
 func (a *Accident) problem() statusapi.Problem {
 	p := severe(a.Kind, a.subject, a.message, a.advice)
+	if a.Kind == Shedding { // people are served
+		p.Severity = statusapi.Warning
+	}
 	if p.Since = timeOf(a.Since); a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.Site))
 	}

@@ -107,7 +107,16 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		}
 		c.ExemptFrom = c.ExemptFrom[:min(len(c.ExemptFrom), statusapi.MaxExemptFrom)]
 	}
+	if d.Load != nil && decision.Action == enforce.Pass {
+		c.Shed = d.Settings.Shed.Order().Describe(request, &decision)
+	}
 	d.fillCheck(c, &decision)
+	if c.Shed != "" {
+		c.Message += " While the server is busy, it would be refused (" + c.Shed + ")."
+		if d.Load().IsBusy() {
+			c.Message += " The server is busy now."
+		}
+	}
 	return c
 }
 

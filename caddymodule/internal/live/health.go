@@ -36,6 +36,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 		}
 	}
 	health.Problems = append(health.Problems, r.modeProblems(scope)...)
+	health.Shedding = r.shedding(scope, r.app.Now())
 	if scope.All() {
 		r.addShared(health, now)
 	}

@@ -15,6 +15,7 @@ import (
 // limitNames has the names of the lines that set a limit.
 var limitNames = map[enforce.Reason]string{
 	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
+	enforce.Shed: "shed",
 }
 
 // Lines implements statusapi.Reporter.
@@ -150,9 +151,9 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 }
 
 // hasLine reports whether the file in force has the line that n counts. It returns
-// true for a hidden path, which is in no file.
+// true for a line of the configuration that is in no robots.txt.
 func (p *inForce) hasLine(n *counters.LineCount) bool {
-	if n.Layer == enforce.HiddenLayer {
+	if n.Layer >= enforce.HiddenLayer {
 		return true
 	}
 	group := p.Rules.File().Star()

@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -52,6 +53,8 @@ type Handler struct {
 	Running func() (*enforce.Engine, Mode)
 	// SetMode changes the mode.
 	SetMode func(Mode) error
+	// Load is the load that the setting shed is about; nil without shed.
+	Load func() *shed.Load
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(enforce.Origin) enforce.Caller
 

@@ -1,8 +1,10 @@
 package response
 
 import (
+	"bufio"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -24,7 +26,7 @@ type Fields struct {
 
 // Serve passes a request to the next handler and adds fields to the response.
 // target is the path and query as requested, d the decision on the request. If
-// there is nothing to add, the next handler gets w itself.
+// there is nothing to add, the next handler gets w itself. w may be a Head.
 func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
 	if match.Empty() && lines.empty() && !f.Table.NeedsResponse() && !f.Meta {
@@ -38,6 +40,9 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 		body:                  r.Method != http.MethodHead,
 		sniff:                 f.Table.NeedsMediaType(),
 		meta:                  f.Meta && r.Method == http.MethodGet,
+	}
+	if head, ok := w.(*Head); ok { // one ResponseWriter around another would cost more
+		t.ResponseWriter, t.head = head.ResponseWriter, head
 	}
 	if d.Agent.Crawler != nil {
 		t.crawlers = d.Agent.Crawler.Robots
@@ -66,7 +71,8 @@ type writer struct {
 	sniff    bool     // the fields depend on the media type
 	meta     bool     // the fields depend on robots meta tags
 
-	status   int // 0 until WriteHeader
+	head     *Head // that the writer is in place of; nil without one
+	status   int   // 0 until WriteHeader
 	sent     bool
 	held     []byte
 	document document
@@ -75,6 +81,7 @@ type writer struct {
 // WriteHeader sends the header, unless it depends on the body.
 func (t *writer) WriteHeader(status int) {
 	if status < 200 { // informational, or a protocol switched
+		t.head.begin(status)
 		t.ResponseWriter.WriteHeader(status)
 		return
 	}
@@ -124,6 +131,7 @@ func (t *writer) send() {
 		t.Header().Set("Content-Type", sniffed) // as net/http does
 	}
 	t.addTags(t.status)
+	t.head.begin(t.status)
 	t.ResponseWriter.WriteHeader(t.status)
 }
 
@@ -229,6 +237,14 @@ func (t *writer) FlushError() error {
 		return err
 	}
 	return http.NewResponseController(t.ResponseWriter).Flush()
+}
+
+// Hijack takes the connection over.
+func (t *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if t.head != nil {
+		return t.head.Hijack()
+	}
+	return http.NewResponseController(t.ResponseWriter).Hijack()
 }
 
 // Interface guards

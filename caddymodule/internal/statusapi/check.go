@@ -29,6 +29,7 @@ type Check struct {
 	Layer    string   `json:"layer"`
 	Line     int      `json:"line"`
 	File     string   `json:"file"`    // see Line.File
+	Shed     string   `json:"shed"`    // when this crawler is refused while the server is busy, such as "step 2 of 7: ai-*"; "" if never
 	Reading  string   `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
 
 	CrawlDelay   float64  `json:"crawl_delay"` // seconds, as enforced; 0 if none

@@ -4,14 +4,15 @@ import "time"
 
 // Health has the problems of the app, and the state of what all sites share.
 type Health struct {
-	OK       bool      `json:"ok"`       // there are no problems
-	Problems []Problem `json:"problems"` // the most severe first; at most MaxProblems
-	More     int       `json:"more"`     // number of problems that are not in Problems
-	Fleets   []Fleet   `json:"fleets"`   // only in the scope of all sites
-	Lists    []List    `json:"lists"`    // only in the scope of all sites
-	DNS      *DNS      `json:"dns"`      // only in the scope of all sites; null without verify
-	Memory   *Memory   `json:"memory"`   // only in the scope of all sites
-	Persist  *Persist  `json:"persist"`  // only in the scope of all sites; null without the option persist
+	OK       bool       `json:"ok"`       // there are no problems
+	Problems []Problem  `json:"problems"` // the most severe first; at most MaxProblems
+	More     int        `json:"more"`     // number of problems that are not in Problems
+	Shedding []Shedding `json:"shedding"` // of the robots handlers with shed
+	Fleets   []Fleet    `json:"fleets"`   // only in the scope of all sites
+	Lists    []List     `json:"lists"`    // only in the scope of all sites
+	DNS      *DNS       `json:"dns"`      // only in the scope of all sites; null without verify
+	Memory   *Memory    `json:"memory"`   // only in the scope of all sites
+	Persist  *Persist   `json:"persist"`  // only in the scope of all sites; null without the option persist
 }
 
 // MaxProblems is the maximum number of Health.Problems.
@@ -26,11 +27,19 @@ const (
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string     `json:"severity"`
-	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode or probe, or an accident: rules_lost, search_shut_out, search_refused or flood
+	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode or probe, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
 	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
 	Advice   string     `json:"advice"`  // what the operator can do
 	Since    *time.Time `json:"since"`   // null if not known
+}
+
+// Shedding is the state of shed in a robots handler.
+type Shedding struct {
+	Sites    []string   `json:"sites"`
+	Since    *time.Time `json:"since"`     // since when the server is busy; null if it is not
+	InFlight int        `json:"in_flight"` // number of requests that wait for their answer
+	Refused  []string   `json:"refused"`   // the kinds of robots that are refused now, in the order of shed
 }
 
 // Fleet is a Redis or Valkey that servers share.

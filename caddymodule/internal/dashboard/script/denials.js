@@ -31,7 +31,7 @@ const denials = {
 		const what = make('span', 'what clip', r.method + ' ' + r.host + (r.layer === 'hidden' ? ' a hidden path' : r.path));
 		const why = make('span', 'why', reasonOf(r.reason), r.line ? ', ' : '');
 		const origin = denials.originOf(r);
-		if (r.line && origin && r.layer !== 'hidden') {
+		if (r.line && origin && inText(r)) {
 			const link = make('button', 'link', r.rule || placeOf(r));
 			link.type = 'button';
 			link.title = placeOf(r);

@@ -73,6 +73,7 @@ const reasons = {
 	no_handler: 'no robots handler decides about this URL',
 	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
 	suspect: 'a suspect: a robot with a browser’s User-Agent',
+	shed: 'the server is busy and serves people first',
 	grace: 'allowed before the last change of robots.txt',
 };
 const reasonOf = (r) => reasons[r] || r.replaceAll('_', ' ');
@@ -87,9 +88,13 @@ const actions = {
 };
 const actionOf = (a) => actions[a] || [a, ''];
 
+// inText reports whether the line that decided is in the robots.txt in force, and not
+// only in the configuration.
+const inText = (r) => r.layer === 'file' || r.layer === 'policy';
+
 // placeOf returns the place of the line that decided.
 const placeOf = (r) => {
 	if (!r.line) return '';
-	if (r.layer === 'policy' || r.layer === 'hidden') return r.layer + ', line ' + r.line + ' of ' + (r.file || 'the configuration');
+	if (r.layer && r.layer !== 'file') return r.layer + ', line ' + r.line + ' of ' + (r.file || 'the configuration');
 	return 'line ' + r.line;
 };

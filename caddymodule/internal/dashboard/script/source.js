@@ -56,7 +56,7 @@ const source = {
 	// load fetches the text if it may have changed.
 	load: async (origin, lines) => {
 		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.merge_error]);
-		const unknown = ((lines && lines.lines) || []).some((r) => r.layer !== 'hidden' && !source.lines.has(r.layer + r.line));
+		const unknown = ((lines && lines.lines) || []).some((r) => inText(r) && !source.lines.has(r.layer + r.line));
 		if (source.text && source.mark === mark && !unknown && state.now - source.at < 60000) return;
 		const { response, value } = await ask({ data: 'origins', id: origin.id, text: 1 }, source.mark === mark ? source.etag : '');
 		if (state.origin !== origin.id) return;
@@ -67,11 +67,11 @@ const source = {
 		source.lines = new Map((source.text.lines || []).map((l) => [l.layer + l.at, l.number]));
 	},
 
-	// sums returns the counts of each line of the text, and of hidden paths.
+	// sums returns the counts of each line of the text, and of lines of the configuration.
 	sums: () => {
 		const sums = new Map(), rules = (state.live.lines && state.live.lines.lines) || [];
 		for (const r of rules) {
-			const key = r.layer === 'hidden' ? 'hidden' + r.line : source.lines.get(r.layer + r.line);
+			const key = !inText(r) ? (r.layer === 'hidden' ? 'hidden path' : r.layer) + ', line ' + r.line : source.lines.get(r.layer + r.line);
 			if (!key) continue;
 			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0, file: r.file };
 			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
@@ -104,7 +104,7 @@ const source = {
 		});
 		if (skipped) rows.push(source.gap(skipped));
 		for (const [k, sum] of sums) {
-			if (typeof k === 'string') rows.push(source.row(0, 'hidden path, line ' + k.slice(6) + ' of ' + (sum.file || 'the configuration'), sum, k));
+			if (typeof k === 'string') rows.push(source.row(0, k + ' of ' + (sum.file || 'the configuration'), sum, k));
 		}
 		if (!lines.length) rows.push(source.gap(0));
 		if (replace(body, key, ...rows)) {

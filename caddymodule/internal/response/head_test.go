@@ -1,0 +1,97 @@
+package response
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// connection is a ResponseWriter with all methods of those of Caddy. It records
+// the calls.
+type connection struct {
+	header http.Header
+	calls  []string
+}
+
+func (c *connection) call(name string) { c.calls = append(c.calls, name) }
+
+func (c *connection) Header() http.Header                  { return c.header }
+func (c *connection) WriteHeader(int)                      { c.call("WriteHeader") }
+func (c *connection) Write(p []byte) (int, error)          { c.call("Write"); return len(p), nil }
+func (c *connection) Flush()                               { c.call("Flush") }
+func (c *connection) Push(string, *http.PushOptions) error { c.call("Push"); return nil }
+func (c *connection) ReadFrom(r io.Reader) (int64, error) {
+	c.call("ReadFrom")
+	return io.Copy(io.Discard, r)
+}
+
+func (c *connection) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c.call("Hijack")
+	return nil, nil, nil
+}
+
+// answers records the calls of Answered.
+type answers []int
+
+func (a *answers) Answered(status int, _ http.Header) { *a = append(*a, status) }
+
+// Each way to begin a response tells the observer once, and reaches the
+// ResponseWriter of the server: also through the writer that adds fields.
+func TestHead(t *testing.T) {
+	for name, f := range map[string]*Fields{"alone": {}, "with fields": {Meta: true}} {
+		for _, tt := range []struct {
+			name   string
+			status int // that is told; 0 for none
+			calls  string
+			do     func(w http.ResponseWriter) error
+		}{
+			{"nothing", 0, "", func(http.ResponseWriter) error { return nil }},
+			{"header", 404, "WriteHeader", func(w http.ResponseWriter) error { w.WriteHeader(404); return nil }},
+			{"body", 200, "Write", func(w http.ResponseWriter) error { _, err := w.Write(nil); return err }},
+			{"file", 200, "ReadFrom", func(w http.ResponseWriter) error {
+				_, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("x"))
+				return err
+			}},
+			{"flush", 200, "Flush", func(w http.ResponseWriter) error { return http.NewResponseController(w).Flush() }},
+			{"hints", 0, "WriteHeader", func(w http.ResponseWriter) error { w.WriteHeader(103); return nil }},
+			{"hints and header", 200, "WriteHeader,WriteHeader", func(w http.ResponseWriter) error {
+				w.WriteHeader(103)
+				w.WriteHeader(200)
+				return nil
+			}},
+			{"upgrade", 101, "WriteHeader,Hijack", func(w http.ResponseWriter) error {
+				w.WriteHeader(101)
+				_, _, err := http.NewResponseController(w).Hijack()
+				return err
+			}},
+			{"hijack", 101, "Hijack", func(w http.ResponseWriter) error {
+				_, _, err := http.NewResponseController(w).Hijack()
+				return err
+			}},
+			{"push", 0, "Push", func(w http.ResponseWriter) error { return w.(http.Pusher).Push("/x", nil) }},
+		} {
+			var head Head
+			var told answers
+			c := &connection{header: http.Header{"Content-Type": {"text/plain"}}}
+			r, _ := http.NewRequest(http.MethodGet, "/x", nil)
+			err := f.Serve(head.Watch(c, &told), r, "/x", new(enforce.Decision), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { return tt.do(w) }))
+			calls := strings.Join(c.calls, ",")
+			if f.Meta && !strings.Contains(tt.calls, "WriteHeader") && !strings.Contains("Hijack,Push", tt.calls) {
+				calls = strings.TrimPrefix(calls, "WriteHeader,") // the writer sends the header itself
+			}
+			if want := tt.status; err != nil || calls != tt.calls || len(told) != min(want, 1) || want > 0 && told[0] != want {
+				t.Errorf("%s, %s: told %v, calls %s, %v; want %d, %s", name, tt.name, told, strings.Join(c.calls, ","), err, tt.status, tt.calls)
+			}
+			if head.Hijacked != strings.Contains(tt.calls, "Hijack") {
+				t.Errorf("%s, %s: Hijacked is %v", name, tt.name, head.Hijacked)
+			}
+		}
+	}
+}

@@ -1,0 +1,374 @@
+package shed
+
+import (
+	"cmp"
+	"container/heap"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+const second = int64(time.Second)
+
+// begin is a time at which simulations begin.
+const begin = 1_800_000_000 * second
+
+// event is something that happens in a simulation.
+type event struct {
+	at int64
+	do func()
+}
+
+type events []event
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	old := *e
+	x := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return x
+}
+
+// backend is a simulated back end of ten workers, which take a tenth of a second
+// for a request, in the order of arrival. load may be nil.
+type backend struct {
+	load    *Load
+	now     int64
+	events  events
+	running int
+	queue   []func()
+	random  *rand.Rand
+
+	waits           []int64 // of people, with the time of arrival
+	arrivals        []int64
+	served, refused map[string]int // robots, by name
+	changes         int            // of busy
+	wasBusy         bool
+}
+
+const (
+	workers = 10
+	work    = int64(100 * time.Millisecond)
+)
+
+func newBackend(load *Load) *backend {
+	return &backend{load: load, now: begin, random: rand.New(rand.NewPCG(1, 2)), served: make(map[string]int), refused: make(map[string]int)}
+}
+
+func (b *backend) at(t int64, do func()) { heap.Push(&b.events, event{t, do}) }
+
+// run runs the simulation up to a time.
+func (b *backend) run(until int64) {
+	for len(b.events) > 0 && b.events[0].at <= until {
+		next := heap.Pop(&b.events).(event)
+		b.now = next.at
+		next.do()
+		if b.load != nil && b.load.IsBusy() != b.wasBusy {
+			b.wasBusy = !b.wasBusy
+			b.changes++
+		}
+	}
+	b.now = until
+}
+
+// request lets a worker answer a request, and calls answered then.
+func (b *backend) request(answered func()) {
+	if b.running == workers {
+		b.queue = append(b.queue, func() { b.request(answered) })
+		return
+	}
+	b.running++
+	b.at(b.now+work, func() {
+		b.running--
+		if len(b.queue) > 0 {
+			first := b.queue[0]
+			b.queue = b.queue[1:]
+			first()
+		}
+		answered()
+	})
+}
+
+// people sends twenty requests of people in a second, up to a time.
+func (b *backend) people(until int64) {
+	if b.now >= until {
+		return
+	}
+	arrived := b.now
+	if b.load != nil {
+		b.load.Enter(b.now)
+	}
+	b.request(func() {
+		if b.load != nil {
+			b.load.Leave(NoSlot)
+			if b.load.Latency > 0 {
+				b.load.ObservePage(arrived, b.now)
+			}
+		}
+		b.waits, b.arrivals = append(b.waits, b.now-arrived), append(b.arrivals, arrived)
+	})
+	b.at(b.now+int64(b.random.ExpFloat64()*float64(second)/20), func() { b.people(until) })
+}
+
+// robot sends one request after another, up to a time. If one is refused, it comes
+// again after a pause.
+func (b *backend) robot(name string, r Rank, pause, until int64) {
+	if b.now >= until {
+		return
+	}
+	again := func() { b.robot(name, r, pause, until) }
+	slot := NoSlot
+	if b.load != nil {
+		ok := false
+		if slot, ok = b.load.EnterRobot(b.now, r); !ok {
+			b.refused[name]++
+			b.at(b.now+pause, again)
+			return
+		}
+	}
+	b.served[name]++
+	b.request(func() {
+		if b.load != nil {
+			b.load.Leave(slot)
+		}
+		again()
+	})
+}
+
+// p99 returns the 99th percentile of the waits of people that came in a time.
+func (b *backend) p99(from, until int64) time.Duration {
+	var list []int64
+	for i, at := range b.arrivals {
+		if from <= at && at < until {
+			list = append(list, b.waits[i])
+		}
+	}
+	slices.Sort(list)
+	return time.Duration(list[len(list)*99/100])
+}
+
+var defaultOrder = NewOrder(nil, true)
+
+// step returns the rank of robots of a kind.
+func step(name string) Rank { return Rank{Step: slices.Index(defaultOrder.Steps, name)} }
+
+func newLoad(inFlight int, latency time.Duration) *Load {
+	return New(Config{inFlight, latency, len(defaultOrder.Steps)})
+}
+
+// overload simulates people, and 200 robots that come at once in the second 10, for
+// 60 seconds.
+func overload(load *Load, robots int, kind Rank) *backend {
+	b := newBackend(load)
+	end := begin + 300*second
+	b.people(end)
+	for range robots {
+		b.at(begin+10*second, func() { b.robot("robot", kind, int64(50*time.Millisecond), begin+70*second) })
+	}
+	b.run(end + 10*second)
+	return b
+}
+
+// With in_flight, people do not notice 200 robots, after the first second. Without,
+// they wait as long as the robots.
+func TestPeopleDoNotWaitForRobots(t *testing.T) {
+	alone := overload(nil, 0, Rank{}).p99(begin+11*second, begin+70*second)
+	if collapse := overload(nil, 200, Rank{}).p99(begin+11*second, begin+70*second); collapse < 10*alone {
+		t.Errorf("without shedding, people wait %v: the robots are no load", collapse)
+	}
+	for name, kind := range map[string]Rank{
+		"self-declared": step(SelfDeclared), "ai": step(allAI), "preview": step("preview"),
+		"claims to be Googlebot": {Step: step("search").Step, Engine: "Googlebot"},
+	} {
+		load := newLoad(8, 0)
+		b := overload(load, 200, kind)
+		with := b.p99(begin+11*second, begin+70*second)
+		t.Logf("%s: people's p99 %v alone, %v with robots; %d robots served, %d refused", name, alone, with, b.served["robot"], b.refused["robot"])
+		if with > alone*12/10 {
+			t.Errorf("%s: people's p99 is %v, and %v without robots", name, with, alone)
+		}
+		if b.changes != 2 || load.State(b.now).InFlight != 0 || load.slots[claim].Load() != 0 {
+			t.Errorf("%s: busy changed %d times, at the end %+v", name, b.changes, load.State(b.now))
+		}
+	}
+}
+
+// With latency, people get their pages in this time again within 20 seconds. Later,
+// while robots are let through again to find out whether they still are too many,
+// people wait little longer.
+func TestLatencyRecovers(t *testing.T) {
+	const latency = 500 * time.Millisecond
+	b := overload(newLoad(0, latency), 200, step("seo"))
+	if at := b.p99(begin+12*second, begin+14*second); at < 2*latency {
+		t.Fatalf("people wait only %v: the robots are no load", at)
+	}
+	for from := int64(15); from < 70; from += 5 {
+		got := b.p99(begin+from*second, begin+(from+5)*second)
+		t.Logf("%d to %d s after the robots came: %v", from-10, from-5, got)
+		if most := 3 * latency; from >= 20 && got > most {
+			t.Errorf("people's p99 is %v, from %d s after the robots came", got, from-10)
+		}
+	}
+	if b.changes != 2 {
+		t.Errorf("busy changed %d times", b.changes)
+	}
+}
+
+// Without load, nothing is refused.
+func TestIdle(t *testing.T) {
+	load := newLoad(12, 500*time.Millisecond)
+	b := overload(load, 2, step(SelfDeclared))
+	if b.refused["robot"] != 0 || b.changes != 0 || load.calm != calm {
+		t.Errorf("%d requests were refused, busy changed %d times", b.refused["robot"], b.changes)
+	}
+}
+
+// A load that comes and goes does not make the server busy and idle again.
+func TestSquareWave(t *testing.T) {
+	for _, half := range []int64{2, 5, 12, 20} {
+		load := newLoad(8, 0)
+		b := newBackend(load)
+		for wave := range 600 / (2 * half) {
+			from := begin + 2*half*wave*second
+			for range 50 {
+				b.at(from, func() { b.robot("robot", step(allAI), int64(20*time.Millisecond), from+half*second) })
+			}
+		}
+		b.run(begin + 600*second)
+		for at := begin + 600*second; at < begin+900*second; at += second {
+			b.at(at, func() { load.State(b.now) })
+		}
+		b.run(begin + 900*second)
+		if b.changes != 2 {
+			t.Errorf("a wave of %d s: busy changed %d times in ten minutes", half, b.changes)
+		}
+	}
+}
+
+// The kinds are refused one after the other: those that come later in the order
+// keep their requests as long as it suffices to refuse others.
+func TestOrderOfRefusals(t *testing.T) {
+	load := newLoad(8, 0)
+	b := newBackend(load)
+	until := begin + 60*second
+	for range 100 {
+		b.at(begin, func() { b.robot("ai", step(allAI), int64(50*time.Millisecond), until) })
+	}
+	for _, name := range []string{"archive", "preview"} {
+		var now func()
+		now = func() {
+			if b.now < until {
+				b.robot(name, step(name), second, b.now+1)
+				b.at(b.now+second/2, now)
+			}
+		}
+		b.at(begin, now)
+	}
+	b.run(until + 10*second)
+	for _, name := range []string{"archive", "preview"} {
+		if total := b.served[name] + b.refused[name]; b.refused[name]*5 > total {
+			t.Errorf("%s: %d of %d requests are refused, and those of ai suffice", name, b.refused[name], total)
+		}
+	}
+	if b.refused["ai"] < b.served["ai"] {
+		t.Errorf("%d requests of ai are refused, %d served", b.refused["ai"], b.served["ai"])
+	}
+}
+
+// A verified search engine loses at most a fifth of its requests in any hour, and
+// none beyond two hours of a day. Claims to be one share a few slots.
+func TestSearchEngines(t *testing.T) {
+	load := newLoad(1, 0)
+	for range 3 { // in flight for ever
+		load.Enter(begin)
+	}
+	type count struct{ served, refused int }
+	var minutes [48 * 60]count
+	for i := range minutes {
+		for s := range int64(60) {
+			now := begin + int64(i)*60*second + s*second
+			slot, ok := load.EnterRobot(now, Rank{len(defaultOrder.Steps) - 1, "Googlebot", true})
+			if ok {
+				load.Leave(slot)
+				minutes[i].served++
+			} else {
+				minutes[i].refused++
+			}
+		}
+	}
+	for i := range len(minutes) - 60 {
+		var hour count
+		for _, m := range minutes[i : i+60] {
+			hour.served, hour.refused = hour.served+m.served, hour.refused+m.refused
+		}
+		if hour.refused*5 > hour.served+hour.refused+4 {
+			t.Fatalf("hour from minute %d: %+v", i, hour)
+		}
+	}
+	for i := range len(minutes) - 24*60 {
+		lost := 0
+		for _, m := range minutes[i : i+24*60] {
+			lost += min(m.refused, 1)
+		}
+		if lost != lossMinutes {
+			t.Fatalf("day from minute %d: %d minutes with a loss", i, lost)
+		}
+	}
+	unverified, now := Rank{len(defaultOrder.Steps) - 2, "Googlebot", false}, begin+49*3600*second
+	slots := 0
+	for range 1000 {
+		if slot, ok := load.EnterRobot(now, unverified); ok && slot == claim {
+			slots++
+		}
+	}
+	if slots != claimSlots {
+		t.Errorf("%d claims are served at once", slots)
+	}
+	load.Leave(claim)
+	if _, ok := load.EnterRobot(now, unverified); !ok {
+		if _, ok = load.EnterRobot(now, unverified); !ok {
+			t.Error("the slot is lost")
+		}
+	}
+}
+
+// Concurrent requests leave nothing in flight.
+func TestConcurrentRequests(t *testing.T) {
+	load := newLoad(4, time.Second)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range int64(2000) {
+				now := begin + n*int64(time.Millisecond)
+				if i == 0 {
+					load.Enter(now)
+					load.ObservePage(now, now+second)
+					load.Leave(NoSlot)
+					load.State(now)
+				} else if slot, ok := load.EnterRobot(now, []Rank{step(allAI), {6, "Googlebot", true}, {5, "Googlebot", false}}[i%3]); ok {
+					load.Leave(slot)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := cmp.Or(load.inFlight.Load(), load.slots[claim].Load(), load.slots[trial].Load()); n != 0 {
+		t.Errorf("%d requests stay in flight", n)
+	}
+}
+
+func BenchmarkEnter(b *testing.B) {
+	load := newLoad(64, 0)
+	b.RunParallel(func(pb *testing.PB) {
+		now := time.Now().UnixNano()
+		for pb.Next() {
+			load.Enter(now)
+			load.Leave(NoSlot)
+		}
+	})
+}

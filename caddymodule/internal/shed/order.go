@@ -1,0 +1,167 @@
+package shed
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// Names of steps that are no purposes.
+const (
+	SelfDeclared = "self-declared" // also all robots that belong to no other step
+	Suspects     = "suspects"
+	allAI        = "ai-*"
+	verified     = "verified search engines"
+)
+
+// kinds is the default order, from those that are refused first. The last one has
+// the purposes that bring people to the site.
+var kinds = []struct {
+	name     string
+	purposes []crawler.Purpose
+}{
+	{SelfDeclared, nil},
+	{allAI, []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent}},
+	{"seo", []crawler.Purpose{crawler.SEO, crawler.Intelligence, crawler.Data, crawler.Research, crawler.Plagiarism, crawler.Security}},
+	{"archive", []crawler.Purpose{crawler.Archive}},
+	{"preview", []crawler.Purpose{crawler.Preview, crawler.Social, crawler.Feed, crawler.UserRequest, crawler.Monitor, crawler.Validator}},
+	{"search", []crawler.Purpose{crawler.Search, crawler.Ads, crawler.Shopping, crawler.Favicon}},
+}
+
+// Order is the order in which the kinds of robots are refused, step by step. It is
+// immutable.
+type Order struct {
+	Steps []string // their names, such as "ai-*"
+
+	steps map[string]int // by purpose, SelfDeclared and Suspects
+}
+
+// NewOrder returns the order that begins with the given steps: names of kinds,
+// purposes and Suspects. The other kinds follow in the default order. With search,
+// protected crawlers are refused too, and the verified ones are the last step.
+func NewOrder(first []string, search bool) *Order {
+	o := &Order{steps: make(map[string]int)}
+	for _, name := range first {
+		o.add(name)
+	}
+	for _, k := range kinds[:len(kinds)-1] {
+		o.add(k.name)
+	}
+	if search {
+		o.add(kinds[len(kinds)-1].name)
+		o.Steps = append(o.Steps, verified)
+	}
+	return o
+}
+
+// add adds a step, unless earlier steps have all of it.
+func (o *Order) add(name string) {
+	members := []string{name}
+	for _, k := range kinds {
+		if k.name == name && k.purposes != nil {
+			members = nil
+			for _, p := range k.purposes {
+				members = append(members, string(p))
+			}
+		}
+	}
+	added := false
+	for _, m := range members {
+		if _, ok := o.steps[m]; !ok {
+			o.steps[m], added = len(o.Steps), true
+		}
+	}
+	if added {
+		o.Steps = append(o.Steps, name)
+	}
+}
+
+// Names returns the names that NewOrder accepts, besides the purposes of crawlers.
+func Names() []string {
+	names := []string{Suspects}
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// IsProtected reports whether crawlers with this main purpose lose only few
+// requests: those that bring people to the site.
+func IsProtected(p crawler.Purpose) bool { return slices.Contains(kinds[len(kinds)-1].purposes, p) }
+
+// Rank is the place of a robot in an Order.
+type Rank struct {
+	Step     int    // index of Order.Steps
+	Engine   string // the name of a protected crawler, such as a search engine; otherwise ""
+	Verified bool   // Engine is verified
+}
+
+// RankOf returns the place of the client of a request that is let through.
+// isSuspect says that it is a suspect. ok is false for clients that are never
+// refused, such as people, and for requests that are no crawling.
+func (o *Order) RankOf(q *enforce.Request, d *enforce.Decision, isSuspect bool) (r Rank, ok bool) {
+	switch d.Reason {
+	case enforce.Person:
+		if isSuspect {
+			r.Step, ok = o.steps[Suspects]
+		}
+		return r, ok
+	case enforce.Exempt, enforce.ExemptPath, enforce.NotCrawling:
+		return r, false
+	}
+	switch d.Agent.Class {
+	case crawler.SelfDeclared:
+		if q.Authorized || q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch || q.Method == http.MethodDelete {
+			return r, false
+		}
+	case crawler.Registered, crawler.Named, crawler.UserTriggered, crawler.Scraper:
+	default:
+		return r, false
+	}
+	row := d.Agent.Crawler
+	if d.Claim.State == verify.Impostor {
+		row = nil
+	}
+	return o.rankOf(row, d.Claim.State == verify.Verified)
+}
+
+// Describe names the step of the client of a request, "" if it is never refused.
+func (o *Order) Describe(q *enforce.Request, d *enforce.Decision) string {
+	r, ok := o.RankOf(q, d, false)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("step %d of %d: %s", r.Step+1, len(o.Steps), o.Steps[r.Step])
+}
+
+// rankOf returns the place of a crawler of the registry; nil stands for all others.
+func (o *Order) rankOf(row *crawler.Crawler, isVerified bool) (r Rank, ok bool) {
+	if row == nil {
+		return Rank{Step: o.steps[SelfDeclared]}, true
+	}
+	main := row.Purpose()
+	if row.CountsAs(crawler.Search) {
+		main = crawler.Search
+	}
+	if IsProtected(main) {
+		r = Rank{Engine: row.Name, Verified: isVerified}
+		if r.Step, ok = o.steps[string(main)]; isVerified {
+			r.Step = len(o.Steps) - 1
+		}
+		return r, ok
+	}
+	least := -1
+	for _, p := range row.Purposes {
+		if step, ok := o.steps[string(p)]; ok && (least < 0 || step < least) {
+			least = step
+		}
+	}
+	if least < 0 {
+		least = o.steps[SelfDeclared]
+	}
+	return Rank{Step: least}, true
+}

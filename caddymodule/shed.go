@@ -1,0 +1,95 @@
+package caddymodule
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// loadKey identifies a Load. It stays the same over a reload with equal settings.
+// The number of Loads is bounded by the configurations that were loaded.
+type loadKey struct{ site, settings string }
+
+// provisionShed sets up the setting shed. The place of the handler is known only
+// when a request comes.
+func (h *Handler) provisionShed() {
+	if h.Shed == nil {
+		return
+	}
+	h.shedOrder = h.Shed.Order()
+	cfg := shed.Config{InFlight: h.Shed.InFlight, Latency: time.Duration(h.Shed.Latency), Steps: len(h.shedOrder.Steps)}
+	h.shedLoad = sync.OnceValue(func() *shed.Load {
+		site := h.app.siteOf(h).Key
+		key := loadKey{fmt.Sprint(site.Handler, site.Hosts), fmt.Sprint(cfg, h.shedOrder.Steps)}
+		load, ok := h.app.loads.Load(key)
+		if !ok {
+			load, _ = h.app.loads.LoadOrStore(key, shed.New(cfg))
+		}
+		return load.(*shed.Load)
+	})
+}
+
+// Robots are asked to come back after a time between these. It differs for each
+// request, so that they do not all come back at once.
+const (
+	leastShedRetry = 15 * time.Second
+	mostShedRetry  = 45 * time.Second
+)
+
+// busyVar is the name of the request variable that is true while the server is
+// busy, where a matcher needs it.
+const busyVar = "caddy_robots.busy"
+
+// enter counts a request that is let through as in flight. If it is a robot's, and
+// the server is busy, enter refuses it.
+func (h *Handler) enter(x *exchange) {
+	d := &x.Decision
+	if d.Action != enforce.Pass {
+		return
+	}
+	load, now := h.shedLoad(), x.Time.Add(d.Delay).UnixNano()
+	if h.app.busyWanted.Load() && load.IsBusy() {
+		x.set(busyVar, true)
+	}
+	if rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect); !isRobot {
+		load.Enter(now)
+	} else if slot, ok := load.EnterRobot(now, rank); ok {
+		x.slot = slot
+	} else {
+		d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
+		d.Rule, d.Version, d.Reading = nil, nil, 0
+		d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
+		if !d.Monitored {
+			return
+		}
+		load.Enter(now)
+	}
+	x.load = load
+}
+
+// leave ends what enter began. It may be called again.
+func (x *exchange) leave() {
+	if x.load != nil {
+		x.load.Leave(x.slot)
+		x.load = nil
+	}
+}
+
+// Answered implements response.Observer: the request is in flight no longer.
+func (x *exchange) Answered(status int, header http.Header) {
+	load := x.load
+	x.leave()
+	if load == nil || load.Latency == 0 || x.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK || x.Method != http.MethodGet {
+		return
+	}
+	const html = "text/html"
+	if media := header["Content-Type"]; len(media) > 0 && len(media[0]) >= len(html) && strings.EqualFold(media[0][:len(html)], html) {
+		load.ObservePage(x.Time.UnixNano(), clock.Now().UnixNano())
+	}
+}

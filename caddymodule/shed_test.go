@@ -1,0 +1,101 @@
+package caddymodule
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+)
+
+// loadedHandler returns a handler with shed.
+func loadedHandler(t testing.TB, shed *config.Shed) *Handler {
+	return provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, Shed: shed}})
+}
+
+// A request is in flight no longer when its handler panics, returns an error or
+// nothing at all.
+func TestNothingStaysInFlight(t *testing.T) {
+	h := loadedHandler(t, &config.Shed{InFlight: 10, Latency: caddy.Duration(time.Second)})
+	var wg sync.WaitGroup
+	for i := range 10_000 {
+		if i%4 == 0 {
+			wg.Wait()
+		}
+		wg.Go(func() {
+			defer func() { _ = recover() }()
+			r := request([]string{chrome, gptbot, bingbot, "NewThingBot/1.0 (+https://x.example/)"}[i%4], "/")
+			_ = h.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+				switch i / 4 % 5 {
+				case 0:
+					panic("the handler's own mistake")
+				case 1:
+					return errors.New("failed")
+				case 2:
+					w.WriteHeader(http.StatusEarlyHints)
+					panic(http.ErrAbortHandler)
+				case 3:
+					w.WriteHeader(http.StatusOK)
+					panic(http.ErrAbortHandler)
+				}
+				return nil
+			}))
+		})
+	}
+	wg.Wait()
+	if s := h.shedLoad().State(clock.Now().UnixNano()); s.InFlight != 0 {
+		t.Errorf("%d requests stay in flight", s.InFlight)
+	}
+}
+
+// Only the HTML pages of people are samples of the latency.
+func TestLatencyIsThatOfPeoplesPages(t *testing.T) {
+	h := loadedHandler(t, &config.Shed{Latency: caddy.Duration(time.Second)})
+	h.shedLoad().Latency = 1 // everything is slow
+	begin := clock.Now().UnixNano()
+	send := func(ua, method, media string, status int) {
+		r := request(ua, "/")
+		r.Method = method
+		err := h.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("Content-Type", media)
+			w.WriteHeader(status)
+			return nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 30 {
+		send(googlebot, "GET", "text/html", 200)
+		send(chrome, "POST", "text/html", 200)
+		send(chrome, "GET", "image/png", 200)
+		send(chrome, "GET", "text/html", 404)
+	}
+	if s := h.shedLoad().State(begin + int64(5*time.Second)); !s.Since.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	for range 30 {
+		send(chrome, "GET", "Text/HTML; charset=utf-8", 200)
+	}
+	if s := h.shedLoad().State(begin + int64(8*time.Second)); s.Since.IsZero() {
+		t.Error("people's pages are slow, and the server is not busy")
+	}
+}
+
+// A request that is counted allocates nothing more.
+func TestShedAllocatesNothing(t *testing.T) {
+	count := func(h *Handler) float64 {
+		r, w := request(chrome, "/"), discard{make(http.Header)}
+		return testing.AllocsPerRun(1000, func() { _ = h.ServeHTTP(w, r, page) })
+	}
+	without := count(loadedHandler(t, nil))
+	if with := count(loadedHandler(t, &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)})); with > without {
+		t.Errorf("%v allocations, and %v without shed", with, without)
+	}
+}
