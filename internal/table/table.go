@@ -31,8 +31,10 @@ const ways = 7
 // See BenchmarkTables and BenchmarkSize in bench/table for a comparison with other
 // libraries.
 type Table[V any] struct {
-	sets  []set[V]
-	locks [64]sync.Mutex // of the sets; lookups do not need them
+	size   int                      // of sets
+	sets   atomic.Pointer[[]set[V]] // nil until the first key
+	making sync.Once
+	locks  [64]sync.Mutex // of the sets; lookups do not need them
 }
 
 // set has the places that a key can have.
@@ -46,18 +48,20 @@ type entry[V any] struct {
 	value V
 }
 
-// New returns a Table with at least size places. A Table that gets exactly as many
+// New returns a Table with at least size places, for which the first key takes
+// memory. A Table that gets exactly as many
 // keys as it has places keeps four fifths of them.
 func New[V any](size int) *Table[V] {
-	return &Table[V]{sets: make([]set[V], max(1, (size+ways-1)/ways))}
+	return &Table[V]{size: max(1, (size+ways-1)/ways)}
 }
 
 // lock locks the set of a key for changes. The caller must unlock it.
 func (t *Table[V]) lock(hash uint64) (*set[V], *sync.Mutex) {
-	i, _ := bits.Mul64(hash, uint64(len(t.sets)))
+	t.making.Do(func() { t.sets.Store(new(make([]set[V], t.size))) })
+	i, _ := bits.Mul64(hash, uint64(t.size))
 	lock := &t.locks[i%uint64(len(t.locks))]
 	lock.Lock()
-	return &t.sets[i], lock
+	return &(*t.sets.Load())[i], lock
 }
 
 // mark returns the mark of a key: a number from 1 to 255.
@@ -67,8 +71,12 @@ const eachOctet = 0x0101010101010101
 
 // Get returns the value of a key, nil if there is none.
 func (t *Table[V]) Get(hash uint64) *V {
-	i, _ := bits.Mul64(hash, uint64(len(t.sets)))
-	s := &t.sets[i]
+	sets := t.sets.Load()
+	if sets == nil {
+		return nil
+	}
+	i, _ := bits.Mul64(hash, uint64(len(*sets)))
+	s := &(*sets)[i]
 	differ := s.marks.Load() ^ mark(hash)*eachOctet
 	for equal := (differ - eachOctet) &^ differ & (eachOctet >> 8 << 7); equal != 0; equal &= equal - 1 {
 		if e := s.places[bits.TrailingZeros64(equal)/8].Load(); e != nil && e.hash == hash {
@@ -133,9 +141,13 @@ func (s *set[V]) put(i int, e *entry[V], mark uint64) {
 // may or may not be among them.
 func (t *Table[V]) All() iter.Seq[*V] {
 	return func(yield func(*V) bool) {
-		for i := range t.sets {
-			for j := range t.sets[i].places {
-				if e := t.sets[i].places[j].Load(); e != nil && !yield(&e.value) {
+		sets := t.sets.Load()
+		if sets == nil {
+			return
+		}
+		for i := range *sets {
+			for j := range (*sets)[i].places {
+				if e := (*sets)[i].places[j].Load(); e != nil && !yield(&e.value) {
 					return
 				}
 			}
