@@ -127,12 +127,25 @@ func (s *Server) Processor() time.Duration {
 	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond
 }
 
+// Descriptors returns how many files and connections the server has open.
+func (s *Server) Descriptors() int {
+	s.t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(open)
+}
+
 // Log returns what the server has logged so far.
 func (s *Server) Log() string { return s.log.tail(1 << 30) }
 
 func (s *Server) write(caddyfile string) string {
 	s.t.Helper()
-	global := fmt.Sprintf("admin localhost:%d\n\tskip_install_trust\n\tlocal_certs\n\tgrace_period 5s", s.Admin)
+	global := fmt.Sprintf("admin localhost:%d\n\tskip_install_trust\n\tgrace_period 5s", s.Admin)
+	if !strings.Contains(caddyfile, "auto_https off") { // then Caddy ignores skip_install_trust
+		global += "\n\tlocal_certs"
+	}
 	if rest, ok := strings.CutPrefix(caddyfile, "{\n"); ok {
 		caddyfile = "{\n\t" + global + "\n" + rest
 	} else {

@@ -12,6 +12,13 @@ var (
 	evicted, repeated perMinute
 )
 
+// The metrics begin with 0, so that their first increase counts.
+func init() {
+	evictions.WithLabelValues("max_memory")
+	evictions.WithLabelValues("max_origins")
+	repeatedFetches.WithLabelValues()
+}
+
 // CountEviction counts an origin that was dropped because of a limit, max_memory
 // or max_origins.
 func CountEviction(memory bool) {
