@@ -7,25 +7,25 @@ import (
 
 // Peek implements Limiter.
 func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
-	var one [1]budget
-	at := now.UnixMicro()
-	list := m.lookUp(at, []Use{{k, t}}, one[:0])
-	for i := range list {
-		for _, tat := range list[i].tat[:t.n] {
-			used = used || tat > at
-		}
+	if t == nil {
+		return Result{OK: true}, false
 	}
-	return earliest(at, list).result(at), used
+	at := now.UnixMicro()
+	a, _ := m.lookUp(at, k, t)
+	for _, tat := range a.tat[:t.n] {
+		used = used || tat > at
+	}
+	r, _ = t.decide(at, &a, 0)
+	return r, used
 }
 
 // Forget implements Limiter. The error is always nil.
 func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
-	var one [1]budget
-	list := m.lock([]Use{{k, probeLimits}}, one[:0])
-	defer unlock(list)
-	s := list[0].shard
-	if slot, found := s.find(list[0].tag, list[0].hash); found {
-		slot.head.marks &^= 0xff << (8 * slot.index)
+	tag := tagOf(&k)
+	s, h := m.lock(tag)
+	defer s.mu.Unlock()
+	if place, found := s.find(tag, h); found {
+		place.head.marks &^= 0xff << (8 * place.index)
 		s.used--
 	}
 	return nil

@@ -78,7 +78,7 @@ type textRecorder struct {
 	down  chan struct{}
 }
 
-func (r *textRecorder) FleetState(s FleetState, err error) {
+func (r *textRecorder) FleetState(s string, err error) {
 	r.add(err)
 	if s == FleetDown {
 		close(r.down)

@@ -88,25 +88,37 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 // Take implements Limiter.
 func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
 	at := now.UnixMicro()
-	if len(uses) == 1 {
-		var one [1]budget
-		return f.take(ctx, at, uses, one[:0], maxWait)
+	if !f.link.up.Load() && len(uses) > 0 && f.server(f.name(uses[0].Key)) == nil {
+		return f.takeFallback(at, uses, maxWait)
+	}
+	if len(uses) == 1 && uses[0].Limits != nil { // faster, for requests that this process refuses
+		a, _ := f.local.lookUp(at, uses[0].Key, uses[0].Limits)
+		if v := uses[0].Limits.earliest(at, &a); v.wait(at) > max(0, min(maxWait, MaxWait)) {
+			f.obs.FleetRefusal(EngineLocal)
+			return v.refusal(at)
+		}
 	}
 	var all [MaxUses]budget
-	return f.take(ctx, at, uses, all[:0], maxWait)
+	list, stored := f.lookUp(at, uses, all[:0])
+	r := decide(at, list, maxWait)
+	if !r.OK {
+		f.obs.FleetRefusal(EngineLocal)
+	}
+	if !r.OK || !stored {
+		return r
+	}
+	return f.takeRemote(ctx, f.newCall(at, uses, list), uses, maxWait, r)
 }
 
-// take is Take, with room for the budgets.
-func (f *Fleet) take(ctx context.Context, now int64, uses []Use, list []budget, maxWait time.Duration) Result {
-	maxWait = max(0, min(maxWait, MaxWait))
-	if !f.link.up.Load() && len(uses) > 0 && f.server(f.name(uses[0].Key)) == nil {
-		return f.takeFallback(now, uses, maxWait)
-	}
-	stored := 0
-	list = f.local.lookUp(now, uses, list)
-	for i := range list {
-		b := &list[i]
-		stored += b.limits.n
+// lookUp appends to list the budgets of uses, with the states that this process
+// knows. stored reports whether the server stores one of them.
+func (f *Fleet) lookUp(now int64, uses []Use, list []budget) (_ []budget, stored bool) {
+	for i, u := range uses[:min(len(uses), MaxUses)] {
+		if u.Limits == nil {
+			continue
+		}
+		b := budget{limits: u.Limits, use: i}
+		b.arrivals, b.known = f.local.lookUp(now, u.Key, u.Limits)
 		switch {
 		case !b.known || f.config.Instances == 1:
 		case b.alone:
@@ -114,48 +126,48 @@ func (f *Fleet) take(ctx context.Context, now int64, uses []Use, list []budget, 
 		case now-b.last < storedFor.Microseconds():
 			b.since = 1
 		}
+		list, stored = append(list, b), stored || u.Limits.n > 0
 	}
-	v := earliest(now, list)
-	if v.wait(now) > maxWait {
-		f.obs.FleetRefusal(EngineLocal)
-		return v.refusal(now)
-	}
-	if stored == 0 {
-		return v.acceptance(now)
-	}
-	return f.takeRemote(ctx, f.newCall(now, uses, list), uses, maxWait, v)
+	return list, stored
 }
 
-// newCall returns a call of the script for budgets, of which it makes a copy.
+// newCall returns a call of the script for a copy of the budgets of uses.
 func (f *Fleet) newCall(now int64, uses []Use, list []budget) scriptCall {
 	q := scriptCall{now: now, injected: f.config.injected, budgets: slices.Clone(list)}
 	for i := range list {
-		q.keys = append(q.keys, f.name(uses[list[i].use].Key))
+		k := uses[list[i].use].Key
+		q.apart = q.apart || k.In(uses[0].Key) != k
+		q.keys = append(q.keys, f.name(k))
 	}
 	return q
 }
 
-// takeRemote calls the server for a request that this process would accept for
-// v.at, by the state that it knows.
-func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWait time.Duration, v verdict) Result {
+// update stores the states that the script has returned.
+func (f *Fleet) update(q scriptCall, uses []Use) {
+	for i := range q.budgets {
+		if b := &q.budgets[i]; b.limits.n > 0 {
+			f.local.update(q.now, uses[b.use].Key, b.limits, &b.arrivals, q.back)
+		}
+	}
+}
+
+// takeRemote calls the server for a request that this process would accept with
+// the result r, by the state that it knows.
+func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWait time.Duration, r Result) Result {
 	for try := 1; ; try++ {
-		q.hold = v.at - q.now
+		q.hold = r.Delay.Microseconds()
 		ok, err := f.call(ctx, q)
 		if err != nil {
 			return f.takeFallback(q.now, uses, maxWait)
 		}
-		f.local.update(q.now, q.budgets, false)
+		f.update(q, uses)
 		if ok {
-			r := v.acceptance(q.now)
-			if r.Delay > 0 {
-				r.turn = newTurn(f, q.now, r, uses, q.budgets)
-			}
-			return r
+			return r.heldBy(f, q.now, uses)
 		}
-		v = earliest(q.now, q.budgets)
-		if v.wait(q.now) > maxWait || try == maxTries {
+		if r = decide(q.now, q.budgets, maxWait); !r.OK || try == maxTries {
 			f.obs.FleetRefusal(EngineRemote)
-			return v.refusal(q.now)
+			r.OK, r.RetryAfter, r.Delay = false, max(r.RetryAfter, r.Delay), 0
+			return r
 		}
 	}
 }
@@ -163,7 +175,7 @@ func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWai
 // takeFallback decides on a request without the server.
 func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.takeAlone(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
+	r := f.local.takeAll(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(EngineFallback)
 	}
@@ -174,12 +186,13 @@ func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Resul
 // request does. Other processes may know the state from before, and refuse
 // requests until that state accepts one.
 func (f *Fleet) giveBack(now int64, t *turn) bool {
-	q := f.newCall(now, t.uses, f.local.lookUp(now, t.uses, make([]budget, 0, len(t.uses))))
+	list, _ := f.lookUp(now, t.uses, nil)
+	q := f.newCall(now, t.uses, list)
 	q.hold, q.back = t.at-now, true
 	if ok, err := f.call(context.Background(), q); err != nil || !ok {
 		return false
 	}
-	f.local.update(now, q.budgets, true)
+	f.update(q, t.uses)
 	return true
 }
 
@@ -187,7 +200,7 @@ func (f *Fleet) giveBack(now int64, t *turn) bool {
 // unavailable.
 func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	server := f.server(q.keys[0])
-	if server == nil {
+	if server == nil || q.apart {
 		return false, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {

@@ -245,6 +245,9 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 	if c.Deadline < 0 {
 		return c, fmt.Errorf("fleet: the deadline %v is negative", c.Deadline)
 	}
+	if _, tag, found := strings.Cut(c.Prefix, "{"); found && strings.Index(tag, "}") < 1 {
+		return c, fmt.Errorf("fleet: the prefix %q has a { without a name and a } after it", c.Prefix)
+	}
 	c.Instances = max(c.Instances, 1)
 	if c.Deadline == 0 {
 		c.Deadline = DefaultFleetDeadline

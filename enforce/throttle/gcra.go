@@ -18,7 +18,6 @@ type verdict struct {
 	at     int64 // the earliest instant at which every line accepts
 	reason Reason
 	line   int
-	use    int // the index of the Use that it belongs to
 }
 
 // wait returns the time from now to v.at.
@@ -28,15 +27,7 @@ func (v verdict) wait(now int64) time.Duration {
 
 // refusal returns the result for a request that is not held until v.at.
 func (v verdict) refusal(now int64) Result {
-	return Result{Reason: v.reason, Line: v.line, Use: v.use, RetryAfter: v.wait(now)}
-}
-
-// result returns the result for a request that is not held.
-func (v verdict) result(now int64) Result {
-	if v.at > now {
-		return v.refusal(now)
-	}
-	return Result{OK: true}
+	return Result{Reason: v.reason, Line: v.line, RetryAfter: v.wait(now)}
 }
 
 // acceptance returns the result for a request that goes on at v.at.
@@ -44,7 +35,7 @@ func (v verdict) acceptance(now int64) Result {
 	if v.at <= now {
 		return Result{OK: true}
 	}
-	return Result{OK: true, Reason: v.reason, Line: v.line, Use: v.use, Delay: v.wait(now)}
+	return Result{OK: true, Reason: v.reason, Line: v.line, Delay: v.wait(now)}
 }
 
 // earliest returns the first instant, now or later, at which every line of t
@@ -136,7 +127,8 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 // giveBack removes from a the request that was accepted for the instant at, and
 // reports whether it did. It does not if a later request was accepted: without
 // this one, that one would have come earlier, and a further request could come at
-// the same time.
+// the same time. Of a limit that would have accepted the request before at, the
+// pause from then on is lost.
 func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 	var minute int32
 	if t.windows {
@@ -221,10 +213,25 @@ func (t *Limits) rewind(now int64, a *arrivals) bool {
 	return true
 }
 
+// decide decides on a request under t with the budget a. If it accepts the
+// request, it uses budget. dirty reports whether a has changed.
+func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
+	if a.sig != t.sig {
+		t.convert(a)
+	}
+	dirty = t.rewind(now, a)
+	v := t.earliest(now, a)
+	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
+		return v.refusal(now), dirty
+	}
+	return v.acceptance(now), t.use(v.at, a) || dirty
+}
+
 // First returns the result for the first request of a key, at now. Only
 // Visit-time can refuse it.
 func (t *Limits) First(now time.Time) Result {
 	at := now.UnixMicro()
 	a := t.fresh(at)
-	return t.earliest(at, &a).result(at)
+	r, _ := t.decide(at, &a, 0)
+	return r
 }

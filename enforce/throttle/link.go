@@ -37,7 +37,7 @@ type link struct {
 	since   atomic.Int64               // the time of the request that opened a circuit last, in microseconds
 
 	mu    sync.Mutex
-	state FleetState
+	state string
 }
 
 func newLink(c FleetConfig, obs Observer) *link {

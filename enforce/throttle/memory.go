@@ -1,9 +1,11 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,45 +125,68 @@ func (t *table) copyTo(next *shards, now uint32) {
 
 // Take implements Limiter. It does not use ctx.
 func (m *Memory) Take(_ context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
-	return m.takeAlone(now.UnixMicro(), uses, 1, 0, maxWait)
-}
-
-// takeAlone decides on a request as one of n processes that each decide alone
-// since a time; see stagger.
-func (m *Memory) takeAlone(now int64, uses []Use, n int, since int64, maxWait time.Duration) Result {
-	if len(uses) == 1 {
-		var one [1]budget
-		return m.decide(now, uses, one[:0], n, since, maxWait)
+	at := now.UnixMicro()
+	if len(uses) != 1 || uses[0].Limits == nil {
+		return m.takeAll(at, uses, 1, 0, maxWait)
 	}
-	var all [MaxUses]budget
-	return m.decide(now, uses, all[:0], n, since, maxWait)
+	t := uses[0].Limits // one use, as nearly always, takes a third of the time of takeAll
+	if t.n == 0 {
+		a := t.fresh(at)
+		r, _ := t.decide(at, &a, maxWait)
+		return r
+	}
+	tag := tagOf(&uses[0].Key)
+	s, h := m.lock(tag)
+	r := s.take(at, tag, h, t, maxWait)
+	s.mu.Unlock()
+	if r.Delay == 0 {
+		return r
+	}
+	return r.heldBy(m, at, uses)
 }
 
-// decide is takeAlone, with room for the budgets.
-func (m *Memory) decide(now int64, uses []Use, list []budget, n int, since int64, maxWait time.Duration) (r Result) {
-	list = m.lock(uses, list)
+// take decides on a request for the key with a tag and hash.
+func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration) Result {
+	var a arrivals
+	place, found := t.find(tag, h)
+	if found {
+		place.load(l, &a)
+	} else {
+		a = l.fresh(now)
+	}
+	r, dirty := l.decide(now, &a, maxWait)
+	if !dirty {
+		return r
+	}
+	if !found {
+		place = t.insert(tag, h, now)
+	}
+	place.store(l, &a)
+	return r
+}
+
+// takeAll decides on a request as one of n processes that each decide alone since
+// a time; see stagger.
+func (m *Memory) takeAll(now int64, uses []Use, n int, since int64, maxWait time.Duration) Result {
+	var all [MaxUses]budget
+	list := m.lockAll(uses, all[:0])
+	for i := range list {
+		list[i].load(now)
+		if part := list[i].limits.dividedBy(n); part != list[i].limits {
+			list[i].stagger(now, since, m.seed, part)
+		}
+	}
+	r := decide(now, list, maxWait)
 	for i := range list {
 		b := &list[i]
-		if part := b.limits.dividedBy(n); part != b.limits {
-			b.stagger(now, since, m.seed, part)
-		} else {
-			b.load(now)
-		}
-	}
-	v := earliest(now, list)
-	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
-		r = v.refusal(now)
-	} else {
-		r = v.acceptance(now)
-		for i := range list {
-			b := &list[i]
-			b.dirty = b.limits.use(v.at, &b.arrivals) || b.dirty
-		}
+		b.dirty = r.OK && b.limits.use(now+r.Delay.Microseconds(), &b.arrivals) || b.dirty
 	}
 	store(now, list)
 	unlock(list)
-	if r.Delay > 0 {
-		r.turn = newTurn(m, now, r, uses, list)
+	if r = r.heldBy(m, now, uses); r.turn != nil {
+		for i := range list {
+			r.turn.uses[list[i].use].Limits = list[i].limits
+		}
 	}
 	return r
 }
@@ -169,18 +194,15 @@ func (m *Memory) decide(now int64, uses []Use, list []budget, n int, since int64
 // giveBack implements giver.
 func (m *Memory) giveBack(now int64, t *turn) bool {
 	var all [MaxUses]budget
-	list := m.lock(t.uses, all[:0])
+	list := m.lockAll(t.uses, all[:0])
 	defer unlock(list)
 	for i := range list {
 		b := &list[i]
-		if b.shard == nil {
-			continue
-		}
-		if b.slot, b.known = b.shard.find(b.tag, b.hash); b.known {
-			b.slot.load(b.limits, &b.arrivals)
+		if place, found := b.find(); found {
+			place.load(b.limits, &b.arrivals)
 			b.dirty = b.sig == b.limits.sig
 		}
-		if !b.limits.giveBack(now, t.at, &b.arrivals) {
+		if b.shard != nil && !b.limits.giveBack(now, t.at, &b.arrivals) {
 			return false
 		}
 	}
@@ -188,29 +210,28 @@ func (m *Memory) giveBack(now int64, t *turn) bool {
 	return true
 }
 
-// lock appends to list the budgets of the uses with Limits, and locks their
-// shards, in the same order in all goroutines.
-func (m *Memory) lock(uses []Use, list []budget) []budget {
-	for i := range min(len(uses), MaxUses) {
-		u := &uses[i]
-		if u.Limits == nil {
-			continue
+// lock locks and returns the shard of the key with a tag, and the key's hash.
+func (m *Memory) lock(tag uint64) (s *shard, h uint64) {
+	h = hashTag(tag, m.seed)
+	for {
+		s = m.shards.Load().of(h)
+		if s.mu.Lock(); !s.retired {
+			return s, h
 		}
-		list = list[:len(list)+1]
-		j := len(list) - 1
-		b := &list[j]
-		b.limits, b.use, b.tag = u.Limits, i, tagOf(u.Key)
-		b.hash = hashTag(b.tag, m.seed)
-		for ; j > 0 && list[j-1].hash > list[j].hash; j-- {
-			list[j-1], list[j] = list[j], list[j-1]
-		}
+		s.mu.Unlock() // Resize has made other shards
 	}
-	m.relock(list)
-	return list
 }
 
-// relock locks the shards of budgets that are in the order of their hashes.
-func (m *Memory) relock(list []budget) {
+// lockAll appends to list the budgets of the uses with Limits, and locks their
+// shards, in the same order in all goroutines.
+func (m *Memory) lockAll(uses []Use, list []budget) []budget {
+	for i := range min(len(uses), MaxUses) {
+		if u := &uses[i]; u.Limits != nil {
+			tag := tagOf(&u.Key)
+			list = append(list, budget{limits: u.Limits, use: i, tag: tag, hash: hashTag(tag, m.seed)})
+		}
+	}
+	slices.SortFunc(list, func(a, b budget) int { return cmp.Compare(a.hash, b.hash) })
 	for {
 		var last *shard
 		all, retired := m.shards.Load(), false
@@ -226,9 +247,9 @@ func (m *Memory) relock(list []budget) {
 			}
 		}
 		if !retired {
-			return
+			return list
 		}
-		unlock(list) // Resize has made other shards
+		unlock(list)
 	}
 }
 
@@ -243,34 +264,49 @@ func unlock(list []budget) {
 	}
 }
 
-// lookUp sets the states of the budgets of uses, as far as the Memory has them,
-// and appends the budgets to list.
-func (m *Memory) lookUp(now int64, uses []Use, list []budget) []budget {
-	list = m.lock(uses, list)
-	for i := range list {
-		b := &list[i]
-		if b.load(now); b.dirty {
-			b.arrivals, b.known, b.dirty = b.limits.fresh(now), false, false
-		}
+// load sets a to the state of a key's budget under l, and returns the key's slot.
+// It reports whether there is one, and whether its state comes from a clock that
+// was set back since.
+func (t *table) load(now int64, tag, h uint64, l *Limits, a *arrivals) (place slot, found, rewound bool) {
+	if place, found = t.find(tag, h); !found {
+		*a = l.fresh(now)
+		return place, false, false
 	}
-	unlock(list)
-	return list
+	place.load(l, a)
+	if a.sig != l.sig {
+		p := l.part.Load()
+		a.alone = p != nil && p.limits.sig == a.sig
+		l.convert(a)
+	}
+	return place, true, l.rewind(now, a)
 }
 
-// update merges the budgets of list, which have the states in the server, into
-// the Memory. A budget only becomes smaller, so of two arrival times the later
-// one counts, unless a request was given back.
-func (m *Memory) update(now int64, list []budget, back bool) {
-	m.relock(list)
-	for i := range list {
-		b := &list[i]
-		here := *b
-		here.load(now)
-		if here.known && !here.dirty && !back {
-			b.merge(&here.arrivals, b.limits)
-		}
-		b.slot, b.known, b.dirty = here.slot, here.known, b.shard != nil
+// lookUp returns the state of k's budget under t, and whether the Memory has
+// one.
+func (m *Memory) lookUp(now int64, k Key, t *Limits) (a arrivals, known bool) {
+	tag := tagOf(&k)
+	s, h := m.lock(tag)
+	defer s.mu.Unlock()
+	_, found, rewound := s.load(now, tag, h, t, &a)
+	if rewound {
+		return t.fresh(now), false
 	}
-	store(now, list)
-	unlock(list)
+	return a, found
+}
+
+// update merges remote, the state of k's budget under t in the server, into the
+// Memory. A budget only becomes smaller, so of two arrival times the later one
+// counts, unless a request was given back.
+func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool) {
+	var a arrivals
+	tag := tagOf(&k)
+	s, h := m.lock(tag)
+	defer s.mu.Unlock()
+	place, found, rewound := s.load(now, tag, h, t, &a)
+	if !found {
+		place = s.insert(tag, h, now)
+	} else if !back && !rewound {
+		remote.merge(&a, t)
+	}
+	place.store(t, remote)
 }

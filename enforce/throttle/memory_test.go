@@ -113,7 +113,7 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 	}
 	gone, late, sum := 0, 0, 0
 	for _, h := range held {
-		tag := tagOf(h.key)
+		tag := tagOf(&h.key)
 		hash := hashTag(tag, m.seed)
 		if _, found := m.shards.Load().of(hash).find(tag, hash); !found {
 			gone++
@@ -188,7 +188,10 @@ func TestTakeAllocatesNothing(t *testing.T) {
 	m, base := NewMemory(1000), newKey("a")
 	addr := address(1)
 	m.Take(t.Context(), noon, []Use{{base.Client(addr), hourly}}, 0)
-	if n := testing.AllocsPerRun(100, func() { m.Take(t.Context(), noon, []Use{{base.Client(addr), hourly}}, 0) }); n != 0 {
-		t.Errorf("%v allocations", n)
+	one := []Use{{base.Client(addr), hourly}}
+	for _, uses := range [][]Use{one, append(one, Use{base, hourly}, Use{base.Client(address(2)), nil})} {
+		if n := testing.AllocsPerRun(100, func() { m.Take(t.Context(), noon, uses, 0) }); n != 0 {
+			t.Errorf("%v allocations for %d uses", n, len(uses))
+		}
 	}
 }

@@ -2,30 +2,26 @@ package throttle
 
 import "time"
 
-// FleetState says whether a Fleet can call its server.
-type FleetState string
-
+// States of a Fleet: whether it can call its server.
 const (
 	// FleetConnecting is the state of a new Fleet. The Fleet decides alone.
-	FleetConnecting FleetState = "connecting"
+	FleetConnecting = "connecting"
 	// FleetUp means that the server answers: in a cluster, every master.
-	FleetUp FleetState = "up"
+	FleetUp = "up"
 	// FleetDown means that the server, or a master of a cluster, is unavailable.
 	// The Fleet decides alone about the keys on it.
-	FleetDown FleetState = "down"
+	FleetDown = "down"
 )
 
-// Engine says which part of a Fleet decided on a request.
-type Engine string
-
+// Parts of a Fleet that decide on a request.
 const (
 	// EngineLocal is this process, by the last known state of the shared
 	// budget.
-	EngineLocal Engine = "local"
+	EngineLocal = "local"
 	// EngineRemote is the script in the server.
-	EngineRemote Engine = "remote"
+	EngineRemote = "remote"
 	// EngineFallback is this process alone, while the server is unavailable.
-	EngineFallback Engine = "fallback"
+	EngineFallback = "fallback"
 )
 
 // Observer receives the events of a Fleet, for logs and metrics. Its methods
@@ -34,12 +30,12 @@ const (
 type Observer interface {
 	// FleetState is called for each change of the state. err is its cause; it
 	// is nil for FleetUp.
-	FleetState(s FleetState, err error)
+	FleetState(state string, err error)
 	// FleetCall is called after each round trip to the server. err is nil if it
 	// succeeded.
 	FleetCall(took time.Duration, err error)
 	// FleetRefusal is called for each refused request.
-	FleetRefusal(by Engine)
+	FleetRefusal(by string)
 	// FleetFallback is called for each request that the process decides on
 	// alone because it could not call the server.
 	FleetFallback()
@@ -48,7 +44,7 @@ type Observer interface {
 // noObserver is the default Observer. It does nothing.
 type noObserver struct{}
 
-func (noObserver) FleetState(FleetState, error)   {}
+func (noObserver) FleetState(string, error)       {}
 func (noObserver) FleetCall(time.Duration, error) {}
-func (noObserver) FleetRefusal(Engine)            {}
+func (noObserver) FleetRefusal(string)            {}
 func (noObserver) FleetFallback()                 {}

@@ -166,9 +166,12 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 		m.Take(t.Context(), noon, []Use{{key, terms}}, 0)
 	}
 	uses := []Use{{key, terms}}
-	state := func(at time.Time) arrivals { return m.lookUp(at.UnixMicro(), uses, make([]budget, 0, 1))[0].arrivals }
+	state := func(at time.Time) arrivals {
+		a, _ := m.lookUp(at.UnixMicro(), key, terms)
+		return a
+	}
 	before := state(noon)
-	if r := m.takeAlone(noon.UnixMicro(), uses, 4, 0, 0); r.OK {
+	if r := m.takeAll(noon.UnixMicro(), uses, 4, 0, 0); r.OK {
 		t.Fatal(r)
 	}
 	after := state(noon)
@@ -176,7 +179,7 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 		t.Errorf("theoretical arrival time changes by %d µs", d)
 	}
 	at := noon.Add(time.Hour)
-	r := m.takeAlone(at.UnixMicro(), uses, 4, at.UnixMicro(), time.Minute)
+	r := m.takeAll(at.UnixMicro(), uses, 4, at.UnixMicro(), time.Minute)
 	if !r.OK {
 		t.Fatal(r)
 	}
@@ -214,7 +217,7 @@ func TestFleetClusterNodeFails(t *testing.T) {
 	}
 	tries := 0
 	// await sends requests for new keys until the state of the Fleet is s.
-	await := func(s FleetState) {
+	await := func(s string) {
 		for stateOf(f) != s {
 			f.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(tries)), hourly}}, 0)
 			tries++

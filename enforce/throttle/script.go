@@ -26,6 +26,7 @@ type scriptCall struct {
 	back     bool  // gives the request back
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
+	apart    bool  // the keys have different homes, so that a cluster can't use them together
 	keys     []string
 	budgets  []budget // for each key; the call sets their states to those after the request
 }

@@ -51,7 +51,7 @@ type slot struct {
 }
 
 // tagOf returns the part of k that a table stores.
-func tagOf(k Key) uint64 { return k[0]<<1 | k[1]&clientBit }
+func tagOf(k *Key) uint64 { return k[0]<<1 | k[1]&clientBit }
 
 // hashTag returns the hash of a key. Its shard and its two buckets depend on
 // the hash.

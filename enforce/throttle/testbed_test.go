@@ -220,23 +220,23 @@ func (s *testbed) stop() {
 // recorder is an Observer that counts.
 type recorder struct {
 	calls, errors, fallbacks atomic.Int64
-	refusals                 map[Engine]*atomic.Int64
-	states                   chan FleetState
-	cause                    atomic.Value // the text of the last error of FleetState
+	refusals                 map[string]*atomic.Int64
+	states                   chan string
+	cause                    atomic.Value // the text of the last error of string
 }
 
 func newRecorder() *recorder {
 	return &recorder{
-		states:   make(chan FleetState, 1000),
-		refusals: map[Engine]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
+		states:   make(chan string, 1000),
+		refusals: map[string]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
 	}
 }
 
-func (r *recorder) FleetState(s FleetState, err error) {
+func (r *recorder) FleetState(s string, err error) {
 	r.cause.Store(fmt.Sprint(err))
 	r.states <- s
 }
-func (r *recorder) FleetRefusal(by Engine) { r.refusals[by].Add(1) }
+func (r *recorder) FleetRefusal(by string) { r.refusals[by].Add(1) }
 func (r *recorder) FleetFallback()         { r.fallbacks.Add(1) }
 func (r *recorder) FleetCall(_ time.Duration, err error) {
 	r.calls.Add(1)
@@ -247,7 +247,7 @@ func (r *recorder) FleetCall(_ time.Duration, err error) {
 
 // await waits until the state of the Fleet changes to s. The timeout is long,
 // and is only there to report a missing state.
-func (r *recorder) await(t *testing.T, s FleetState) {
+func (r *recorder) await(t *testing.T, s string) {
 	t.Helper()
 	for {
 		select {
@@ -279,7 +279,7 @@ func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
 }
 
 // stateOf returns the state of f's link.
-func stateOf(f *Fleet) FleetState {
+func stateOf(f *Fleet) string {
 	f.link.mu.Lock()
 	defer f.link.mu.Unlock()
 	return f.link.state

@@ -73,6 +73,24 @@ func BenchmarkMemoryOneKey(b *testing.B) {
 	}
 }
 
+// BenchmarkMemoryUses measures requests that use several budgets.
+func BenchmarkMemoryUses(b *testing.B) {
+	for _, n := range []int{2, 4, 8} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m, now, terms := NewMemory(1000), noon, Compile(Grant{Delay: delay(time.Second)})
+			var uses []Use
+			for i := range n {
+				uses = append(uses, Use{newKey(fmt.Sprint(i)), terms})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				now = now.Add(time.Second)
+				m.Take(context.Background(), now, uses, 0)
+			}
+		})
+	}
+}
+
 func BenchmarkClientKey(b *testing.B) {
 	k, addr := newKey("a"), address(1)
 	b.ReportAllocs()

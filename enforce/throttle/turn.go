@@ -32,18 +32,12 @@ const (
 	returning                  // the turn is being given back
 )
 
-// newTurn returns the turn of a request with the result r, which is held for
-// r.Delay, and has used the budgets of list; nil if none of them is stored.
-func newTurn(g giver, now int64, r Result, uses []Use, list []budget) *turn {
-	t, stored := &turn{giver: g, at: now + r.Delay.Microseconds(), result: r}, 0
-	for _, b := range list {
-		t.uses = append(t.uses, Use{uses[b.use].Key, b.limits})
-		stored += b.limits.n
+// heldBy adds the turn of a held request to its result.
+func (r Result) heldBy(g giver, now int64, uses []Use) Result {
+	if r.OK && r.Delay > 0 {
+		r.turn = &turn{giver: g, uses: slices.Clone(uses), at: now + r.Delay.Microseconds(), result: r}
 	}
-	if stored == 0 {
-		return nil
-	}
-	return t
+	return r
 }
 
 // queue has the turns of the requests that are held. A request that ends gives
@@ -125,16 +119,7 @@ func (w *queue) reuse(uses []Use, now, latest int64) *turn {
 
 // isFor reports whether a request with other uses would use the same budgets.
 func (t *turn) isFor(uses []Use) bool {
-	n := 0
-	for _, u := range uses {
-		if u.Limits == nil {
-			continue
-		}
-		if n++; !slices.ContainsFunc(t.uses, func(v Use) bool { return v.Key == u.Key && v.Limits.Same(u.Limits) }) {
-			return false
-		}
-	}
-	return n == len(t.uses)
+	return slices.EqualFunc(t.uses, uses, func(a, b Use) bool { return a.Key == b.Key && a.Limits.Same(b.Limits) })
 }
 
 // abandon gives back the turn of a request that has ended, or keeps it for another

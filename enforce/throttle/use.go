@@ -1,5 +1,7 @@
 package throttle
 
+import "time"
+
 // MaxUses is how many budgets one request can use.
 const MaxUses = 16
 
@@ -18,73 +20,79 @@ type Use struct {
 type budget struct {
 	limits *Limits
 	arrivals
-	use   int  // the index of the Use
-	known bool // the Memory has a state of the budget
-	dirty bool // the Memory must store the state
-	tag   uint64
-	hash  uint64
-	shard *shard // nil if the limits have only Visit-time lines, so that there is nothing to store
-	slot  slot   // if known, and while the shard is locked
-	since int64  // for the script; see take.lua
+	use   int   // the index of the Use
+	known bool  // for the script: this process has a state
+	since int64 // for the script; see take.lua
+
+	// Of a Memory:
+	tag, hash uint64
+	shard     *shard // locked; nil if the limits have only Visit-time lines, so that there is nothing to store
+	dirty     bool   // the state must be stored
 }
 
 // earliest returns the first instant, now or later, at which every line of all
 // budgets accepts a request, if no other request comes before. The verdict names
 // the line that refuses a request now and, if several budgets refuse it, the one
-// with the longest wait.
-func earliest(now int64, list []budget) verdict {
-	v := verdict{at: now}
+// with the longest wait, which belongs to use.
+func earliest(now int64, list []budget) (v verdict, use int) {
+	v.at = now
 	for i := range list {
 		b := &list[i]
 		w := b.limits.earliest(now, &b.arrivals)
-		if w.at > v.at || w.at == v.at && w.at > now && b.use < v.use {
-			v, v.use = w, b.use
+		if w.at > v.at || w.at == v.at && w.at > now && b.use < use {
+			v, use = w, b.use
 		}
 	}
 	for range maxSearch {
 		from := v.at
-		if len(list) > 1 {
-			for i := range list {
-				v.at = list[i].limits.earliest(v.at, &list[i].arrivals).at
-			}
+		for i := range list {
+			v.at = list[i].limits.earliest(v.at, &list[i].arrivals).at
 		}
 		if v.at == from {
 			break
 		}
 	}
-	return v
+	return v, use
 }
 
-// load sets the state of b to what the Memory knows. If that comes from a clock
-// that was set back since, b is dirty.
+// decide returns the result for a request that uses the budgets of list and can be
+// held for maxWait.
+func decide(now int64, list []budget, maxWait time.Duration) Result {
+	v, use := earliest(now, list)
+	r := v.acceptance(now)
+	if r.Delay > max(0, min(maxWait, MaxWait)) {
+		r = v.refusal(now)
+	}
+	r.Use = use
+	return r
+}
+
+// find returns the slot of b's key, and whether it has one.
+func (b *budget) find() (slot, bool) {
+	if b.shard == nil {
+		return slot{}, false
+	}
+	return b.shard.find(b.tag, b.hash)
+}
+
+// load sets the state of b to what the Memory knows.
 func (b *budget) load(now int64) {
-	b.known = false
-	if b.shard != nil {
-		b.slot, b.known = b.shard.find(b.tag, b.hash)
-	}
-	if !b.known {
+	if b.shard == nil {
 		b.arrivals = b.limits.fresh(now)
-		return
+	} else {
+		_, _, b.dirty = b.shard.load(now, b.tag, b.hash, b.limits, &b.arrivals)
 	}
-	b.slot.load(b.limits, &b.arrivals)
-	if b.sig != b.limits.sig {
-		p := b.limits.part.Load()
-		b.alone = p != nil && p.limits.sig == b.sig
-		b.limits.convert(&b.arrivals)
-	}
-	b.dirty = b.limits.rewind(now, &b.arrivals)
 }
 
-// stagger loads b, and gives it part, the limits of one process that decides
+// stagger gives b, which is loaded, part: the limits of one process that decides
 // alone. If part has not been applied to the budget since a time, the first
 // request is accepted only after a random part of the interval, so that not all
 // processes accept one at the same time. What is used of the limits of all
 // processes at that moment remains known.
 func (b *budget) stagger(now, since int64, seed uint64, part *Limits) {
 	l := b.limits
-	b.load(now)
-	if b.known && b.slot.entry.sig == part.sig && b.slot.entry.last >= since {
-		b.limits = part
+	b.limits = part
+	if place, found := b.find(); found && place.entry.sig == part.sig && place.entry.last >= since {
 		b.load(now)
 		return
 	}
@@ -101,33 +109,25 @@ func (b *budget) stagger(now, since int64, seed uint64, part *Limits) {
 		}
 		a.tat[i] = now + free + wait + p.tolerance
 	}
-	b.limits, b.arrivals, b.dirty = part, a, true
+	b.arrivals, b.dirty = a, true
 }
 
 // store stores the states of the budgets that are dirty. A new key can move the
-// others. It does not make the Memory forget another key of the list.
+// others, but does not make the Memory forget one of the list.
 func store(now int64, list []budget) {
 	for i := range list {
-		b := &list[i]
-		if !b.dirty {
-			continue
+		if b := &list[i]; b.dirty {
+			place, found := b.find()
+			if !found {
+				place = b.shard.insert(b.tag, b.hash, now)
+			}
+			place.head.free[place.index] = pinned
 		}
-		if len(list) > 1 {
-			b.slot, b.known = b.shard.find(b.tag, b.hash)
-		}
-		if !b.known {
-			b.slot = b.shard.insert(b.tag, b.hash, now)
-		}
-		if len(list) == 1 {
-			b.slot.store(b.limits, &b.arrivals)
-			return
-		}
-		b.slot.head.free[b.slot.index] = pinned
 	}
 	for i := range list {
 		if b := &list[i]; b.dirty {
-			b.slot, _ = b.shard.find(b.tag, b.hash)
-			b.slot.store(b.limits, &b.arrivals)
+			place, _ := b.find()
+			place.store(b.limits, &b.arrivals)
 		}
 	}
 }

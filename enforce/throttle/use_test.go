@@ -3,6 +3,8 @@ package throttle
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,4 +98,163 @@ func TestSeveralUsesAgreeWithModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Goroutines whose requests use overlapping budgets, in different orders, do not
+// wait for each other for ever, and together never exceed a limit, also while the
+// size of the Memory changes.
+func TestOverlappingUses(t *testing.T) {
+	const keys, allowed = 12, 40
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}})
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
+		home := newKey(t.Name())
+		var used [keys]atomic.Int64
+		var group sync.WaitGroup
+		for g := range 8 {
+			group.Go(func() {
+				rnd := rand.New(rand.NewPCG(uint64(g), 13))
+				for range 60 {
+					var uses []Use
+					list := rnd.Perm(keys)[:1+rnd.IntN(4)]
+					for _, i := range list {
+						uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(i)).In(home), terms})
+					}
+					if l.Take(t.Context(), noon, uses, 0).OK {
+						for _, i := range list {
+							used[i].Add(1)
+						}
+					}
+				}
+			})
+		}
+		resized := make(chan struct{})
+		go func() {
+			defer close(resized)
+			if m, ok := l.(*Memory); ok {
+				for i := range 20 {
+					m.Resize(noon, []int{100_000, 1000, 1_000_000, 2000}[i%4])
+				}
+			}
+		}()
+		group.Wait()
+		<-resized
+		for i := range used {
+			if n := used[i].Load(); n > allowed || n < allowed/2 {
+				t.Errorf("key %d: used by %d requests, want %d at most", i, n, allowed)
+			}
+		}
+	})
+}
+
+// In a full Memory, a request with several new keys makes none of its own keys
+// be forgotten.
+func TestNewKeysOfOneRequest(t *testing.T) {
+	long := Compile(Grant{Delay: delay(24 * time.Hour)})
+	for seed := range 200 {
+		m, now := NewMemory(16), noon.Add(time.Hour)
+		for i := range 100 {
+			m.Take(t.Context(), noon, []Use{{newKey("other", fmt.Sprint(seed, i)), long}}, 0)
+		}
+		var uses []Use
+		for i := range MaxUses {
+			uses = append(uses, Use{newKey("a").Client(address(100*seed + i)), hourly}) // those that a Memory forgets first
+		}
+		if r := m.Take(t.Context(), now, uses, 0); !r.OK {
+			t.Fatal(r)
+		}
+		for i, u := range uses {
+			if r, used := m.Peek(now, u.Key, u.Limits); r.OK || !used {
+				t.Fatalf("seed %d: key %d was forgotten: %+v", seed, i, r)
+			}
+		}
+		if s := stats(m); s.Entries > 24 {
+			t.Fatalf("%+v", s)
+		}
+	}
+}
+
+// If no instant suits all budgets, the request is refused.
+func TestUsesThatNeverAccept(t *testing.T) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
+		home := newKey(t.Name())
+		uses := []Use{
+			{home, Compile(Grant{Visits: []robots.VisitTime{visit(100, 159)}})},
+			{newKey(t.Name(), "b").In(home), Compile(Grant{Visits: []robots.VisitTime{visit(300, 359)}})},
+		}
+		if r := l.Take(t.Context(), noon, uses, MaxWait); r.OK || r.Reason != VisitTime || r.Use != 1 || r.RetryAfter < 15*time.Hour {
+			t.Errorf("%+v", r)
+		}
+		if r := l.Take(t.Context(), noon, nil, 0); !r.OK {
+			t.Errorf("without uses: %+v", r)
+		}
+	})
+}
+
+// A held request gives back all its budgets or none.
+func TestTurnOfSeveralUses(t *testing.T) {
+	pace := Compile(Grant{Delay: delay(10 * time.Second)})
+	for _, e := range limiters[:3] {
+		t.Run(e.name, func(t *testing.T) {
+			l, w, home := e.open(t), newQueue(10), newKey(t.Name())
+			a, b := newKey(t.Name(), "a").In(home), newKey(t.Name(), "b").In(home)
+			hold := func(uses ...Use) *turn {
+				t.Helper()
+				r := l.Take(t.Context(), noon, uses, MaxWait)
+				if r.turn == nil {
+					t.Fatalf("%+v", r)
+				}
+				w.add(r.turn)
+				return r.turn
+			}
+			left := func(k Key) time.Duration { return l.Take(t.Context(), noon, []Use{{k, pace}}, 0).RetryAfter }
+			for _, k := range []Key{home, a, b} {
+				l.Take(t.Context(), noon, []Use{{k, pace}}, 0)
+			}
+			first := hold(Use{home, pace}, Use{a, pace})
+			second := hold(Use{home, pace}, Use{b, pace})
+			w.abandon(first, noon.UnixMicro())
+			if got := left(a); got != 13500*time.Millisecond {
+				t.Errorf("%v after the first one has ended; the second one has used the pool since", got)
+			}
+			if got := w.reuse([]Use{{home, pace}, {b, pace}}, noon.UnixMicro(), noon.Add(MaxWait).UnixMicro()); got != nil {
+				t.Error("a request of another client gets the turn")
+			}
+			w.abandon(second, noon.UnixMicro())
+			// The second one was accepted for 13.5 s, so that of b's budget a pause
+			// until then is lost, as of any that accepts earlier than another.
+			for k, want := range map[Key]time.Duration{home: 4500 * time.Millisecond, a: 4500 * time.Millisecond, b: 9 * time.Second} {
+				if got := left(k); got != want {
+					t.Errorf("%v after both have ended, want %v", got, want)
+				}
+			}
+			if len(w.lines) != 0 || w.abandoned.Load() != 0 {
+				t.Errorf("%d lines, %d abandoned turns", len(w.lines), w.abandoned.Load())
+			}
+		})
+	}
+}
+
+// A budget with a home has a name that says so. Names of budgets without one are
+// as they always were.
+func TestNamesOfKeysInTheServer(t *testing.T) {
+	f, _ := newLedgerFleet(newLedger(), 100)
+	defer f.Close()
+	k, home, other := Key{1, 2}, Key{3, 4}, Key{5, 6}
+	for _, test := range []struct {
+		key  Key
+		want string
+	}{
+		{k, "robots:00000000000000010000000000000002"},
+		{home.In(home), "robots:00000000000000030000000000000004"},
+		{k.In(home), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
+		{k.In(other.In(home)), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
+		{k.In(home).In(k), "robots:00000000000000010000000000000002"},
+	} {
+		if got := f.name(test.key); got != test.want {
+			t.Errorf("%v: %s, want %s", test.key, got, test.want)
+		}
+	}
+	if a := address(1); k.In(home).Client(a) != k.Client(a).In(home) {
+		t.Error("the key of a client has another home")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -66,7 +67,11 @@ func (f *Fleet) check() error {
 		return fmt.Errorf("fleet instances %d is not between 1 and %d", f.Instances, maxInstances)
 	case f.Deadline < 0 || time.Duration(f.Deadline) > maxFleetDeadline:
 		return fmt.Errorf("fleet deadline %s is not between 1ms and %s", time.Duration(f.Deadline), maxFleetDeadline)
-	case hasPlaceholder(f.URL):
+	}
+	if _, tag, found := strings.Cut(f.Prefix, "{"); found && strings.Index(tag, "}") < 1 {
+		return fmt.Errorf("fleet prefix %q has a { without a name and a } after it", f.Prefix)
+	}
+	if hasPlaceholder(f.URL) {
 		return nil
 	}
 	_, _, err := f.parse()

@@ -78,7 +78,7 @@ func (f *Fleet) Failed(err error) {
 }
 
 // FleetState implements throttle.Observer.
-func (f *Fleet) FleetState(s throttle.FleetState, err error) {
+func (f *Fleet) FleetState(s string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last.Store(&FleetChange{s == throttle.FleetUp, time.Now(), err})
@@ -93,7 +93,7 @@ func (f *Fleet) FleetState(s throttle.FleetState, err error) {
 	case s == throttle.FleetUp && f.outage:
 		f.steady = time.AfterFunc(steadyAfter, f.logReturn)
 	case s == throttle.FleetUp:
-		f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(s)))
+		f.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
 	}
 }
 
@@ -103,7 +103,7 @@ func (f *Fleet) logReturn() {
 	defer f.mu.Unlock()
 	if last := f.last.Load(); last.Up {
 		f.outage = false
-		f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(throttle.FleetUp)), zap.Time("since", last.Time))
+		f.log.Load().Info("fleet: budgets are shared", zap.String("state", throttle.FleetUp), zap.Time("since", last.Time))
 	}
 }
 
@@ -113,7 +113,7 @@ func (*Fleet) FleetCall(took time.Duration, err error) {
 }
 
 // FleetRefusal implements throttle.Observer.
-func (*Fleet) FleetRefusal(by throttle.Engine) { fleetRefusals.WithLabelValues(string(by)).Inc() }
+func (*Fleet) FleetRefusal(by string) { fleetRefusals.WithLabelValues(by).Inc() }
 
 // FleetFallback implements throttle.Observer.
 func (*Fleet) FleetFallback() { fleetFallbacks.Inc() }

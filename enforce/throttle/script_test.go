@@ -1,0 +1,170 @@
+package throttle
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// takeOne is the script of processes that know only requests with one budget.
+//
+//go:embed testdata/take_one.lua
+var takeOne string
+
+// takeAsBefore calls takeOne for a request by the caller's clock, as a process
+// that knows nothing of the budget, and returns its reply.
+func takeAsBefore(t *testing.T, client valkey.Client, name string, l *Limits, now time.Time, action string) []int64 {
+	t.Helper()
+	at := strconv.FormatInt(now.UnixMicro(), 10)
+	args := []string{"caller", at, "0", "0", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(l.n), action, "0"}
+	for _, limit := range l.limits[:l.n] {
+		for _, n := range []int64{limit.interval, limit.tolerance, int64(limit.window.from), int64(limit.window.length), 1 << limit.shift} {
+			args = append(args, strconv.FormatInt(n, 10))
+		}
+		args = append(args, at)
+	}
+	reply, err := valkey.NewLuaScript(takeOne).Exec(t.Context(), client, []string{name}, args).ToArray()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []int64
+	for _, m := range reply {
+		n, err := m.AsInt64()
+		if err != nil {
+			f, _ := m.AsFloat64()
+			n = int64(f * 1e6)
+		}
+		values = append(values, n)
+	}
+	return values
+}
+
+// Processes with the script before this one share the budgets, in both directions:
+// in a random order, they and a Fleet together accept what a Memory accepts.
+func TestScriptBeforeThisOneSharesBudgets(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 14))
+		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
+		client, m := f.link.current.Load().client, NewMemory(100)
+		g := randomGrant(rnd)
+		g.Visits = nil
+		l, k, now := Compile(g), newKey(fmt.Sprint(seed)), noon
+		if l == nil {
+			continue
+		}
+		own := []Use{{k, l}}
+		for i := range 40 {
+			want := m.Take(t.Context(), now, own, 0)
+			var ok bool
+			if rnd.IntN(2) == 0 {
+				ok = takeAsBefore(t, client, f.name(k), l, now, "take")[0] == 1
+			} else {
+				ok = f.Take(t.Context(), now, append(own, Use{newKey(fmt.Sprint(seed, i)).In(k), hourly}), 0).OK
+			}
+			if ok != want.OK {
+				t.Fatalf("seed %d, request %d: %t, want %+v", seed, i, ok, want)
+			}
+			now = now.Add(randomStep(rnd, want) % time.Hour)
+		}
+	}
+}
+
+// On a cluster, budgets with one home are used together, and shared. If their homes
+// differ, the process decides alone.
+func TestUsesOnACluster(t *testing.T) {
+	nodes := newCluster(t)
+	if nodes == nil {
+		return
+	}
+	pool := Compile(Grant{Rates: []robots.RequestRate{rate(2, time.Hour, allDayFrom, allDayTo)}})
+	for _, prefix := range []string{"uses:", "{uses}:"} {
+		c := FleetConfig{Addresses: []string{nodes[0].address}, Deadline: time.Minute, Prefix: prefix}
+		a, _ := newFleet(t, c)
+		b, r := newFleet(t, c)
+		for i := range 30 {
+			home := newKey(fmt.Sprint(i))
+			take := func(f *Fleet, k Key) bool {
+				return f.Take(t.Context(), time.Now(), []Use{{k, hourly}, {home, pool}}, 0).OK
+			}
+			one, two := newKey("1", fmt.Sprint(i)).In(home), newKey("2", fmt.Sprint(i)).In(home)
+			for j, step := range []struct {
+				f  *Fleet
+				k  Key
+				ok bool
+			}{{a, one, true}, {b, one, false}, {b, two, true}, {a, newKey("3", fmt.Sprint(i)).In(home), false}, {b, newKey("3", fmt.Sprint(i)).In(home), false}} {
+				if got := take(step.f, step.k); got != step.ok {
+					t.Fatalf("prefix %s, home %d, request %d: %t", prefix, i, j, got)
+				}
+			}
+			if err := a.Forget(t.Context(), time.Now(), home); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := r.fallbacks.Load(); n != 0 {
+			t.Errorf("%d decided without the servers", n)
+		}
+		if r := b.Take(t.Context(), time.Now(), []Use{{newKey("x"), hourly}, {newKey("y"), hourly}}, 0); !r.OK {
+			t.Errorf("different homes: %+v", r)
+		}
+		if n := r.fallbacks.Load(); n != 1 || stateOf(b) != FleetUp {
+			t.Errorf("%d decided without the servers, %v", n, stateOf(b))
+		}
+	}
+}
+
+// message returns a reply with a value: a number, or text.
+func message(value any) (m valkey.ValkeyMessage) {
+	buf, text := make([]byte, 7), ""
+	switch v := value.(type) {
+	case int64:
+		buf = binary.BigEndian.AppendUint64(append(buf, ':'), uint64(v))
+	default:
+		text = fmt.Sprint(v)
+		buf = binary.BigEndian.AppendUint64(append(buf, '$'), uint64(len(text)))
+	}
+	if err := m.CacheUnmarshalView(append(buf, text...)); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// Whatever the server replies, the states are those of the limits, and no time is
+// so far ahead that a search for a free instant takes long.
+func FuzzReply(f *testing.F) {
+	f.Add(int64(1), noon.UnixMicro(), 1.0, noon.UnixMicro(), noon.UnixMicro(), "2.5", noon.UnixMicro(), 8)
+	f.Add(int64(0), int64(-1<<63), 1e300, int64(1<<63-1), int64(0), "x", int64(1<<62), 8)
+	two := Compile(Grant{Delay: delay(time.Minute), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200)}})
+	f.Fuzz(func(t *testing.T, ok, last int64, used float64, tat, more int64, second string, far int64, size int) {
+		reply := []valkey.ValkeyMessage{
+			message(ok), message(last), message(used), message(tat), message(more), message(tat), message(second), message(far),
+		}[:min(max(0, size%9), 8)]
+		q := scriptCall{now: noon.UnixMicro(), budgets: []budget{{limits: two}, {limits: hourly}}}
+		accepted, err := q.parseReply(reply)
+		if err != nil {
+			if accepted || !errors.Is(err, errReply) {
+				t.Fatalf("%t, %v", accepted, err)
+			}
+			return
+		}
+		if len(reply) != 8 || accepted != (ok == 1) {
+			t.Fatalf("%d values, %t", len(reply), accepted)
+		}
+		for i := range q.budgets {
+			if b := &q.budgets[i]; b.sig != b.limits.sig || !b.known {
+				t.Fatalf("%+v", b)
+			}
+		}
+		if r := decide(q.now, q.budgets, 0); r.RetryAfter < 0 {
+			t.Fatalf("%+v", r)
+		}
+	})
+}
