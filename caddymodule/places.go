@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -21,7 +22,8 @@ type placed struct {
 	config.Settings
 	Off []string `json:"off"`
 
-	route *routes.Route
+	route    *routes.Route
+	identity string // the settings that differences compares, and Off
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -32,7 +34,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
 		return nil
 	}
-	var before [][]*placed // those with the same identity together
+	var before []*placed
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{route: route}
 		if object["handler"] != "robots" || routes.Decode(object, p) != nil {
@@ -48,29 +50,19 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		if !route.IsReached() {
 			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
 		}
-		same := -1
-		for i, list := range before {
-			if list[0].isLike(p) {
-				same = i
-				continue
+		identity, _ := json.Marshal([]any{p.Crawlers, p.Registry, p.Verify, p.Off})
+		p.identity = string(identity)
+		for _, first := range before {
+			if first.identity == p.identity {
+				continue // without differences
 			}
-			for _, first := range list {
-				if err := first.checkLater(p, h.log); err != nil {
-					return err
-				}
+			if err := first.checkLater(p, h.log); err != nil {
+				return err
 			}
 		}
-		if same < 0 {
-			same, before = len(before), append(before, nil)
-		}
-		before[same] = append(before[same], p)
+		before = append(before, p)
 	}
 	return nil
-}
-
-// isLike reports whether two handlers have no differences, whichever is the first.
-func (p *placed) isLike(q *placed) bool {
-	return p.differences(q) == nil && q.differences(p) == nil && slices.Contains(p.Off, "verify") == slices.Contains(q.Off, "verify")
 }
 
 // publishes reports whether the handler publishes a policy, if requests for
