@@ -103,7 +103,7 @@ func idle(s *server.Server) time.Duration {
 	for before := s.Processor(); ; {
 		time.Sleep(time.Second)
 		now := s.Processor()
-		if now-before <= 20*time.Millisecond {
+		if now-before <= 30*time.Millisecond {
 			return now
 		}
 		before = now

@@ -28,7 +28,7 @@ const (
 
 // reviewPause is the time between two reviews, as a multiple of the first one's. Tests
 // change it.
-var reviewPause = time.Duration(20)
+var reviewPause = time.Duration(100)
 
 // review logs the lines of each loaded robots.txt that have no effect, or not the
 // intended one. It uses the crawlers in the registry and the header rules in tags,
