@@ -21,7 +21,7 @@ func TestAccidentIsShown(t *testing.T) {
 	write("User-agent: *\nDisallow: /private/\n")
 	s := server.Start(t, "http://localhost:$PORT {\n\trobots {\n\t\tsource file "+file+"\n\t}\n\thandle_path /ops/* {\n\t\trobots_dashboard {\n\t\t\taccess external\n\t\t}\n\t}\n\trespond hello\n}\n")
 	page := open(t, s.URL("/ops/"), 1440)
-	page.Eventually("all is well", `document.querySelector("#health li").innerText.includes("All is well")`)
+	page.Eventually("all is well", `document.getElementById("banner").innerText.includes("All is well")`)
 	refresh := func(text string) {
 		write(text)
 		resp, err := http.Post(s.AdminURL("/robots/refresh"), "", nil)
@@ -31,10 +31,10 @@ func TestAccidentIsShown(t *testing.T) {
 		resp.Body.Close()
 	}
 	refresh("User-agent: *\nDisallow: /\n")
-	page.Eventually("the accident is at the top", `document.querySelector("#health li").className.includes("bad") && document.querySelector("#health li").innerText.includes("now disallows / to all crawlers, by line 2") && document.querySelector("#health li").innerText.includes("accept=on")`)
+	page.Eventually("the accident is at the top", `document.getElementById("banner").className.includes("bad") && document.getElementById("banner").innerText.includes("now disallows / to all crawlers, by line 2") && document.getElementById("banner").innerText.includes("accept=on")`)
 	refresh("")
-	page.Eventually("it is another one", `document.querySelectorAll("#health li").length === 1 && document.querySelector("#health li").innerText.includes("is empty: crawlers may fetch everything. Until")`)
+	page.Eventually("it is another one", `document.querySelectorAll("#health li").length === 0 && document.getElementById("banner").innerText.includes("is empty: crawlers may fetch everything. Until")`)
 	refresh("User-agent: *\nDisallow: /private/\nDisallow: /more/\n")
-	page.Eventually("it is mended", `document.querySelector("#health li").innerText.includes("All is well")`)
+	page.Eventually("it is mended", `document.getElementById("banner").innerText.includes("All is well")`)
 	checkClean(t, page, s.URL("/ops/"))
 }

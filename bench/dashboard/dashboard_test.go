@@ -98,7 +98,7 @@ func open(t testing.TB, address string, width int64) *chromium.Page {
 
 // cell returns an expression for the text of a column in the row of a crawler.
 func cell(crawler string, column int) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("#crawlers tbody tr")].filter(r => r.cells[0].firstChild.data === %q).map(r => r.cells[%d].innerText.trim()).join()`, crawler, column)
+	return fmt.Sprintf(`[...document.querySelectorAll("#crawlers tbody tr")].filter(r => r.cells[0].firstChild.textContent === %q).map(r => r.cells[%d].innerText.trim()).join()`, crawler, column)
 }
 
 // checkClean checks that the page has no errors, and sent requests to its own URL
@@ -185,7 +185,7 @@ func TestSorting(t *testing.T) {
 		}
 	}
 	page := open(t, s.URL("/ops/deep/"), 1440)
-	const names = `[...document.querySelectorAll("#crawlers tbody tr")].map(r => r.cells[0].firstChild.data).join()`
+	const names = `[...document.querySelectorAll("#crawlers tbody tr")].map(r => r.cells[0].firstChild.textContent).join()`
 	page.Eventually("the most requests come first", names+` === "AhrefsBot,Applebot,CCBot"`)
 	for _, tt := range []struct{ column, sort, want string }{
 		{"Crawler", "ascending", "AhrefsBot,Applebot,CCBot"}, {"Crawler", "descending", "CCBot,Applebot,AhrefsBot"},

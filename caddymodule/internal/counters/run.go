@@ -72,7 +72,9 @@ func isNamed(d *enforce.Decision) bool {
 
 // isPacedByName reports whether the operator gives this crawler by name the pace
 // that it does not keep.
-func isPacedByName(d *enforce.Decision) bool { return d.Action == enforce.Throttle && isNamed(d) }
+func isPacedByName(d *enforce.Decision) bool {
+	return (d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime) && isNamed(d)
+}
 
 // isSearch reports whether a decision is about a verified search engine.
 func isSearch(d *enforce.Decision) bool {

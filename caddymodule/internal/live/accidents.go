@@ -195,12 +195,7 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
 			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
 		}
-		for i, n := range load.Robots {
-			if load.Hours >= usualHours && n > floodLeast && float64(n) > floodFactor*flood.usual && n*floodShare >= load.All[i] {
-				flood.Now = max(flood.Now, int(n))
-			}
-		}
-		if flood.Now > 0 {
+		if flood.Now = mostOf(load, flood.usual); flood.Now > 0 && load.Hours >= usualHours {
 			list = append(list, flooded(flood, load))
 		}
 	}
@@ -209,6 +204,17 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 			return x.Site == y.Site && y.Crawler != everybody
 		})
 	})
+}
+
+// mostOf returns the requests of a load in its busiest minute, of those in which they
+// are many compared with the usual ones and with all requests; 0 if there is none.
+func mostOf(load *counters.Load, usual float64) (most int) {
+	for i, n := range load.Robots {
+		if n > floodLeast && float64(n) > floodFactor*usual && n*floodShare >= load.All[i] {
+			most = max(most, int(n))
+		}
+	}
+	return most
 }
 
 // refusedSearch returns the accident of a run.
@@ -225,6 +231,9 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 	}
 }
 
+// slowDown is the advice about a robot that sends too many requests.
+const slowDown = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
+
 // flooded completes the accident of a flood.
 func flooded(a Accident, load *counters.Load) Accident {
 	who := load.Crawler + " sends"
@@ -233,7 +242,7 @@ func flooded(a Accident, load *counters.Load) Accident {
 	}
 	a.Before, a.subject, a.sites = int(a.usual), siteName(load.Site), []string{load.Site}
 	a.message = fmt.Sprintf("%s %s a minute to %s; %.1f are usual", who, quantity(a.Now, "request"), a.subject, a.usual)
-	a.advice = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
+	a.advice = slowDown
 	return a
 }
 
@@ -324,6 +333,7 @@ func (a *Accident) problem() statusapi.Problem {
 	if a.Kind == Shedding { // people are served
 		p.Severity = statusapi.Warning
 	}
+	p.Crawler, p.Line = a.Crawler, a.Line
 	if p.Since = timeOf(a.Since); a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.Site))
 	}

@@ -37,6 +37,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	}
 	health.Problems = append(health.Problems, r.modeProblems(scope)...)
 	health.Shedding = r.shedding(scope, r.app.Now())
+	health.Problems = append(health.Problems, r.busyProblems(scope)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
@@ -49,6 +50,21 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	}
 	health.OK = len(health.Problems) == 0
 	return health, nil
+}
+
+// busyProblems returns the crawlers that would be a flood if their usual rate were
+// known and low.
+func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for _, load := range r.app.Counters.Loads(floodLeast) {
+		most := mostOf(load, 0)
+		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Site(load.Site) {
+			continue
+		}
+		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours", load.Crawler, quantity(most, "request"), siteName(load.Site)), slowDown)
+		p.Crawler = load.Crawler
+		problems = append(problems, p)
+	}
+	return problems
 }
 
 // addShared adds the parts that belong to no single site.

@@ -33,14 +33,20 @@ const chart = {
 	plots: [], data: null, at: -1,
 
 	// of returns the data to draw.
-	of: (s) => ({
+	of: (s) => {
+		const row = state.crawler && state.live && state.live.crawlers.crawlers.find((c) => c.name === state.crawler);
+		if (!row || row.series.length !== s.passed.length) return chart.all(s);
+		const none = s.passed.map(() => 0);
+		return { start: Date.parse(s.start) / 1000, step: s.step, only: row.name, passed: row.series, would: none, denied: none, throttled: none, people: none };
+	},
+	all: (s) => ({
 		start: Date.parse(s.start) / 1000, step: s.step, people: s.people, passed: s.passed, denied: s.denied, throttled: s.throttled,
 		would: s.would_deny.map((n, i) => n + s.would_throttle[i]),
 	}),
 
 	// shown returns the series with a legend: what would be refused only where there is
 	// such a request.
-	shown: (d) => series.filter((s) => s.key !== 'would' || d.would.some(Boolean)),
+	shown: (d) => d.only ? [{ ...series[0], name: 'requests of ' + d.only }] : series.filter((s) => s.key !== 'would' || d.would.some(Boolean)),
 
 	// times returns the time at which each step begins, in seconds since 1970.
 	times: (d) => d.passed.map((_, i) => d.start + i * d.step),

@@ -66,14 +66,24 @@ const crawlers = {
 			if (columns[i].key === crawlers.sort.key) th.setAttribute('aria-sort', crawlers.sort.down ? 'descending' : 'ascending');
 			else th.removeAttribute('aria-sort');
 		});
-		replace(table.tBodies[0], JSON.stringify([rows, crawlers.sort]), ...rows.map(crawlers.row));
+		replace(table.tBodies[0], JSON.stringify([rows, crawlers.sort, state.crawler]), ...rows.map(crawlers.row));
+	},
+
+	// button returns a button that chooses a crawler, or all if it is chosen already.
+	button: (name) => {
+		const button = make('button', 'link', name);
+		button.type = 'button';
+		button.title = state.crawler === name ? 'show all crawlers' : 'show only this crawler';
+		button.setAttribute('aria-pressed', state.crawler === name);
+		button.addEventListener('click', () => choose({ crawler: state.crawler === name ? '' : name }));
+		return button;
 	},
 
 	row: (row) => {
-		const name = make('th', '', row.name, make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
+		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
 		name.scope = 'row';
 		if (row.operator) name.title = 'operated by ' + row.operator;
-		return make('tr', '', name,
+		return make('tr', state.crawler === row.name ? 'chosen' : '', name,
 			make('td', 'wide', row.purpose),
 			make('td', 'num', count(row.requests), crawlers.split(row)),
 			make('td', 'num' + (row.denied ? ' some-deny' : ' none'), count(row.denied)),

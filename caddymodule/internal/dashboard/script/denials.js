@@ -15,10 +15,30 @@ const denials = {
 	},
 
 	show: () => {
-		const list = state.refusals;
+		const list = state.refusals.filter((r) => !state.crawler || r.crawler === state.crawler);
 		byId('denialsunit').textContent = list.length ? 'newest first, a sample for each crawler' : '';
 		empty('denialsempty', list.length ? '' : 'No request has been refused yet.');
+		denials.showGroups(list);
 		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));
+	},
+
+	// showGroups adds the refusals up by crawler, line and the first part of the path.
+	// What a sample stands for is counted, too.
+	showGroups: (list) => {
+		const groups = new Map();
+		for (const r of list) {
+			const by = r.layer === 'hidden' ? placeOf(r) : [r.rule || reasonOf(r.reason), placeOf(r)].filter(Boolean).join(', ');
+			const path = r.layer === 'hidden' ? 'a hidden path' : (/^\/[^/]*\//.exec(r.path) || [''])[0] + '*';
+			const key = JSON.stringify([r.crawler || r.class, by, path.length > 1 ? path : '/*']);
+			groups.set(key, (groups.get(key) || 0) + 1 + (r.omitted || 0));
+		}
+		const rows = [...groups].sort((a, b) => b[1] - a[1]).slice(0, 10);
+		byId('groups').hidden = !rows.length;
+		replace(byId('groups').tBodies[0], JSON.stringify(rows), ...rows.map(([key, n]) => {
+			const [who, by, path] = JSON.parse(key), name = make('th', '', crawlers.button(who));
+			name.scope = 'row';
+			return make('tr', '', name, make('td', '', by), make('td', 'what', path), make('td', 'num', count(n)));
+		}));
 	},
 
 	item: (r) => {

@@ -39,11 +39,23 @@ const ago = (ms, now) => {
 const plural = (n, one, many) => count(n) + ' ' + (n === 1 ? one : many);
 
 // replace sets the children of an element, unless key is the same as the last time.
-// Then the element keeps its focus and selection.
+// Children that stay the same stay in place, so that focus and selection do too. If
+// the child with the focus changes, the control at its place gets the focus.
+const controls = 'a, button, input, select, summary';
 const replace = (e, key, ...children) => {
 	if (e.dataset.key === key) return false;
 	e.dataset.key = key;
-	e.replaceChildren(...children);
+	const focus = e.contains(document.activeElement) && e !== document.activeElement ? document.activeElement : null;
+	const at = [...e.querySelectorAll(controls)].indexOf(focus);
+	const kept = new Map([...e.children].map((child) => [child.outerHTML, child]));
+	const wanted = children.filter(Boolean).map((child) => {
+		const old = kept.get(child.outerHTML);
+		kept.delete(child.outerHTML);
+		return old || child;
+	});
+	for (const child of [...e.childNodes]) if (!wanted.includes(child)) child.remove();
+	wanted.forEach((child, i) => { if (e.children[i] !== child) e.insertBefore(child, e.children[i] || null); });
+	if (focus && !e.contains(focus)) [...e.querySelectorAll(controls)][at]?.focus({ preventScroll: true });
 	return true;
 };
 
@@ -96,5 +108,5 @@ const inText = (r) => r.layer === 'file' || r.layer === 'policy';
 const placeOf = (r) => {
 	if (!r.line) return '';
 	if (r.layer && r.layer !== 'file') return r.layer + ', line ' + r.line + ' of ' + (r.file || 'the configuration');
-	return 'line ' + r.line;
+	return 'line ' + r.line + (r.file && r.file !== 'robots.txt' ? ' of ' + r.file : '');
 };

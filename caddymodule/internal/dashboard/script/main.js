@@ -65,6 +65,8 @@ const show = async () => {
 		return option;
 	}));
 	byId('host').value = state.site;
+	banner.show(live);
+	next.show(live);
 	health.show(live);
 	figures.show(live);
 	chart.draw(chart.of(live.summary.series));
@@ -76,21 +78,30 @@ const show = async () => {
 	await source.update(live);
 };
 
-// choose changes what is shown. The fragment of the URL keeps it over a reload.
+// choose changes what is shown. The fragment of the URL keeps it over a reload, and
+// the browser's Back returns to what was shown before.
 const choose = (what) => {
-	Object.assign(state, what, { refusals: [], last: 0 });
-	history.replaceState(null, '', '#' + new URLSearchParams({ span: state.span, ...(state.site && { site: state.site }) }));
+	Object.assign(state, what);
+	if ('site' in what) Object.assign(state, { refusals: [], last: 0 });
+	const shown = Object.entries({ span: state.span, site: state.site, crawler: state.crawler }).filter(([, value]) => value);
+	history.pushState(null, '', '#' + new URLSearchParams(shown));
+	if (state.live && 'crawler' in what) show();
+	poll();
+};
+
+// restore shows what the fragment of the URL says.
+const restore = () => {
+	const kept = new URLSearchParams(location.hash.slice(1)), site = kept.get('site') || '';
+	if (site !== state.site) Object.assign(state, { refusals: [], last: 0 });
+	Object.assign(state, { span: periods[kept.get('span')] ? kept.get('span') : 'hour', site, crawler: kept.get('crawler') || '' });
+	for (const input of byId('period').querySelectorAll('input')) input.checked = input.value === state.span;
 	poll();
 };
 
 const begin = () => {
-	const kept = new URLSearchParams(location.hash.slice(1));
-	if (periods[kept.get('span')]) state.span = kept.get('span');
-	state.site = kept.get('site') || '';
-	for (const input of byId('period').querySelectorAll('input')) {
-		input.checked = input.value === state.span;
-		input.addEventListener('change', () => choose({ span: input.value }));
-	}
+	for (const input of byId('period').querySelectorAll('input')) input.addEventListener('change', () => choose({ span: input.value }));
+	addEventListener('popstate', restore);
+	byId('nextall').addEventListener('click', () => choose({ crawler: '' }));
 	byId('host').addEventListener('change', () => choose({ site: byId('host').value }));
 	byId('pause').addEventListener('click', () => {
 		state.paused = !state.paused;
@@ -104,7 +115,7 @@ const begin = () => {
 	crawlers.begin();
 	source.begin();
 	check.begin();
-	poll();
+	restore();
 };
 
 begin();

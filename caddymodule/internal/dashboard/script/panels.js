@@ -1,16 +1,15 @@
 // The panels for health, current figures, origins and suspects.
 const health = {
 	show: (live) => {
-		const h = live.summary.health, notes = h.problems.map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
+		const h = live.summary.health, notes = h.problems.slice(1).map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
 			p.message + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : ''), p.advice));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
 		const monitored = (mode) => live.summary.sites.filter((s) => s.mode === mode).map((s) => s.name);
 		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
 			const at = monitored(mode);
-			if (at.length) notes.push(health.note('info', 'Monitor mode', what + at.slice(0, 5).join(', ') + (at.length > 5 ? ' and ' + (at.length - 5) + ' more' : '') + '. The figures show apart what would be refused.', ''));
+			if (at.length && banner.kind !== 'Monitor mode:') notes.push(health.note('info', 'Monitor mode', what + at.slice(0, 5).join(', ') + (at.length > 5 ? ' and ' + (at.length - 5) + ' more' : '') + '. The figures show apart what would be refused.', ''));
 		}
-		if (!h.problems.length) notes.unshift(health.note('good', 'All is well', health.summary(live), ''));
-		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored('monitor'), monitored('both'), live.summary.origins]), ...notes);
+		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored('monitor'), monitored('both'), banner.kind]), ...notes);
 	},
 
 	summary: (live) => {
@@ -36,7 +35,7 @@ const figures = {
 		: s.requests ? 'not known: no request was verified in the last ' + state.span + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused' : 'none came in the last ' + state.span,
 
 	show: (live) => {
-		const hour = live.hour, d = chart.of(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
+		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
 		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.summary.search[state.span];
 		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
 		const tiles = [

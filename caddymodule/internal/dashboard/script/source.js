@@ -5,16 +5,17 @@ const source = {
 	text: null, mark: '', at: 0, etag: '', // the origin with its text, as the server sent it for this state
 	lines: new Map(), // line numbers in the text, by layer and line number in the layer
 	counts: new Map(), // counts of the previous answer
-	target: 0,
+	target: 0, scroll: false, mine: new Set(), // the line that was chosen, whether to scroll to it, and the lines that refuse the chosen crawler
 
 	begin: () => {
 		byId('origin').addEventListener('change', () => source.choose(byId('origin').value));
-		byId('onlyhits').addEventListener('change', source.show);
+		byId('onlyhits').addEventListener('change', () => source.show());
 	},
 
 	// choose shows another origin, at a line.
 	choose: (id, line) => {
 		source.target = line || 0;
+		source.scroll = !!line;
 		if (state.origin === id) return source.show();
 		Object.assign(source, { text: null, mark: '', etag: '', counts: new Map() });
 		byId('source').tBodies[0].replaceChildren();
@@ -93,7 +94,8 @@ const source = {
 		const only = byId('onlyhits').checked || lines.length > mostLines;
 		byId('onlyhits').disabled = lines.length > mostLines;
 		byId('sourceunit').textContent = state.span === 'month' ? 'refused since counting began' : 'refused in the last ' + state.span;
-		const key = JSON.stringify([source.mark, only, source.target, source.text.findings, lines.length, source.text.text, [...sums]]);
+		source.mine = new Set(state.refusals.filter((r) => state.crawler && r.crawler === state.crawler).map((r) => source.lines.get(r.layer + r.line)));
+		const key = JSON.stringify([source.mark, only, [...source.mine], source.target, source.text.findings, lines.length, source.text.text, [...sums]]);
 		const rows = [];
 		let skipped = 0;
 		lines.forEach((line, i) => {
@@ -110,9 +112,8 @@ const source = {
 		if (replace(body, key, ...rows)) {
 			source.counts = new Map([...sums].map(([k, s]) => [k, s.total]));
 			const target = body.querySelector('.target');
-			if (target) target.scrollIntoView({ block: 'center' });
-			source.target = 0;
-			body.dataset.key = key;
+			if (target && source.scroll) target.scrollIntoView({ block: 'center' });
+			source.scroll = false;
 		}
 	},
 
@@ -125,6 +126,7 @@ const source = {
 		const hits = make('td', 'hits');
 		const line = make('tr', /^\s*(#|$)/.test(text) ? 'comment' : '', hits, make('td', 'no', n || ''), make('td', '', text.replaceAll('\r', '')));
 		if (n && n === source.target) line.classList.add('target');
+		if (n && source.mine.has(n)) line.classList.add('mine');
 		if (!sum) return line;
 		const since = source.counts.get(key || n);
 		if (since !== undefined && sum.total > since) line.classList.add('fresh');

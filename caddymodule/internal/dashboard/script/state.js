@@ -1,6 +1,6 @@
 // The state of the page: the operator's choices, and the last data of the server.
 const state = {
-	span: 'hour', site: '', origin: '',
+	span: 'hour', site: '', crawler: '', origin: '',
 	sites: [], // all sites that the page may show
 	live: null, etag: '', asked: '', // the last answer, its entity tag, and the parameters of its request
 	refusals: [], last: 0, // newest first, and the highest Seq
