@@ -143,6 +143,7 @@ var answers = [enforce.Reasons]answer{
 	enforce.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
 	enforce.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
 	enforce.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	enforce.OverLimit:    newAnswer(http.StatusTooManyRequests, "Crawlers request too much of this site at present."),
 	enforce.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
 	enforce.VisitTime:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
 	enforce.Shed:         newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),

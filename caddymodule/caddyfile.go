@@ -77,6 +77,14 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			per   crawler | ip
 //			max_entries <number>
 //		}
+//		limit [<patterns...>] {
+//			all          <number>/<duration>
+//			each         <number>/<duration>
+//			at_once      <number>
+//			each_at_once <number>
+//			except       <purposes and crawlers...>
+//			include      <purposes and crawlers...>
+//		}
 //		fleet <url> {
 //			instances <number>
 //			prefix    <text>
@@ -105,7 +113,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		signals        [on|off]
 //	}
 //
-// For answer, exempt, fleet, paths, policy, registry, shed, suspects, verify and
+// For answer, exempt, fleet, limit, paths, policy, registry, shed, suspects, verify and
 // x_robots_tag, the only value off means that the handler does not use the
 // default of the global option.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }

@@ -26,6 +26,7 @@ import (
 type exchange struct {
 	enforce.Request
 	enforce.Decision
+	engine  *enforce.Engine // that decided; nil before
 	r       *http.Request
 	handler *Handler
 	server  *caddyhttp.Server
@@ -45,8 +46,11 @@ var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNum
 
 var exchangeNumber atomic.Uint32
 
-// release clears x and returns it to the pool.
+// release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
+	if x.engine != nil {
+		x.engine.Release(&x.Request, &x.Decision)
+	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
 	*x = exchange{number: x.number}

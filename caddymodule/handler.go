@@ -26,7 +26,7 @@ func init() {
 // Handler enforces the site's robots.txt. It identifies the crawler that sent a
 // request by its User-Agent. It answers 403 if robots.txt disallows the path to
 // that crawler, and 429 if the request comes sooner than Crawl-delay or
-// Request-rate allow, or outside Visit-time. It also adds X-Robots-Tag headers
+// Request-rate allow, outside Visit-time, or over a `limit`. It also adds X-Robots-Tag headers
 // to responses.
 //
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
@@ -51,9 +51,9 @@ func init() {
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect, shed (the server is busy) or person
-// `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/` or `Crawl-delay: 10`
-// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration), or shed
+// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, limit, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect, shed (the server is busy) or person
+// `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
+// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration), limit (a limit in the configuration), or shed
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
 // `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty
 // `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer file, otherwise in the configuration. 0 if no line decided
@@ -64,7 +64,7 @@ type Handler struct {
 	config.Settings
 
 	// Settings of the app's `defaults` that this handler does not use, by their
-	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`, `shed`,
+	// names: `answers`, `exempt`, `fleet`, `limits`, `paths`, `policy`, `registry`, `shed`,
 	// `suspects`, `verify` and `x_robots_tag`. Default: none.
 	Off []string `json:"off,omitempty"`
 
@@ -116,6 +116,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if h.suspicion != nil {
 		h.suspicion.Observe(&x.visit, &x.Request, r, !current.mode.Monitor)
 	}
+	x.engine = current.Engine
 	current.Decide(r.Context(), &x.Request, &x.Decision)
 	if x.visit.Pressed {
 		return suspicion.SendCookie(w, &x.Request)

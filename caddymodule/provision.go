@@ -142,7 +142,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return err
 	}
 	h.logOverrides(file)
-	if err := cmp.Or(config.CheckExempt(h.Exempt, crawlers), h.Shed.CheckFirst(crawlers)); err != nil {
+	if err := cmp.Or(h.CheckNames(crawlers), h.Shed.CheckFirst(crawlers)); err != nil {
 		return err
 	}
 	if err := h.provisionPolicy(crawlers, false); err != nil {
@@ -194,7 +194,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		return err
 	}
 	crawlers, additions := remote.Extend(configured)
-	if err := config.CheckExempt(h.Exempt, crawlers); err != nil {
+	if err := h.CheckNames(crawlers); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
 	if err := h.provisionPolicy(crawlers, true); err != nil {

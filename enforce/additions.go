@@ -95,11 +95,13 @@ const (
 	HiddenLayer
 	// ShedLayer stands for the setting of the caller that Shed is about.
 	ShedLayer
+	// LimitLayer stands for Settings.Limits.
+	LimitLayer
 )
 
-// String returns file, policy, hidden, shed, or "" for NoLayer.
+// String returns file, policy, hidden, shed, limit, or "" for NoLayer.
 func (l Layer) String() string {
-	return [...]string{"", "file", "policy", "hidden", "shed"}[min(l, ShedLayer)]
+	return [...]string{"", "file", "policy", "hidden", "shed", "limit"}[min(l, LimitLayer)]
 }
 
 // Origin returns where a line of File comes from: its layer, and its line
@@ -120,8 +122,8 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile, Settings.ShedFile or Additions.File. It returns "" if the name is not known,
-// and for NoLayer.
+// Settings.SourceFile, Settings.ShedFile, Additions.File or Limit.File. It returns ""
+// if the name is not known, if several files have limits, and for NoLayer.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
 	case NoLayer:
@@ -130,13 +132,18 @@ func (p *Rules) FileOf(l Layer) string {
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
 	case ShedLayer:
 		return p.settings.ShedFile
+	case LimitLayer:
+		return p.settings.limitFile
 	}
 	return p.settings.additions.File
 }
 
 // File returns the name of the file that has d.Line (see Rules.FileOf).
 func (d *Decision) File() string {
-	if d.Rules == nil {
+	switch {
+	case d.bound != nil:
+		return d.bound.in.File
+	case d.Rules == nil:
 		return ""
 	}
 	return d.Rules.FileOf(d.Layer)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -23,6 +24,31 @@ func TestDecideAllocatesNothing(t *testing.T) {
 			e.Decide(ctx, req, &d)
 			if n := testing.AllocsPerRun(100, func() { e.Decide(ctx, req, &d) }); n != 0 {
 				t.Errorf("%s for %.30q allocates %v times", target, ua, n)
+			}
+		}
+	}
+}
+
+// A decision about a request that limits hold allocates nothing, whether it is let
+// through or refused.
+func TestLimitsAllocateNothing(t *testing.T) {
+	for _, rate := range []int{1, 1000} {
+		e := newEngineTest(t, site, Settings{Limits: []Limit{
+			{Each: every(rate, time.Minute), AtOnce: 100, EachAtOnce: 10}, {Paths: []string{"/articles/*", "/*?sort="}, All: every(1000, time.Second), AtOnce: 100},
+		}})
+		for _, ua := range []string{chrome, ahrefs, newbot, googlebot, curl} {
+			req := &Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Claims: new(Claims)}
+			var d Decision
+			ctx := context.Background()
+			decide := func() {
+				e.clock.advance(6 * time.Second)
+				req.Time, *req.Claims = e.clock.now(), Claims{}
+				e.Decide(ctx, req, &d)
+				e.Release(req, &d)
+			}
+			decide()
+			if n := testing.AllocsPerRun(100, decide); n != 0 {
+				t.Errorf("%.30q allocates %v times", ua, n)
 			}
 		}
 	}

@@ -24,26 +24,36 @@ type Budget struct {
 	// PerAddr reports that each client address has its own budget. Then Key is
 	// not the key of a budget: Key.Client returns the key for an address.
 	PerAddr bool
+
+	// Text is the line of a Limit, such as "limit /archive/*: all 30/1m", and File
+	// and Line say where the limit is; "" for a budget that a group limits. AtOnce
+	// is how many requests may be in flight, and InFlight how many are; there are no
+	// Limits then.
+	Text             string
+	File             string
+	Line             int
+	AtOnce, InFlight int
+	// Together reports that several crawlers share the budget.
+	Together bool
 }
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims
 // to be this crawler can be verified, the one that unverified claims share, and
 // that of impostors if they are not denied; and the same again for a Later
-// handler. For invented, see Request.Invented. It returns nil if nothing limits
-// the crawler.
-func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budget {
+// handler. Those of Settings.Limits follow. For invented, see Request.Invented. It
+// returns nil if nothing limits the crawler.
+func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list []Budget) {
 	rules := e.origins.of(origin)
 	if rules == nil {
 		return nil
 	}
 	plan := rules.plan(a)
-	if plan.limits == nil {
-		return nil
-	}
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
-	var list []Budget
 	for _, taken := range [][]*throttle.Limits{nil, {nil}} {
+		if plan.limits == nil {
+			break
+		}
 		r := &Request{Origin: origin, Invented: invented, Taken: [2][]*throttle.Limits{taken, taken}}
 		own := Budget{
 			Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
@@ -64,7 +74,10 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budge
 			break
 		}
 	}
-	return list
+	if plan.group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || isNeverLimited(a) {
+		return list
+	}
+	return e.limitBudgets(list, rules, a, verifiable)
 }
 
 // maxPaced is how many origins with an invented host a Memory remembers.

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"math/bits"
 	"strings"
 )
 
@@ -15,22 +16,32 @@ func (p *Rules) Check(r *Request, d *Decision) { p.check(r, nil, d) }
 // only a product token, and names no crawler, CheckFirst decides for a crawler
 // with that token, because no browser sends such a User-Agent.
 //
+// CheckFirst returns the lines of Settings.Limits that apply to the request, without
+// keys.
+//
 // before has the rules that p replaces at that moment, compiled with the same
 // Settings; it may be nil. The crawler has then read the earlier file, but not
 // yet the one of p, so it can have a grace period.
-func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) {
+func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Budget) {
 	p.check(r, before, d)
 	if d.Reason == Person && isProductToken(r.UserAgents[0]) {
 		as := *r
 		as.UserAgents = []string{"Mozilla/5.0 (compatible; " + r.UserAgents[0] + "/1.0)"}
 		p.check(&as, before, d)
 	}
-	if !d.Paced() {
-		return
+	if d.Action != Pass {
+		return nil
+	}
+	for held := d.held; held != 0; held &= held - 1 {
+		limits = append(limits, p.settings.limits[bits.TrailingZeros8(held)].budgets(p)...)
+	}
+	if d.Limits == nil {
+		return limits
 	}
 	if res := d.Limits.First(r.Time); !res.OK {
 		d.throttle(res)
 	}
+	return limits
 }
 
 // check is Check for a request at the moment at which p replaces before.
@@ -50,6 +61,7 @@ func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 		}
 		c.judge(d)
 	}
+	c.findLimits(d)
 	c.finish(d)
 	d.Monitored = p.settings.monitors(&d.Agent)
 }

@@ -27,11 +27,39 @@ var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle
 // budget. An unverified client uses a budget for its address and a budget that
 // all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
-func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Result {
+//
+// The request also uses the budgets of the limits in held. If one of them refuses
+// it, over is its line. With isOwn unset, the request uses no budget of its crawler.
+func (e *Engine) take(ctx context.Context, r *Request, d *Decision, isOwn bool, held uint8) (res throttle.Result, over *bound) {
 	list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 	defer useLists.Put(list)
-	own := e.budget(r, &d.Agent, d.Limits, 0)
-	uses := append(list[:0], throttle.Use{Key: own, Limits: d.Limits})
+	uses := list[:0]
+	var own throttle.Key
+	if isOwn {
+		own = e.budget(r, &d.Agent, d.Limits, 0)
+		uses = e.ownUses(uses, r, d, own)
+	}
+	before := len(uses)
+	if uses = e.limitUses(uses, r, d, held); len(uses) == 0 {
+		return throttle.Result{OK: true}, nil
+	}
+	wait := e.settings.Wait
+	if r.HasBody || d.Monitored {
+		wait = 0
+	}
+	res = e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
+	switch {
+	case !res.OK && res.Use >= before:
+		over = e.rateOf(held, res.Use-before)
+	case res.OK && isOwn && d.Claim.State == verify.Unverified:
+		e.memory.readers.mark(debtKey(own, d), r.Time)
+	}
+	return res, over
+}
+
+// ownUses appends the budgets of its crawler that a request uses.
+func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision, own throttle.Key) []throttle.Use {
+	uses = append(uses, throttle.Use{Key: own, Limits: d.Limits})
 	switch d.Claim.State {
 	case verify.Impostor:
 		uses[0].Key = e.budget(r, &d.Agent, d.Limits, seedImpostor)
@@ -44,15 +72,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) throttle.Res
 			uses = append(uses, throttle.Use{Key: e.claimBudget(r, d).In(own), Limits: d.Limits})
 		}
 	}
-	wait := e.settings.Wait
-	if r.HasBody || d.Monitored {
-		wait = 0
-	}
-	res := e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
-	if res.OK && d.Claim.State == verify.Unverified {
-		e.memory.readers.mark(debtKey(own, d), r.Time)
-	}
-	return res
+	return uses
 }
 
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6

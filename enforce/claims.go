@@ -21,7 +21,8 @@ type Claims struct {
 	signature    verify.Result
 	signer       string // the name of the crawler that the signature proves
 	results      [crawler.MaxAgents]claimResult
-	n            int // the number of results
+	n            int               // the number of results
+	limits       [MaxLimits]uint64 // those of Settings.Limits that the request was counted for: see block
 }
 
 // claimResult is the result of verification for a crawler of the registry.

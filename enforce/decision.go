@@ -45,6 +45,7 @@ const (
 	Suspected                  // Deny: the client behaves like a robot, and the group for `*` disallows the path
 	NotCrawling                // Pass: a self-declared robot changes something or has credentials, and only the group for `*` applies to it
 	Shed                       // Throttle: the server is busy, and the caller refuses robots; the engine itself never does
+	OverLimit                  // Throttle: the request exceeds one of Settings.Limits
 	reasons
 )
 
@@ -54,13 +55,13 @@ const Reasons = int(reasons)
 // String returns the reason's name in logs, metrics and placeholders. The names
 // are, in the order of the constants: person, allowed, exempt, exempt_path,
 // unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
-// request_rate, visit_time, hidden, grace, suspect, not_crawling
-// and shed.
+// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed and limit.
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
 		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect", "not_crawling",
 		"shed",
+		"limit",
 	}[r]
 }
 
@@ -90,7 +91,7 @@ type Decision struct {
 	// Layer says where Line comes from.
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
-	// Crawl-delay, Request-rate or Visit-time. Layer says whether it is in the
+	// Crawl-delay, Request-rate, Visit-time or Limit. Layer says whether it is in the
 	// site's own robots.txt or in the configuration. It is 0 if no line
 	// decided.
 	Line int
@@ -110,8 +111,11 @@ type Decision struct {
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
 
-	hidden *robots.Rule // if Reason is Hidden
-	addr   netip.Addr   // of the client; set only if the rules use more than the User-Agent
+	hidden  *robots.Rule // if Reason is Hidden
+	bound   *bound       // if Reason is OverLimit
+	held    uint8        // bit i: limit i holds the request
+	entered uint16       // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
+	addr    netip.Addr   // of the client; set only if the rules use more than the User-Agent
 }
 
 // Crawler returns the crawler's name in the registry or, if the registry does
@@ -148,9 +152,11 @@ func (d *Decision) VersionTag() string {
 
 // RuleText returns the line of robots.txt that decided: an Allow or Disallow
 // rule or, if the request was throttled, a Crawl-delay, Request-rate or
-// Visit-time. It returns "" if no line decided.
+// Visit-time, or the line of a Limit. It returns "" if no line decided.
 func (d *Decision) RuleText() string {
 	switch {
+	case d.bound != nil:
+		return d.bound.text
 	case d.Action == Throttle && d.Group != nil:
 		return d.limitText()
 	case d.Rule == nil:

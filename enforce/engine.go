@@ -29,6 +29,7 @@ type Engine struct {
 	limiter  throttle.Limiter
 	waiters  *throttle.Waiters
 	memory   *Memory
+	blocks   func() []block // those of the limits
 
 	edition *Edition // in a Replay: what is in force in place of origins
 }
@@ -48,13 +49,15 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg C
 	if cfg.Waiters == nil {
 		cfg.Waiters = throttle.NewWaiters(MaxHeld)
 	}
-	return &Engine{
+	e := &Engine{
 		settings: compiled,
 		origins:  newOrigins(source, compiled, cfg),
 		limiter:  limiter,
 		waiters:  cfg.Waiters,
 		memory:   cfg.Memory,
-	}, nil
+	}
+	e.findBlocks(cfg.Handler)
+	return e, nil
 }
 
 // With returns an engine whose settings are changed, such as the registry. It
@@ -77,6 +80,7 @@ func (e *Engine) With(change func(*Settings), checker *verify.Checker, fetched f
 	}
 	q := *e
 	q.settings, q.origins = compiled, e.origins.with(compiled, fetched)
+	q.findBlocks(e.origins.cfg.Handler)
 	return &q, nil
 }
 
@@ -102,7 +106,9 @@ func (e *Engine) Close() error {
 //  3. Match the path with the rules that apply to these crawlers.
 //  4. Note the visit, for grace periods and ProgramsSeen.
 //  5. Let Request.Suspicion observe the request if it seems to be a person's.
-//  6. Apply the rate limits and Visit-time to a request that is let through.
+//  6. Apply the rate limits, Visit-time and Settings.Limits to a request that is
+//     let through. With Settings.Limits, the caller calls Release when the request
+//     has ended.
 //
 // For a request of a crawler, Decide can wait:
 //
@@ -130,6 +136,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		c.judge(d)
 		e.noteVisit(&c)
 	}
+	c.findLimits(d)
 	c.finish(d)
 	if d.Reason == Person && r.Suspicion != nil && r.Suspicion.ObserveRequest(c.rules) {
 		c.judgeSuspect(d)

@@ -6,7 +6,8 @@ import (
 )
 
 // Memory remembers what crawlers did: which of them read a robots.txt, and when
-// each came; and the versions that each robots.txt had in the last GracePeriod.
+// each came; which requests are in flight, for Settings.Limits; and the versions
+// that each robots.txt had in the last GracePeriod.
 // Several engines can share one. It outlives them, so that after a reload the
 // grace periods of crawlers go on. It is bounded, and safe for concurrent use.
 type Memory struct {
@@ -15,6 +16,7 @@ type Memory struct {
 	histories *histories
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
+	flights   flights
 }
 
 // NewMemory returns an empty Memory for a number of reads of robots.txt, of which

@@ -13,23 +13,43 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// pace applies the rate limits and Visit-time to a request that was let through.
-// In a Replay, Replay.Pace does this later. If an earlier handler has applied
-// the same Limits to the request, pace does nothing. If earlier handlers have
-// applied only other Limits, the request uses a separate budget.
+// pace applies the rate limits, Visit-time and Settings.Limits to a request that
+// was let through. In a Replay, Replay.Pace does this later. If an earlier handler
+// has applied the same Limits to the request, pace does not. If earlier handlers
+// have applied only other Limits, the request uses a separate budget. Of
+// Settings.Limits, pace does not apply those that an earlier handler has applied.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
-	if d.Paced() && e.edition == nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same) {
-		if r.Invented && !e.origins.PerOrigin() {
-			e.memory.notePaced(r)
-		}
-		e.applyLimits(ctx, r, d)
+	if !d.Paced() || e.edition != nil {
+		return
+	}
+	own := d.Limits != nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same)
+	if own && r.Invented && !e.origins.PerOrigin() {
+		e.memory.notePaced(r)
+	}
+	held := d.held
+	if held != 0 {
+		held = e.notCounted(r, d)
+		e.enter(r, d, held)
+	}
+	if d.Action != Pass {
+		return
+	}
+	e.applyLimits(ctx, r, d, own, held)
+	if d.Action != Pass {
+		e.Release(r, d)
+	} else if held != 0 {
+		e.noteCounted(r, d, held)
 	}
 }
 
-// applyLimits uses budget for a request, and throttles it if there is none left.
-func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision) {
-	res := e.take(ctx, r, d)
-	if d.Delay = res.Delay; !res.OK {
+// applyLimits uses budget for a request, and throttles it if there is none left: its
+// crawler's own if isOwn is set, and those of the limits in held.
+func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision, isOwn bool, held uint8) {
+	res, over := e.take(ctx, r, d, isOwn, held)
+	switch d.Delay = res.Delay; {
+	case over != nil:
+		d.exceed(over, res.RetryAfter)
+	case !res.OK:
 		d.throttle(res)
 	}
 }
@@ -65,6 +85,7 @@ const (
 	seedPool       = 31 // added for all unverified claims together
 	seedImpostor   = 41
 	seedDebt       = 51
+	seedLimit      = 61 // up to 99: see limitKey
 )
 
 // modeOf returns the index of a decision in Request.Taken.
@@ -91,15 +112,27 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, l *throttle.Limits, more u
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
+	if len(e.settings.limits) > 0 {
+		k = k.In(e.blocks()[0].home) // where the budgets of the limits are
+	}
 	if len(r.Taken[mode]) > 0 {
 		k = k.Under(l)
 	}
+	if k = e.agentKey(r, a, k); r.Invented {
+		return k.Disposable() // clients can invent any number of such hosts
+	}
+	return k
+}
+
+// agentKey returns the key of an agent's budget from that of its name: that of the
+// client's address, if each address has its own budget.
+func (e *Engine) agentKey(r *Request, a *crawler.Agent, k throttle.Key) throttle.Key {
 	if a.RunByAnyone() || e.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}
-	if r.Invented || a.Crawler == nil && a.Class == crawler.SelfDeclared {
-		return k.Disposable() // clients can invent any number of such hosts and names
+	if a.Crawler == nil && a.Class == crawler.SelfDeclared {
+		return k.Disposable() // clients can invent any number of such names
 	}
 	return k
 }

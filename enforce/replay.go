@@ -30,12 +30,14 @@ func NewReplay(settings Settings) (*Replay, error) {
 	}
 	waiters := throttle.NewWaiters(0)
 	waiters.Close()
-	return &Replay{&Engine{
+	e := &Engine{
 		settings: compiled,
 		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
 		waiters:  waiters,
 		memory:   NewMemory(replayEntries, replayEntries),
-	}}, nil
+	}
+	e.findBlocks(nil)
+	return &Replay{e}, nil
 }
 
 // Edition is a robots.txt in a Replay: the version that was in force from a
@@ -76,15 +78,16 @@ func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 	r.engine.RobotsRead(req, edition.Rules(), 0)
 }
 
-// Paced reports whether rate limits or Visit-time can still change a decision
+// Paced reports whether rate limits, Visit-time or Settings.Limits can still change a decision
 // of Replay.Decide. If so, Replay.Pace makes the final decision.
-func (d *Decision) Paced() bool { return d.Action == Pass && d.Limits != nil }
+func (d *Decision) Paced() bool { return d.Action == Pass && (d.Limits != nil || d.held != 0) }
 
-// Pace applies the rate limits and Visit-time to a request that Decide let
-// through. If they don't allow the request, d becomes a decision to throttle.
+// Pace applies the rate limits, Visit-time and the rates of Settings.Limits to a
+// request that Decide let through. If they don't allow the request, d becomes a
+// decision to throttle. How many requests were in flight is not known.
 func (r *Replay) Pace(req *Request, d *Decision) {
 	if d.Paced() {
-		r.engine.applyLimits(context.Background(), req, d)
+		r.engine.applyLimits(context.Background(), req, d, d.Limits != nil, d.held)
 	}
 }
 

@@ -56,6 +56,8 @@ type Settings struct {
 	// IgnoreUserTriggered exempts fetchers that act on a person's request from
 	// the group for `*`.
 	IgnoreUserTriggered bool
+	// Limits limit the requests of crawlers to some paths. There can be MaxLimits.
+	Limits []Limit
 	// Signals enables Rules.Signals.
 	Signals bool
 	// Monitor says that the caller does not carry out the decisions: they are
@@ -132,7 +134,9 @@ type compiledSettings struct {
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
-	usesAddr    bool             // decisions depend on the client's address
+	limits      []limit
+	limitFile   string // that has all of them; "" if there is none
+	usesAddr    bool   // decisions depend on the client's address
 }
 
 // settingsKey says which settings are equal.
@@ -183,6 +187,9 @@ func (r Settings) compileAlone() (*compiledSettings, error) {
 		fmt.Fprintf(&file, "Allow: %s\n", p)
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	if err := c.compileLimits(); err != nil {
+		return nil, err
+	}
 	c.additions = new(Additions)
 	if r.Managed != nil {
 		var err error

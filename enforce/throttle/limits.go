@@ -53,6 +53,11 @@ type Grant struct {
 	// than 1 counts as 1. Under a Request-rate of N/T, N requests may come at
 	// once, or Burst if that is more.
 	Burst int
+
+	// Exact limits Rates without regard to inexact networks: the emission interval
+	// of N/T is T/N, and only Burst requests may come at once. So in no time T are
+	// more than N + Burst requests accepted.
+	Exact bool
 }
 
 // Limits is a compiled Grant. It is immutable and safe for concurrent use.
@@ -125,6 +130,10 @@ func Compile(g Grant) *Limits {
 	for _, r := range g.Rates {
 		window, valid := newSpan(r.Window)
 		if l, ok := newLimit(RequestRate, r.Requests, r.Per, burst, longest); ok && valid {
+			if g.Exact {
+				l.interval = max(1, min(int64(r.Per), int64(longest))/int64(time.Microsecond)/int64(r.Requests))
+				l.setTolerance(int64(burst - 1))
+			}
 			l.window, l.line = window, r.Line
 			limits = addRate(limits, l)
 		}

@@ -86,11 +86,24 @@ func (p *pacer) release(until int64) {
 func (v *judgement) applyPace() {
 	s := v.host.site
 	if v.now.Paced() && v.source != nil && v.crawler != nil {
+		v.applyPaceNow(s.now.replay)
+	}
+	if v.was != nil && v.was.Paced() {
+		judged := v.was.Limits == nil || newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).Judged
+		pace(s.was.replay, v, v.was, judged)
+	}
+}
+
+// applyPaceNow applies the limits to the decision by Site.Robots.
+func (v *judgement) applyPaceNow(replay *enforce.Replay) {
+	if v.now.Limits == nil {
+		pace(replay, v, &v.now, true)
+	} else {
 		t := v.crawler.paceOf(v)
-		t.add(s.now.replay.Budget(&v.request, &v.now), v.at)
-		pace(s.now.replay, v, &v.now, t.Judged)
+		t.add(replay.Budget(&v.request, &v.now), v.at)
+		pace(replay, v, &v.now, t.Judged)
 		limits, decided := limitsOf(v.now.Group), 0
-		if v.now.Action != enforce.Pass {
+		if v.now.Action != enforce.Pass && v.now.Reason != enforce.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
 			t.throttle(decided)
 		}
@@ -98,9 +111,8 @@ func (v *judgement) applyPace() {
 			v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
 		}
 	}
-	if v.was != nil && v.was.Paced() {
-		judged := newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).Judged
-		pace(s.was.replay, v, v.was, judged)
+	if v.now.Reason == enforce.OverLimit {
+		v.source.count(v.source.limitKey(&v.now), v.crawler, true)
 	}
 }
 
@@ -108,6 +120,11 @@ func (v *judgement) applyPace() {
 func pace(replay *enforce.Replay, v *judgement, d *enforce.Decision, judged bool) {
 	before := *d
 	replay.Pace(&v.request, d)
+	if d.Reason == enforce.OverLimit {
+		judged = !slices.ContainsFunc(v.host.site.Rules.Limits, func(l enforce.Limit) bool {
+			return l.All.Per > 0 && !v.timesSuffice(l.All.Per) || l.Each.Per > 0 && !v.timesSuffice(l.Each.Per)
+		})
+	}
 	if d.Action != enforce.Pass && d.Reason != enforce.VisitTime && !judged {
 		*d = before
 	}

@@ -38,22 +38,22 @@ type Line struct {
 	// Layer is where the line comes from: site is the site's own robots.txt; policy
 	// is the managed policy, whose lines the operator's configuration adds to the
 	// published robots.txt; hidden is a path in the managed policy that is enforced
-	// but not published.
+	// but not published; limit is a limit in the operator's configuration.
 	Layer string `json:"layer"`
 	Line  int    `json:"line"` // in the site's own file, or in the configuration
 	// File is the name of the file of the configuration that has Line, such as
 	// Caddyfile; "" if it is not known, and for the layer file.
 	File string `json:"file,omitempty"`
-	// TextLine is its line in Source.Text; 0 for hidden rules, which are not in that
-	// text.
+	// TextLine is its line in Source.Text; 0 for hidden rules and limits, which are not
+	// in that text.
 	TextLine int    `json:"text_line"`
 	Text     string `json:"text"`
 	Group    string `json:"group"` // the tokens of its group, joined by ", "
-	// Kind is allow, disallow, crawl-delay, request-rate or visit-time.
+	// Kind is allow, disallow, crawl-delay, request-rate, visit-time or limit.
 	Kind string `json:"kind"`
 	// Applied is the number of requests that it decided, by allowing or disallowing
 	// them. For a line that limits the pace, it is the number of requests to which the
-	// limit applied.
+	// limit applied. For the layer limit, it is Denied.
 	Applied int64 `json:"applied"`
 	// Denied is the number of those requests that it would have refused: with 403, or
 	// 404 for a hidden rule, or 429 for a line that limits the pace. Unlike
@@ -90,11 +90,12 @@ type source struct {
 	rules   map[ruleKey]*ruleTally
 }
 
-// ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule in the
-// configuration.
+// ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
+// limit in the configuration.
 type ruleKey struct {
 	hidden bool
 	line   int
+	limit  string // the text of a line of a limit, which the line of the limit stands for
 }
 
 // ruleTally counts the requests that a rule decided.
@@ -142,7 +143,7 @@ func (s *source) addRules() {
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{true, line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
+		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
 }
 
@@ -207,13 +208,24 @@ func (s *source) merge(from, to *crawlerTally) {
 func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 	switch {
 	case d.Reason == enforce.Hidden:
-		return ruleKey{true, d.Line}, true
+		return ruleKey{hidden: true, line: d.Line}, true
+	case d.Reason == enforce.OverLimit:
+		return s.limitKey(d), true
 	case d.Action == enforce.Throttle:
 		return ruleKey{line: s.paceLine(d, limitsOf(d.Group))}, d.Group != nil
 	case d.Rule != nil:
 		return ruleKey{line: d.Rule.Line}, true
 	}
 	return ruleKey{}, false
+}
+
+// limitKey returns the key of the line of a limit that decided to throttle.
+func (s *source) limitKey(d *enforce.Decision) ruleKey {
+	key := ruleKey{line: d.Line, limit: d.RuleText()}
+	if s.rules[key] == nil {
+		s.rules[key] = &ruleTally{rule: Line{Layer: d.Layer.String(), Line: d.Line, File: d.File(), Text: d.RuleText(), Kind: "limit"}}
+	}
+	return key
 }
 
 // paceLine returns the line in Source.Text of that of the group's limits that decided
@@ -298,7 +310,7 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String()}, layer)
+	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(), enforce.LimitLayer.String()}, layer)
 }
 
 // notes say which lines of the file cannot be enforced.

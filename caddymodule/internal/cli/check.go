@@ -52,14 +52,14 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 			return exitFailed, err
 		}
 		for i := range handlers {
-			d, err := c.decide(&handlers[i], arg)
+			d, limits, err := c.decide(&handlers[i], arg)
 			if err != nil {
 				return exitFailed, err
 			}
 			if d.Action != enforce.Pass {
 				status = exitFinding
 			}
-			if err := c.print(&handlers[i], arg, d); err != nil {
+			if err := c.print(&handlers[i], arg, d, limits); err != nil {
 				return exitFailed, err
 			}
 		}
@@ -78,7 +78,7 @@ type checked struct {
 	Group     string `json:"group,omitempty"`
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
-	Layer     string `json:"layer,omitempty"` // policy or hidden; absent for the site's own file
+	Layer     string `json:"layer,omitempty"` // policy, hidden or limit; absent for the site's own file
 	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line, or source inline; absent for the site's own file
 	Line      int    `json:"line,omitempty"`
 	Hidden    string `json:"hidden_path,omitempty"`
@@ -86,6 +86,8 @@ type checked struct {
 	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
 	Shed      string `json:"shed,omitempty"`    // when the crawler is refused while the server is busy; absent if never
 	checkedPace
+	// Limits are the lines of limits in the configuration that hold such a request.
+	Limits []checkedLimit `json:"limits,omitempty"`
 
 	// ExemptFrom has the addresses for which the crawler is exempt, unless
 	// --client gives an address.
@@ -143,6 +145,13 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	return c
 }
 
+// checkedLimit is a line of a limit, and the place of the limit.
+type checkedLimit struct {
+	Rule string `json:"rule"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
 // newCheckedPace returns the rate limits of a decision, none if the group's
 // limits do not apply to the crawler. longest is the longest Crawl-delay that is
 // enforced.
@@ -197,6 +206,12 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	for _, v := range c.VisitTimes {
 		part(true, "  visit-time %s", v)
+	}
+	for _, l := range c.Limits {
+		part(true, "  %s", report.Visible(l.Rule))
+		part(l.Line != 0, " (line %d", l.Line)
+		part(l.Line != 0 && l.File != "", " of %s", report.Visible(l.File))
+		part(l.Line != 0, ")")
 	}
 	part(c.Shed != "", "  refused while the server is busy, %s", c.Shed)
 	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))

@@ -17,7 +17,8 @@ import (
 type Answer struct {
 	// The verdict: `disallowed` (robots.txt or the policy disallows the URL),
 	// `impostor` (the client is not the crawler that it claims to be),
-	// `throttled` (the request breaks Crawl-delay, Request-rate or Visit-time),
+	// `throttled` (the request breaks Crawl-delay, Request-rate, Visit-time or a
+	// `limit`),
 	// `pending` (robots.txt was never read yet), `unavailable` (robots.txt can't
 	// be read, with `on_error deny`), `hidden` (the policy hides the path) or
 	// `shed` (the server is busy).
@@ -66,7 +67,7 @@ type verdict struct {
 var verdicts = []verdict{
 	{"disallowed", []enforce.Reason{enforce.Disallowed}, nil, "4xx other than 429", true, true},
 	{"impostor", []enforce.Reason{enforce.Impostor}, nil, "4xx other than 429", true, true},
-	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime}, []int{429, 503}, "429 or 503", false, false},
+	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.OverLimit}, []int{429, 503}, "429 or 503", false, false},
 	{"pending", []enforce.Reason{enforce.RulesPending}, []int{429, 503}, "429 or 503", false, false},
 	{"unavailable", []enforce.Reason{enforce.Unavailable}, []int{503}, "503", false, false},
 	{"hidden", []enforce.Reason{enforce.Hidden}, []int{404, 410}, "404 or 410", false, true},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,6 +106,16 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, suggestion(x.Name, slices.Values(known)))
 	}
 	return nil
+}
+
+// CheckNames returns an error for a name in exempt or in a limit that the registry
+// does not have.
+func (s *Settings) CheckNames(registry *crawler.Registry) error {
+	err := CheckExempt(s.Exempt, registry)
+	for i := range s.Limits {
+		err = cmp.Or(err, s.Limits[i].checkNames(registry))
+	}
+	return err
 }
 
 // checkDefaultNames returns an error if an exempt crawler of the global option is

@@ -53,7 +53,7 @@ func (p *parser) directive(lines table) error {
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	if err := p.block(lines, nil, "answer", "crawler", "exempt", "x_robots_tag"); err != nil {
+	if err := p.block(lines, nil, "answer", "crawler", "exempt", "limit", "x_robots_tag"); err != nil {
 		return err
 	}
 	for _, check := range p.later {
@@ -89,6 +89,7 @@ func (p *parser) site() table {
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,
+		"limit":          p.orOff("limits", p.limit),
 		"fleet":          p.orOff("fleet", one(p.fleet)),
 		"verify":         p.orOff("verify", p.verify),
 		"suspects":       p.orOff("suspects", p.suspects),

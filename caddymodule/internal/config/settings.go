@@ -170,6 +170,10 @@ type Settings struct {
 	// How Crawl-delay, Request-rate and Visit-time are enforced.
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
+	// Limits for what crawlers request together, at most 7. A request must meet all
+	// that hold it. Default: none.
+	Limits []Limit `json:"limits,omitempty"`
+
 	// Makes several servers share their budgets through Redis or Valkey.
 	// Default: each server counts for itself.
 	Fleet *Fleet `json:"fleet,omitempty"`
@@ -219,7 +223,7 @@ func On(value *bool) bool { return value != nil && *value }
 func (s *Settings) Engine() (r enforce.Settings, err error) {
 	r = enforce.Settings{
 		ID:                  s.id(),
-		ExemptPaths:         s.ExemptPaths,
+		ExemptPaths:         s.exemptPaths(),
 		HTTPClients:         On(s.HTTPClients),
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              On(s.Strict),
@@ -235,8 +239,12 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
-	if s.ExemptPaths == nil {
-		r.ExemptPaths = []string{"/.well-known/*"}
+	for _, l := range s.Limits {
+		limit, err := l.engine()
+		if err != nil {
+			return r, err
+		}
+		r.Limits = append(r.Limits, limit)
 	}
 	if r.Dialect, err = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String())); err != nil {
 		return r, err
@@ -273,6 +281,14 @@ func (s *Settings) id() string {
 	return string(text)
 }
 
+// exemptPaths returns ExemptPaths, or the default.
+func (s *Settings) exemptPaths() []string {
+	if s.ExemptPaths == nil {
+		return []string{"/.well-known/*"}
+	}
+	return s.ExemptPaths
+}
+
 // Check checks the settings alone: it reads no files and uses no network.
 func (s *Settings) Check() error {
 	_, exemptErr := exemptions(s.Exempt)
@@ -283,6 +299,7 @@ func (s *Settings) Check() error {
 		graces.check("grace", s.Grace),
 		s.checkReads(),
 		s.CrawlDelay.check(),
+		s.checkLimits(),
 		s.Verify.check(),
 		s.Suspects.check(),
 		s.Shed.check(),

@@ -237,7 +237,7 @@ func decodeFile(r io.Reader) (*file, error) {
 			return nil, errors.New("a rule is null")
 		}
 		var err1, err2 error
-		r.layer, err1 = parse(r.Layer, enforce.HiddenLayer+1)
+		r.layer, err1 = parse(r.Layer, enforce.LimitLayer+1)
 		r.reason, err2 = parse(r.Reason, enforce.Reason(enforce.Reasons))
 		if err := cmp.Or(err1, err2); err != nil {
 			return nil, fmt.Errorf("the layer or reason of a rule: %w", err)

@@ -26,6 +26,7 @@ type LineID uint64
 //     writes it, and reason is 0.
 //   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime, and number
 //     is 0, RateNumber or WindowNumber.
+//   - For a line of a limit, pattern is its text.
 //   - For a hidden path and for shed, number is the line of the configuration.
 //     Otherwise it is 0.
 func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number uint64) LineID {
@@ -55,6 +56,8 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 // lineIDOf returns the ID of the line that made a decision.
 func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	switch {
+	case d.Layer == enforce.LimitLayer:
+		return NewLineID(source, d.Layer, "", false, d.RuleText(), 0, 0)
 	case d.Layer >= enforce.HiddenLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
 	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
@@ -112,7 +115,7 @@ type lineFacts struct {
 	Source uint64
 	Origin enforce.Origin
 	Layer  enforce.Layer
-	Group  string // the first product token of its group
+	Group  string // the first product token of its group; "" for a hidden path or a limit
 	Text   string
 	Reason enforce.Reason
 }
@@ -142,11 +145,10 @@ func (s *Site) line(id LineID, origin enforce.Origin, facts func() lineFacts) *L
 func factsOf(id LineID, d *enforce.Decision, r *Request) lineFacts {
 	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
 	f.Origin.Host = strings.Clone(r.Origin.Host)
-	if d.Layer >= enforce.HiddenLayer {
-		return f
+	if d.Layer < enforce.HiddenLayer {
+		f.Group = strings.Clone(clip(d.Group.Token()))
 	}
-	f.Group = strings.Clone(clip(d.Group.Token()))
-	if actions[d.Reason] != enforce.Throttle {
+	if d.Layer == enforce.LimitLayer || d.Layer < enforce.HiddenLayer && actions[d.Reason] != enforce.Throttle {
 		f.Text = clip(d.RuleText())
 	}
 	return f

@@ -44,7 +44,12 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 		}
 		list = append(list, r.budgets(&p, scope, &agent)...)
 	}
-	list = slices.DeleteFunc(list, func(b budget) bool { return b.isExtra() && !b.in.budgetStatus(b, now).Used })
+	seen := make(map[throttle.Key]bool)
+	list = slices.DeleteFunc(list, func(b budget) bool {
+		repeated := b.Text != "" && seen[b.Key] // origins share those of limits
+		seen[b.Key] = true
+		return repeated || b.isExtra() && !b.in.budgetStatus(b, now).Used
+	})
 	slices.SortStableFunc(list, func(a, b budget) int {
 		switch {
 		case a.invented == b.invented:
@@ -96,9 +101,12 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 
 // budgetStatus returns the state of a budget.
 func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
+	_, isFleet := p.Limiter.(*shared.Fleet)
+	if b.Text != "" {
+		return p.limitStatus(b, now, isFleet)
+	}
 	limits, line := p.limits(b)
 	layer, line := b.Rules.Origin(line)
-	_, isFleet := p.Limiter.(*shared.Fleet)
 	s := statusapi.Budget{
 		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
@@ -115,8 +123,36 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 			s.Free, s.Next = false, now.Add(first.RetryAfter).UTC()
 		}
 	} else {
-		result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
-		s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
+		p.peek(&s, b, now)
+	}
+	return s
+}
+
+// peek sets what is used of a budget.
+func (p *inForce) peek(s *statusapi.Budget, b budget, now time.Time) {
+	result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
+	s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
+}
+
+// limitStatus returns the state of a budget of a limit.
+func (p *inForce) limitStatus(b budget, now time.Time, isFleet bool) statusapi.Budget {
+	s := statusapi.Budget{
+		Site: strings.Join(p.Hosts, ", "), Mode: p.mode(), Limits: b.Text, Layer: enforce.LimitLayer.String(), Line: b.Line, File: b.File,
+		Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet && b.AtOnce == 0, AtOnce: b.AtOnce,
+	}
+	switch {
+	case b.Pool:
+		s.Owner = "unverified"
+	case b.Together:
+		s.Owner = "crawlers"
+	}
+	switch {
+	case b.PerAddr:
+		s.Counted = "client"
+	case b.AtOnce > 0:
+		s.InFlight, s.Used, s.Free = b.InFlight, b.InFlight > 0, b.InFlight < b.AtOnce
+	default:
+		p.peek(&s, b, now)
 	}
 	return s
 }
@@ -164,7 +200,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 	for _, p := range list {
 		agent := p.engine().Agent(query.Crawler, p.Rules)
 		for _, b := range r.budgets(&p, scope, &agent) {
-			if perClient = perClient || b.PerAddr; b.PerAddr || done[b.Key] {
+			if perClient = perClient || b.PerAddr; b.PerAddr || b.AtOnce > 0 || done[b.Key] {
 				continue
 			}
 			done[b.Key] = true

@@ -77,7 +77,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*statusapi.Check{},
+		RequestRates: []string{}, VisitTimes: []string{}, Limits: []statusapi.CheckLimit{}, ExemptFrom: []string{}, Others: []*statusapi.Check{},
 	}
 }
 
@@ -97,8 +97,11 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		rules = origins.Pending()
 	}
 	var decision enforce.Decision
-	rules.CheckFirst(request, nil, &decision)
+	limits := rules.CheckFirst(request, nil, &decision)
 	c := newCheck(query, d.origin)
+	for _, l := range limits {
+		c.Limits = append(c.Limits, statusapi.CheckLimit{Rule: l.Text, Line: l.Line, File: l.File})
+	}
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
 	if query.Client == "" && decision.Reason != enforce.Exempt {
@@ -196,6 +199,9 @@ func checkMessage(c *statusapi.Check) string {
 	}
 	if c.CrawlDelay > 0 {
 		sentence += fmt.Sprintf("; at most one request in %gs", c.CrawlDelay)
+	}
+	for _, l := range c.Limits {
+		sentence += fmt.Sprintf("; held by %s, line %d of %s", l.Rule, l.Line, cmp.Or(l.File, "the configuration"))
 	}
 	return sentence + "." + exemptMessage(c)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -150,11 +151,17 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 	return found
 }
 
-// hasLine reports whether the file in force has the line that n counts. It returns
-// true for a line of the configuration that is in no robots.txt.
+// hasLine reports whether the file in force has the line that n counts or, for a
+// limit, the configuration has one with its paths. It returns true for other lines of
+// the configuration that are in no robots.txt.
 func (p *inForce) hasLine(n *counters.LineCount) bool {
-	if n.Layer >= enforce.HiddenLayer {
+	switch n.Layer {
+	case enforce.HiddenLayer, enforce.ShedLayer:
 		return true
+	case enforce.LimitLayer:
+		return slices.ContainsFunc(p.Settings.Limits, func(l config.Limit) bool {
+			return strings.HasPrefix(n.Text, l.Name()[:min(len(l.Name()), len(n.Text))])
+		})
 	}
 	group := p.Rules.File().Star()
 	if n.Group != "*" {

@@ -14,14 +14,15 @@ type Budgets struct {
 
 // Budget is one budget of a crawler.
 type Budget struct {
-	Origin   string `json:"origin"`
-	OriginID string `json:"origin_id"` // Origin.ID
+	Origin   string `json:"origin"`    // "" for the layer limit: all hosts of Site share the budget
+	OriginID string `json:"origin_id"` // Origin.ID; "" for the layer limit
 	Site     string `json:"site"`
 	Mode     string `json:"mode"`
 	Group    string `json:"group"`
 	Line     int    `json:"line"` // of the first line that sets a limit; see Line.Number
 	Layer    string `json:"layer"`
-	Limits   string `json:"limits"` // in words, such as "one request in 10s"
+	File     string `json:"file,omitempty"` // of the configuration that has Line, for the layer limit
+	Limits   string `json:"limits"`         // in words, such as "one request in 10s"; for the layer limit, its line in the configuration, such as "limit /archive/*: all 30/1m"
 
 	// Counted is crawler if all requests of the crawler share the budget. It is
 	// client if each client address has a budget of its own; then Used is false, and
@@ -29,12 +30,17 @@ type Budget struct {
 	Counted string `json:"counted"`
 	// Owner is crawler for the budget of the crawler itself. It is unverified for the
 	// budget that all unverified clients with the crawler's name share, and impostors
-	// for that of impostors.
-	Owner  string    `json:"owner"`
-	Used   bool      `json:"used"`   // a part of the budget is used; false if not known
-	Free   bool      `json:"free"`   // a request would be allowed now
-	Next   time.Time `json:"next"`   // when the next request is allowed; now if Free
-	Shared bool      `json:"shared"` // with the other servers of the fleet; Used, Free and Next are what this server knows
+	// for that of impostors. It is crawlers for a budget that several crawlers share.
+	Owner string    `json:"owner"`
+	Used  bool      `json:"used"` // a part of the budget is used; false if not known
+	Free  bool      `json:"free"` // a request would be allowed now
+	Next  time.Time `json:"next"` // when the next request is allowed; now if Free
+	// AtOnce is how many requests may be in flight on this server, and InFlight how many
+	// are, for such a line of a limit. Reset does not change InFlight.
+	AtOnce   int `json:"at_once,omitempty"`
+	InFlight int `json:"in_flight,omitempty"`
+
+	Shared bool `json:"shared"` // with the other servers of the fleet; Used, Free and Next are what this server knows
 }
 
 // BudgetsQuery selects budgets.

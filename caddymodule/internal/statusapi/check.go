@@ -36,6 +36,10 @@ type Check struct {
 	RequestRates []string `json:"request_rates"`
 	VisitTimes   []string `json:"visit_times"`
 
+	// Limits are the lines of the limits in the configuration that hold such a request,
+	// if it passes.
+	Limits []CheckLimit `json:"limits"`
+
 	// ExemptFrom has the client addresses for which the crawler is exempt, if the
 	// query has no address: at most MaxExemptFrom.
 	ExemptFrom []string `json:"exempt_from"`
@@ -47,6 +51,13 @@ type Check struct {
 	// number of further ones. In an entry, both are empty.
 	Others []*Check `json:"others"`
 	More   int      `json:"more"`
+}
+
+// CheckLimit is a line of a limit, such as "limit /archive/*: all 30/1m".
+type CheckLimit struct {
+	Rule string `json:"rule"`
+	Line int    `json:"line"` // of the limit, in File
+	File string `json:"file"` // of the configuration; "" if its name is not known
 }
 
 // ReasonNoHandler is the Check.Reason if no robots handler decides about the request.

@@ -14,13 +14,13 @@ type Line struct {
 	OriginID string `json:"origin_id"` // Origin.ID; "" if the line is in no rules in force
 	Origin   string `json:"origin"`    // of the requests
 	Site     string `json:"site"`
-	Layer    string `json:"layer"` // file, policy or hidden
+	Layer    string `json:"layer"` // file, policy, hidden or limit
 	Number   int    `json:"line"`  // in File
 	File     string `json:"file"`  // that has Line: robots.txt or, for source inline and the other layers, the configuration file, such as Caddyfile; "" if its name is not known
 	Group    string `json:"group"` // the first product token of its group
 	// Tokens has the product tokens of its group: the counts are those of all
 	// crawlers that one of them names. It has Group alone if the group is no
-	// longer in the file, and is empty for a hidden path.
+	// longer in the file, and is empty for a hidden path and a limit.
 	Tokens []string `json:"tokens"`
 	Rule   string   `json:"rule"` // as the file writes it; the name of the record for a rate limit; "" for a hidden path
 	Reason string   `json:"reason"`

@@ -61,7 +61,7 @@ const denials = {
 			});
 			why.append(link);
 		} else if (r.line) {
-			why.append(placeOf(r));
+			why.append(r.rule ? r.rule + ', ' : '', placeOf(r));
 		}
 		if (r.retry_after) why.append(', Retry-After ' + r.retry_after + ' s');
 		const more = r.omitted > 0 ? make('span', 'why', ' and ' + plural(r.omitted, 'more request', 'more requests') + ' before it, not listed') : null;

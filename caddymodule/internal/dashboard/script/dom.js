@@ -76,6 +76,7 @@ const reasons = {
 	crawl_delay: 'faster than Crawl-delay',
 	request_rate: 'more than Request-rate',
 	visit_time: 'outside Visit-time',
+	limit: 'over a limit in the configuration',
 	hidden: 'a hidden path',
 	exempt: 'the crawler is exempt',
 	exempt_path: 'the path is never refused',

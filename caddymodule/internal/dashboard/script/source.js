@@ -72,9 +72,9 @@ const source = {
 	sums: () => {
 		const sums = new Map(), rules = (state.live.lines && state.live.lines.lines) || [];
 		for (const r of rules) {
-			const key = !inText(r) ? (r.layer === 'hidden' ? 'hidden path' : r.layer) + ', line ' + r.line : source.lines.get(r.layer + r.line);
+			const key = !inText(r) ? (r.rule || (r.layer === 'hidden' ? 'hidden path' : r.layer)) + ', line ' + r.line + ' of ' + (r.file || 'the configuration') : source.lines.get(r.layer + r.line);
 			if (!key) continue;
-			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0, file: r.file };
+			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0 };
 			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
 			sum.refused += state.span === 'hour' ? r.hour : state.span === 'day' ? r.day : total;
 			sum.total += total;
@@ -106,7 +106,7 @@ const source = {
 		});
 		if (skipped) rows.push(source.gap(skipped));
 		for (const [k, sum] of sums) {
-			if (typeof k === 'string') rows.push(source.row(0, k + ' of ' + (sum.file || 'the configuration'), sum, k));
+			if (typeof k === 'string') rows.push(source.row(0, k, sum, k));
 		}
 		if (!lines.length) rows.push(source.gap(0));
 		if (replace(body, key, ...rows)) {

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxAtOnce bounds the requests at once of a Limit.
+const maxAtOnce = 1_000_000
+
+// Limit limits what crawlers may request together: on some paths or on the whole
+// site. It holds the clients that robots.txt binds, or would bind if it had a group
+// for `*`: never people and their apps, webhooks, probes, exempt crawlers and exempt
+// paths, and HTTP libraries and programs only where they are bound. It needs one of
+// `all`, `each`, `at_once` and `each_at_once`. A request that exceeds it gets 429.
+//
+// All hosts of a site block share the budgets, and with `fleet` all servers share
+// those of `all` and `each`. Blocks with the same hosts and paths share them too.
+type Limit struct {
+	// The paths, as patterns in robots.txt syntax. Default: the whole site.
+	Paths []string `json:"paths,omitempty"`
+
+	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute.
+	// A tenth of them, rounded up, may come at once, so that no minute has more than
+	// 33 requests. Default: no limit.
+	All string `json:"all,omitempty"`
+
+	// The rate of each crawler, counted as `crawl_delay` counts: for software that
+	// anyone runs, and with `per ip`, each client address has its own budget.
+	// Default: no limit.
+	Each string `json:"each,omitempty"`
+
+	// How many requests of all crawlers together may be in flight on this server. A
+	// request is in flight until its answer is sent, and a WebSocket until it is
+	// closed. Default: no limit.
+	AtOnce int `json:"at_once,omitempty"`
+
+	// How many requests of each crawler may be in flight on this server, counted
+	// like `each`. Default: no limit.
+	EachAtOnce int `json:"each_at_once,omitempty"`
+
+	// Purposes and crawlers that the limit does not hold. Default: none, but see
+	// `include`.
+	Except []string `json:"except,omitempty"`
+
+	// The purposes `search` and `ads`, or crawlers with such a purpose, that the
+	// limit holds. Without it, it holds none of them, because a search engine that
+	// gets 429 crawls the whole host less. Verified crawlers that are included share
+	// one budget, and those that only claim to be such a crawler another one; neither
+	// is the budget of the other crawlers. Also, crawlers that the limit holds
+	// although `except` names their purpose. Default: none.
+	Include []string `json:"include,omitempty"`
+
+	// The name of the configuration file that has the limit, and the line. Refusals
+	// are shown with these. Default: none.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// parseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
+// no rate.
+func parseRate(s string) (rate robots.RequestRate, err error) {
+	rates := robots.Parse([]byte("User-agent: *\nRequest-rate: " + s)).Star().RequestRates()
+	switch {
+	case s == "":
+		return rate, nil
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#") || rates[0].Requests <= 0 || rates[0].Per <= 0:
+		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
+	}
+	return rates[0], nil
+}
+
+// Name returns the beginning of the text of the limit's lines, as decisions have it.
+func (l *Limit) Name() string { return strings.Join(append([]string{"limit"}, l.Paths...), " ") + ":" }
+
+// engine converts the limit to the engine's.
+func (l *Limit) engine() (enforce.Limit, error) {
+	all, err1 := parseRate(l.All)
+	each, err2 := parseRate(l.Each)
+	return enforce.Limit{
+		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include, File: l.File, Line: l.Line,
+	}, cmp.Or(err1, err2)
+}
+
+// check returns an error for a limit that can't be used, or limits nothing.
+func (l *Limit) check() error {
+	e, err := l.engine()
+	for _, path := range l.Paths {
+		err = cmp.Or(err, enforce.CheckPathPattern(path))
+	}
+	for i, name := range slices.Concat(l.Except, l.Include) {
+		if slices.ContainsFunc(slices.Concat(l.Except, l.Include)[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
+			err = cmp.Or(err, fmt.Errorf("%s is named twice", name))
+		}
+	}
+	paths := slices.Compact(slices.Sorted(slices.Values(l.Paths)))
+	switch {
+	case err != nil:
+		return err
+	case len(paths) < len(l.Paths):
+		return errors.New("a path is given twice")
+	case l.All == "" && l.Each == "" && l.AtOnce == 0 && l.EachAtOnce == 0:
+		return errors.New("it limits nothing: give a block with all, each, at_once or each_at_once, such as all 30/1m")
+	case min(l.AtOnce, l.EachAtOnce) < 0 || max(l.AtOnce, l.EachAtOnce) > maxAtOnce:
+		return fmt.Errorf("the requests at once are not from 1 to %d", maxAtOnce)
+	case e.All.Requests > 0 && e.Each.Requests >= e.All.Requests && e.Each.Per <= e.All.Per:
+		return fmt.Errorf("each %s limits nothing, because all %s is not more: give a lower rate", l.Each, l.All)
+	case l.AtOnce > 0 && l.EachAtOnce >= l.AtOnce:
+		return fmt.Errorf("each_at_once %d limits nothing, because at_once %d is not more: give a lower number", l.EachAtOnce, l.AtOnce)
+	}
+	return nil
+}
+
+// checkLimits returns an error for limits that can't be used.
+func (s *Settings) checkLimits() error {
+	if len(s.Limits) > enforce.MaxLimits {
+		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), enforce.MaxLimits)
+	}
+	for i := range s.Limits {
+		l := &s.Limits[i]
+		if err := l.check(); err != nil {
+			return fmt.Errorf("limit: %w", err)
+		}
+		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, func(path string) bool { return !slices.Contains(s.exemptPaths(), path) }) {
+			return fmt.Errorf("limit %s never holds a request, because exempt_paths has the same paths", strings.Join(l.Paths, " "))
+		}
+		for _, other := range s.Limits[:i] {
+			if slices.Equal(slices.Sorted(slices.Values(l.Paths)), slices.Sorted(slices.Values(other.Paths))) {
+				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(strings.Join(l.Paths, " "), "the whole site"))
+			}
+		}
+	}
+	return nil
+}
+
+// checkNames returns an error for a name that the registry does not have, and for
+// one to include that the limit holds anyway.
+func (l *Limit) checkNames(registry *crawler.Registry) error {
+	if err := cmp.Or(managed.CheckNames(registry, "except", l.Except), managed.CheckNames(registry, "include", l.Include)); err != nil {
+		return fmt.Errorf("limit: %w", err)
+	}
+	for _, name := range l.Include {
+		row := registry.Lookup(name)
+		if slices.Contains(managed.Purposes(registry), crawler.Purpose(name)) {
+			row = &crawler.Crawler{Purposes: []crawler.Purpose{crawler.Purpose(name)}}
+		}
+		if !l.leavesOut(row) {
+			return fmt.Errorf("limit: include %s has no effect: without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
+		}
+	}
+	return nil
+}
+
+// leavesOut reports whether the limit would not hold a crawler without include.
+func (l *Limit) leavesOut(row *crawler.Crawler) bool {
+	return slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {
+		return p == crawler.Search || p == crawler.Ads || slices.Contains(l.Except, string(p))
+	})
+}
+
+// limit parses
+//
+//	limit [<patterns...>] {
+//		all          <number>/<duration>
+//		each         <number>/<duration>
+//		at_once      <number>
+//		each_at_once <number>
+//		except       <purposes and crawlers...>
+//		include      <purposes and crawlers...>
+//	}
+func (p *parser) limit(_ string, paths []string) error {
+	head, l := p.head, &Limit{Paths: paths}
+	l.File, l.Line = filepath.Base(head.File()), head.Line()
+	rate := func(value string) error {
+		_, err := parseRate(value)
+		return err
+	}
+	names := func(field *[]string) line {
+		return func(name string, values []string) error {
+			p.checkNames(l.checkNames)
+			return words(field, nil)(name, values)
+		}
+	}
+	err := p.block(table{
+		"all": text(&l.All, rate), "each": text(&l.Each, rate),
+		"at_once": number(&l.AtOnce, 1, maxAtOnce), "each_at_once": number(&l.EachAtOnce, 1, maxAtOnce),
+		"except": names(&l.Except), "include": names(&l.Include),
+	}, nil)
+	if err != nil {
+		return err
+	}
+	p.settings.Limits = append(p.settings.Limits, *l)
+	return place(&head, p.settings.checkLimits())
+}

@@ -1,0 +1,195 @@
+package enforce
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// MaxLimits is the largest number of Settings.Limits: a request uses at most two
+// budgets of its crawler, and two of each limit.
+const MaxLimits = 7
+
+// Limit limits the requests of crawlers to some paths: those of all crawlers
+// together, and those of each crawler. It holds a request that is let through,
+// and that comes from a client that the robots.txt binds, or would bind if it had
+// a group for `*`: no person, no webhook, no probe, no exempt crawler, and no
+// request of a self-declared robot that is no crawling. Crawlers of the purposes
+// search and ads are not held unless Include names them. Then those that are
+// verified share one budget, all others of them another one, and neither is the
+// budget of the other crawlers.
+//
+// Budgets belong to the hosts of Config.Handler together, and to the paths.
+// Engines in which these are equal share them, also if the engines are in several
+// processes with one throttle.Fleet. Requests at once are counted by each Memory.
+type Limit struct {
+	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
+	// all paths.
+	Paths []string
+	// All limits the rate of all crawlers together, Each that of each crawler. The
+	// zero value is no limit. Of N requests in a time, a tenth of N, rounded up, may
+	// come at once; see throttle.Grant.Exact.
+	All, Each robots.RequestRate
+	// AtOnce limits how many requests of all crawlers together may be in flight,
+	// EachAtOnce those of each crawler: see Engine.Release. 0 is no limit.
+	AtOnce, EachAtOnce int
+	// Except and Include are purposes, and names and tokens of crawlers in the
+	// registry: those that are not held, and those of search engines and ads that
+	// are. A name has precedence over a purpose, and Except over Include.
+	Except, Include []string
+	// File is the name of the configuration file that has the limit, and Line its
+	// line there.
+	File string
+	Line int
+}
+
+// exactBurst says how many of a Limit's requests may come at once: a tenth.
+const exactBurst = 10
+
+// atOnceRetry is the Retry-After for a request that is refused because too many
+// are in flight. When one of them ends is not known.
+const atOnceRetry = 5 * time.Second
+
+// limit is a compiled Limit.
+type limit struct {
+	Limit
+	paths  *robots.Group // disallows Paths; nil if the limit is for all paths
+	roles  []role        // by crawler.Crawler.Index
+	bounds [boundCount]bound
+}
+
+// role says whether a limit holds a crawler.
+type role uint8
+
+const (
+	held  role = iota // with the other crawlers
+	apart             // as one of the search engines and ads that are included
+	free
+)
+
+// The lines of a limit.
+const (
+	boundAll = iota
+	boundEach
+	boundAtOnce
+	boundEachAtOnce
+	boundCount
+)
+
+var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
+
+// bound is one line of a limit. The zero value limits nothing.
+type bound struct {
+	rate *throttle.Limits // nil for a number of requests at once
+	most int              // requests at once; 0 for a rate
+	text string           // for Decision.RuleText
+	in   *Limit
+}
+
+// compileLimits compiles Settings.Limits.
+func (s *compiledSettings) compileLimits() error {
+	if len(s.Limits) > MaxLimits {
+		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), MaxLimits)
+	}
+	for at := range s.Limits {
+		l := limit{Limit: s.Limits[at]}
+		name := strings.Join(append([]string{"limit"}, l.Paths...), " ") + ": "
+		var paths []robots.Rule
+		for _, p := range l.Paths {
+			if err := CheckPathPattern(p); err != nil {
+				return err
+			}
+			paths = append(paths, robots.Rule{Pattern: p})
+		}
+		if len(paths) > 0 {
+			l.paths = hiddenGroup(paths)
+		}
+		for row := range s.Registry.All() {
+			l.roles = append(l.roles, l.roleOf(row, s.Registry))
+		}
+		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
+			burst := (rate.Requests + exactBurst - 1) / exactBurst
+			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
+				l.bounds[i] = bound{rate: r, text: name + boundNames[i] + " " + rate.String(), in: &s.Limits[at]}
+			}
+		}
+		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
+			if n > 0 {
+				l.bounds[i] = bound{most: n, text: fmt.Sprint(name, boundNames[i], " ", n), in: &s.Limits[at]}
+			}
+		}
+		if s.limits = append(s.limits, l); at == 0 {
+			s.limitFile = l.File
+		} else if l.File != s.limitFile {
+			s.limitFile = ""
+		}
+	}
+	return nil
+}
+
+// roleOf returns the role of a crawler of the registry.
+func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
+	names := func(list []string) (byName, byPurpose bool) {
+		for _, s := range list {
+			byName = byName || registry.Lookup(s) == row
+			byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
+		}
+		return byName, byPurpose
+	}
+	exceptName, exceptPurpose := names(l.Except)
+	includeName, includePurpose := names(l.Include)
+	harmed := slices.Contains(row.Purposes, crawler.Search) || slices.Contains(row.Purposes, crawler.Ads)
+	switch {
+	case exceptName, !includeName && exceptPurpose, harmed && !includeName && !includePurpose:
+		return free
+	case harmed:
+		return apart
+	}
+	return held
+}
+
+// role returns the role of the agent of a decision. An impostor is none of the
+// crawlers that are not held.
+func (l *limit) role(d *Decision) role {
+	if d.Agent.Crawler == nil || d.Claim.State == verify.Impostor {
+		return held
+	}
+	return l.roles[d.Agent.Crawler.Index()]
+}
+
+// findLimits sets d.held.
+func (c *client) findLimits(d *Decision) {
+	settings := c.rules.settings
+	if len(settings.limits) == 0 || d.Action != Pass || !c.isLimited(d) {
+		return
+	}
+	for i := range settings.limits {
+		l := &settings.limits[i]
+		if l.role(d) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
+			d.held |= 1 << i
+		}
+	}
+}
+
+// isNeverLimited reports whether no limit holds an agent, also if it has a group.
+func isNeverLimited(a *crawler.Agent) bool {
+	return a.Class == crawler.Webhook || a.Class == crawler.Probe
+}
+
+// isLimited reports whether limits can hold a request that is let through.
+func (c *client) isLimited(d *Decision) bool {
+	a := &d.Agent
+	switch {
+	case isNeverLimited(a):
+		return false
+	case d.Reason != Unbound && d.Reason != NoRules:
+		return d.Reason.hasGroup()
+	}
+	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a) && !c.isNoCrawling(a)
+}

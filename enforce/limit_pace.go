@@ -1,0 +1,231 @@
+package enforce
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// block identifies a limit at its hosts: the host of Origin is the text of both.
+type block struct {
+	Origin
+	id   uint64       // for Claims
+	home throttle.Key // of all budgets of the hosts' requests; see throttle.Key.In
+}
+
+// findBlocks sets e.blocks.
+func (e *Engine) findBlocks(handler func() HandlerKey) {
+	settings := e.settings
+	e.blocks = sync.OnceValue(func() (blocks []block) {
+		var hosts []string
+		if handler != nil {
+			hosts = slices.Sorted(slices.Values(handler().Hosts))
+		}
+		home := throttle.KeyOf(hash(seedLimit, Origin{Host: strings.Join(hosts, " ")}, ""))
+		for _, l := range settings.limits {
+			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
+			b := block{Origin: Origin{Host: strings.Join(names, " ")}, home: home}
+			b.id, _ = hash(seedLimit, b.Origin, "")
+			blocks = append(blocks, b)
+		}
+		return blocks
+	})
+}
+
+// limitKey returns the key of the budget, or of the requests at once, that a
+// request uses of line n of limit i. Like the budget of a crawler, the one of each
+// crawler can be that of a client's address. Clients that are verified do not share
+// it with those that only claim to be the crawler.
+func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
+	seed, block := seedLimit+2*uint8(n)+uint8(modeOf(e.settings.monitors(&d.Agent))), e.blocks()[i]
+	if n == boundEach || n == boundEachAtOnce {
+		k := throttle.KeyOf(hash(seed+8*uint8(d.Claim.State), block.Origin, agentName(&d.Agent)))
+		return e.agentKey(r, &d.Agent, k.In(block.home))
+	}
+	if e.settings.limits[i].role(d) == apart {
+		if seed += 8; d.Claim.State == verify.Verified {
+			seed += 8
+		}
+	}
+	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)
+}
+
+// limitUses appends the budgets of the limits in held that a request uses.
+func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision, held uint8) []throttle.Use {
+	for ; held != 0; held &= held - 1 {
+		i := bits.TrailingZeros8(held)
+		for n := boundAll; n <= boundEach; n++ {
+			if rate := e.settings.limits[i].bounds[n].rate; rate != nil {
+				uses = append(uses, throttle.Use{Key: e.limitKey(r, d, i, n), Limits: rate})
+			}
+		}
+	}
+	return uses
+}
+
+// rateOf returns the line of use n of limitUses.
+func (e *Engine) rateOf(held uint8, n int) *bound {
+	for ; ; held &= held - 1 {
+		for i := boundAll; i <= boundEach; i++ {
+			b := &e.settings.limits[bits.TrailingZeros8(held)].bounds[i]
+			if b.rate == nil {
+				continue
+			}
+			if n == 0 {
+				return b
+			}
+			n--
+		}
+	}
+}
+
+// enter counts a request as one in flight, for the limits in held. If one of them
+// has too many, enter refuses the request.
+func (e *Engine) enter(r *Request, d *Decision, held uint8) {
+	for ; held != 0; held &= held - 1 {
+		i := bits.TrailingZeros8(held)
+		for n := boundAtOnce; n < boundCount; n++ {
+			b := &e.settings.limits[i].bounds[n]
+			switch {
+			case b.most == 0:
+			case e.memory.flights.enter(e.limitKey(r, d, i, n), b.most):
+				d.entered |= 1 << (2*i + n - boundAtOnce)
+			default:
+				d.exceed(b, atOnceRetry)
+				e.Release(r, d)
+				return
+			}
+		}
+	}
+}
+
+// notCounted returns those of the limits in d.held that no earlier handler has
+// counted the request for.
+func (e *Engine) notCounted(r *Request, d *Decision) (left uint8) {
+	for rest := d.held; rest != 0; rest &= rest - 1 {
+		if i := bits.TrailingZeros8(rest); r.Claims == nil || !slices.Contains(r.Claims.limits[:], e.limitID(d, i)) {
+			left |= 1 << i
+		}
+	}
+	return left
+}
+
+// noteCounted records, for later handlers, that the request was counted for the
+// limits in held, as far as there is room.
+func (e *Engine) noteCounted(r *Request, d *Decision, held uint8) {
+	for ; held != 0 && r.Claims != nil; held &= held - 1 {
+		if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
+			r.Claims.limits[free] = e.limitID(d, bits.TrailingZeros8(held))
+		}
+	}
+}
+
+// limitID returns a number, not 0, for limit i and the mode of the decision.
+func (e *Engine) limitID(d *Decision, i int) uint64 {
+	return e.blocks()[i].id<<2 | uint64(1+modeOf(d.Monitored))
+}
+
+// budgets returns the lines of a limit as budgets without keys.
+func (l *limit) budgets(rules *Rules) (list []Budget) {
+	for n := range l.bounds {
+		if b := &l.bounds[n]; b.in != nil {
+			list = append(list, Budget{
+				Rules: rules, Limits: b.rate, AtOnce: b.most, Line: b.in.Line, File: b.in.File, Text: b.text, Together: n == boundAll || n == boundAtOnce,
+			})
+		}
+	}
+	return list
+}
+
+// limitBudgets appends the budgets of Settings.Limits that a crawler can use.
+func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, verifiable bool) []Budget {
+	states := []verify.State{verify.NoMethod}
+	if verifiable {
+		states = []verify.State{verify.Verified, verify.Unverified}
+	}
+	for i := range e.settings.limits {
+		l := &e.settings.limits[i]
+		for _, state := range states {
+			d := &Decision{Agent: *a, Claim: verify.Result{State: state}}
+			if l.role(d) == free {
+				continue
+			}
+			for _, b := range l.budgets(rules) {
+				n := slices.IndexFunc(l.bounds[:], func(other bound) bool { return other.text == b.Text })
+				b.Key = e.limitKey(new(Request), d, i, n)
+				if slices.ContainsFunc(list, func(other Budget) bool { return other.Key == b.Key }) {
+					continue // all claims share it
+				}
+				b.Pool, b.PerAddr = state == verify.Unverified, !b.Together && (a.RunByAnyone() || e.settings.PerIP)
+				b.InFlight = e.memory.flights.inFlight(b.Key)
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// exceed turns d into a decision to throttle the request because of a limit.
+func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
+	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
+	d.Version, d.Rule, d.Layer, d.Line = nil, nil, LimitLayer, b.in.Line
+}
+
+// Release ends a request that Decide let through: it is no longer in flight, for
+// Limit.AtOnce and Limit.EachAtOnce. Call it once the request has ended, whatever
+// ended it, with the values that Decide got. Without Settings.Limits, and for a
+// request that is refused, it does nothing.
+func (e *Engine) Release(r *Request, d *Decision) {
+	for d.entered != 0 {
+		at := bits.TrailingZeros16(d.entered)
+		d.entered &= d.entered - 1
+		e.memory.flights.leave(e.limitKey(r, d, at/2, boundAtOnce+at%2))
+	}
+}
+
+// flights counts requests in flight by key. It has an entry for each key with such
+// a request, so it is as bounded as these are.
+type flights [64]struct {
+	mu    sync.Mutex
+	count map[throttle.Key]int
+	_     [48]byte // so that no two share a cache line
+}
+
+// enter adds a request, unless there are most.
+func (f *flights) enter(k throttle.Key, most int) bool {
+	s := &f[k[0]%uint64(len(f))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count[k] >= most {
+		return false
+	}
+	if s.count == nil {
+		s.count = make(map[throttle.Key]int)
+	}
+	s.count[k]++
+	return true
+}
+
+// leave removes a request.
+func (f *flights) leave(k throttle.Key) {
+	s := &f[k[0]%uint64(len(f))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count[k]--; s.count[k] <= 0 {
+		delete(s.count, k)
+	}
+}
+
+// inFlight returns the number of requests.
+func (f *flights) inFlight(k throttle.Key) int {
+	s := &f[k[0]%uint64(len(f))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count[k]
+}
