@@ -1,0 +1,103 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// inFlight returns the requests in flight of limits with at_once that hold a crawler.
+func inFlight(t *testing.T, h *Handler, name string) (n int) {
+	t.Helper()
+	engine := h.running.Load().Engine
+	engine.Origins().All(func(origin enforce.Origin, rules *enforce.Rules) {
+		agent := engine.Agent(name, rules)
+		for _, b := range engine.Budgets(origin, &agent, false) {
+			n += b.InFlight
+		}
+	})
+	return n
+}
+
+// Requests that are killed at any stage, 10,000 of them, leave none in flight: by a
+// panic, an error or a refusal of a later handler, by a client that has hung up before,
+// while or after it was held, and by a refusal of this handler.
+func TestKilledRequestsAreNotInFlight(t *testing.T) {
+	h := provisioned(t, &Handler{Settings: config.Settings{
+		Source:     &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.01\n"},
+		CrawlDelay: &config.CrawlDelay{Wait: caddy.Duration(5 * time.Millisecond)},
+		Limits:     []config.Limit{{AtOnce: 30, EachAtOnce: 3, All: "1000/1s"}, {Paths: []string{"/slow"}, AtOnce: 2, Each: "20/1s"}},
+	}})
+	inner := provisioned(t, &Handler{Settings: h.Settings})
+	stages := []caddyhttp.HandlerFunc{
+		func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) },
+		func(http.ResponseWriter, *http.Request) error { panic("a bug") },
+		func(http.ResponseWriter, *http.Request) error { return caddyhttp.Error(502, errors.New("no back end")) },
+		func(w http.ResponseWriter, r *http.Request) error { <-r.Context().Done(); return r.Context().Err() },
+		func(w http.ResponseWriter, r *http.Request) error { w.WriteHeader(503); return nil },
+		func(w http.ResponseWriter, r *http.Request) error { return inner.ServeHTTP(w, r, page) },
+		func(w http.ResponseWriter, r *http.Request) error { time.Sleep(time.Microsecond); return nil },
+	}
+	var passed, refused sync.Map
+	var wg sync.WaitGroup
+	for worker := range 50 {
+		wg.Go(func() {
+			for i := range 200 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rand.IntN(2000)-200)*time.Microsecond)
+				ua := []string{gptbot, bingbot, fmt.Sprintf("Gather%dbot/1.0 (+https://gather.example/bot)", worker), chrome}[i%4]
+				r := request(ua, []string{"/x", "/slow", "/private/x"}[i%3])
+				r = r.WithContext(ctxWithin{r.Context(), ctx})
+				w, stage := httptest.NewRecorder(), (i+worker)%len(stages)
+				func() {
+					defer func() { _ = recover() }()
+					_ = h.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+						passed.Store(stage, true)
+						return stages[stage](w, r)
+					}))
+				}()
+				if w.Code == http.StatusTooManyRequests {
+					refused.Store(w.Body.String(), true)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	for stage := range stages {
+		if _, ok := passed.Load(stage); !ok {
+			t.Errorf("no request reached stage %d", stage)
+		}
+	}
+	if _, ok := refused.Load(answers[enforce.OverLimit].body); !ok {
+		t.Error("no request was over a limit")
+	}
+	for _, name := range []string{"GPTBot", "bingbot", "Gather1bot"} {
+		if n := inFlight(t, h, name); n != 0 {
+			t.Errorf("%s: %d requests in flight", name, n)
+		}
+	}
+	if w := serve(t, h, request(gptbot, "/archive")); w.Code != 200 && w.Code != 429 {
+		t.Errorf("status %d", w.Code)
+	}
+}
+
+// ctxWithin has the values of one context, and ends with another.
+type ctxWithin struct {
+	context.Context
+	end context.Context
+}
+
+func (c ctxWithin) Done() <-chan struct{} { return c.end.Done() }
+func (c ctxWithin) Err() error            { return c.end.Err() }
