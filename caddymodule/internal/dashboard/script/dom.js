@@ -47,11 +47,12 @@ const replace = (e, key, ...children) => {
 	e.dataset.key = key;
 	const focus = e.contains(document.activeElement) && e !== document.activeElement ? document.activeElement : null;
 	const at = [...e.querySelectorAll(controls)].indexOf(focus);
-	const kept = new Map([...e.children].map((child) => [child.outerHTML, child]));
+	const like = (child) => child.className + ' ' + child.textContent;
+	const kept = new Map([...e.children].map((child) => [like(child), child]));
 	const wanted = children.filter(Boolean).map((child) => {
-		const old = kept.get(child.outerHTML);
-		kept.delete(child.outerHTML);
-		return old || child;
+		const old = kept.get(like(child));
+		kept.delete(like(child));
+		return old && old.isEqualNode(child) ? old : child;
 	});
 	for (const child of [...e.childNodes]) if (!wanted.includes(child)) child.remove();
 	wanted.forEach((child, i) => { if (e.children[i] !== child) e.insertBefore(child, e.children[i] || null); });
