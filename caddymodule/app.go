@@ -61,7 +61,7 @@ type App struct {
 	entries    int // the largest max_entries of a handler; 0 if none sets it
 	remembered *enforce.Memory
 	copies     *siteCopies
-	loads      *sync.Map // loadKey to *shed.Load
+	loads      *sync.Map // to *shed.Load
 	log        *zap.Logger
 	cleanup    []func() error
 	storage    func(caddy.Context) certmagic.Storage
@@ -70,9 +70,6 @@ type App struct {
 	// policyWanted is set if a matcher needs the policy of every request, also
 	// of people's.
 	policyWanted atomic.Bool
-
-	// busyWanted is set if a matcher needs to know whether the server is busy.
-	busyWanted atomic.Bool
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool

@@ -131,18 +131,16 @@ func (m *MatchRobots) fields() map[string]*[]string {
 	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
 }
 
+// flags returns the fields without values, by name.
+func (m *MatchRobots) flags() map[string]*bool {
+	return map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor}
+}
+
 // parseField parses the name of a field and its values.
 func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
 	name := d.Val()
-	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor, "suspect": &m.Suspect, "busy": &m.Busy}[name]; flag != nil {
+	if flag := m.flags()[name]; flag != nil {
 		*flag = true
-		return nil
-	}
-	if name == "disallowed" {
-		m.Disallowed = true
-		if d.NextArg() {
-			return d.Errf("disallowed takes no value, not %q", d.Val())
-		}
 		return nil
 	}
 	f, ok := m.fields()[name]
@@ -167,17 +165,12 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
-	if m.Disallowed || m.Busy {
+	if m.Disallowed {
 		app, err := ctx.App("robots")
 		if err != nil {
 			return err
 		}
-		if m.Disallowed {
-			app.(*App).policyWanted.Store(true)
-		}
-		if m.Busy {
-			app.(*App).busyWanted.Store(true)
-		}
+		app.(*App).policyWanted.Store(true)
 	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
@@ -313,7 +306,7 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if flag := map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
+	if flag := m.flags()[words[0]]; flag != nil {
 		if len(words) > 1 {
 			return nil, fmt.Errorf("robots: %s takes no value", words[0])
 		}

@@ -12,12 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// loadKey identifies a Load. It stays the same over a reload with equal settings.
-// The number of Loads is bounded by the configurations that were loaded.
-type loadKey struct{ site, settings string }
-
-// provisionShed sets up the setting shed. The place of the handler is known only
-// when a request comes.
+// provisionShed sets up the setting shed. The Load outlives a reload with equal
+// settings; the number of Loads is bounded by the configurations that were loaded.
+// The place of the handler is known only when a request comes.
 func (h *Handler) provisionShed() {
 	if h.Shed == nil {
 		return
@@ -25,12 +22,8 @@ func (h *Handler) provisionShed() {
 	h.shedOrder = h.Shed.Order()
 	cfg := shed.Config{InFlight: h.Shed.InFlight, Latency: time.Duration(h.Shed.Latency), Steps: len(h.shedOrder.Steps)}
 	h.shedLoad = sync.OnceValue(func() *shed.Load {
-		site := h.app.siteOf(h).Key
-		key := loadKey{fmt.Sprint(site.Handler, site.Hosts), fmt.Sprint(cfg, h.shedOrder.Steps)}
-		load, ok := h.app.loads.Load(key)
-		if !ok {
-			load, _ = h.app.loads.LoadOrStore(key, shed.New(cfg))
-		}
+		key := fmt.Sprint(h.app.siteOf(h).Key, cfg, h.shedOrder.Steps)
+		load, _ := h.app.loads.LoadOrStore(key, shed.New(cfg))
 		return load.(*shed.Load)
 	})
 }
@@ -42,8 +35,7 @@ const (
 	mostShedRetry  = 45 * time.Second
 )
 
-// busyVar is the name of the request variable that is true while the server is
-// busy, where a matcher needs it.
+// busyVar is the name of the request variable that is set while the server is busy.
 const busyVar = "caddy_robots.busy"
 
 // enter counts a request that is let through as in flight. If it is a robot's, and
@@ -54,7 +46,7 @@ func (h *Handler) enter(x *exchange) {
 		return
 	}
 	load, now := h.shedLoad(), x.Time.Add(d.Delay).UnixNano()
-	if h.app.busyWanted.Load() && load.IsBusy() {
+	if load.IsBusy() {
 		x.set(busyVar, true)
 	}
 	if rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect); !isRobot {

@@ -69,11 +69,8 @@ func (s *Shed) check() error {
 	case s.Latency != 0 && (time.Duration(s.Latency) < leastLatency || time.Duration(s.Latency) > mostLatency):
 		return fmt.Errorf("shed latency %s is not between %s and %s", time.Duration(s.Latency), leastLatency, mostLatency)
 	}
-	for i, name := range s.First {
-		switch {
-		case slices.Contains(s.First[:i], name):
-			return fmt.Errorf("shed first: %s is given twice", name)
-		case s.InFlight == 0 && shed.IsProtected(crawler.Purpose(name)):
+	for _, name := range s.First {
+		if s.InFlight == 0 && shed.IsProtected(crawler.Purpose(name)) {
 			return fmt.Errorf("shed first: %s needs in_flight, because robots that bring people to the site are not refused for latency alone", name)
 		}
 	}

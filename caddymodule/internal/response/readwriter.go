@@ -5,14 +5,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/cespare/xxhash/v2"
 )
 
 // ReadWriter is the ResponseWriter for a crawler's GET of /robots.txt. It finds
 // out whether the crawler got the whole file, and which one.
 type ReadWriter struct {
-	caddyhttp.ResponseWriterWrapper
+	Head
 	status  int   // 0 before the header is written
 	length  int64 // Content-Length; -1 if it is not known
 	written int64
@@ -25,7 +24,8 @@ const maxHashed = 1 << 20
 
 // NewReadWriter returns a ReadWriter around w.
 func NewReadWriter(w http.ResponseWriter) *ReadWriter {
-	read := &ReadWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, length: -1}
+	read := &ReadWriter{length: -1}
+	read.Watch(w, read)
 	read.hash.Reset()
 	return read
 }
@@ -52,39 +52,27 @@ func (w *ReadWriter) Read(r *http.Request) bool {
 	return w.status == 0 || w.status == http.StatusNotModified
 }
 
-// WriteHeader implements http.ResponseWriter.
-func (w *ReadWriter) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-		if n, err := strconv.ParseInt(w.Header().Get("Content-Length"), 10, 64); err == nil {
-			w.length = n
-		}
+// Answered implements Observer.
+func (w *ReadWriter) Answered(status int, header http.Header) {
+	w.status = status
+	if n, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64); err == nil {
+		w.length = n
 	}
-	w.ResponseWriterWrapper.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (w *ReadWriter) Write(p []byte) (int, error) {
-	w.begin()
 	if w.written <= maxHashed {
 		_, _ = w.hash.Write(p)
 	}
-	n, err := w.ResponseWriterWrapper.Write(p)
+	n, err := w.Head.Write(p)
 	return n, w.note(int64(n), err)
 }
 
 // ReadFrom implements io.ReaderFrom.
 func (w *ReadWriter) ReadFrom(r io.Reader) (int64, error) {
-	w.begin()
-	n, err := w.ResponseWriterWrapper.ReadFrom(io.TeeReader(r, &w.hash))
+	n, err := w.Head.ReadFrom(io.TeeReader(r, &w.hash))
 	return n, w.note(n, err)
-}
-
-// begin sends the header before the first octet of the body.
-func (w *ReadWriter) begin() {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
 }
 
 // note counts the octets of a write. It returns err.

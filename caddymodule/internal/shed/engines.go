@@ -6,7 +6,7 @@ const (
 	// servedPerLoss is how many requests of a search engine are served for each
 	// one that is refused: it loses a fifth of its requests at most.
 	servedPerLoss = 4
-	// lossMinutes is in how many minutes of a day a search engine may lose
+	// lossMinutes is in how many minutes of a day search engines may lose
 	// requests. Days of 503 cost the site its place in the index.
 	lossMinutes = 120
 	dayMinutes  = 24 * 60
@@ -15,18 +15,8 @@ const (
 // engines has what search engines lost. Claims to be one, that are not verified,
 // count apart. There are as many as protected crawlers in the registry.
 type engines struct {
-	mu   sync.Mutex
-	seen map[engineKey]*engine
-}
-
-type engineKey struct {
-	name     string
-	verified bool
-}
-
-// engine is what one search engine lost.
-type engine struct {
-	served  int                // since the last loss
+	mu      sync.Mutex
+	served  map[Rank]int       // requests since the last loss
 	minutes [lossMinutes]int64 // the last different ones with a loss, since 1970; 0 for none
 	latest  int                // index of the last one
 }
@@ -35,21 +25,8 @@ type engine struct {
 func (e *engines) lose(r Rank, minute int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := engineKey{r.Engine, r.Verified}
-	one := e.seen[key]
-	if one == nil {
-		if e.seen == nil {
-			e.seen = make(map[engineKey]*engine)
-		}
-		one = new(engine)
-		e.seen[key] = one
-	}
-	return one.lose(minute)
-}
-
-func (e *engine) lose(minute int64) bool {
-	if e.served < servedPerLoss {
-		e.served++
+	if e.served[r] < servedPerLoss {
+		e.served[r]++
 		return false
 	}
 	if minute > e.minutes[e.latest] {
@@ -59,6 +36,6 @@ func (e *engine) lose(minute int64) bool {
 		}
 		e.latest, e.minutes[oldest] = oldest, minute
 	}
-	e.served = 0
+	e.served[r] = 0
 	return true
 }

@@ -21,7 +21,8 @@ const (
 	// recently is how long ago a request of a step counts as one of now.
 	recently = 30 * time.Second
 
-	// window is the time that Latency is judged for, by at least leastSamples. The
+	// window is the longest time that Latency is judged for, and half of it the
+	// shortest, by at least leastSamples. The
 	// share of slow samples that is too much is 1/slowShare: the 90th percentile.
 	window       = 10 * time.Second
 	leastSamples = 20
@@ -71,16 +72,14 @@ type Load struct {
 	pages, slow atomic.Int64 // all samples of the latency, and those above Latency
 	since       atomic.Int64 // requests from before do not count as samples
 
-	mu       sync.Mutex // guards the following
-	looked   int64
-	score    int   // towards raiseAfter
-	last     int64 // look under load
-	raised   int64
-	fell     int64
-	calm     time.Duration
-	history  [window/lookEvery + 1]sample // of pages and slow
-	newest   int                          // index in history
-	recorded int                          // number of entries in history
+	mu    sync.Mutex // guards the following
+	score int        // towards raiseAfter
+	last  int64      // look under load
+	fell  int64      // when a step was last let through again; 0 if one was refused since
+	calm  time.Duration
+	// older and newer have the counts of earlier looks: older at the begin of the
+	// window.
+	older, newer sample
 }
 
 // sample has the counts at a time.
@@ -88,7 +87,7 @@ type sample struct{ at, pages, slow int64 }
 
 // New returns a Load.
 func New(cfg Config) *Load {
-	return &Load{Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm}
+	return &Load{Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm, engines: engines{served: make(map[Rank]int)}}
 }
 
 // Enter counts a request that is not refused.
@@ -209,10 +208,8 @@ func (l *Load) look(now int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	looks := int(min(max((now-l.looked)/int64(lookEvery), 1), raiseAfter)) // since the last one
-	l.looked = now
 	slow := l.isSlow(now)
-	if exceeded := l.InFlight > 0 && l.inFlight.Load() > int64(l.InFlight); l.pressed.Swap(false) || exceeded || slow {
+	if l.pressed.Swap(false) || slow {
 		if now-l.last > int64(recently) {
 			l.score = 0
 		}
@@ -222,18 +219,21 @@ func (l *Load) look(now int64) {
 		}
 		return
 	}
-	l.score = max(l.score-looks, 0)
+	l.score = max(l.score-1, 0)
 	if doubled := uint64(now-l.fell) / uint64(l.calm/4); doubled < 32 {
 		l.room.Store(trialRoom << doubled)
 	}
-	quiet := time.Duration(now - max(l.last, l.raised))
-	switch level := l.level.Load(); {
-	case level > 0 && quiet >= l.calm && now-l.fell >= 2*int64(l.calm):
+	quiet := time.Duration(now - l.last)
+	switch level := int(l.level.Load()); {
+	case now-l.fell < 2*int64(l.calm):
+	case level > 0 && quiet >= l.calm:
 		l.fell = now
-		l.tried.Store(level)
+		l.tried.Store(int32(level))
 		l.room.Store(trialRoom)
-		l.change(now, l.seenBelow(int(level), now))
-	case level == 0 && l.busy.Load() != 0 && quiet >= hold && now-l.fell >= 2*int64(l.calm):
+		for level--; level > 0 && !l.isSeen(level, now); level-- {
+		}
+		l.change(now, level)
+	case level == 0 && quiet >= hold:
 		l.busy.Store(0)
 		l.calm = calm
 	}
@@ -242,47 +242,30 @@ func (l *Load) look(now int64) {
 // isSlow reports whether people waited too long in the last window. It needs the
 // lock.
 func (l *Load) isSlow(now int64) bool {
-	if l.Latency == 0 {
-		return false
+	count := sample{now, l.pages.Load(), l.slow.Load()}
+	pages, slow := count.pages-l.older.pages, count.slow-l.older.slow
+	if now-l.newer.at >= int64(window/2) {
+		l.older, l.newer = l.newer, count
 	}
-	n, base := len(l.history), sample{}
-	for i := range l.recorded {
-		if base = l.history[(l.newest-i+n)%n]; now-base.at >= int64(window) {
-			break
-		}
-	}
-	pages, slow := l.record(now)
-	pages, slow = pages-base.pages, slow-base.slow
 	return pages >= leastSamples && slow*slowShare > pages
-}
-
-// record adds the counts of now to the history. It needs the lock.
-func (l *Load) record(now int64) (pages, slow int64) {
-	l.newest, l.recorded = (l.newest+1)%len(l.history), min(l.recorded+1, len(l.history))
-	pages, slow = l.pages.Load(), l.slow.Load()
-	l.history[l.newest] = sample{now, pages, slow}
-	return pages, slow
 }
 
 // raise refuses another step: the first one that robots of now belong to. It needs
 // the lock.
 func (l *Load) raise(now int64) {
-	l.score = 0
-	if l.busy.Load() == 0 {
-		l.busy.Store(now)
-	}
-	if l.fell > l.raised && now-l.fell < int64(l.calm) {
+	l.busy.CompareAndSwap(0, now)
+	if now-l.fell < int64(l.calm) {
 		l.calm = min(2*l.calm, mostCalm)
 	}
+	l.score, l.fell = 0, 0
+	l.tried.Store(0)
 	level := int(l.level.Load())
 	for step := level; step < len(l.seen); step++ {
-		if now-l.seen[step].Load() < int64(recently) {
+		if l.isSeen(step, now) {
 			level = step + 1
 			break
 		}
 	}
-	l.raised = now
-	l.tried.Store(0)
 	l.change(now, level)
 }
 
@@ -291,17 +274,11 @@ func (l *Load) raise(now int64) {
 func (l *Load) change(now int64, level int) {
 	l.level.Store(int32(level))
 	l.since.Store(now)
-	l.recorded = 0
-	l.record(now)
+	l.newer = sample{now, l.pages.Load(), l.slow.Load()}
+	l.older = l.newer
 }
 
-// seenBelow returns the last step below level that robots of now belong to, 0 if
-// there is none.
-func (l *Load) seenBelow(level int, now int64) int {
-	for step := level - 1; step > 0; step-- {
-		if now-l.seen[step].Load() < int64(recently) {
-			return step
-		}
-	}
-	return 0
+// isSeen reports whether robots of now belong to a step.
+func (l *Load) isSeen(step int, now int64) bool {
+	return now-l.seen[step].Load() < int64(recently)
 }

@@ -37,14 +37,14 @@ var kinds = []struct {
 type Order struct {
 	Steps []string // their names, such as "ai-*"
 
-	steps map[string]int // by purpose, SelfDeclared and Suspects
+	steps map[crawler.Purpose]int // by purpose, SelfDeclared and Suspects
 }
 
 // NewOrder returns the order that begins with the given steps: names of kinds,
 // purposes and Suspects. The other kinds follow in the default order. With search,
 // protected crawlers are refused too, and the verified ones are the last step.
 func NewOrder(first []string, search bool) *Order {
-	o := &Order{steps: make(map[string]int)}
+	o := &Order{steps: make(map[crawler.Purpose]int)}
 	for _, name := range first {
 		o.add(name)
 	}
@@ -60,23 +60,17 @@ func NewOrder(first []string, search bool) *Order {
 
 // add adds a step, unless earlier steps have all of it.
 func (o *Order) add(name string) {
-	members := []string{name}
+	members := []crawler.Purpose{crawler.Purpose(name)}
 	for _, k := range kinds {
 		if k.name == name && k.purposes != nil {
-			members = nil
-			for _, p := range k.purposes {
-				members = append(members, string(p))
-			}
+			members = k.purposes
 		}
 	}
-	added := false
+	step := len(o.Steps)
 	for _, m := range members {
 		if _, ok := o.steps[m]; !ok {
-			o.steps[m], added = len(o.Steps), true
+			o.steps[m], o.Steps = step, append(o.Steps[:step], name)
 		}
-	}
-	if added {
-		o.Steps = append(o.Steps, name)
 	}
 }
 
@@ -123,10 +117,30 @@ func (o *Order) RankOf(q *enforce.Request, d *enforce.Decision, isSuspect bool) 
 		return r, false
 	}
 	row := d.Agent.Crawler
-	if d.Claim.State == verify.Impostor {
-		row = nil
+	if row == nil || d.Claim.State == verify.Impostor {
+		return Rank{Step: o.steps[SelfDeclared]}, true
 	}
-	return o.rankOf(row, d.Claim.State == verify.Verified)
+	main := row.Purpose()
+	if row.CountsAs(crawler.Search) {
+		main = crawler.Search
+	}
+	if IsProtected(main) {
+		r = Rank{Engine: row.Name, Verified: d.Claim.State == verify.Verified}
+		if r.Step, ok = o.steps[main]; r.Verified {
+			r.Step = len(o.Steps) - 1
+		}
+		return r, ok
+	}
+	r.Step = len(o.Steps)
+	for _, p := range row.Purposes {
+		if step, ok := o.steps[p]; ok {
+			r.Step = min(r.Step, step)
+		}
+	}
+	if r.Step == len(o.Steps) {
+		r.Step = o.steps[SelfDeclared]
+	}
+	return r, true
 }
 
 // Describe names the step of the client of a request, "" if it is never refused.
@@ -136,32 +150,4 @@ func (o *Order) Describe(q *enforce.Request, d *enforce.Decision) string {
 		return ""
 	}
 	return fmt.Sprintf("step %d of %d: %s", r.Step+1, len(o.Steps), o.Steps[r.Step])
-}
-
-// rankOf returns the place of a crawler of the registry; nil stands for all others.
-func (o *Order) rankOf(row *crawler.Crawler, isVerified bool) (r Rank, ok bool) {
-	if row == nil {
-		return Rank{Step: o.steps[SelfDeclared]}, true
-	}
-	main := row.Purpose()
-	if row.CountsAs(crawler.Search) {
-		main = crawler.Search
-	}
-	if IsProtected(main) {
-		r = Rank{Engine: row.Name, Verified: isVerified}
-		if r.Step, ok = o.steps[string(main)]; isVerified {
-			r.Step = len(o.Steps) - 1
-		}
-		return r, ok
-	}
-	least := -1
-	for _, p := range row.Purposes {
-		if step, ok := o.steps[string(p)]; ok && (least < 0 || step < least) {
-			least = step
-		}
-	}
-	if least < 0 {
-		least = o.steps[SelfDeclared]
-	}
-	return Rank{Step: least}, true
 }
