@@ -248,6 +248,9 @@ func TestCommandsPrint(t *testing.T) {
 		{"check-in-file", 2, "check -a gptbto -r - /a", "User-agent: GPTBto\nDisallow: /\n"},
 		{"check-registry-name", 1, "check -a Seekport -r pace.txt /private/", ""},
 		{"check-control-only", 2, "check -a Google-Extended -r pace.txt /private/", ""},
+		{"check-shed", 0, "check -a GPTBot -c shed.caddyfile -r pace.txt /", ""},
+		{"check-shed-json", 0, "check -a GPTBot -c shed.caddyfile -r pace.txt --json /", ""},
+		{"check-shed-never", 0, "check -a curl -c shed.caddyfile -r pace.txt /", ""},
 		{"check-no-agent", 1, "check -r pace.txt /", ""},
 
 		{"audit", 0, "audit -r AUDIT/robots.txt LOGS/combined.log", ""},

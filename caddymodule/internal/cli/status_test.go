@@ -32,7 +32,10 @@ func enforcing() map[string]any {
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
-			Health: statusapi.Health{OK: true},
+			Health: statusapi.Health{OK: true, Shedding: []statusapi.Shedding{
+				{Sites: []string{"shop.test"}, InFlight: 3},
+				{Sites: []string{"api.test", "www.api.test"}, Since: new(at(14, 2)), InFlight: 70, Refused: []string{"self-declared", "ai-*"}},
+			}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
 			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
@@ -88,6 +91,7 @@ func monitoring() map[string]any {
 // documented is the state that docs/commands.md shows.
 func documented() map[string]any {
 	answers := enforcing()
+	answers["/robots/"].(*statusapi.Summary).Health.Shedding = nil
 	answers["/robots/crawlers"] = &statusapi.Crawlers{Crawlers: []statusapi.Crawler{
 		{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 		{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
