@@ -31,7 +31,7 @@ func enforcing() map[string]any {
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
-			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{OK: true, Shedding: []statusapi.Shedding{
 				{Sites: []string{"shop.test"}, InFlight: 3},
 				{Sites: []string{"api.test", "www.api.test"}, Since: new(at(14, 2)), InFlight: 70, Refused: []string{"self-declared", "ai-*"}},
