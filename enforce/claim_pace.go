@@ -19,7 +19,7 @@ const poolFactor = 10
 // verified the crawler.
 const debtPeriod = time.Hour
 
-// useLists has lists of uses that are free for use.
+// useLists has lists of uses that are free for use, for requests with limits.
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
 // take asks the limiter for one request. The result of verification chooses the
@@ -31,9 +31,12 @@ var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle
 // The request also uses the budgets of the limits in held. If one of them refuses
 // it, over is its line. With isOwn unset, the request uses no budget of its crawler.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision, isOwn bool, held uint8) (res throttle.Result, over *bound) {
-	list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
-	defer useLists.Put(list)
-	uses := list[:0]
+	uses := r.uses[:0]
+	if held != 0 {
+		list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
+		defer useLists.Put(list)
+		uses = list[:0]
+	}
 	var own throttle.Key
 	if isOwn {
 		own = e.budget(r, &d.Agent, d.Limits, 0)

@@ -58,6 +58,8 @@ type Request struct {
 	// Caller is the server that received the request. It may be nil if the
 	// source does not need values from the request's context.
 	Caller Caller
+
+	uses [2]throttle.Use // room for the budgets of its crawler that it uses
 }
 
 // Caller is the server that received a request.
