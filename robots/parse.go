@@ -180,7 +180,7 @@ func (p *parser) refer(value string, line int) {
 		return
 	}
 	r := ref{token: p.agent(token, line, true), word: -1}
-	if word := leadingWord(token); !google && word != "" && len(word) < len(token) {
+	if word := canonical.FirstWord(token); !google && word != "" && len(word) < len(token) {
 		r.word = p.agent(word, line, false)
 	}
 	p.refs = append(p.refs, r)
@@ -314,19 +314,4 @@ func ProductToken(value string) string {
 // excludes octets that start a version, a comment, an address or a pattern.
 func isTokenOctet(c byte) bool {
 	return c >= ' ' && c != 0x7f && strings.IndexByte(`/()[]<>{}*"\,;?=$^|#+`, c) < 0
-}
-
-// leadingWord returns the first word of a product token. A word has letters,
-// digits, `-`, `_` and dots.
-func leadingWord(token string) string {
-	end := 0
-	for end < len(token) && isWordOctet(token[end]) {
-		end++
-	}
-	return strings.TrimRight(token[:end], "-.")
-}
-
-func isWordOctet(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
-		c == '-' || c == '_' || c == '.'
 }

@@ -255,9 +255,7 @@ func (e *evidence) readHost(ua string, start, end int) int {
 // radio reports whether a URL's host ends in .fm. Such hosts usually belong to broadcasts, podcasts and their players.
 func radio(url string) bool {
 	_, host, ok := strings.Cut(url, "://")
-	if i := strings.IndexByte(host, '/'); i >= 0 {
-		host = host[:i]
-	}
+	host, _, _ = strings.Cut(host, "/")
 	return ok && strings.HasSuffix(host, ".fm")
 }
 

@@ -300,3 +300,15 @@ func Lower(s string) string {
 	}
 	return s
 }
+
+// FirstWord returns the first word of a product token. A word has letters, digits,
+// `-`, `_` and dots.
+func FirstWord(token string) string {
+	end := strings.IndexFunc(token, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
+	})
+	if end < 0 {
+		return token
+	}
+	return strings.TrimRight(token[:end], "-.")
+}

@@ -135,7 +135,7 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 			return o.skipValue()
 		}
 		l.request = true
-		return p.request(e, l)
+		return o.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
 	case "resp_headers", "common_log", "bytes_read", "error", "err_id", "err_trace":
 		return o.skipValue()
 	case "status", "http_status", "status_code":
@@ -248,11 +248,6 @@ func (p *caddyLog) finish(e *Entry, l *caddyLine) Problem {
 	return None
 }
 
-// request parses the object "request".
-func (p *caddyLog) request(e *Entry, l *caddyLine) bool {
-	return p.walk.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
-}
-
 // requestMember parses one member of the object "request".
 func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 	o := &p.walk
@@ -263,7 +258,7 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 			return o.skipValue()
 		}
 		l.agent, e.HasFields = true, true
-		return p.headers(e)
+		return o.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
 	case "tls":
 		e.TLS = o.b[o.i] == '{'
 		return o.skipValue()
@@ -316,11 +311,6 @@ func (o *object) string(to *string) bool {
 	b, ok := o.text()
 	*to = view(b)
 	return ok
-}
-
-// headers parses the header fields of the request.
-func (p *caddyLog) headers(e *Entry) bool {
-	return p.walk.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
 }
 
 // header parses one header field of the request.

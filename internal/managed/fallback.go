@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -62,7 +63,7 @@ func (m *merger) round(after *robots.File) (more bool) {
 // the policy applies to.
 func (m *merger) ofTarget(token string) bool {
 	for c := range m.inside {
-		if own := m.ownTokens(c); words.ContainsFold(own, token) || words.ContainsFold(own, firstWord(token)) {
+		if own := m.ownTokens(c); words.ContainsFold(own, token) || words.ContainsFold(own, canonical.FirstWord(token)) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -201,21 +202,9 @@ func (m *merger) replace() {
 	}
 	if len(removed) > 0 {
 		m.kept = m.own.replace(m.settings.Dialect, func(token string) bool {
-			return removed[strings.ToLower(token)] || removed[strings.ToLower(firstWord(token))]
+			return removed[strings.ToLower(token)] || removed[strings.ToLower(canonical.FirstWord(token))]
 		})
 	}
-}
-
-// firstWord returns the first word of a product token. If no line of a file has
-// the whole token, the parser looks for its first word.
-func firstWord(token string) string {
-	end := strings.IndexFunc(token, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
-	})
-	if end < 0 {
-		return token
-	}
-	return strings.TrimRight(token[:end], "-.")
 }
 
 // preferences adds a copy of each group of the site that may crawl, with the

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
@@ -73,7 +74,7 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 		if groups[strings.ToLower(first(row))] {
 			for _, t := range append(row.Tokens(), first(row)) {
 				o.inside[strings.ToLower(t)] = true
-				words[strings.ToLower(firstWord(t))] = true
+				words[strings.ToLower(canonical.FirstWord(t))] = true
 			}
 			continue
 		}
@@ -93,7 +94,7 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 
 // covers reports whether the policy applies to the crawler with a token.
 func (o *outsiders) covers(token string) bool {
-	return o.inside[strings.ToLower(token)] || token != "*" && o.inside[strings.ToLower(firstWord(token))]
+	return o.inside[strings.ToLower(token)] || token != "*" && o.inside[strings.ToLower(canonical.FirstWord(token))]
 }
 
 // unpaced reports whether a limit that the merged file no longer has was a

@@ -138,11 +138,7 @@ func (l *linter) allGroups() []*robots.Group {
 		seen[g] = true
 	}
 	for _, token := range l.file.Tokens() {
-		word := token
-		if i := strings.IndexFunc(token, func(r rune) bool { return !isWord(string(r)) }); i > 0 {
-			word = strings.TrimRight(token[:i], "-.")
-		}
-		if g := l.file.Named(word); g != nil && !seen[g] {
+		if g := l.file.Named(canonical.FirstWord(token)); g != nil && !seen[g] {
 			seen[g] = true
 			list = append(list, g)
 		}

@@ -3,12 +3,14 @@ package proposal
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -182,15 +184,9 @@ const maxQuoted = 5
 
 // quoted lists values without duplicates.
 func quoted(values []string) string {
-	values = slices.Compact(slices.Sorted(slices.Values(values)))
-	rest := ""
-	if len(values) > maxQuoted {
-		rest = fmt.Sprintf(" and %d more", len(values)-maxQuoted)
-		values = values[:maxQuoted]
+	var list []string
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+		list = append(list, strconv.Quote(v))
 	}
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = fmt.Sprintf("%q", v)
-	}
-	return strings.Join(parts, ", ") + rest
+	return words.List(list, maxQuoted)
 }

@@ -1,10 +1,11 @@
 package statusapi
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // AnySite is the name of the site that serves all hosts that no other site names.
@@ -76,14 +77,9 @@ func narrow(reporter Reporter, scope Scope, names []string) (Scope, error) {
 
 // unknownSite returns the error for a site that is not one of those known.
 func unknownSite(name string, known []string) error {
-	var list string
-	switch n := len(known); {
-	case n == 0:
-		list = "there are no sites"
-	case n > maxSitesNamed:
-		list = fmt.Sprintf("the sites are %s and %d more", strings.Join(known[:maxSitesNamed], ", "), n-maxSitesNamed)
-	default:
-		list = "the sites are " + strings.Join(known, ", ")
+	list := "there are no sites"
+	if len(known) > 0 {
+		list = "the sites are " + words.List(known, maxSitesNamed)
 	}
 	return Errorf(http.StatusNotFound, "site=%.100q is not the name of a site with a robots handler: %s", name, list)
 }

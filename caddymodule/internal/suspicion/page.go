@@ -6,7 +6,9 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,9 +31,7 @@ const (
 // text.
 func (s *Suspicion) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Request) error {
 	header := w.Header()
-	for name, value := range refusalHeader {
-		header[name] = value
-	}
+	maps.Copy(header, refusalHeader)
 	var page bytes.Buffer
 	if wantsHTML(r) {
 		header.Set("Content-Type", "text/html; charset=utf-8")
@@ -63,12 +63,7 @@ var refusalHeader = http.Header{
 // wantsHTML reports whether the Accept field names text/html. All browsers send
 // it for a page.
 func wantsHTML(r *http.Request) bool {
-	for _, accept := range r.Header["Accept"] {
-		if strings.Contains(accept, "text/html") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, "text/html") })
 }
 
 // action returns the target of the page's form: the refused URL with the button's
@@ -96,12 +91,8 @@ func (s *Suspicion) pressed(q *enforce.Request, r *http.Request) bool {
 	if token == "" || !v.identify(q) {
 		return false
 	}
-	for _, site := range r.Header["Sec-Fetch-Site"] {
-		if site != "same-origin" {
-			return false
-		}
-	}
-	return s.visitors.pressed(token, &v.request, q.Time)
+	elsewhere := slices.ContainsFunc(r.Header["Sec-Fetch-Site"], func(site string) bool { return site != "same-origin" })
+	return !elsewhere && s.visitors.pressed(token, &v.request, q.Time)
 }
 
 // cutToken returns the button's token, which is at the end of a request target,
