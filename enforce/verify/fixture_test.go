@@ -14,8 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"go.uber.org/goleak"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -22,7 +22,7 @@ const (
 var stateNames = [...]string{NoMethod: "none", Unverified: "unverified", Verified: "verified", Impostor: "impostor"}
 
 // String returns none, unverified, verified or impostor.
-func (s State) String() string { return name(stateNames[:], int(s)) }
+func (s State) String() string { return stateNames[min(s, Impostor)] }
 
 // Method is a method to check a claim.
 type Method uint8
@@ -38,7 +38,7 @@ const (
 var methodNames = [...]string{NoneMethod: "none", ListMethod: "list", DNSMethod: "dns", SignatureMethod: "signature"}
 
 // String returns none, list, dns or signature.
-func (m Method) String() string { return name(methodNames[:], int(m)) }
+func (m Method) String() string { return methodNames[min(m, SignatureMethod)] }
 
 // Reason is why a claim is unverified, as logs and placeholders write it.
 type Reason string
@@ -75,11 +75,4 @@ type Result struct {
 	State  State
 	Method Method // what confirmed the claim; NoneMethod unless State is Verified
 	Reason Reason // why the claim is Unverified; NoReason otherwise
-}
-
-func name(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return ""
 }
