@@ -134,7 +134,6 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules.ID = "" // commands change the settings
 	if rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce
 		return unavailable(header)
 	}
 	header["Content-Type"] = textPlain
-	header.Set("Etag", rules.ETag())
+	header.Set("Etag", `"`+rules.Tag()+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))
 	return nil
 }

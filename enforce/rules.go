@@ -238,12 +238,8 @@ func (p *Rules) Text() []byte { return p.text }
 // SiteText returns the site's own robots.txt. The caller must not change it.
 func (p *Rules) SiteText() []byte { return p.body }
 
-// ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
-// is no file.
-func (p *Rules) ETag() string { return p.etag }
-
-// Tag identifies the version of the file in logs: it is the entity tag without
-// quotes, or "" if there is no file.
+// Tag identifies the version of the file in logs: it is the opaque part of an entity
+// tag of Text (RFC 9110, section 8.8.3), without quotes, or "" if there is no file.
 func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
 
 // GroupCount returns the number of groups in the file.
@@ -295,6 +291,3 @@ func (p *Rules) Unenforceable() []string {
 // requests, because browsers send them: a group for Mozilla would apply to
 // people.
 func (p *Rules) Ignored() []string { return p.matcher.Ignored() }
-
-// Grace returns Settings.Grace.
-func (p *Rules) Grace() Grace { return p.settings.Grace }

@@ -74,7 +74,7 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, statusapi.Grace{
-			Crawler: rules.Grace().String(), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
+			Crawler: cmp.Or(p.Settings.Grace, enforce.GraceSearch.String()), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}
@@ -112,7 +112,7 @@ const maxLinted = 64
 func (c *findingsCache) of(rules *enforce.Rules, registry *crawler.Registry) []statusapi.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	file := lintedFile{rules.ETag(), registry}
+	file := lintedFile{rules.Tag(), registry}
 	if list, ok := c.known[file]; ok {
 		return list
 	}

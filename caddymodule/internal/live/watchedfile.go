@@ -132,7 +132,7 @@ func (f *watchedFile) accept() {
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
 func (f *watchedFile) watch(p *inForce, now time.Time) {
-	mark := mark{p.Last, p.Rules.ETag(), p.engine().Registry()}
+	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
