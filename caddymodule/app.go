@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -379,15 +378,6 @@ func (a *App) metricSites() int {
 		return 0
 	}
 	return cmp.Or(a.Metrics.MaxSites, defaultMetricSites)
-}
-
-// runCleanup calls functions from the last to the first.
-func runCleanup(cleanup []func() error) error {
-	var errs []error
-	for i := len(cleanup) - 1; i >= 0; i-- {
-		errs = append(errs, cleanup[i]())
-	}
-	return errors.Join(errs...)
 }
 
 // Interface guards

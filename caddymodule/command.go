@@ -137,7 +137,6 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
 		return nil, err
 	}
-	rules.ID = "" // a command may put another source in place of the site's
 	site := &cli.Site{Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(), Rules: rules, Sampled: c.isSampled()}
 	if s := h.Suspects; s != nil {
 		traps, err := s.Traps()

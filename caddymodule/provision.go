@@ -367,3 +367,12 @@ func (h *Handler) Cleanup() error {
 	h.cleanup = nil
 	return err
 }
+
+// runCleanup calls functions from the last to the first.
+func runCleanup(cleanup []func() error) error {
+	var errs []error
+	for i := len(cleanup) - 1; i >= 0; i-- {
+		errs = append(errs, cleanup[i]())
+	}
+	return errors.Join(errs...)
+}
