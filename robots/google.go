@@ -101,20 +101,17 @@ type GoogleDifference struct {
 	Line   int    // from 1
 	Ours   string // the line as this package reads it, as a line of robots.txt; "" if ignored
 	Google string // the line as Google's parser reads it; "" if ignored
-	// Kind is the kind of the difference.
-	Kind GoogleDifferenceKind
+	// Kind is GoogleKey or one of the following constants.
+	Kind uint8
 }
 
-// GoogleDifferenceKind is one way in which google/robotstxt differs from RFC
-// 9309.
-type GoogleDifferenceKind uint8
-
+// The ways in which google/robotstxt differs from RFC 9309.
 const (
 	// GoogleKey: Google's parser takes the text before the first colon as the
 	// key, and compares only its start. It reads `Disallow all: /a` as
 	// `Disallow: /a`, and `Disallow /a:/b` as `Disallow: /b`. This package
 	// ignores both lines.
-	GoogleKey GoogleDifferenceKind = iota + 1
+	GoogleKey uint8 = iota + 1
 	// GoogleAgent: Google's parser takes only the leading letters, `_` and `-`
 	// of a User-agent value as the name. It accepts `*` only alone or before an
 	// ASCII blank.
@@ -193,7 +190,7 @@ func googleRelevant(token string) bool {
 
 // compare returns the kind of difference between two readings of one line, 0 if
 // there is none.
-func (c *googleComparison) compare(d Dialect, ours, google *Line) GoogleDifferenceKind {
+func (c *googleComparison) compare(d Dialect, ours, google *Line) uint8 {
 	var token string
 	if ours.Directive == DirectiveUserAgent {
 		token = ProductToken(ours.Value)
