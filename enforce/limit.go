@@ -19,8 +19,8 @@ const MaxLimits = 7
 // Limit limits the requests of crawlers to some paths: those of all crawlers
 // together, and those of each crawler. It holds a request that is let through,
 // and that comes from a client that the robots.txt binds, or would bind if it had
-// a group for `*`: no person, no webhook, no probe, no exempt crawler, and no
-// request of a self-declared robot that is no crawling. Crawlers of the purposes
+// a group for `*`: no person, no webhook, no probe and no exempt crawler. It also
+// holds requests with the reason NotCrawling. Crawlers of the purposes
 // search and ads are not held unless Include names them. Then those that are
 // verified share one budget, all others of them another one, and neither is the
 // budget of the other crawlers.
@@ -189,7 +189,7 @@ func (c *client) isLimited(d *Decision) bool {
 	case isNeverLimited(a):
 		return false
 	case d.Reason != Unbound && d.Reason != NoRules:
-		return d.Reason.hasGroup()
+		return d.Reason.hasGroup() || d.Reason == NotCrawling
 	}
-	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a) && !c.isNoCrawling(a)
+	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a)
 }
