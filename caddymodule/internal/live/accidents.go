@@ -246,9 +246,9 @@ func flooded(a Accident, load *counters.Load) Accident {
 	return a
 }
 
-// in returns the accidents in a scope, one of each Kind and Site, as they were at
+// inScope returns the accidents in a scope, one of each Kind and Site, as they were at
 // the last look. The caller holds mu.
-func (a *Accidents) in(scope statusapi.Scope) (list []Accident) {
+func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
 	for _, one := range a.list {
 		switch {
 		case !scope.All() && !slices.ContainsFunc(one.sites, scope.Site):
@@ -315,7 +315,7 @@ func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
 	if r.app.Active() {
 		a.findAll(r, r.app.Now())
 	}
-	return a.in(scope)
+	return a.inScope(scope)
 }
 
 // CountAccidents returns the number of accidents of each kind.
