@@ -134,6 +134,7 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules.ID = "" // a command may put another source in place of the site's
 	if rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
 		return nil, err
 	}
