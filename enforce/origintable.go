@@ -38,9 +38,9 @@ func newOriginTable() *originTable {
 	return t
 }
 
-func (t *originTable) bucket(o Origin) *bucket { return t.bucketIn(*t.buckets.Load(), o) }
+func (t *originTable) bucket(o *Origin) *bucket { return t.bucketIn(*t.buckets.Load(), o) }
 
-func (t *originTable) bucketIn(buckets []bucket, o Origin) *bucket {
+func (t *originTable) bucketIn(buckets []bucket, o *Origin) *bucket {
 	if len(buckets) == 1 {
 		return &buckets[0]
 	}
@@ -56,7 +56,7 @@ func addTo(b *bucket, e *entry) {
 
 // find returns the entry of an origin, or nil.
 func (t *originTable) find(o Origin) *entry {
-	for l := t.bucket(o).Load(); l != nil; l = l.next.Load() {
+	for l := t.bucket(&o).Load(); l != nil; l = l.next.Load() {
 		if l.origin == o {
 			return l.entry
 		}
@@ -71,17 +71,17 @@ func (t *originTable) insert(e *entry) {
 	if n := len(*t.buckets.Load()); int(t.n.Add(1)) > n && n < maxBuckets {
 		larger := make([]bucket, 4*n)
 		for known := range t.all() {
-			addTo(t.bucketIn(larger, known.origin), known)
+			addTo(t.bucketIn(larger, &known.origin), known)
 		}
 		t.buckets.Store(&larger)
 	}
-	addTo(t.bucket(e.origin), e)
+	addTo(t.bucket(&e.origin), e)
 }
 
 // remove removes an entry. Its link keeps the next one for lookups that are just
 // there.
 func (t *originTable) remove(gone *entry) {
-	b := t.bucket(gone.origin)
+	b := t.bucket(&gone.origin)
 	for l := b.Load(); l != nil; l = b.Load() {
 		if l.entry == gone {
 			b.Store(l.next.Load())
