@@ -88,7 +88,7 @@ func (e *Engine) claimBudget(r *Request, d *Decision) throttle.Key {
 // before the crawler with the budget own was verified.
 func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0] ^ seedDebt }
 
-// poolTerms returns the limits that g sets for all unverified claims to be one
+// poolLimits returns the limits that g sets for all unverified claims to be one
 // crawler together; nil if g sets none.
 func (r *compiledSettings) poolLimits(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()

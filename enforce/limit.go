@@ -135,15 +135,8 @@ func (s *compiledSettings) compileLimits() error {
 
 // roleOf returns the role of a crawler of the registry.
 func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
-	names := func(list []string) (byName, byPurpose bool) {
-		for _, s := range list {
-			byName = byName || registry.Lookup(s) == row
-			byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
-		}
-		return byName, byPurpose
-	}
-	exceptName, exceptPurpose := names(l.Except)
-	includeName, includePurpose := names(l.Include)
+	exceptName, exceptPurpose := lists(registry, l.Except, row)
+	includeName, includePurpose := lists(registry, l.Include, row)
 	harmed := slices.Contains(row.Purposes, crawler.Search) || slices.Contains(row.Purposes, crawler.Ads)
 	switch {
 	case exceptName, !includeName && exceptPurpose, harmed && !includeName && !includePurpose:

@@ -175,7 +175,8 @@ func (r Settings) compileAlone() (*compiledSettings, error) {
 		}
 	}
 	for row := range r.Registry.All() {
-		c.excepted = append(c.excepted, lists(r.Registry, r.Except, row))
+		byName, byPurpose := lists(r.Registry, r.Except, row)
+		c.excepted = append(c.excepted, byName || byPurpose)
 	}
 	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 	var file strings.Builder
@@ -201,9 +202,14 @@ func (r Settings) compileAlone() (*compiledSettings, error) {
 	return c, nil
 }
 
-// lists reports whether a list of names and purposes has a crawler.
-func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return row.CountsAs(crawler.Purpose(s)) || registry.Lookup(s) == row })
+// lists reports whether a list of names and purposes has a crawler by its name, and
+// whether it has one of its purposes.
+func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byName, byPurpose bool) {
+	for _, s := range list {
+		byName = byName || registry.Lookup(s) == row
+		byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
+	}
+	return byName, byPurpose
 }
 
 // monitors reports whether decisions about a are Monitored.

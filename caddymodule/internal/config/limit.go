@@ -130,8 +130,8 @@ func (s *Settings) checkLimits() error {
 		if err := l.check(); err != nil {
 			return fmt.Errorf("limit: %w", err)
 		}
-		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, func(path string) bool { return !slices.Contains(s.exemptPaths(), path) }) {
-			return fmt.Errorf("limit %s never holds a request, because exempt_paths has the same paths", strings.Join(l.Paths, " "))
+		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }) {
+			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(l.Paths, " "))
 		}
 		for _, other := range s.Limits[:i] {
 			if slices.Equal(slices.Sorted(slices.Values(l.Paths)), slices.Sorted(slices.Values(other.Paths))) {
@@ -180,9 +180,14 @@ func (l *Limit) leavesOut(row *crawler.Crawler) bool {
 func (p *parser) limit(_ string, paths []string) error {
 	head, l := p.head, &Limit{Paths: paths}
 	l.File, l.Line = filepath.Base(head.File()), head.Line()
-	rate := func(value string) error {
-		_, err := parseRate(value)
-		return err
+	rate := func(field *string) line {
+		return one(func(name, value string) error {
+			if _, err := parseRate(value); err != nil || value == "" {
+				return fmt.Errorf("%s: %q is not a rate: write it as 30/1m", name, value)
+			}
+			*field = value
+			return nil
+		})
 	}
 	names := func(field *[]string) line {
 		return func(name string, values []string) error {
@@ -191,7 +196,7 @@ func (p *parser) limit(_ string, paths []string) error {
 		}
 	}
 	err := p.block(table{
-		"all": text(&l.All, rate), "each": text(&l.Each, rate),
+		"all": rate(&l.All), "each": rate(&l.Each),
 		"at_once": number(&l.AtOnce, 1, maxAtOnce), "each_at_once": number(&l.EachAtOnce, 1, maxAtOnce),
 		"except": names(&l.Except), "include": names(&l.Include),
 	}, nil)

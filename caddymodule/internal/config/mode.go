@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -31,8 +30,7 @@ func (p *parser) mode(name string, values []string) error {
 			}
 			s.Guard = new(true)
 			p.checkLater(func() error {
-				inherits := p.defaults != nil && p.defaults.Verify != nil && !slices.Contains(p.off, "verify")
-				if s.Verify == nil && !inherits && !p.global {
+				if p.merged().Verify == nil && !p.global {
 					return errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
 				}
 				return nil
@@ -47,6 +45,13 @@ func (p *parser) mode(name string, values []string) error {
 			return words(&s.Enforced, nil)(name, values)
 		},
 	}, nil)
+}
+
+// merged returns the settings with the defaults of the global option.
+func (p *parser) merged() *Settings {
+	s := *p.settings
+	s.AddDefaults(p.defaults, p.off)
+	return &s
 }
 
 // checkLater calls check after the whole block is parsed. Its error gets the place

@@ -80,7 +80,9 @@ func TestLimitErrors(t *testing.T) {
 		"limit /a {\nat_once 2\neach_at_once 2\n}":                "each_at_once 2 limits nothing, because at_once 2 is not more",
 		"limit /a /b {\nall 1/1m\n}\nlimit /b /a {\nat_once 1\n}": "limit is given twice for /b /a: write one block with the lines of both, at Testfile:5",
 		"limit {\nall 1/1m\n}\nlimit {\nat_once 1\n}":             "limit is given twice for the whole site",
-		"limit /.well-known/* {\nall 1/1m\n}":                     "limit /.well-known/* never holds a request, because exempt_paths has the same paths",
+		"limit /.well-known/* {\nall 1/1m\n}":                     "limit /.well-known/* never holds a request, because its paths are exempt",
+		"limit /robots.txt {\nall 1/1m\n}":                        "limit /robots.txt never holds a request, because its paths are exempt",
+		"limit {\nall 0/1m\n}":                                    `all: "0/1m" is not a rate: write it as 30/1m, at Testfile:3`,
 		"limit /1 {\nall 1/1m\n}" + manyLimits(7):                 "there are 8 limits: at most 7 are possible",
 	} {
 		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)

@@ -115,13 +115,12 @@ func (p *parser) shed(_ string, args []string) error {
 		"in_flight": number(&s.InFlight, 1, maxInFlight),
 		"latency":   duration(&s.Latency, leastLatency),
 		"first": func(name string, values []string) error {
-			here := *p.Dispenser
-			p.later = append(p.later, func() error {
-				registry, complete := p.knownRegistry()
-				if !complete {
-					return nil
+			p.checkNames(s.CheckFirst)
+			p.checkLater(func() error {
+				if slices.Contains(values, "suspects") && p.merged().Suspects == nil && !p.global {
+					return errors.New("shed first: suspects needs the line suspects, which finds them")
 				}
-				return place(&here, s.CheckFirst(registry))
+				return nil
 			})
 			return words(&s.First, nil)(name, values)
 		},

@@ -21,6 +21,7 @@ func TestShedErrors(t *testing.T) {
 		"shed {\nlatency 2s\nfirst shopping\n}": "shopping needs in_flight",
 		"shed {\nin_flight 9\nfirst seo\nfirst ai-*\n}": "first is given twice",
 		"shed {\nin_flight 9\nfirst ai-trainig\n}":      `shed first "ai-trainig": no crawler has this purpose: did you mean ai-training?, at Testfile:4`,
+		"shed {\nin_flight 9\nfirst suspects\n}":        "suspects needs the line suspects, which finds them, at Testfile:4",
 		"shed {\nin_flight 9\nfirst suspect\n}":         "did you mean suspects?, at Testfile:4",
 		"shed {\nin_fligt 9\n}":                         `unknown subdirective "in_fligt": did you mean in_flight?`,
 	} {

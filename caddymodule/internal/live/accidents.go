@@ -67,6 +67,7 @@ type Accidents struct {
 	files map[originID]*watchedFile
 	looks int                      // for accidents
 	list  []Accident               // at the last look; those with the same Kind and Site together
+	loads []*counters.Load         // at the last look
 	told  map[accidentKey]Accident // of the news
 	times []time.Time              // of the news of the last hour
 }
@@ -93,7 +94,8 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 		}
 	}
 	list = append(list, guard(r, list, now)...)
-	list = append(list, loadAccidents(r.app.Counters.Loads(floodLeast), open, now)...)
+	a.loads = r.app.Counters.Loads(floodLeast)
+	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
 	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
 		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {

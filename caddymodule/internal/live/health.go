@@ -53,9 +53,12 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 }
 
 // busyProblems returns the crawlers that would be a flood if their usual rate were
-// known and low.
+// known and low, as they were at the last look for accidents.
 func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for _, load := range r.app.Counters.Loads(floodLeast) {
+	a := r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, load := range a.loads {
 		most := mostOf(load, 0)
 		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Site(load.Site) {
 			continue
