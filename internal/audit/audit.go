@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Options configure an audit.
@@ -30,6 +31,8 @@ type Options struct {
 	// rules has not checked yet, with published lists and DNS. It stops after 5
 	// minutes or 10,000 addresses.
 	Verify bool
+	// Lint are the options of the linter, which says why lines never applied.
+	Lint []lint.Option
 	// Full shows client addresses and the values of queries, which are masked
 	// otherwise.
 	Full bool

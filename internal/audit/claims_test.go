@@ -98,6 +98,9 @@ func TestClaims(t *testing.T) {
 		if impostors := list.Impostor; impostors != 1 && !once {
 			t.Errorf("%d impostors of ListBot", impostors)
 		}
+		if list.VerifiedRefused != 1 || list.ClaimsRefused != 0 || r.Findings[1].Paste != "verify\nexempt ListBot" {
+			t.Errorf("once %v: %d verified and %d claims refused; %+v", once, list.VerifiedRefused, list.ClaimsRefused, r.Findings[1])
+		}
 		if p.asked.Load() != 2 {
 			t.Errorf("once %v: %d DNS lookups, want 2", once, p.asked.Load())
 		}
@@ -115,6 +118,19 @@ func TestImpostorsAreNoSearchEngines(t *testing.T) {
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: sites, Compare: true, Verify: true, Now: func() time.Time { return claimsTime }})
 	if w := r.WouldHave; w.Denied != 2 || w.Search != 1 || len(w.Purposes) != 2 || r.Against.Search != 1 || r.Against.SearchWas != 0 {
 		t.Errorf("%+v, %+v", w, r.Against)
+	}
+	r = mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log[:strings.Index(log, "192.0.2.9")]))}, Sites: sites, Verify: true, Now: func() time.Time { return claimsTime }})
+	if f := r.Findings[1]; crawlerOf(t, r, "ListBot").Denied != 1 || f.Change+f.Paste != "" {
+		t.Errorf("only impostors are refused: %+v", f)
+	}
+}
+
+// Nobody is exempt by a claim alone.
+func TestClaimsAreNotExempt(t *testing.T) {
+	log := strings.ReplaceAll(claimsLog, "192.0.2.9", "10.0.0.2") // can't be verified
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
+	if f, c := r.Findings[1], crawlerOf(t, r, "ListBot"); c.ClaimsRefused != 1 || c.VerifiedRefused != 0 || f.Paste != "" || !strings.Contains(f.Change, "change nothing") {
+		t.Errorf("%+v %+v", f, c)
 	}
 }
 

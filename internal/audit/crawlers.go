@@ -41,6 +41,12 @@ type Crawler struct {
 	// the number of those that would have got 429.
 	Denied    int64 `json:"denied"`
 	Throttled int64 `json:"throttled"`
+	// VerifiedRefused is the number of these from the crawler's own addresses, and
+	// ClaimsRefused from clients that only claim to be a crawler of the registry.
+	// Impostors are in neither, nor what the pace of a group refused that names the
+	// crawler.
+	VerifiedRefused int64 `json:"verified_refused"`
+	ClaimsRefused   int64 `json:"claims_refused"`
 	// RobotsTxtReads is the number of requests for /robots.txt.
 	RobotsTxtReads int64 `json:"robots_txt_reads"`
 	// Verified is the number of requests from the crawler's own addresses, Impostor
@@ -118,6 +124,7 @@ type crawlerTally struct {
 	statuses  [6]int64
 	period    span
 	addresses distinct
+	halfHours [3]halfHour // the one with most requests, and the last two
 	groups    map[groupKey]*groupTally
 	paces     map[groupKey]*paceTally
 }
@@ -195,6 +202,8 @@ func (t *crawlerTally) add(o *crawlerTally) {
 	t.Bytes += o.Bytes
 	t.Denied += o.Denied
 	t.Throttled += o.Throttled
+	t.VerifiedRefused += o.VerifiedRefused
+	t.ClaimsRefused += o.ClaimsRefused
 	t.RobotsTxtReads += o.RobotsTxtReads
 	t.Verified += o.Verified
 	t.Impostor += o.Impostor
@@ -225,6 +234,7 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.period.add(e.At)
+		t.atHalfHour(e.At).requests++
 	}
 	if d.Group != nil && v.source != nil {
 		t.group(v).applied++
@@ -245,16 +255,28 @@ func (t *crawlerTally) group(v *judgement) *groupTally {
 
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, mask masker) {
-	if d := &v.now; d.Group != nil && (d.Rule != nil || d.Action == enforce.Throttle) { // a hidden rule has no Rule
+	d := &v.now
+	if d.Group != nil && (d.Rule != nil || d.Action == enforce.Throttle) { // a hidden rule has no Rule
 		t.group(v).refused++
 	}
-	if v.now.Action == enforce.Deny {
+	if d.Action == enforce.Deny {
 		t.Denied++
 	} else {
 		t.Throttled++
 	}
+	if v.timed {
+		t.atHalfHour(v.at).refused++
+	}
+	paced := d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime
+	switch {
+	case !t.Known || d.Claim.State == verify.Impostor || paced && d.Group != d.Rules.File().Star():
+	case d.Claim.State == verify.Verified:
+		t.VerifiedRefused++
+	default:
+		t.ClaimsRefused++
+	}
 	if len(t.Refused) < maxRefused {
-		t.Refused = append(t.Refused, mask.example(v, v.source.verdict(&v.now)))
+		t.Refused = append(t.Refused, mask.example(v, v.source.verdict(d)))
 	}
 }
 

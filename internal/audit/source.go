@@ -62,6 +62,10 @@ type Line struct {
 	// Crawlers are the crawlers of these requests, ordered by Applied, most first, at
 	// most 50.
 	Crawlers []LineCrawler `json:"crawlers"`
+	// Why says why Applied is 0; "" otherwise.
+	Why string `json:"why,omitempty"`
+
+	instead string // the line as it should be, if the linter knows; "" otherwise
 }
 
 // LineCrawler counts the requests of one crawler that a rule decided and would have

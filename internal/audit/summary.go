@@ -22,7 +22,9 @@ func (a *auditor) report() *Report {
 		r.Estimates = append(r.Estimates, "addresses")
 	}
 	a.crawlers.report(r)
+	requests := a.crawlers.requestsByToken()
 	for _, src := range a.allSources() {
+		src.explainNever(a.options.Lint, requests[src])
 		one, rules := src.report()
 		r.Sources = append(r.Sources, one)
 		r.RobotsLines = append(r.RobotsLines, rules...)
@@ -35,7 +37,7 @@ func (a *auditor) report() *Report {
 		a.suspects.report(r)
 	}
 	r.Warnings = a.warnings(r)
-	r.Summary = a.summary(r)
+	r.Summary, r.Findings = a.summary(r), a.findings(r)
 	return r
 }
 
@@ -56,6 +58,8 @@ func (a *auditor) summary(r *Report) []string {
 		search := fmt.Sprintf("%s of search engines", n(w.Search))
 		if r.Verified && w.Search > 0 {
 			search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
+		} else if w.Search > 0 {
+			search += ", by their own claim"
 		}
 		list = append(list, fmt.Sprintf("%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}

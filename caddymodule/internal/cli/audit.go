@@ -10,9 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // auditOptions has the flags of `caddy robots audit`.
@@ -58,7 +61,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	}
 	options := audit.Options{
 		Files: files, Format: o.format, Zone: o.location, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
-		Progress: progressOn(cmd.ErrOrStderr(), size),
+		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File
 	if o.html != "" {

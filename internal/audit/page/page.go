@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -32,6 +33,7 @@ func Write(w io.Writer, r *audit.Report) error {
 		"count":       words.Count[int64],
 		"has":         slices.Contains[[]string],
 		"octets":      words.Octets,
+		"split":       func(s string) []string { return strings.Split(s, "\n") },
 		"plural":      words.Plural[int64],
 		"lines":       words.Plural[int],
 		"name":        func(s string) template.HTML { return strange(maxName, s) },

@@ -146,9 +146,9 @@ func TestCrawlers(t *testing.T) {
 		t.Fatalf("%d rows for %d crawlers", len(rows), len(r.Crawlers))
 	}
 	for _, want := range [][]string{
-		{"GooglebotGoogle", "search", "21,804", "", "118", "0", "21,490", "214", "Googlebot", "64", "873", "854 MB", "≈ 61"},
-		{"no User-Agent", "HTTP library", "644", "", "0", "0", "0", "0", "", "2", "27", "12 MB", "≈ 97"},
-		{"others: self-declared robot", "self-declared robot", "218", "", "12", "3", "0", "0", "*", "5", "0", "1.8 MB", "≈ 64"},
+		{"GooglebotGoogle", "search", "21,804", "", "118", "0", "21,490", "118", "214", "Googlebot", "64", "873", "854 MB", "≈ 61"},
+		{"no User-Agent", "HTTP library", "644", "", "0", "0", "0", "0", "0", "", "2", "27", "12 MB", "≈ 97"},
+		{"others: self-declared robot", "self-declared robot", "218", "", "12", "3", "0", "0", "0", "*", "5", "0", "1.8 MB", "≈ 64"},
 	} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, want) }) {
 			t.Errorf("no row %q in\n%q", want, rows)
@@ -162,6 +162,28 @@ func TestCrawlers(t *testing.T) {
 	}
 	if want := []string{"pass 0% 1%", "deny 1% 99.65%"}; !slices.Equal(parts, want) {
 		t.Errorf("bar %q, want %q", parts, want)
+	}
+}
+
+// The page begins with the three findings, each with the text to paste.
+func TestFindings(t *testing.T) {
+	r := sample(t)
+	doc := written(t, r)
+	main := byID(t, doc, "content")
+	if first := all(main, "section")[0]; attr(first, "id") != "findings" {
+		t.Fatalf("the page begins with %q", attr(first, "id"))
+	}
+	items := all(byID(t, doc, "findings"), "li")
+	for i, f := range r.Findings {
+		if got, want := wordsOf(items[i]), strings.Join(strings.Fields(f.Text+f.Change+f.Paste), " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	r.Findings = nil
+	for d := range written(t, r).Descendants() {
+		if attr(d, "id") == "findings" {
+			t.Error("a page without findings has their section")
+		}
 	}
 }
 
@@ -200,7 +222,7 @@ func TestListing(t *testing.T) {
 	for line, want := range map[int][]string{
 		2:  {"2", "", "", "", "User-agent: *", ""},
 		3:  {"3", "640", "640", "", "Disallow: /cart/", "bingbot 210, PriceSpider 201, ClaudeBot 96, PetalBot 88, 2 others"},
-		8:  {"8", "0", "0", "", "Disallow: /old-shop/", "never applied"},
+		8:  {"8", "0", "0", "", "Disallow: /old-shop/", "never applied: no robot requested such a path"},
 		14: {"14", "27,171", "27,171", "", "Disallow: /", "GPTBot 18,169, Bytespider 6,904, CCBot 2,098"},
 	} {
 		if !slices.Equal(rows[line-1], want) {

@@ -31,6 +31,8 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"count":        words.Count[int64],
 		"plural":       func(n int64, what string) string { return words.Plural(n, what, what+"s") },
 		"octets":       words.Octets,
+		"number":       func(i int) int { return i + 1 },
+		"lines":        func(s string) []string { return strings.Split(s, "\n") },
 		"moment":       moment,
 		"seconds":      seconds,
 		"counts":       counts,

@@ -11,7 +11,7 @@ import (
 // of a policy in JSON have no line numbers.
 func TestAuditShowsUnusedRulesOnce(t *testing.T) {
 	r := &audit.Report{Requests: 1, Sources: []audit.Source{{Name: "robots.txt", State: "loaded"}}, RobotsLines: []audit.Line{
-		{Layer: "file", Line: 2, TextLine: 2, Text: "Disallow: /a"},
+		{Layer: "file", Line: 2, TextLine: 2, Text: "Disallow: /a", Why: "nobody came"},
 		{Layer: "file", Line: 2, TextLine: 9, Text: "Disallow: /a"},
 		{Layer: "file", Line: 3, TextLine: 3, Text: "Disallow: /b", Applied: 1},
 		{Layer: "file", Line: 3, TextLine: 10, Text: "Disallow: /b"},
@@ -24,8 +24,8 @@ func TestAuditShowsUnusedRulesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-           line  rule that never applied
-              2  Disallow: /a
+           line  rule that never applied  why
+              2  Disallow: /a             nobody came
     Caddyfile:7  Disallow: /
   configuration  Disallow: /c
   configuration  Disallow: /d

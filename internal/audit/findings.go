@@ -1,0 +1,221 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Finding answers one of the three questions that the report opens with. All three
+// are in every report that has requests.
+type Finding struct {
+	// Code identifies the question.
+	//
+	//   - worst_half_hour: which crawler sent most requests in half an hour, and when
+	//   - search_refused: which search engines would have been refused, and by which lines
+	//   - never_applied: which lines of robots.txt applied to no request, and why
+	Code string `json:"code"`
+	Text string `json:"text"` // the answer, in English
+	// Change says what to change, and where; "" if nothing should change.
+	Change string `json:"change,omitempty"`
+	// Paste is the text for that place; "" if there is none. It never disallows
+	// anything to a search engine, and never exempts a crawler that is not verified.
+	Paste string `json:"paste,omitempty"`
+}
+
+// findings returns the findings of a report.
+func (a *auditor) findings(r *Report) []Finding {
+	if r.Requests == 0 {
+		return []Finding{}
+	}
+	tallies := a.crawlers.all()
+	return []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
+}
+
+// halfHour counts the requests of a crawler in half an hour.
+type halfHour struct{ start, requests, refused int64 } // start in half hours since 1970
+
+// atHalfHour returns the half hour of a time in nanoseconds since 1970. It keeps the
+// last two and the one with most requests, because the verdict on a request comes up
+// to reorderWindow later.
+func (t *crawlerTally) atHalfHour(nanos int64) *halfHour {
+	start := nanos / int64(30*time.Minute)
+	for i := range t.halfHours {
+		if t.halfHours[i].start == start {
+			return &t.halfHours[i]
+		}
+	}
+	worst, last, now := &t.halfHours[0], &t.halfHours[1], &t.halfHours[2]
+	if last.requests > worst.requests {
+		*worst = *last
+	}
+	*last, *now = *now, halfHour{start: start}
+	return now
+}
+
+// worst returns the half hour with most requests.
+func (t *crawlerTally) worst() halfHour {
+	return slices.MaxFunc(t.halfHours[:], func(a, b halfHour) int { return cmp.Compare(a.requests, b.requests) })
+}
+
+// proposedRate is the rate of each crawler, in requests a minute, that the proposed
+// limit allows.
+const proposedRate = 30
+
+// worstHalfHour says which crawler sent most requests in half an hour.
+func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
+	f := Finding{Code: "worst_half_hour"}
+	var who *crawlerTally
+	for _, t := range tallies {
+		if !t.Rest && t.class != crawler.Probe && t.worst().requests > 0 && (who == nil || t.worst().requests > who.worst().requests) {
+			who = t
+		}
+	}
+	if who == nil {
+		f.Text = "The worst half hour is not known: the log has no robot with the times of its requests."
+		return f
+	}
+	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
+	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name, words.Plural(h.requests, "request", "requests"))
+	if rate := h.requests / 30; rate > 0 {
+		f.Text += fmt.Sprintf(", %s a minute", words.Count(rate))
+	}
+	if h.refused > 0 {
+		f.Text += fmt.Sprintf("; %s of them would have been refused", words.Count(h.refused))
+		if lines := a.linesRefusing(who); len(lines) > 0 {
+			f.Text += ", most by " + lines[0].place
+		}
+	}
+	f.Text += "."
+	switch {
+	case h.requests <= 30*proposedRate:
+		f.Text += " That is slow enough."
+	case 2*h.refused >= h.requests:
+		f.Change = "Enforce robots.txt as it is: it refuses most of them."
+	case who.isSearch():
+		f.Change = "It calls itself a search engine: do not refuse it, but set a slower rate in its tools for webmasters."
+	case who.class == crawler.Library || who.class == crawler.Program || who.class == crawler.Webhook || who.class == crawler.UserTriggered:
+		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
+	default:
+		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. In the robots block of the Caddyfile:", proposedRate)
+		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", proposedRate)
+	}
+	return f
+}
+
+// lineRefusing is a line with the number of requests of some crawlers that it would
+// have refused.
+type lineRefusing struct {
+	place   string
+	refused int64
+	named   bool // its group names the crawlers
+}
+
+// linesRefusing returns the lines that would have refused requests of crawlers, those
+// with most of them first.
+func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) {
+	for _, src := range a.allSources() {
+		for _, rule := range src.rules {
+			l := lineRefusing{place: a.place(src.Name, &rule.rule), named: rule.rule.Layer == enforce.FileLayer.String() && rule.rule.Group != "*"}
+			for _, t := range tallies {
+				if n := rule.crawlers[t]; n != nil {
+					l.refused += n.Denied
+				}
+			}
+			if l.refused > 0 {
+				list = append(list, l)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b lineRefusing) int {
+		return cmp.Or(cmp.Compare(b.refused, a.refused), strings.Compare(a.place, b.place))
+	})
+	return list
+}
+
+// place returns the place of a line of a source in words, with its text. Hidden paths
+// are not shown.
+func (a *auditor) place(source string, l *Line) string {
+	text := fmt.Sprintf("line %d", l.Line)
+	switch {
+	case l.Layer != enforce.FileLayer.String():
+		text += " of " + cmp.Or(l.File, "the configuration")
+	case len(a.allSources()) > 1:
+		text += " of " + source
+	}
+	if l.Layer == enforce.HiddenLayer.String() {
+		return text + " (a hidden path)"
+	}
+	return text + " (" + shortened(l.Text) + ")"
+}
+
+// searchRefused says which search engines would have been refused, and by which lines.
+func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
+	f := Finding{Code: "search_refused"}
+	var who, refused, verified []string
+	var engines []*crawlerTally
+	for _, t := range tallies {
+		if !t.isSearch() {
+			continue
+		}
+		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, words.Plural(t.Requests, "request", "requests"), words.Count(t.Verified)))
+		if n := t.VerifiedRefused + t.ClaimsRefused; n > 0 {
+			engines = append(engines, t)
+			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))
+		}
+		if t.VerifiedRefused > 0 {
+			verified = append(verified, quotedName(t.Name))
+		}
+	}
+	switch {
+	case r.WouldHave.Judged == 0:
+		f.Text = "Search engines: not known, because no robots.txt is known."
+	case len(who) == 0:
+		f.Text = "Search engines: none is in this log."
+	case len(engines) == 0:
+		f.Text = "Search engines: no request would have been refused. They are " + words.List(who, 5) + "."
+	default:
+		f.Text = "Search engines: these requests would have been refused: " + words.List(refused, 5)
+	}
+	if len(engines) == 0 {
+		return f
+	}
+	var places []string
+	named := true
+	for _, l := range a.linesRefusing(engines...) {
+		places = append(places, fmt.Sprintf("%s: %s", l.place, words.Count(l.refused)))
+		named = named && l.named
+	}
+	if len(places) > 0 {
+		f.Text += "; by " + words.List(places, 3)
+	}
+	f.Text += "."
+	switch {
+	case named && len(places) > 0:
+		f.Change = "These groups name the search engines, so this seems to be meant. If not, delete these lines."
+	case len(verified) > 0:
+		f.Change = "If these pages should be found, exempt the verified search engines from the rules. In the robots block of the Caddyfile:"
+		f.Paste = "verify\nexempt " + strings.Join(verified, " ")
+	case r.Verified:
+		f.Change = "None of these clients is verified, so this harms no search engine that is known: change nothing for them."
+	default:
+		f.Change = "Anybody can call themselves a search engine: before you change anything, run this command again with --verify."
+	}
+	return f
+}
+
+// quotedName returns a name as a word of the Caddyfile.
+func quotedName(name string) string {
+	if strings.ContainsAny(name, " \t\"`{}#") {
+		return strconv.Quote(name)
+	}
+	return name
+}

@@ -1,0 +1,78 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+)
+
+// requestsOf returns lines of a log: n requests within the minutes from a time of day,
+// evenly distributed.
+func requestsOf(n int, agent, path string, hour, minute, minutes int) string {
+	var b strings.Builder
+	for i := range n {
+		s := (hour*60+minute)*60 + i*minutes*60/n
+		fmt.Fprintf(&b, "192.0.2.1 - - [07/Nov/2026:%02d:%02d:%02d +0000] \"GET %s HTTP/1.1\" 200 5 \"-\" %q\n", s/3600, s/60%60, s%60, path, agent)
+	}
+	return b.String()
+}
+
+const (
+	bytespider = "Mozilla/5.0 (compatible; Bytespider; https://zhanzhang.toutiao.com/)"
+	googlebot  = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	ahrefs     = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
+)
+
+// Each finding says what it is, what to change, and the text to paste.
+func TestFindings(t *testing.T) {
+	for _, tt := range []struct {
+		name, robots, log string
+		finding           int
+		text, change      string // parts of them
+		paste             string
+	}{
+		{"the half hour with most requests of one crawler", "User-agent: *\nDisallow: /private/\n",
+			requestsOf(1000, ahrefs, "/", 1, 0, 300) + requestsOf(1200, bytespider, "/", 9, 30, 30) + requestsOf(400, bytespider, "/", 10, 0, 30), 0,
+			"began on 7 November 2026 at 09:30 UTC: Bytespider sent 1,200 requests, 40 a minute.", "Limit each crawler to 30 requests a minute", "limit {\n\teach 30/1m\n}"},
+		{"robots.txt refuses most of them already", "User-agent: Bytespider\nDisallow: /\n", requestsOf(1200, bytespider, "/", 9, 30, 30), 0,
+			"1,200 of them would have been refused, most by line 2 (Disallow: /).", "Enforce robots.txt as it is", ""},
+		{"a pace that harms nobody", "User-agent: *\nDisallow: /private/\n", requestsOf(900, bytespider, "/", 9, 30, 30), 0, "30 a minute. That is slow enough.", "", ""},
+		{"a search engine is not limited", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, googlebot, "/", 9, 30, 30), 0, "Googlebot sent 1,200", "tools for webmasters", ""},
+		{"nor is a library, which may be a client of an API", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "python-requests/2.31", "/", 9, 30, 30), 0, "python-requests sent 1,200", "Find out who it is", ""},
+		{"nor is a probe, which is never the worst", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/", 9, 30, 30) + requestsOf(3, bytespider, "/", 9, 30, 1), 0, "Bytespider sent 3 requests", "", ""},
+		{"no robots", "User-agent: *\nDisallow: /private/\n", requestsOf(3, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "/", 9, 30, 1), 0, "The worst half hour is not known", "", ""},
+
+		{"search engines that only claim to be one", "User-agent: *\nDisallow: /private/\n", requestsOf(5, googlebot, "/private/a", 9, 0, 5) + requestsOf(2, googlebot, "/", 9, 10, 5), 1,
+			"5 of Googlebot (0 verified); by line 2 (Disallow: /private/): 5.", "run this command again with --verify", ""},
+		{"a group that names the search engine", "User-agent: Googlebot\nDisallow: /private/\n", requestsOf(5, googlebot, "/private/a", 9, 0, 5), 1,
+			"5 of Googlebot (0 verified); by line 2", "seems to be meant", ""},
+		{"the pace of a group that names it is no alarm", "User-agent: bingbot\nCrawl-delay: 60\n", requestsOf(5, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/a", 9, 0, 1), 1,
+			"no request would have been refused. They are bingbot (5 requests, 0 verified).", "", ""},
+		{"none is refused", "User-agent: *\nDisallow: /private/\n", requestsOf(5, googlebot, "/a", 9, 0, 1), 1, "no request would have been refused. They are Googlebot (5 requests, 0 verified).", "", ""},
+		{"none is there", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/a", 9, 0, 1), 1, "Search engines: none is in this log.", "", ""},
+
+		{"lines that the linter explains", "User-agent: *\nDisallow: private/\n\nUser-agent: AhrefsBot\nDisallow: /\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), 2,
+			"Of 2 lines, 2 never applied: line 2 (Disallow: private/), because ", "If line 2 (Disallow: private/) should apply, write instead:", "Disallow: /private/"},
+		{"lines whose crawlers did not come", "User-agent: *\nDisallow: /private/\n\nUser-agent: AhrefsBot\nDisallow: /\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), 2,
+			"Of 2 lines, 1 never applied: line 5 (Disallow: /), because no crawler of its group is in the log.", "", ""},
+		{"lines whose paths nobody requested", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/", 9, 0, 1), 2,
+			"because its group applied to 5 requests, but the line to none of them.", "", ""},
+		{"another line decides", "User-agent: *\nDisallow: /a/\nAllow: /*/\n", requestsOf(5, bytespider, "/a/", 9, 0, 1), 2, "line 2 (Disallow: /a/), because line 3", "", ""},
+		{"a corrected line is not proposed to a search engine", "User-agent: Googlebot\nDisallow: private/\n", requestsOf(5, googlebot, "/private/", 9, 0, 1), 2, "line 2 (Disallow: private/), because", "", ""},
+		{"all lines applied", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), 2, "Lines that never applied: none.", "", ""},
+		{"no rules", "# none\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), 2, "not known, because no robots.txt with rules is known", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(tt.log))}, Sites: oneSite(tt.robots)})
+			if len(r.Findings) != 3 {
+				t.Fatalf("%d findings", len(r.Findings))
+			}
+			f := r.Findings[tt.finding]
+			if !strings.Contains(f.Text, tt.text) || !strings.Contains(f.Change, tt.change) || tt.change == "" && f.Change != "" || f.Paste != tt.paste {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
