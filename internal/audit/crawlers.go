@@ -69,8 +69,8 @@ type Crawler struct {
 	GroupSource int    `json:"group_source"`
 	GroupLine   int    `json:"group_line"`
 	// Reads are its requests for /robots.txt, in the order of the log, at most 200.
-	// If there are more, one element stands for several in a row with the same status
-	// and host.
+	// If there are more, one element stands for several with the same status that are
+	// close together. Its Host is "" if they are for several hosts.
 	Reads []RobotsTxtRead `json:"reads"`
 	// Pace is the pace of the crawler and the limit for it; nil without a limit.
 	Pace *Pace `json:"pace,omitempty"`
@@ -78,7 +78,7 @@ type Crawler struct {
 	Refused []Example `json:"refused"`
 }
 
-// RobotsTxtRead is one request for /robots.txt, or several in a row.
+// RobotsTxtRead is one request for /robots.txt, or several that are close together.
 type RobotsTxtRead struct {
 	Time   time.Time `json:"time"`  // of the first
 	Until  time.Time `json:"until"` // of the last
@@ -280,34 +280,46 @@ func (t *crawlerTally) countRefused(v *judgement, mask masker) {
 	}
 }
 
-// read records a request for robots.txt. When there are too many, consecutive ones
-// with the same host and status become one.
+// read records a request for robots.txt. When there are too many, those that are close
+// together become one.
 func (t *crawlerTally) read(at time.Time, host string, status int) {
-	if n := len(t.Reads); n == maxReads {
-		t.joinReads()
-		if n = len(t.Reads); n == maxReads {
-			last := &t.Reads[n-1]
-			last.Until = at
-			last.Count++
-			return
-		}
-	}
 	t.Reads = append(t.Reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
+	for part := time.Duration(32); part > 0 && len(t.Reads) > maxReads; part /= 2 {
+		t.joinReads(part)
+	}
+	if n := len(t.Reads) - 1; n == maxReads { // so many different statuses
+		t.Reads = t.Reads[:n]
+		t.Reads[n-1].join(RobotsTxtRead{Until: at, Host: host, Count: 1})
+	}
 }
 
-// joinReads merges pairs of consecutive reads with the same host and status.
-func (t *crawlerTally) joinReads() {
+// joinReads merges reads with the same status within a part of the period of all reads.
+func (t *crawlerTally) joinReads(part time.Duration) {
+	step := t.Reads[len(t.Reads)-1].Until.Sub(t.Reads[0].Time).Abs() / part
 	out := t.Reads[:0]
-	for i := 0; i < len(t.Reads); i++ {
-		r := t.Reads[i]
-		if i+1 < len(t.Reads) && t.Reads[i+1].Host == r.Host && t.Reads[i+1].Status == r.Status {
-			i++
-			r.Until = t.Reads[i].Until
-			r.Count += t.Reads[i].Count
+	for _, r := range t.Reads {
+		i := len(out) - 1
+		for i >= 0 && out[i].Status != r.Status {
+			i--
 		}
-		out = append(out, r)
+		if i < 0 || r.Until.Sub(out[i].Time).Abs() > step {
+			out = append(out, r)
+			continue
+		}
+		out[i].join(r)
 	}
 	t.Reads = out
+}
+
+// join adds another read to r.
+func (r *RobotsTxtRead) join(o RobotsTxtRead) {
+	r.Count += o.Count
+	if o.Until.After(r.Until) {
+		r.Until = o.Until
+	}
+	if r.Host != o.Host {
+		r.Host = "" // several
+	}
 }
 
 // all returns all tallies, most requests first. It first merges all unlisted crawlers

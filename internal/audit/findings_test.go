@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -74,5 +75,46 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		})
+	}
+}
+
+// However many reads of robots.txt there are, from several hosts and with any statuses,
+// their list reaches to the last one and counts each with its status.
+func TestManyReads(t *testing.T) {
+	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for name, statuses := range map[string][]int{"one status": {200}, "a new file and unchanged": {200, 304}, "many": {200, 304, 404, 500, 503, 301, 302}} {
+		var c crawlerTally
+		const reads = 10_000
+		for i := range reads {
+			c.read(from.Add(time.Duration(i)*time.Minute), []string{"a.test", "b.test"}[i%2], statuses[i%len(statuses)])
+		}
+		counts := make(map[int]int64)
+		longest, until := time.Duration(0), from
+		for _, r := range c.Reads {
+			counts[r.Status] += r.Count
+			longest = max(longest, r.Time.Sub(until))
+			if r.Until.After(until) {
+				until = r.Until
+			}
+		}
+		if len(c.Reads) > maxReads || len(c.Reads) < 2*len(statuses) || until != from.Add((reads-1)*time.Minute) || longest > time.Hour {
+			t.Errorf("%s: %d elements until %s, longest gap %s", name, len(c.Reads), until, longest)
+		}
+		for _, status := range statuses {
+			if n := counts[status]; n < reads/int64(len(statuses)) || n > reads/int64(len(statuses))+1 {
+				t.Errorf("%s: %d reads with status %d", name, n, status)
+			}
+		}
+	}
+	var c crawlerTally
+	for i := range 1000 { // more statuses than elements, at times that go back
+		c.read(from.Add(-time.Duration(i)*time.Minute), "", i)
+	}
+	total := int64(0)
+	for _, r := range c.Reads {
+		total += r.Count
+	}
+	if len(c.Reads) != maxReads || total != 1000 {
+		t.Errorf("%d elements for %d reads", len(c.Reads), total)
 	}
 }

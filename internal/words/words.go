@@ -4,7 +4,9 @@ package words
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -23,6 +25,35 @@ func Plural[N int | int64](n N, one, many string) string {
 
 // Octets returns a number of octets with a unit, such as 1.9 kB.
 func Octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// Seconds returns a duration in seconds with a suitable unit, such as 26 min.
+func Seconds(s float64) string {
+	switch {
+	case math.IsNaN(s) || math.IsInf(s, 0):
+		return "?"
+	case s > 0 && s < 1:
+		return strconv.FormatFloat(s*1000, 'f', 0, 64) + " ms"
+	case s < 120:
+		return Short(s) + " s"
+	case s < 2*3600:
+		return Short(s/60) + " min"
+	case s < 2*86400:
+		return Short(s/3600) + " h"
+	}
+	return Short(s/86400) + " days"
+}
+
+// Short returns a number with two significant digits, or without a fraction if it is 10
+// or more.
+func Short(f float64) string {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "?"
+	case math.Abs(f) >= 10:
+		return humanize.Commaf(math.Round(f))
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
+}
 
 // List returns the first n elements of a list on one line, and how many more there are.
 func List(list []string, n int) string {

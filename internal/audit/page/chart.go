@@ -208,7 +208,7 @@ func newActivity(a *audit.Activity) *activity {
 			continue
 		}
 		p.areas[0].Path = curve(p.all, most)
-		when, length := moment(at(slices.Index(p.all, most))), seconds(a.Step)
+		when, length := moment(at(slices.Index(p.all, most))), words.Seconds(a.Step)
 		chart.Panels = append(chart.Panels, panel{
 			Peak:  fmt.Sprintf("at most %s in %s", words.Count(most), length),
 			Text:  fmt.Sprintf("%s: at most %s in %s, on %s", p.name, words.Plural(most, "request", "requests"), length, when),

@@ -1,7 +1,9 @@
 package page
 
 import (
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,5 +50,17 @@ func TestPalette(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A colour means the same on the dashboard.
+func TestColoursOfTheDashboard(t *testing.T) {
+	text, err := os.ReadFile("../../../caddymodule/internal/dashboard/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := regexp.MustCompile(`--(?:pass|deny|throttle|people): #\w+`)
+	if ours, theirs := marks.FindAllString(style, -1), marks.FindAllString(string(text), -1); !slices.Equal(ours, theirs) || len(ours) != 8 {
+		t.Errorf("%v, but the dashboard has %v", ours, theirs)
 	}
 }

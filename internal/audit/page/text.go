@@ -2,12 +2,9 @@ package page
 
 import (
 	"html/template"
-	"math"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
@@ -41,35 +38,6 @@ func readable(max int, s, more string, rune func(text string, escaped bool) stri
 		s = s[size:]
 	}
 	return b.String()
-}
-
-// seconds returns a duration in seconds with a suitable unit.
-func seconds(s float64) string {
-	switch {
-	case math.IsNaN(s) || math.IsInf(s, 0):
-		return "?"
-	case s > 0 && s < 1:
-		return strconv.FormatFloat(s*1000, 'f', 0, 64) + " ms"
-	case s < 120:
-		return short(s) + " s"
-	case s < 2*3600:
-		return short(s/60) + " min"
-	case s < 2*86400:
-		return short(s/3600) + " h"
-	}
-	return short(s/86400) + " days"
-}
-
-// short returns a number with two significant digits, or without a fraction if it is 10
-// or more.
-func short(f float64) string {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return "?"
-	case math.Abs(f) >= 10:
-		return humanize.Commaf(math.Round(f))
-	}
-	return strconv.FormatFloat(f, 'g', 2, 64)
 }
 
 // share returns a part of a whole as a percentage.

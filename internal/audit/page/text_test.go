@@ -1,7 +1,6 @@
 package page
 
 import (
-	"math"
 	"testing"
 )
 
@@ -24,20 +23,6 @@ func TestStrange(t *testing.T) {
 	}
 	if got := plain(4, "a\x00b\x00c"); got != `a\x00b\x00…` {
 		t.Errorf("plain: %s", got)
-	}
-}
-
-func TestSeconds(t *testing.T) {
-	for s, want := range map[float64]string{
-		0: "0 s", 0.001: "1 ms", 0.4: "400 ms", 1: "1 s", 9.96: "10 s", 17.8: "18 s", 60: "60 s", 600: "10 min", 3600: "60 min",
-		86400: "24 h", 604800: "7 days", 1e12: "11,574,074 days", math.Inf(1): "?",
-	} {
-		if got := seconds(s); got != want {
-			t.Errorf("seconds(%v) = %s, want %s", s, got, want)
-		}
-	}
-	if got := seconds(math.NaN()); got != "?" {
-		t.Errorf("seconds(NaN) = %s", got)
 	}
 }
 

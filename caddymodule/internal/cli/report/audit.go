@@ -90,12 +90,12 @@ func crawlerName(c audit.Crawler) string {
 	return clipped(c.Name, 32)
 }
 
-// seconds returns a number of seconds, "-" for 0.
+// seconds returns a duration in seconds with a unit, "-" for 0.
 func seconds(s float64) string {
 	if s == 0 {
 		return "-"
 	}
-	return strconv.FormatFloat(s, 'g', 3, 64) + " s"
+	return words.Seconds(s)
 }
 
 // counts returns the most frequent names with their counts.
