@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -68,6 +69,7 @@ type auditor struct {
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
+	costs       costs
 	pacer       pacer
 	against     *against  // nil without Options.Compare
 	claims      *claims   // nil without Options.Verify
@@ -103,7 +105,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}}
+	a := &auditor{options: o, mask: masker{o.Full}, costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
@@ -224,6 +226,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 	v := &a.current
 	isPerson := v.now.Agent.Class == crawler.Person
 	a.traffic.count(e, isPerson)
+	a.costs.count(e)
 	a.outcomes.countRequest(v)
 	v.host.Requests++
 	if isPerson {
@@ -237,6 +240,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 	} else {
 		v.host.Robots++
 		v.crawler = a.crawlers.count(e, v)
+		a.costs.countRobot(e, v, a.mask)
 	}
 	if !v.timed || !v.now.Paced() && (v.was == nil || !v.was.Paced()) {
 		a.settle(v)

@@ -33,8 +33,9 @@ type Crawler struct {
 	// their own.
 	Rest bool `json:"rest,omitempty"`
 
-	Requests int64 `json:"requests"`
-	Bytes    int64 `json:"bytes"` // octets of the responses
+	Requests int64   `json:"requests"`
+	Bytes    int64   `json:"bytes"`   // octets of the responses
+	Seconds  float64 `json:"seconds"` // that they took; 0 if the log has no durations
 	// Addresses is the number of different client addresses.
 	Addresses int64 `json:"addresses"`
 	// Denied is the number of requests that would have got 403 or 404. Throttled is
@@ -200,6 +201,7 @@ func (c *crawlers) moveToRest(keep int) {
 func (t *crawlerTally) add(o *crawlerTally) {
 	t.Requests += o.Requests
 	t.Bytes += o.Bytes
+	t.Seconds += o.Seconds
 	t.Denied += o.Denied
 	t.Throttled += o.Throttled
 	t.VerifiedRefused += o.VerifiedRefused

@@ -45,6 +45,8 @@ type Report struct {
 	// the registry, only the most frequent ones have their own rows. For each class,
 	// one row with Rest set has the others.
 	Crawlers []Crawler `json:"crawlers"`
+	// Costs says what the requests cost, and which paths robots fetched for that.
+	Costs Costs `json:"costs"`
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
 	Sources []Source `json:"sources"`

@@ -22,6 +22,7 @@ func (a *auditor) report() *Report {
 		r.Estimates = append(r.Estimates, "addresses")
 	}
 	a.crawlers.report(r)
+	r.Costs = a.costs.report()
 	requests := a.crawlers.requestsByToken()
 	for _, src := range a.allSources() {
 		src.explainNever(a.options.Lint, requests[src])

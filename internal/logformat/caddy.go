@@ -13,12 +13,13 @@ import (
 // of the console encoder. It accepts every time_format, renamed keys, removed, masked
 // or hashed fields, and what log drivers such as Docker's put around a line.
 type caddyLog struct {
-	times   timeParser
-	console bool   // the last line was from the console encoder
-	timeKey string // the key of the time, if it is not one of the usual keys
-	nested  bool   // the object was a string in the object of a log driver
-	walk    object
-	inner   []byte
+	times    timeParser
+	console  bool   // the last line was from the console encoder
+	timeKey  string // the key of the time, if it is not one of the usual keys
+	nested   bool   // the object was a string in the object of a log driver
+	walk     object
+	inner    []byte
+	referers []string
 }
 
 func (p *caddyLog) name() string {
@@ -241,6 +242,9 @@ func (p *caddyLog) finish(e *Entry, l *caddyLine) Problem {
 	case len(e.UserAgents) == 0:
 		e.UserAgents = append(e.UserAgents, "")
 	}
+	if l.duration >= 0 {
+		e.setDuration(float64(l.duration))
+	}
 	if e.Timed && l.duration >= 0 && e.Resolution < int64(time.Second) {
 		e.At -= l.duration
 		e.Begun = true
@@ -321,6 +325,8 @@ func (p *caddyLog) header(name []byte, e *Entry) bool {
 	case "Authorization":
 		e.Authorized = true
 		return p.walk.skipValue()
+	case "Referer":
+		return p.referer(e)
 	case "X-Forwarded-For":
 		e.Forwarded = true
 	case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
@@ -328,6 +334,16 @@ func (p *caddyLog) header(name []byte, e *Entry) bool {
 		return p.walk.skipValue()
 	}
 	return p.field(name, e)
+}
+
+// referer parses the Referer fields. Only the first one counts.
+func (p *caddyLog) referer(e *Entry) bool {
+	p.referers = p.referers[:0]
+	ok := p.walk.texts(&p.referers)
+	if len(p.referers) > 0 {
+		e.Referer = p.referers[0]
+	}
+	return ok
 }
 
 // field parses a field that is in FieldNames, and skips others.

@@ -3,6 +3,8 @@ package logformat
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,11 +17,11 @@ type commonLog struct {
 	// agents is true if the lines have a referer and a User-Agent.
 	agents bool
 	// more is the number of fields after them. hostAt says which of these is the
-	// host, from 1; 0 if none is.
-	more, hostAt int
-	vhost        bool   // a line with the host before it was seen
-	after        []byte // what is after the size in the last line
-	buf          []byte // of strings that had escapes
+	// host, from 1, and secondsAt which is the duration; 0 if none is.
+	more, hostAt, secondsAt int
+	vhost                   bool   // a line with the host before it was seen
+	after                   []byte // what is after the size in the last line
+	buf                     []byte // of strings that had escapes
 }
 
 func (p *commonLog) hasAgents() bool { return p.agents }
@@ -164,7 +166,7 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
 			return cutOff
 		}
-		_, rest, ok := p.quoted(b[2:], endsField)
+		referer, rest, ok := p.quoted(b[2:], endsField)
 		if !ok || len(rest) < 2 || rest[0] != ' ' || rest[1] != '"' {
 			return cutOff
 		}
@@ -177,10 +179,18 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 			return cutOff
 		}
 		e.setAgent(agent)
+		if referer != "-" {
+			e.Referer = referer
+		}
 		b = rest
 	}
 	if p.hostAt > 0 {
 		e.Host = field(b, p.hostAt)
+	}
+	if p.secondsAt > 0 {
+		if seconds, err := strconv.ParseFloat(field(b, p.secondsAt), 64); err == nil {
+			e.setDuration(seconds * 1e9)
+		}
 	}
 	return None
 }
@@ -199,7 +209,8 @@ func field(b []byte, n int) (f string) {
 	return f
 }
 
-// maxMore is the number of fields after the User-Agent that are checked for the host.
+// maxMore is the number of fields after the User-Agent that are checked for the host
+// and the duration.
 const maxMore = 16
 
 // newCommonLog detects which variant of the format the lines of a sample have. fit is
@@ -207,7 +218,7 @@ const maxMore = 16
 func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	withAgent, plain := 0, 0
 	more := make([]int, maxMore+1)
-	hosts := make([]int, maxMore+1)
+	hosts, seconds := make([]int, maxMore+1), make([]int, maxMore+1)
 	for _, line := range sample {
 		try := commonLog{times: times}
 		var e Entry
@@ -235,6 +246,9 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 			if hostName.MatchString(f) {
 				hosts[n+1]++
 			}
+			if requestTime.MatchString(f) {
+				seconds[n+1]++
+			}
 		}
 		more[n]++
 	}
@@ -244,13 +258,17 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 			p.more = n
 		}
 	}
-	for n := 1; n <= maxMore && p.hostAt == 0; n++ {
-		if hosts[n] > 0 && hosts[n]*10 >= fit*9 {
-			p.hostAt = n
-		}
-	}
+	p.hostAt, p.secondsAt = usual(hosts, fit), usual(seconds, fit)
 	return p, fit
 }
+
+// usual returns the first field that fits in nine of ten lines; 0 if none does.
+func usual(fields []int, lines int) int {
+	return max(0, slices.IndexFunc(fields, func(fit int) bool { return fit > 0 && fit*10 >= lines*9 }))
+}
+
+// requestTime matches nginx's $request_time. Whole numbers can be anything.
+var requestTime = regexp.MustCompile(`^\d+\.\d{3}$`)
 
 // hostName matches what looks like a host name, and like nothing else that is usual in
 // logs.

@@ -1,6 +1,7 @@
 package logformat
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +26,12 @@ type Entry struct {
 	UserAgents []string
 	Status     int   // 0 if the log does not have it
 	Bytes      int64 // octets of the response
-	Authorized bool  // the request has an Authorization field
-	TLS        bool  // the connection used TLS
-	HasFields  bool  // the log has the fields of the request
+	Duration   int64 // of the request, in nanoseconds; 0 if the log does not have it
+	Lasted     bool  // Duration is known
+	Referer    string
+	Authorized bool // the request has an Authorization field
+	TLS        bool // the connection used TLS
+	HasFields  bool // the log has the fields of the request
 	// Fields are the values of the fields in FieldNames, in the same order.
 	Fields [len(FieldNames)][]string
 	// Remote and Port are the address and the port of the connection, if the log
@@ -65,6 +69,13 @@ func (e *Entry) UserAgent() string {
 
 // Time returns the time of the request.
 func (e *Entry) Time() time.Time { return time.Unix(0, e.At).UTC() }
+
+// setDuration sets the duration of the request. An impossible one is ignored.
+func (e *Entry) setDuration(nanos float64) {
+	if nanos >= 0 && nanos < 1e6*1e9 {
+		e.Duration, e.Lasted = int64(math.Round(nanos)), true
+	}
+}
 
 // setTime sets the time of the request.
 func (e *Entry) setTime(s stamp) {

@@ -13,7 +13,7 @@ type variables struct {
 	date, time              string
 	uri, args               string
 	forwarded, real, server string
-	seconds                 float64
+	seconds                 float64 // the duration of the request
 }
 
 // pathVariables are the variables that have the path of a request.
@@ -48,8 +48,16 @@ func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem 
 			return badStatus
 		}
 		e.Status = n
-	case "request_time":
-		v.seconds, _ = strconv.ParseFloat(text, 64)
+	case "request_time", "request_time_ms", "request_time_us":
+		v.setDuration(text, units[name], e)
+	case "time_taken": // IIS writes milliseconds, others seconds with a fraction
+		unit := 1e6
+		if strings.Contains(text, ".") {
+			unit = 1e9
+		}
+		v.setDuration(text, unit, e)
+	case "http_referer":
+		e.Referer = text
 	case "remote_addr":
 		e.Client = text
 	case "proxy_protocol_addr":
@@ -78,6 +86,18 @@ func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem 
 		v.server = text
 	}
 	return None
+}
+
+// units are the units of durations in nanoseconds.
+var units = map[string]float64{"request_time": 1e9, "request_time_ms": 1e6, "request_time_us": 1e3}
+
+// setDuration sets the duration of the request, which the log has in units of so many
+// nanoseconds.
+func (v *variables) setDuration(text string, unit float64, e *Entry) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		e.setDuration(n * unit)
+		v.seconds = n * unit / 1e9
+	}
 }
 
 // finish completes e with the values that belong together. It appends what it joins

@@ -21,6 +21,7 @@ var w3cVariables = map[string]string{
 	"date": "date", "time": "time", "c-ip": "remote_addr", "cs-method": "request_method", "cs-uri-stem": "uri", "cs-uri-query": "args",
 	"cs-uri": "request_uri", "sc-status": "status", "sc-bytes": "bytes_sent", "bytes": "bytes_sent", "cs(user-agent)": "http_user_agent",
 	"c-user-agent": "http_user_agent", "cs-host": "host", "cs(host)": "host", "x-host-header": "host", "cs-username": "remote_user",
+	"time-taken": "time_taken", "cs(referer)": "http_referer",
 	"x-forwarded-for": "http_x_forwarded_for", "cs(x-forwarded-for)": "http_x_forwarded_for",
 }
 

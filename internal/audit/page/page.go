@@ -41,6 +41,8 @@ func Write(w io.Writer, r *audit.Report) error {
 		"plain":       func(s string) string { return plain(maxName, s) },
 		"moment":      moment,
 		"seconds":     words.Seconds,
+		"shares":      Shares,
+		"cut":         func(list []audit.CrawlerCost) []audit.CrawlerCost { return list[:min(len(list), maxLineAgents)] },
 		"short":       words.Short,
 		"share":       share,
 		"estimated":   func(figure string) bool { return estimated(r, figure) },

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 )
 
 // sample returns a report with content for each section of the page.
@@ -381,6 +382,23 @@ func TestAccessibility(t *testing.T) {
 			} else {
 				level = now
 			}
+		}
+	}
+}
+
+// The table of costs has a column for the time only if the log has durations.
+func TestCosts(t *testing.T) {
+	r := sample(t)
+	r.Costs = audit.Costs{All: cost.Sum{Requests: 4, Octets: 4000, Seconds: 4}, Robots: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Patterns: []audit.PatternCost{
+		{Pattern: "/*/blame/*", Sum: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Crawlers: []audit.CrawlerCost{{Crawler: "<b>Bot", Sum: cost.Sum{Requests: 2}}, {Sum: cost.Sum{Requests: 1}}}},
+	}}
+	for timed, want := range map[int64][]string{
+		0: {"/*/blame/*", "3", "2.0 kB", "<b>Bot 2, no User-Agent 1"},
+		4: {"/*/blame/*", "3", "2.0 kB", "1 s", "<b>Bot 2, no User-Agent 1"},
+	} {
+		r.Costs.Timed = timed
+		if got := cells(byID(t, written(t, r), "costs")); !slices.Equal(got[0], want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

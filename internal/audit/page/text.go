@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
@@ -58,6 +59,15 @@ func share(part, whole int64) string {
 	default:
 		return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 	}
+}
+
+// Shares returns the parts of the costs that robots have.
+func Shares(c audit.Costs) string {
+	text := share(c.Robots.Requests, c.All.Requests) + " of the requests, " + share(c.Robots.Octets, c.All.Octets) + " of the octets"
+	if c.Timed > 0 {
+		text += ", " + share(int64(c.Robots.Seconds*1000), int64(c.All.Seconds*1000)) + " of the time"
+	}
+	return text
 }
 
 // moment returns a date and time in UTC. The page names the time zone at its top.

@@ -31,6 +31,9 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"count":        words.Count[int64],
 		"plural":       func(n int64, what string) string { return words.Plural(n, what, what+"s") },
 		"octets":       words.Octets,
+		"took":         words.Seconds,
+		"shares":       page.Shares,
+		"costly":       costly,
 		"number":       func(i int) int { return i + 1 },
 		"lines":        func(s string) []string { return strings.Split(s, "\n") },
 		"moment":       moment,
@@ -191,12 +194,23 @@ func ruleText(r audit.Line) string {
 
 // ruleCrawlers returns the crawlers to which a rule applied most often.
 func ruleCrawlers(r audit.Line) string {
+	return crawlerCounts(len(r.Crawlers), func(i int) (string, int64) { return r.Crawlers[i].Name, r.Crawlers[i].Applied })
+}
+
+// costly returns the most expensive crawlers of a path pattern.
+func costly(p audit.PatternCost) string {
+	return crawlerCounts(len(p.Crawlers), func(i int) (string, int64) { return p.Crawlers[i].Crawler, p.Crawlers[i].Requests })
+}
+
+// crawlerCounts returns the first three of n crawlers with their counts.
+func crawlerCounts(n int, of func(i int) (name string, count int64)) string {
 	var list []string
-	for _, c := range r.Crawlers[:min(len(r.Crawlers), 3)] {
-		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), words.Count(c.Applied)))
+	for i := range min(n, 3) {
+		name, count := of(i)
+		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(name, "(no User-Agent)"), 24), words.Count(count)))
 	}
-	if n := len(r.Crawlers) - len(list); n > 0 {
-		list = append(list, fmt.Sprintf("%d more", n))
+	if n > 3 {
+		list = append(list, fmt.Sprintf("%d more", n-3))
 	}
 	return strings.Join(list, ", ")
 }

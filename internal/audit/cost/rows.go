@@ -1,0 +1,166 @@
+package cost
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Row is what the requests for a pattern cost that no other row has.
+type Row struct {
+	Pattern string
+	Sum
+	Clients []Client // most expensive first
+}
+
+// Client is what the requests of one client for a pattern cost.
+type Client struct {
+	Name string
+	Sum
+}
+
+// Rows returns the patterns with what they cost, most expensive first. Each request
+// is in one row. What costs less than the share least of the whole, from 0 to 1, is in
+// the row of the path above it. Then the tree is empty.
+func (t *Tree) Rows(least float64) []Row {
+	t.root.foldAlike()
+	r := rows{least: least, whole: t.root.total(), at: make(map[string]int)}
+	if left := r.add(t.root, ""); len(left.costs) > 0 {
+		r.put("/"+varying, left)
+	}
+	*t = *New()
+	for i := range r.list {
+		slices.SortStableFunc(r.list[i].Clients, func(a, b Client) int { return r.compare(a.Sum, b.Sum, a.Name, b.Name) })
+	}
+	slices.SortStableFunc(r.list, func(a, b Row) int { return r.compare(a.Sum, b.Sum, a.Pattern, b.Pattern) })
+	return r.list
+}
+
+// rows collects rows.
+type rows struct {
+	least float64
+	whole Sum
+	list  []Row
+	at    map[string]int // index in list, by pattern
+}
+
+// compare orders by costs, the most expensive first.
+func (r *rows) compare(a, b Sum, nameA, nameB string) int {
+	return cmp.Or(cmp.Compare(b.Share(r.whole), a.Share(r.whole)), cmp.Compare(b.Requests, a.Requests), strings.Compare(nameA, nameB))
+}
+
+// add adds the rows of a node and of what is below it. It returns a node with the
+// costs that are in no row.
+func (r *rows) add(n *node, pattern string) (left *node) {
+	page, left := &node{costs: n.costs}, new(node)
+	for _, name := range slices.Sorted(maps.Keys(n.children)) {
+		to, below := left, pattern+"/"+name
+		if isQuery(name) {
+			to, below = page, cmp.Or(pattern, "/")+name
+		}
+		to.addCosts(r.add(n.children[name], below))
+	}
+	for _, part := range []struct {
+		*node
+		pattern string
+	}{{page, cmp.Or(pattern, "/")}, {left, pattern + "/" + varying}} {
+		_, known := r.at[part.pattern]
+		if sum := part.total(); sum.Requests > 0 && (known || sum.Share(r.whole) >= r.least) {
+			r.put(part.pattern, part.node)
+			part.costs = nil
+		}
+	}
+	left.addCosts(page)
+	return left
+}
+
+// addCosts adds the costs of other.
+func (n *node) addCosts(other *node) {
+	for _, s := range other.costs {
+		n.add(s.client, s.Sum)
+	}
+}
+
+// put adds the costs of a node to the row of a pattern.
+func (r *rows) put(pattern string, n *node) {
+	i, known := r.at[pattern]
+	if !known {
+		i = len(r.list)
+		r.at[pattern] = i
+		r.list = append(r.list, Row{Pattern: pattern})
+	}
+	row := &r.list[i]
+	for _, s := range n.costs {
+		row.Add(s.Sum)
+		at := slices.IndexFunc(row.Clients, func(c Client) bool { return c.Name == s.client })
+		if at < 0 {
+			at = len(row.Clients)
+			row.Clients = append(row.Clients, Client{Name: s.client})
+		}
+		row.Clients[at].Add(s.Sum)
+	}
+}
+
+// total returns what the requests for n and below it cost.
+func (n *node) total() (sum Sum) {
+	for _, c := range n.costs {
+		sum.Add(c.Sum)
+	}
+	for _, c := range n.children {
+		sum.Add(c.total())
+	}
+	return sum
+}
+
+// minAlike is the number of segments from which on those with the same names below
+// them are folded: /blog/blame and /shop/blame and /wiki/blame become /*/blame.
+const minAlike = 3
+
+// foldAlike folds the segments that have the same names below them, from the end of
+// the paths to their begin.
+func (n *node) foldAlike() {
+	usual := make(map[string]int)
+	for _, c := range n.children {
+		c.foldAlike()
+		for name := range c.below() {
+			usual[name]++
+		}
+	}
+	isAlike := func(c *node) bool {
+		alike := int64(0)
+		for name, b := range c.below() {
+			if usual[name] >= minAlike {
+				alike += b.requests
+			}
+		}
+		return 2*alike > c.requests
+	}
+	n.fold(func(all []*node) []*node {
+		all = slices.DeleteFunc(all, func(c *node) bool { return !isAlike(c) })
+		if len(all) < minAlike {
+			return nil
+		}
+		return all
+	})
+}
+
+// below returns the names below n: of its children, and of those of a child *.
+func (n *node) below() iter.Seq2[string, *node] {
+	return func(yield func(string, *node) bool) {
+		for name, c := range n.children {
+			if name != varying {
+				if !yield(name, c) {
+					return
+				}
+				continue
+			}
+			for below, b := range c.children {
+				if !yield(varying+"/"+below, b) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Sum is what several requests cost.
+type Sum struct {
+	Requests int64   `json:"requests"`
+	Octets   int64   `json:"octets"`
+	Seconds  float64 `json:"seconds"` // 0 if the log has no durations
+}
+
+// Add adds other to s.
+func (s *Sum) Add(other Sum) {
+	s.Requests += other.Requests
+	s.Octets += other.Octets
+	s.Seconds += other.Seconds
+}
+
+// Share returns the part of the whole that s is, from 0 to 1: of the time, or else
+// of the requests or the octets, whichever is more.
+func (s Sum) Share(whole Sum) float64 {
+	if whole.Seconds > 0 {
+		return s.Seconds / whole.Seconds
+	}
+	return max(float64(s.Requests)/float64(max(whole.Requests, 1)), float64(s.Octets)/float64(max(whole.Octets, 1)))
+}
+
+// Limits of a tree.
+const (
+	maxNodes = 16384
+	maxDepth = 6   // segments of a path
+	maxNames = 128 // different segments at one place, before the rare ones are folded
+	maxName  = 64  // octets of a segment
+	maxParam = 4   // parameters of a query
+	// maxClients is the number of clients that are told apart at one place.
+	maxClients = 32
+)
+
+// varying stands for segments that vary.
+const varying = "*"
+
+// other stands for the clients that are not told apart.
+const other = "other"
+
+// Tree adds up costs.
+type Tree struct {
+	root  *node
+	nodes int
+	query []byte // memory for params
+}
+
+// node is a segment of paths, or the query after a path.
+type node struct {
+	name     string // * for segments that were folded
+	requests int64  // of the node and those below it
+	children map[string]*node
+	costs    []clientSum // of the requests that end here
+}
+
+// clientSum is what the requests of a client cost.
+type clientSum struct {
+	client string
+	Sum
+}
+
+// New returns an empty tree.
+func New() *Tree { return &Tree{root: new(node), nodes: 1} }
+
+// Add adds what a request of a client cost. The tree clones what it keeps of the
+// target.
+func (t *Tree) Add(client, target string, s Sum) {
+	path, query, _ := strings.Cut(target, "?")
+	if t.nodes >= maxNodes {
+		t.prune()
+	}
+	n := t.root
+	n.requests++
+	for range maxDepth {
+		path = strings.TrimLeft(path, "/")
+		if path == "" {
+			break
+		}
+		name, rest, _ := strings.Cut(path, "/")
+		n, path = t.child(n, plain(name)), rest
+	}
+	if path = strings.TrimLeft(path, "/"); path != "" {
+		n = t.child(n, varying)
+	}
+	if query != "" {
+		n = t.child(n, t.params(query))
+	}
+	n.add(client, s)
+}
+
+// plain returns a segment, or * for a number, an identifier with three digits or more,
+// and what cannot stand in a pattern.
+func plain(name string) string {
+	if len(name) > maxName {
+		return varying
+	}
+	digits := 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c == '*' || c == '$' || c == '?' || c == '#':
+			return varying
+		}
+	}
+	if digits >= 3 || digits == len(name) {
+		return varying
+	}
+	return name
+}
+
+// params returns the names of a query's parameters in order: ?page=&sort=, or ?* if
+// there are too many, or if they are not usual names. Without =, it is not known what
+// is a name and what is secret. The result is valid until the next
+// call.
+func (t *Tree) params(query string) string {
+	names := make([]string, 0, maxParam)
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		name, _, named := strings.Cut(pair, "=")
+		if len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam) {
+			return "?" + varying
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	t.query = append(t.query[:0], '?')
+	for i, name := range names {
+		if i == 0 || name != names[i-1] {
+			t.query = append(append(append(t.query, separator[min(i, 1)]...), name...), '=')
+		}
+	}
+	return unsafe.String(unsafe.SliceData(t.query), len(t.query))
+}
+
+// separator is what is before the first parameter, and before the others.
+var separator = [2]string{"", "&"}
+
+// isNoParam reports whether a rune can't be in the name of a parameter.
+func isNoParam(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '.' || r == '-')
+}
+
+// child returns the child of n for a segment or query, and counts a request for it.
+func (t *Tree) child(n *node, name string) *node {
+	c := n.children[name]
+	if c == nil {
+		if len(n.children) >= maxNames {
+			t.nodes -= n.fold(func(all []*node) []*node { return all[maxNames/2:] })
+		}
+		c = &node{name: strings.Clone(name)}
+		n.put(c)
+		t.nodes++
+	}
+	c.requests++
+	return c
+}
+
+// prune folds what is rare, until half of the nodes are left: first the ends of
+// paths, then the segments of a place that are too many, from the begin of the paths on.
+func (t *Tree) prune() {
+	rare := t.root.requests/1024 + 1
+	t.root.each(maxDepth+1, func(n *node) {
+		t.nodes -= n.fold(func(all []*node) []*node {
+			return slices.DeleteFunc(all, func(c *node) bool { return c.requests > rare || c.hasSegments() })
+		})
+	})
+	for most := maxNames / 4; ; most /= 2 {
+		for depth := range maxDepth + 1 {
+			t.root.each(depth, func(n *node) {
+				if t.nodes > maxNodes/2 {
+					t.nodes -= n.fold(func(all []*node) []*node { return all[min(most, len(all)):] })
+				}
+			})
+			if t.nodes <= maxNodes/2 {
+				return
+			}
+		}
+	}
+}
+
+// hasSegments reports whether there are segments below n.
+func (n *node) hasSegments() bool {
+	for name := range n.children {
+		if !isQuery(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f for n and the nodes below it, down to a depth.
+func (n *node) each(depth int, f func(*node)) {
+	f(n)
+	if depth > 0 {
+		for _, c := range n.children {
+			c.each(depth-1, f)
+		}
+	}
+}
+
+// fold merges the children that rare selects into one named *, or ?* for queries. rare
+// gets all children without these two, the most frequent first. fold returns the number
+// of nodes that are gone.
+func (n *node) fold(rare func([]*node) []*node) (gone int) {
+	all := make([]*node, 0, len(n.children))
+	for name, c := range n.children {
+		if !strings.HasSuffix(name, varying) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *node) int {
+		if a.requests != b.requests {
+			return cmp.Compare(b.requests, a.requests)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	for _, c := range rare(all) {
+		delete(n.children, c.name)
+		c.name = folded(c.name)
+		gone += n.put(c)
+	}
+	return gone
+}
+
+// folded returns the name of the node into which one with a name is folded.
+func folded(name string) string {
+	if isQuery(name) {
+		return "?" + varying
+	}
+	return varying
+}
+
+func isQuery(name string) bool { return strings.HasPrefix(name, "?") }
+
+// put makes c a child of n, or merges it into the child with its name. It returns the
+// number of nodes that are gone.
+func (n *node) put(c *node) (gone int) {
+	if n.children == nil {
+		n.children = make(map[string]*node)
+	}
+	same := n.children[c.name]
+	if same == nil {
+		n.children[c.name] = c
+		return 0
+	}
+	same.requests += c.requests
+	same.addCosts(c)
+	gone = 1
+	for _, below := range c.children {
+		gone += same.put(below)
+	}
+	return gone
+}
+
+// add adds what a request of a client cost. If there are too many clients, the one with
+// the fewest requests counts as other.
+func (n *node) add(client string, s Sum) {
+	i := slices.IndexFunc(n.costs, func(c clientSum) bool { return c.client == client })
+	if i < 0 {
+		if len(n.costs) == maxClients {
+			n.foldClient()
+		}
+		i = len(n.costs)
+		n.costs = append(n.costs, clientSum{client: client})
+	}
+	n.costs[i].Add(s)
+}
+
+// foldClient merges the client with the fewest requests into other.
+func (n *node) foldClient() {
+	least := 0
+	for i, c := range n.costs {
+		if c.client != other && (c.Requests < n.costs[least].Requests || n.costs[least].client == other) {
+			least = i
+		}
+	}
+	c := n.costs[least]
+	n.costs = slices.Delete(n.costs, least, least+1)
+	i := slices.IndexFunc(n.costs, func(c clientSum) bool { return c.client == other })
+	if i < 0 { // in place of the client
+		n.costs = append(n.costs, clientSum{other, c.Sum})
+		if len(n.costs) == maxClients {
+			n.foldClient()
+		}
+		return
+	}
+	n.costs[i].Add(c.Sum)
+}

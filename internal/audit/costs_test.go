@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// caddyLine returns a line of Caddy's JSON log of a request that took half a second.
+func caddyLine(agent, target string, octets int) string {
+	return fmt.Sprintf(`{"ts":1794052800.5,"logger":"http.log.access","request":{"client_ip":"192.0.2.1","method":"GET","host":"example.com","uri":%q,"headers":{"User-Agent":[%q]}},"duration":0.5,"size":%d,"status":200}`+"\n", target, agent, octets)
+}
+
+// The report has what all requests cost, what those of each robot cost, and which path
+// patterns robots fetched for that.
+func TestCosts(t *testing.T) {
+	var log strings.Builder
+	const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+	for i := range 100 {
+		log.WriteString(caddyLine("GPTBot/1.2", fmt.Sprintf("/ann/app/blame/%03d", i), 1000))
+		log.WriteString(caddyLine("ClaudeBot/1.0", fmt.Sprintf("/ann/app/blame/%03d", i), 10))
+		log.WriteString(caddyLine("GPTBot/1.2", fmt.Sprintf("/list?sort=%d", i), 100))
+		log.WriteString(caddyLine(browser, "/", 5))
+	}
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log.String()))}})
+	c := r.Costs
+	if want := (cost.Sum{Requests: 400, Octets: 111_500, Seconds: 200}); c.All != want || c.Timed != 400 {
+		t.Errorf("all: %v, %d with a duration", c.All, c.Timed)
+	}
+	if want := (cost.Sum{Requests: 300, Octets: 111_000, Seconds: 150}); c.Robots != want {
+		t.Errorf("robots: %v", c.Robots)
+	}
+	if s := crawlerOf(t, r, "GPTBot").Seconds; s != 100 {
+		t.Errorf("GPTBot took %v s", s)
+	}
+	want := `[{/ann/app/blame/* {200 101000 100} [{ClaudeBot {100 1000 50}} {GPTBot {100 100000 50}}]} {/list?sort= {100 10000 50} [{GPTBot {100 10000 50}}]}]`
+	if got := fmt.Sprint(c.Patterns); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// Hidden paths are not shown unless Options.Full is set.
+func TestCostsHideHiddenPaths(t *testing.T) {
+	policy := managed.Policy{Hidden: []managed.Hidden{{Path: "/vault/"}}}
+	log := []byte(strings.Repeat(caddyLine("GPTBot/1.2", "/vault/plan", 5), 3))
+	for full, want := range map[bool]string{false: "/…", true: "/vault/plan"} {
+		sites := oneSite("User-agent: *\nDisallow: /x\n")
+		sites[0].Rules.Managed = policy.Additions
+		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", log)}, Sites: sites, Full: full})
+		if got := r.Costs.Patterns[0].Pattern; got != want {
+			t.Errorf("full %v: %q, want %q", full, got, want)
+		}
+	}
+}
