@@ -27,7 +27,7 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Reasons: []statusapi.ReasonCounts{}}
+	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{}, Reasons: []statusapi.ReasonCounts{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{
@@ -53,6 +53,7 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		if site == nil {
 			continue
 		}
+		site.Minute += row.past[requests].back(hourSpan, c.at, 1)
 		row.addWindows(&site.Crawlers)
 		row.addWindows(&s.Crawlers)
 		if slices.Contains(row.purposes, crawler.Search) {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -10,25 +11,48 @@ import (
 type Live struct {
 	Summary  *statusapi.Summary  `json:"summary"`
 	Hour     statusapi.Series    `json:"hour"` // the last hour by minutes, for any liveQuery.Span
-	Crawlers *statusapi.Crawlers `json:"crawlers"`
-	Origins  *statusapi.Origins  `json:"origins"`
-	Lines    *statusapi.Lines    `json:"lines"` // of the origin liveQuery.OriginID; null without one
+	Crawlers crawlers            `json:"crawlers"`
+	Origins  *statusapi.Origins  `json:"origins"` // those that refuse most, and liveQuery.OriginID
+	Lines    *statusapi.Lines    `json:"lines"`   // of liveQuery.OriginID; null without one
 	Recent   *statusapi.Recent   `json:"recent"`
 	Suspects *statusapi.Suspects `json:"suspects"`
+	Lists    int                 `json:"lists"` // number of lists of verification; Summary.Health has those with a problem
 }
 
-// Maximum lengths of the lists in Live. The page shows how many more there are.
+// crawlers has the crawlers with most requests.
+type crawlers struct {
+	Total    int       `json:"total"`
+	Crawlers []crawler `json:"crawlers"`
+}
+
+// crawler is a statusapi.Crawler with the counts of liveQuery.Span instead of those of
+// all spans. It has the series only if it is liveQuery.Crawler.
+type crawler struct {
+	statusapi.Crawler
+	Hour   struct{}         `json:"hour,omitzero"`
+	Day    struct{}         `json:"day,omitzero"`
+	Month  struct{}         `json:"month,omitzero"`
+	Total  struct{}         `json:"total,omitzero"`
+	Counts statusapi.Counts `json:"counts"`
+	Series []uint64         `json:"series,omitempty"`
+}
+
+// Maximum lengths of the lists in Live. The page shows how many more there are. For
+// hundreds of sites, Live has about 30 KB.
 const (
-	maxCrawlers = 300
-	maxOrigins  = 200
+	maxSites    = 60
+	maxCrawlers = 60
+	maxOrigins  = 10
 	maxLines    = statusapi.MaxLimit
-	maxRecent   = 100
-	maxSuspects = 100
+	maxRecent   = 30
+	maxSuspects = 20
 )
 
 // liveQuery selects the data of a Live.
 type liveQuery struct {
 	Span     string // of the counts: statusapi.SpanHour, statusapi.SpanDay or statusapi.SpanMonth
+	Filter   string // only sites with this text in their name, in the table of sites
+	Crawler  string // Name of a Crawler that is not left out
 	OriginID string // ID of the Origin to get the lines of; "": none
 	After    uint64 // only refusals with a higher Seq
 }
@@ -36,10 +60,13 @@ type liveQuery struct {
 // newLive returns the data that the page shows for a scope.
 func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (live *Live, err error) {
 	live = new(Live)
-	if live.Summary, err = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span}); err != nil {
+	if live.Summary, err = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter}); err != nil {
 		return nil, err
 	}
 	live.Summary.Now = time.Time{} // otherwise the entity tag would always change; the page uses the Date field
+	health := &live.Summary.Health
+	live.Lists = len(health.Lists)
+	health.Lists = slices.DeleteFunc(health.Lists, func(l statusapi.List) bool { return l.Failures == 0 && !l.Stale })
 	live.Hour = live.Summary.Series
 	if q.Span != statusapi.SpanHour {
 		hour, err := reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour})
@@ -48,13 +75,28 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 		}
 		live.Hour = hour.Series
 	}
-	if live.Crawlers, err = reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: maxCrawlers}, Span: q.Span}); err != nil {
+	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: statusapi.MaxLimit}, Span: q.Span})
+	if err != nil {
 		return nil, err
+	}
+	live.Crawlers = crawlers{all.Total, []crawler{}}
+	for i, c := range all.Crawlers {
+		one := crawler{Crawler: c, Counts: *c.In(q.Span)}
+		if c.Name == q.Crawler {
+			one.Series = c.Series
+		}
+		if i < maxCrawlers || c.Name == q.Crawler {
+			live.Crawlers.Crawlers = append(live.Crawlers.Crawlers, one)
+		}
 	}
 	if live.Origins, err = reporter.Origins(scope, statusapi.OriginsQuery{Pages: statusapi.Pages{Limit: maxOrigins}}); err != nil {
 		return nil, err
 	}
 	if q.OriginID != "" {
+		isChosen := func(o statusapi.Origin) bool { return o.ID == q.OriginID }
+		if one, err := reporter.Origins(scope, statusapi.OriginsQuery{ID: q.OriginID}); err == nil && !slices.ContainsFunc(live.Origins.Origins, isChosen) {
+			live.Origins.Origins = append(live.Origins.Origins, one.Origins...)
+		}
 		if live.Lines, err = reporter.Lines(scope, statusapi.LinesQuery{Pages: statusapi.Pages{Limit: maxLines}, OriginID: q.OriginID}); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 var files embed.FS
 
 // scripts has the files of the page's script, in the order of the script.
-var scripts = []string{"dom", "state", "chart", "crawlers", "source", "denials", "panels", "banner", "next", "check", "main"}
+var scripts = []string{"dom", "state", "chart", "sites", "crawlers", "source", "denials", "panels", "banner", "next", "check", "main"}
 
 // The parts of the page. The script is one function, so that it adds no global
 // variables.

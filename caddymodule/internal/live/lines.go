@@ -36,9 +36,8 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		if line.Rule == "" && n.Layer != enforce.HiddenLayer {
 			line.Rule = limitNames[n.Reason]
 		}
-		var in *inForce
-		if i := slices.IndexFunc(known, func(p inForce) bool { return p.SourceID == n.Source && p.has(n.Origin) }); i >= 0 {
-			in = &known[i]
+		in := lineIn(known, &n)
+		if in != nil {
 			line.OriginID, line.File = in.id.String(), in.Rules.FileOf(n.Layer)
 		}
 		if (query.OriginID == "" || query.OriginID == line.OriginID) && (!query.Refused || line.Refused() > 0) {
@@ -66,6 +65,16 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		answer.Lines = append(answer.Lines, c.Line)
 	}
 	return answer, nil
+}
+
+// lineIn returns what is in force that has the line that n counts, nil if it is in none.
+func lineIn(known []inForce, n *counters.LineCount) *inForce {
+	for i := range known {
+		if p := &known[i]; p.SourceID == n.Source && p.has(n.Origin) {
+			return p
+		}
+	}
+	return nil
 }
 
 // tokens returns the product tokens of each group, by the group's first one.

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -28,10 +27,18 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	list = slices.DeleteFunc(list, func(p inForce) bool {
 		return query.Broken && r.problem(&p, now).Severity == "" || query.Grace && len(p.Earlier) == 0
 	})
-	var counted []counters.LineCount
+	counted := r.app.Counters.Lines(scope)
+	refused := make(map[originID]uint64) // in the last day
+	for i := range counted {
+		if p := lineIn(list, &counted[i]); p != nil {
+			refused[p.id] += counted[i].Day
+		}
+	}
+	slices.SortStableFunc(list, func(a, b inForce) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(refused[b.id], refused[a.id]))
+	})
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
-		counted = r.app.Counters.Lines(scope)
 	}
 	page, list := statusapi.Part(query.Pages, list)
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}

@@ -162,11 +162,12 @@ type inForce struct {
 }
 
 // inForce returns what is in force at the origins in a scope, sorted by origin:
-// first those whose host a site names, because clients can invent the others.
+// first those whose host a site names, because clients can invent the others. https
+// is before http.
 func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
 	list := slices.Collect(r.allInForce(scope))
 	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.Scheme, b.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
 			cmp.Compare(a.id, b.id))
 	})
 	return list

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // Summary implements statusapi.Reporter.
@@ -27,26 +29,83 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		}
 	}
 	r.mu.Unlock()
-	s := r.app.Counters.Summary(scope, cmp.Or(query.Span, statusapi.SpanHour))
+	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
+	s := r.app.Counters.Summary(scope, query.Span)
 	s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
 		return modes[site.Name] == "" && site.Crawlers.Total.Requests+site.People.Total == 0
 	})
+	s.Modes = make(map[string]int)
 	for i := range s.Sites {
 		site := &s.Sites[i]
 		site.Mode, site.Overridden = cmp.Or(modes[site.Name], "off"), overridden[site.Name]
+		s.Modes[site.Mode]++
 	}
 	s.Origins.States = make(map[string]int)
-	for _, p := range r.inForce(scope) {
+	states, now := make(map[string]siteState), time.Now()
+	for p := range r.allInForce(scope) {
+		outcome := p.Rules.Outcome().String()
 		s.Origins.Origins++
 		s.Origins.Rules += p.Rules.RuleCount()
-		s.Origins.States[p.Rules.Outcome().String()]++
+		s.Origins.States[outcome]++
+		if query.Rows == 0 {
+			continue
+		}
+		problem, sites := r.problem(&p, now), p.Hosts
+		if !p.shared {
+			sites = []string{p.SiteOf(p.Origin.Host)}
+		}
+		for _, site := range sites {
+			if was, ok := states[siteName(site)]; !ok || was.ok {
+				states[siteName(site)] = siteState{cmp.Or(problem.Kind, outcome), problem.Severity == ""}
+			}
+		}
 	}
 	health, err := r.Health(scope)
 	if err != nil {
 		return nil, err
 	}
 	s.Health = *health
+	if query.Rows > 0 {
+		for _, p := range slices.Backward(health.Problems) {
+			states[p.Subject] = siteState{p.Kind, false} // of most problems, it is a site
+		}
+		s.Rows, s.Sites = rows(s.Sites, states, query), []statusapi.Site{}
+	}
 	return s, nil
+}
+
+// siteState has SiteRow.State and SiteRow.OK.
+type siteState struct {
+	name string
+	ok   bool
+}
+
+// rows returns the short forms of sites, the worst first.
+func rows(sites []statusapi.Site, states map[string]siteState, query statusapi.SummaryQuery) []statusapi.SiteRow {
+	list := []statusapi.SiteRow{}
+	for i := range sites {
+		site := &sites[i]
+		state, ok := states[siteName(site.Name)]
+		if !ok {
+			state = siteState{enforce.Pending.String(), true}
+		}
+		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
+			list = append(list, statusapi.SiteRow{
+				Name: site.Name, Mode: site.Mode, State: state.name, OK: state.ok, Minute: site.Minute,
+				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle, SearchRefused: site.Search.In(query.Span).VerifiedRefused,
+			})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b statusapi.SiteRow) int {
+		switch {
+		case a.OK != b.OK && a.OK:
+			return 1
+		case a.OK != b.OK:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
+	})
+	return list[:min(len(list), query.Rows)]
 }
 
 // crawlerOrders are the values of CrawlersQuery.Sort that are a count.

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Origins is the answer to GET /robots/origins.
+// Origins is the answer to GET /robots/origins: those whose lines refused most in the
+// last day first.
 type Origins struct {
 	Page
 	Origins []Origin `json:"origins"`

@@ -7,7 +7,9 @@ type Summary struct {
 	Now   time.Time `json:"now"`
 	Since time.Time `json:"since"` // when counting began
 
-	Sites    []Site          `json:"sites"`    // ordered by name
+	Sites    []Site          `json:"sites"`    // ordered by name; [] with SummaryQuery.Rows
+	Rows     []SiteRow       `json:"rows"`     // SummaryQuery.Rows of the sites, the worst first
+	Modes    map[string]int  `json:"modes"`    // number of sites by Site.Mode
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
@@ -26,6 +28,20 @@ type Site struct {
 	Crawlers   Windows[Counts] `json:"crawlers"`
 	Search     Windows[Counts] `json:"search"`
 	People     Windows[uint64] `json:"people"`
+	Minute     uint64          `json:"minute"` // requests of crawlers in the last minute that is over
+}
+
+// SiteRow is the short form of a Site. Its counts are those of SummaryQuery.Span.
+type SiteRow struct {
+	Name          string `json:"name"`
+	Mode          string `json:"mode"`
+	State         string `json:"state"` // the Problem.Kind of its first problem, or else the Origin.State of its robots.txt; pending if none was read
+	OK            bool   `json:"ok"`    // it has no problem
+	Minute        uint64 `json:"minute"`
+	Requests      uint64 `json:"requests"`
+	Refused       uint64 `json:"refused"`
+	WouldRefuse   uint64 `json:"would_refuse"`   // passed only because of monitor mode
+	SearchRefused uint64 `json:"search_refused"` // Counts.VerifiedRefused of search engines
 }
 
 // ReasonCounts has the number of decisions with one reason and one action.
@@ -42,7 +58,9 @@ type OriginTally struct {
 	States  map[string]int `json:"states"` // number of origins by Origin.State
 }
 
-// SummaryQuery selects the series of a Summary.
+// SummaryQuery selects the series and the sites of a Summary.
 type SummaryQuery struct {
-	Span string // of Summary.Series: SpanHour (default), SpanDay or SpanMonth
+	Span string // of Summary.Series and Rows: SpanHour (default), SpanDay or SpanMonth
+	Rows int    // the number of Summary.Rows
+	Name string // only rows of sites with this text in their name
 }

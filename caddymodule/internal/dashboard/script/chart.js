@@ -35,7 +35,7 @@ const chart = {
 	// of returns the data to draw.
 	of: (s) => {
 		const row = state.crawler && state.live && state.live.crawlers.crawlers.find((c) => c.name === state.crawler);
-		if (!row || row.series.length !== s.passed.length) return chart.all(s);
+		if (!row || (row.series || []).length !== s.passed.length) return chart.all(s);
 		const none = s.passed.map(() => 0);
 		return { start: Date.parse(s.start) / 1000, step: s.step, only: row.name, passed: row.series, would: none, denied: none, throttled: none, people: none };
 	},

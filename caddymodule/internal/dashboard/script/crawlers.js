@@ -31,9 +31,9 @@ const crawlers = {
 
 	// of returns the row of a crawler.
 	of: (c) => {
-		const n = c[state.span];
+		const n = c.counts;
 		return {
-			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last), series: c.series,
+			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
 			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
 		};

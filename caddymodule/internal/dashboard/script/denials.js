@@ -11,6 +11,7 @@ const denials = {
 		const fresh = recent.refusals.filter((r) => !known.has(r.seq));
 		state.refusals = [...fresh, ...state.refusals].slice(0, mostShown);
 		state.last = Math.max(recent.last, 0);
+		denials.showReasons(live);
 		denials.show();
 	},
 
@@ -22,14 +23,26 @@ const denials = {
 		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));
 	},
 
+	// patternOf returns the pattern of the paths with the same first part.
+	patternOf: (path) => (/^\/[^/]*\//.exec(path) || ['/'])[0] + '*',
+
+	// showReasons writes why requests were refused. The numbers add up to the tiles.
+	showReasons: (live) => {
+		const lines = [];
+		for (const [action, word] of [['deny', 'denied'], ['throttle', 'throttled'], ['would_deny', 'would be denied'], ['would_throttle', 'would be throttled']]) {
+			const why = live.summary.reasons.filter((r) => r.action === action && r[state.span]);
+			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + reasonOf(r.reason)).join('; ')));
+		}
+		replace(byId('reasons'), lines.map((p) => p.textContent).join('\n'), ...lines);
+	},
+
 	// showGroups adds the refusals up by crawler, line and the first part of the path.
 	// What a sample stands for is counted, too.
 	showGroups: (list) => {
 		const groups = new Map();
 		for (const r of list) {
 			const by = r.layer === 'hidden' ? placeOf(r) : [r.rule || reasonOf(r.reason), placeOf(r)].filter(Boolean).join(', ');
-			const path = r.layer === 'hidden' ? 'a hidden path' : (/^\/[^/]*\//.exec(r.path) || [''])[0] + '*';
-			const key = JSON.stringify([r.crawler || r.class, by, path.length > 1 ? path : '/*']);
+			const key = JSON.stringify([r.crawler || r.class, by, r.layer === 'hidden' ? 'a hidden path' : denials.patternOf(r.path)]);
 			groups.set(key, (groups.get(key) || 0) + 1 + (r.omitted || 0));
 		}
 		const rows = [...groups].sort((a, b) => b[1] - a[1]).slice(0, 10);

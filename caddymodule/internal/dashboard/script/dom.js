@@ -26,15 +26,15 @@ const timeOf = (ms, seconds) => {
 	return at.toDateString() === new Date().toDateString() ? text : day.format(at) + ', ' + text;
 };
 
-// ago returns how long ago a time was.
-const ago = (ms, now) => {
-	const s = Math.max(0, Math.round((now - ms) / 1000));
-	if (s < 5) return 'just now';
-	if (s < 90) return s + ' s ago';
-	if (s < 5400) return Math.round(s / 60) + ' min ago';
-	if (s < 129600) return Math.round(s / 3600) + ' h ago';
-	return Math.round(s / 86400) + ' days ago';
-};
+// zoned returns a message of the server with its times, which are in UTC, in the
+// browser's time zone: a sentence has only one.
+const zoned = (text) => text.replaceAll(/(?:(\d{1,2} [A-Z][a-z]+) )?(\d\d:\d\d) UTC/g, (all, date, time) => {
+	const now = new Date(state.now), year = now.getUTCFullYear();
+	const at = Date.parse((date ? date + ' ' + year : now.toUTCString().slice(5, 16)) + ' ' + time + ' UTC');
+	return isNaN(at) ? all : timeOf(at);
+});
+
+const siteName = (name) => (name === '*' ? 'other hosts' : name);
 
 const plural = (n, one, many) => count(n) + ' ' + (n === 1 ? one : many);
 
@@ -58,6 +58,22 @@ const replace = (e, key, ...children) => {
 	wanted.forEach((child, i) => { if (e.children[i] !== child) e.insertBefore(child, e.children[i] || null); });
 	if (focus && !e.contains(focus)) [...e.querySelectorAll(controls)][at]?.focus({ preventScroll: true });
 	return true;
+};
+
+// roving makes the buttons of a list one stop of the Tab key. The arrow keys move between
+// them.
+const roving = (box) => {
+	const all = () => [...box.querySelectorAll('button')].filter((b) => b.getClientRects().length);
+	const rest = (at) => { for (const b of all()) b.tabIndex = b === at ? 0 : -1; };
+	new MutationObserver(() => rest(all().find((b) => b === document.activeElement) || all()[0])).observe(box, { childList: true, subtree: true });
+	box.addEventListener('focusin', (event) => rest(event.target));
+	box.addEventListener('keydown', (event) => {
+		const list = all(), at = list.indexOf(document.activeElement);
+		const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: list.length - 1 }[event.key];
+		if (at < 0 || to === undefined) return;
+		event.preventDefault();
+		list[Math.min(list.length - 1, Math.max(0, to))].focus();
+	});
 };
 
 // empty shows a text in place of missing data; '' hides it.

@@ -11,11 +11,19 @@ const poll = async () => {
 	state.controller = controller;
 	const question = { data: 'live', span: state.span, after: state.last };
 	if (state.origin) question.id = state.origin;
-	if (state.site) question.site = state.site;
+	if (state.crawler) question.crawler = state.crawler;
+	const first = !state.sites.length; // the names of the sites are not known yet
+	if (state.site && !first) question.site = state.site;
+	else if (state.filter) question.filter = state.filter;
 	const asked = JSON.stringify(question);
 	try {
 		const { response, value } = await ask(question, asked === state.asked ? state.etag : '', controller.signal);
 		state.now = Date.parse(response.headers.get('Date') || '') || Date.now();
+		if (first && value && state.site) {
+			state.sites = value.summary.rows.map((s) => s.name).sort();
+			state.total = Object.values(value.summary.modes).reduce((a, b) => a + b, 0);
+			if (state.total) return poll();
+		}
 		if (value) {
 			Object.assign(state, { live: value, asked, etag: response.headers.get('ETag') || '' });
 			await show();
@@ -55,16 +63,8 @@ const connection = (trouble) => {
 
 // show shows the last answer.
 const show = async () => {
-	const live = state.live, sites = live.summary.sites;
-	if (!state.site) state.sites = sites.map((s) => s.name);
-	byId('of').textContent = state.sites.length === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '';
-	byId('hostfield').hidden = state.sites.length < 2;
-	replace(byId('host'), state.sites.join(), ...[['', 'all ' + state.sites.length], ...state.sites.map((s) => [s, s === '*' ? 'other hosts' : s])].map(([value, name]) => {
-		const option = make('option', '', name);
-		option.value = value;
-		return option;
-	}));
-	byId('host').value = state.site;
+	const live = state.live;
+	sites.show(live);
 	banner.show(live);
 	next.show(live);
 	health.show(live);
@@ -82,7 +82,7 @@ const show = async () => {
 // the browser's Back returns to what was shown before.
 const choose = (what) => {
 	Object.assign(state, what);
-	if ('site' in what) Object.assign(state, { refusals: [], last: 0 });
+	if ('site' in what) Object.assign(state, { refusals: [], last: 0, origin: '' });
 	const shown = Object.entries({ span: state.span, site: state.site, crawler: state.crawler }).filter(([, value]) => value);
 	history.pushState(null, '', '#' + new URLSearchParams(shown));
 	if (state.live && 'crawler' in what) show();
@@ -92,7 +92,7 @@ const choose = (what) => {
 // restore shows what the fragment of the URL says.
 const restore = () => {
 	const kept = new URLSearchParams(location.hash.slice(1)), site = kept.get('site') || '';
-	if (site !== state.site) Object.assign(state, { refusals: [], last: 0 });
+	if (site !== state.site) Object.assign(state, { refusals: [], last: 0, origin: '' });
 	Object.assign(state, { span: periods[kept.get('span')] ? kept.get('span') : 'hour', site, crawler: kept.get('crawler') || '' });
 	for (const input of byId('period').querySelectorAll('input')) input.checked = input.value === state.span;
 	poll();
@@ -112,6 +112,8 @@ const begin = () => {
 	document.addEventListener('visibilitychange', poll);
 	byId('zone').textContent = ', ' + Intl.DateTimeFormat().resolvedOptions().timeZone;
 	chart.begin();
+	sites.begin();
+	for (const id of ['sites', 'crawlers', 'groups', 'denials', 'origins', 'folded']) roving(byId(id).tBodies ? byId(id).tBodies[0] : byId(id));
 	crawlers.begin();
 	source.begin();
 	check.begin();

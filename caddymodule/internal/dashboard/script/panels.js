@@ -1,15 +1,14 @@
 // The panels for health, current figures, origins and suspects.
 const health = {
 	show: (live) => {
-		const h = live.summary.health, notes = h.problems.slice(1).map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
-			p.message + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : ''), p.advice));
+		const h = live.summary.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
-		const monitored = (mode) => live.summary.sites.filter((s) => s.mode === mode).map((s) => s.name);
+		const { modes, rows } = live.summary;
 		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
-			const at = monitored(mode);
-			if (at.length && banner.kind !== 'Monitor mode:') notes.push(health.note('info', 'Monitor mode', what + at.slice(0, 5).join(', ') + (at.length > 5 ? ' and ' + (at.length - 5) + ' more' : '') + '. The figures show apart what would be refused.', ''));
+			const at = rows.filter((s) => s.mode === mode).map((s) => siteName(s.name)).sort().slice(0, 5), more = modes[mode] - at.length;
+			if (modes[mode] && banner.kind !== 'Monitor mode:') notes.push(health.note('info', 'Monitor mode', what + at.join(', ') + (more ? ' and ' + plural(more, 'more site', 'more sites') : '') + '. The figures show apart what would be refused.', ''));
 		}
-		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored('monitor'), monitored('both'), banner.kind]), ...notes);
+		replace(byId('health'), notes.map((n) => n.textContent).join('\n'), ...notes);
 	},
 
 	summary: (live) => {
@@ -54,13 +53,19 @@ const origins = {
 	show: (live) => {
 		const list = live.origins.origins, h = live.summary.health, more = live.origins.total - list.length;
 		byId('originsunit').textContent = list.length ? count(live.origins.total) : '';
-		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + '.' : '' : 'None yet: robots.txt is read at the first request to a site.');
-		const items = [...list].sort((a, b) => a.ok - b.ok).map(origins.item);
-		for (const f of h.fleets || []) items.push(origins.other('Fleet ' + f.address, f.message));
-		for (const l of h.lists || []) items.push(origins.other(l.kind + ' ' + l.url, l.message));
-		if (h.dns) items.push(origins.other('Reverse DNS', h.dns.message));
-		if (h.persist) items.push(origins.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
-		replace(byId('origins'), JSON.stringify([list, h.fleets, h.lists, h.dns, h.persist]), ...items);
+		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + ', which refuse less.' : '' : 'None yet: robots.txt is read at the first request to a site.');
+		const [good, bad] = [list.filter((p) => p.ok), list.filter((p) => !p.ok)], folded = [], shown = bad.map(origins.item);
+		(good.length > 3 ? folded : shown).push(...good.map(origins.item));
+		for (const f of h.fleets || []) shown.push(origins.other('Fleet ' + f.address, zoned(f.message)));
+		for (const l of h.lists || []) folded.push(origins.other(l.kind + ' ' + l.url, zoned(l.message)));
+		if (live.lists) shown.push(origins.other(plural(live.lists, 'list of addresses or keys', 'lists of addresses and keys'), h.lists.length ? plural(h.lists.length, 'has a problem', 'have problems') : 'All are current.'));
+		if (h.dns) shown.push(origins.other('Reverse DNS', h.dns.message));
+		if (h.persist) shown.push(origins.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
+		const key = JSON.stringify([list, live.lists, h.fleets, h.lists, h.dns, h.persist]);
+		replace(byId('origins'), key, ...shown);
+		byId('fold').hidden = !folded.length;
+		byId('foldname').textContent = [good.length > 3 && plural(good.length, 'origin', 'origins') + ' in force', (h.lists || []).length && plural(h.lists.length, 'list', 'lists') + ' with a problem'].filter(Boolean).join(', ');
+		replace(byId('folded'), key, ...folded);
 	},
 
 	item: (p) => {
@@ -73,7 +78,7 @@ const origins = {
 		});
 		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
 			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.fetched_at ? 'fetched ' + timeOf(Date.parse(p.fetched_at), true) : ''].filter(Boolean).join(' · ');
-		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', p.message), p.advice ? make('p', 'todo', 'What to do: ' + p.advice) : null);
+		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', zoned(p.message)), p.advice ? make('p', 'todo', 'What to do: ' + zoned(p.advice)) : null);
 		if (p.merge_error) item.append(make('p', '', 'The policy is not in force: ' + p.merge_error));
 		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
 		const before = (g) => g.version ? '' : ' (no file: ' + (g.status || 'a web page') + ', everything is allowed)';

@@ -50,7 +50,7 @@ const source = {
 
 	state: (origin) => {
 		empty('sourceempty', origin ? '' : 'No robots.txt has been read yet. It is read at the first request.');
-		byId('sourcestate').textContent = origin ? origin.message : '';
+		byId('sourcestate').textContent = origin ? zoned(origin.message) : '';
 		byId('source').hidden = !origin;
 	},
 

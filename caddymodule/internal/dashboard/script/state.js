@@ -1,7 +1,7 @@
 // The state of the page: the operator's choices, and the last data of the server.
 const state = {
-	span: 'hour', site: '', crawler: '', origin: '',
-	sites: [], // all sites that the page may show
+	span: 'hour', site: '', crawler: '', origin: '', filter: '',
+	sites: [], total: 0, // the worst of the sites that the page may show, and the number of all
 	live: null, etag: '', asked: '', // the last answer, its entity tag, and the parameters of its request
 	refusals: [], last: 0, // newest first, and the highest Seq
 	now: 0, answered: 0, failures: 0, // the time of the last answer in milliseconds since 1970, by the server's and the browser's clock

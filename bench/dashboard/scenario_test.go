@@ -1,0 +1,255 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	devtools "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
+	"github.com/caddy-robots/caddy-robots/bench/internal/server"
+)
+
+// scenario is something that happens to a running server, and what the page must say
+// about it.
+type scenario struct {
+	name   string
+	config string // $LIST is the URL of the addresses of the search engine SearchBot, $FILE robots.txt, and $ROOT its folder
+	happen func(w *world)
+
+	mark   string // of the banner: good, info, warn or bad
+	banner string // a part of its text: what is wrong, who it is, by which line
+	todo   string // a part of what it says to do
+	next   string // a part of the texts to copy; "": there are none
+	first  string // the first row of the table of sites, and the origin whose file is shown
+}
+
+// world is the server of a scenario.
+type world struct {
+	*server.Server
+	t    testing.TB
+	file string // robots.txt
+}
+
+// SearchBot's address, and one that is not its.
+const (
+	listedAddr   = "192.0.2.9"
+	strangerAddr = "198.51.100.1"
+)
+
+const searchBot = "Mozilla/5.0 (compatible; SearchBot/1.0; +https://search.test/bot)"
+
+// via sends a request to a host through a trusted proxy, for a client with an address,
+// and returns the status.
+func (w *world) via(address, host, ua, path string) int {
+	w.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, w.URL(path), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Host = fmt.Sprintf("%s:%d", host, w.Port)
+	r.Header.Set("User-Agent", ua)
+	r.Header.Set("X-Forwarded-For", address)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// verified waits until SearchBot is verified: then a stranger with its name is denied.
+func (w *world) verified() {
+	w.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); w.via(strangerAddr, "localhost", searchBot, "/") != http.StatusForbidden; time.Sleep(time.Second) {
+		w.via(listedAddr, "localhost", searchBot, "/")
+		if time.Now().After(end) {
+			w.t.Fatal("the list was not read")
+		}
+	}
+}
+
+// post sends a request to the admin API.
+func (w *world) post(route string) {
+	w.t.Helper()
+	resp, err := http.Post(w.AdminURL("/robots/"+route), "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
+// write writes robots.txt.
+func (w *world) write(text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.file, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ops is the part of a site with the dashboard.
+const ops = "\thandle_path /ops/* {\n\t\trobots_dashboard {\n\t\t\taccess external\n\t\t}\n\t}\n\trespond hello\n}\n"
+
+// verifying is a site that verifies SearchBot. Its robots.txt is a file.
+const verifying = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\nhttp://localhost:$PORT {\n\trobots {\n\t\tsource file $FILE\n\t\tverify {\n\t\t\tresolver 127.0.0.1:1\n\t\t}\n" +
+	"\t\tcrawler SearchBot {\n\t\t\tpurpose search\n\t\t\tverify lists $LIST\n\t\t}\n\t}\n" + ops
+
+// manySites returns a configuration with the page at localhost and n-1 other sites.
+func manySites(n int) string {
+	var b strings.Builder
+	const robots = " {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /shop/\n\"\n\t\tpublish\n\t}\n"
+	fmt.Fprintf(&b, "http://localhost:$PORT%s%s", robots, strings.Replace(ops, "external", "external\n\t\t\tall_sites", 1))
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "http://s%d.test:$PORT%s\trespond hello\n}\n", i, robots)
+	}
+	return b.String()
+}
+
+// visitAll sends requests of crawlers to n sites, and most refused ones to site 17.
+func visitAll(n int) func(w *world) {
+	return func(w *world) {
+		for i := 1; i < n; i++ {
+			host := fmt.Sprintf("s%d.test", i)
+			w.via(listedAddr, host, bingbot, "/")
+			w.via(listedAddr, host, gptbot, "/about")
+			if i == 17 {
+				for range 9 {
+					w.via(listedAddr, host, gptbot, "/shop/x")
+				}
+			}
+		}
+	}
+}
+
+var scenarios = []scenario{
+	{
+		name: "flood", config: strings.Replace(site, "User-agent: GPTBot\n\t\t\tDisallow: /", "User-agent: GPTBot\n\t\t\tCrawl-delay: 10", 1),
+		happen: func(w *world) {
+			for range 150 {
+				crawl(w.t, w.Server, gptbot, "/shop/x")
+			}
+		},
+		mark: "warn", banner: `GPTBot sends \d+ requests a minute to localhost.* 99 % of its requests were refused, the last one by line 15 of Caddyfile, Crawl-delay: 10`,
+		todo: "Crawl-delay slows it down", next: "limit /shop/* {\n\teach 10/1m\n}",
+	},
+	{
+		name: "a flood that passes", config: site,
+		happen: func(w *world) {
+			for i := range 150 {
+				crawl(w.t, w.Server, "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", fmt.Sprintf("/shop/%d", i))
+			}
+		},
+		mark: "warn", banner: `AhrefsBot sends \d+ requests a minute to localhost.* 0 % of its requests were refused`,
+		todo: "Crawl-delay slows it down", next: "limit {\n\teach 10/1m\n}",
+	},
+	{
+		name: "a line that hits a search engine", config: verifying,
+		happen: func(w *world) {
+			w.write("User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
+			w.post("refresh?accept=on")
+			w.verified()
+			for range 5 {
+				w.via(listedAddr, "localhost", searchBot, "/shop/x")
+			}
+		},
+		mark: "warn", banner: `SearchBot, a verified search engine: 5 of its \d+ verified requests were refused in the last hour, the last one by line 3, Disallow: /shop/`,
+		todo: "exempt", next: "exempt SearchBot",
+	},
+	{
+		name: "impostors", config: verifying,
+		happen: func(w *world) {
+			w.write("User-agent: *\nDisallow: /private/\n")
+			w.post("refresh")
+			w.verified()
+			for range 20 {
+				w.via(strangerAddr, "localhost", searchBot, "/shop/x")
+			}
+		},
+		mark: "good", banner: `All is well.*\d+ requests of impostors were denied`, todo: "", next: "",
+	},
+	{
+		name: "the file is gone", config: "http://localhost:$PORT {\n\trobots\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1),
+		happen: func(w *world) {
+			crawl(w.t, w.Server, gptbot, "/private/x")
+			if err := os.Remove(w.file); err != nil {
+				w.t.Fatal(err)
+			}
+			w.post("refresh")
+		},
+		mark: "bad", banner: `Problem: there is no robots.txt of localhost: crawlers may fetch everything. Until \d\d:\d\d it had 1 rule`, todo: "put the file back", next: "",
+	},
+	{
+		name: "monitor mode", config: strings.Replace(site, "robots {", "robots {\n\t\tmode monitor", 1),
+		happen: func(w *world) { crawl(w.t, w.Server, gptbot, "/"); crawl(w.t, w.Server, gptbot, "/x") },
+		mark:   "info", banner: `Monitor mode: nothing is refused. 2 requests would have been refused in the last hour.`, todo: "remove the line mode monitor", next: "",
+	},
+	{
+		name: "one site", config: manySites(1),
+		happen: func(w *world) { crawl(w.t, w.Server, gptbot, "/about") },
+		mark:   "good", banner: `All is well: 1 origin with 2 rules is in force. Nobody has been verified as a search engine.`, todo: "", next: "",
+	},
+	{
+		name: "30 sites", config: manySites(30), happen: visitAll(30), first: "s17.test",
+		mark: "good", banner: `All is well: 30 origins with 60 rules are in force.`, todo: "", next: "",
+	},
+	{
+		name: "300 sites", config: manySites(300), happen: visitAll(300), first: "s17.test",
+		mark: "good", banner: `All is well: 300 origins with 600 rules are in force.`, todo: "", next: "",
+	},
+}
+
+// play lets a scenario happen on a server, and opens the page.
+func play(t *testing.T, sc *scenario) (*world, *chromium.Page) {
+	t.Helper()
+	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`)
+	}))
+	t.Cleanup(list.Close)
+	w := &world{t: t, file: filepath.Join(t.TempDir(), "robots.txt")}
+	w.write("User-agent: *\nDisallow: /private/\n")
+	w.Server = server.Start(t, strings.NewReplacer("$LIST", list.URL+"/list.json", "$FILE", w.file, "$ROOT", filepath.Dir(w.file)).Replace(sc.config))
+	sc.happen(w)
+	page := chromium.Open(t, asPerson).NewPage()
+	page.Run(devtools.BringToFront(), chromedp.EmulateViewport(1440, 1000), chromedp.Navigate(w.URL("/ops/deep/")))
+	page.Eventually("the page has data", `!document.getElementById("main").hasAttribute("aria-busy")`)
+	return w, page
+}
+
+// Someone who does not know the page reads in its banner what is wrong, who it is and by
+// which line, and below it what to do next.
+func TestScenarios(t *testing.T) {
+	for i := range scenarios {
+		sc := &scenarios[i]
+		t.Run(sc.name, func(t *testing.T) {
+			w, page := play(t, sc)
+			page.Eventually("the banner: "+sc.banner, fmt.Sprintf(`new RegExp(%q).test(%s)`, sc.banner, textOf("banner")))
+			if got := chromium.Eval[string](page, `document.getElementById("banner").className`); got != "note "+sc.mark {
+				t.Errorf("the banner is %s, want %s", got, sc.mark)
+			}
+			if got := chromium.Eval[string](page, textOf("banner")); !strings.Contains(got, sc.todo) || sc.todo == "" && strings.Contains(got, "What to do") {
+				t.Errorf("%s\nwant the next step: %s", got, sc.todo)
+			}
+			if got := chromium.Eval[string](page, `document.getElementById("next").hidden ? "" : [...document.querySelectorAll("#next pre")].map((e) => e.textContent).join("\n\n")`); !strings.Contains(got, sc.next) || sc.next == "" && got != "" {
+				t.Errorf("to copy:\n%s\nwant %s", got, sc.next)
+			}
+			if got := chromium.Eval[string](page, `document.getElementById("sitespanel").hidden ? "" : document.querySelector("#sites button").innerText`); got != sc.first {
+				t.Errorf("the first site is %q, want %q", got, sc.first)
+			}
+			if sc.first != "" {
+				page.Eventually("its file is shown", fmt.Sprintf(`document.getElementById("origin").selectedOptions[0]?.text === %q && document.querySelector("#source tr.hit .hits")?.innerText === "9"`, sc.first))
+			}
+			if folder := os.Getenv("SCREENSHOTS"); folder != "" {
+				page.Screenshot(filepath.Join(folder, regexp.MustCompile(`\W+`).ReplaceAllString(sc.name, "-")+".png"))
+			}
+			checkClean(t, page, w.URL("/ops/deep/"))
+		})
+	}
+}
