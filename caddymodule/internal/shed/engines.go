@@ -29,7 +29,7 @@ func (e *engines) lose(r Rank, minute int64) bool {
 		e.served[r]++
 		return false
 	}
-	if minute > e.minutes[e.latest] {
+	if since := minute - e.minutes[e.latest]; since > 0 || since < -1 { // -1: the request had to wait
 		oldest := (e.latest + 1) % lossMinutes
 		if minute-e.minutes[oldest] < dayMinutes {
 			return false

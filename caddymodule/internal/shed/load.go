@@ -18,6 +18,9 @@ const (
 	mostCalm = 60 * time.Second
 	// hold is the time without load after which the server is no longer busy.
 	hold = 30 * time.Second
+	// setBack is how far the clock must go back to count as set back. Requests that
+	// had to wait for a robots.txt come a few seconds late.
+	setBack = time.Minute
 	// recently is how long ago a request of a step counts as one of now.
 	recently = 30 * time.Second
 
@@ -202,12 +205,15 @@ func (l *Load) IsBusy() bool { return l.busy.Load() != 0 }
 // look looks at the load, if it is time for it.
 func (l *Load) look(now int64) {
 	next := l.next.Load()
-	due := now >= next || next-now > int64(lookEvery) // or the clock was set back
-	if !due || !l.next.CompareAndSwap(next, now+int64(lookEvery)) {
+	isSetBack := next-now > int64(setBack)
+	if now < next && !isSetBack || !l.next.CompareAndSwap(next, now+int64(lookEvery)) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if isSetBack {
+		l.rewind(now)
+	}
 	slow := l.isSlow(now)
 	if l.pressed.Swap(false) || slow {
 		if now-l.last > int64(recently) {
@@ -224,18 +230,36 @@ func (l *Load) look(now int64) {
 		l.room.Store(trialRoom << doubled)
 	}
 	quiet := time.Duration(now - l.last)
-	switch level := int(l.level.Load()); {
-	case now-l.fell < 2*int64(l.calm):
-	case level > 0 && quiet >= l.calm:
+	level := int(l.level.Load())
+	if now-l.fell < 2*int64(l.calm) {
+		return
+	}
+	if level > 0 && quiet >= l.calm {
 		l.fell = now
 		l.tried.Store(int32(level))
 		l.room.Store(trialRoom)
 		for level--; level > 0 && !l.isSeen(level, now); level-- {
 		}
 		l.change(now, level)
-	case level == 0 && quiet >= hold:
+		if level > 0 || l.isSeen(level, now) {
+			return
+		}
+		l.fell = 0 // no robot comes with which it could be tried
+	}
+	if level == 0 && quiet >= hold {
 		l.busy.Store(0)
 		l.calm = calm
+	}
+}
+
+// rewind moves back the times that lie after now, because the clock was set back.
+// It needs the lock.
+func (l *Load) rewind(now int64) {
+	l.last, l.fell, l.newer.at = min(l.last, now), min(l.fell, now), min(l.newer.at, now)
+	l.since.Store(min(l.since.Load(), now))
+	l.busy.Store(min(l.busy.Load(), now))
+	for i := range l.seen {
+		l.seen[i].Store(min(l.seen[i].Load(), now))
 	}
 }
 

@@ -337,6 +337,71 @@ func TestSearchEngines(t *testing.T) {
 	}
 }
 
+// keepBusy makes a Load refuse two steps, and returns the time. A robot of each step
+// comes, and none of the people in flight leaves.
+func keepBusy(t *testing.T, load *Load, now int64) int64 {
+	t.Helper()
+	for range load.Config.InFlight + 1 {
+		load.Enter(now)
+	}
+	for load.level.Load() < 2 {
+		for step := range 3 {
+			load.EnterRobot(now, Rank{Step: step})
+		}
+		if now += second / 4; now > begin+3600*second {
+			t.Fatal("no robots are refused")
+		}
+	}
+	for range load.Config.InFlight + 1 {
+		load.Leave(NoSlot)
+	}
+	return now
+}
+
+// When nobody has come for a while, the next request finds a server that is not
+// busy. Robots that still come are let through step by step.
+func TestQuietTimeEndsTheLoad(t *testing.T) {
+	load := newLoad(4, 0)
+	now := keepBusy(t, load, begin)
+	if now += int64(hold) / 2; !load.State(now).Since.Equal(time.Unix(0, load.busy.Load())) || !load.IsBusy() {
+		t.Fatal("not busy any more after half the time")
+	}
+	load.Enter(now + int64(hold) + second)
+	if s := load.State(now + int64(hold) + second); load.IsBusy() || s.Level != 0 {
+		t.Errorf("after a quiet time: %+v", s)
+	}
+
+	load = newLoad(4, 0)
+	now = keepBusy(t, load, begin)
+	for range 4 * 31 {
+		now += second / 4
+		load.EnterRobot(now, Rank{})
+	}
+	if !load.IsBusy() {
+		t.Error("robots were let through, and did not show yet whether they are too many")
+	}
+}
+
+// A clock that is set back by a day does not make the load last for a day.
+func TestClockSetBack(t *testing.T) {
+	load := newLoad(4, 0)
+	now := keepBusy(t, load, begin)
+	load.Enter(now + second) // a look without load
+	load.Leave(NoSlot)
+	now -= 24 * 3600 * second
+	for range 4 * 130 {
+		now += second / 4
+		load.Enter(now)
+		load.Leave(NoSlot)
+	}
+	if load.IsBusy() {
+		t.Errorf("still busy: %+v", load.State(now))
+	}
+	if keepBusy(t, load, now); !load.IsBusy() {
+		t.Error("not busy under load")
+	}
+}
+
 // Concurrent requests leave nothing in flight.
 func TestConcurrentRequests(t *testing.T) {
 	load := newLoad(4, time.Second)
