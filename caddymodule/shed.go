@@ -38,31 +38,30 @@ const (
 // busyVar is the name of the request variable that is set while the server is busy.
 const busyVar = "caddy_robots.busy"
 
-// enter counts a request that is let through as in flight. If it is a robot's, and
-// the server is busy, enter refuses it.
+// enter counts a request that is let through, also one that is only monitored, as
+// in flight. If it is a robot's, and the server is busy, enter refuses it.
 func (h *Handler) enter(x *exchange) {
-	d := &x.Decision
-	if d.Action != enforce.Pass {
-		return
+	d, load := &x.Decision, h.shedLoad()
+	now := x.Time.Add(d.Delay).UnixNano()
+	if d.Action == enforce.Pass {
+		if rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect); isRobot {
+			var ok bool
+			if x.slot, ok = load.EnterRobot(now, rank); ok {
+				x.load = load
+			} else {
+				d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
+				d.Rule, d.Version, d.Reading = nil, nil, 0
+				d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
+			}
+		}
 	}
-	load, now := h.shedLoad(), x.Time.Add(d.Delay).UnixNano()
+	if x.load == nil && (d.Action == enforce.Pass || d.Monitored) {
+		load.Enter(now)
+		x.load = load
+	}
 	if load.IsBusy() {
 		x.set(busyVar, true)
 	}
-	if rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect); !isRobot {
-		load.Enter(now)
-	} else if slot, ok := load.EnterRobot(now, rank); ok {
-		x.slot = slot
-	} else {
-		d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
-		d.Rule, d.Version, d.Reading = nil, nil, 0
-		d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
-		if !d.Monitored {
-			return
-		}
-		load.Enter(now)
-	}
-	x.load = load
 }
 
 // leave ends what enter began. It may be called again.

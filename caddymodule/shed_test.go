@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // loadedHandler returns a handler with shed.
@@ -51,6 +52,23 @@ func TestNothingStaysInFlight(t *testing.T) {
 	wg.Wait()
 	if s := h.shedLoad().State(clock.Now().UnixNano()); s.InFlight != 0 {
 		t.Errorf("%d requests stay in flight", s.InFlight)
+	}
+}
+
+// In monitor mode, requests that would be refused are in flight as well.
+func TestMonitoredRequestsAreInFlight(t *testing.T) {
+	h := provisioned(t, &Handler{Settings: config.Settings{
+		Mode: config.ModeMonitor, Source: &config.Source{Kind: config.SourceInline, Text: inline}, Shed: &config.Shed{InFlight: 1},
+	}})
+	inFlight := func() int { return h.shedLoad().State(clock.Now().UnixNano()).InFlight }
+	_ = h.ServeHTTP(httptest.NewRecorder(), request(gptbot, "/private/x"), caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+		if rec := recordOf(r); rec.Action != enforce.Deny || inFlight() != 1 {
+			t.Errorf("%v, %d requests in flight", rec.Action, inFlight())
+		}
+		return nil
+	}))
+	if n := inFlight(); n != 0 {
+		t.Errorf("%d requests stay in flight", n)
 	}
 }
 
