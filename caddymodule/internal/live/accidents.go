@@ -42,6 +42,7 @@ type Accident struct {
 	// Shedding: only Now, requests in flight.
 	Before, Now int
 
+	last                     time.Time // the latest refusal of SearchRefused
 	subject, message, advice string
 	sites                    []string // whose scopes have it
 	more                     int      // further ones with the same Kind and Site
@@ -226,7 +227,7 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
 	return Accident{
-		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
+		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, last: run.Last, Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
 		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
 			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
 		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny %q` into `policy`, with the paths.", run.Crawler, run.Crawler),

@@ -12,13 +12,14 @@ import (
 )
 
 // guard switches the search engines of the handlers with the setting guard to
-// monitor mode, at the first accident of the list that one is refused. It returns
-// the accidents that this has happened.
+// monitor mode, at the first accident of the list that one is refused. Refusals of
+// the previous configuration, and those of the first minute, do not count. It
+// returns the accidents that this has happened.
 func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
 	for _, h := range r.handlers() {
 		for i := range list {
 			one := list[i]
-			if one.Kind != SearchRefused || h.stopped != nil || !config.On(h.Settings.Guard) || !slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
+			if one.Kind != SearchRefused || one.last.Sub(r.began) < refusedFor || h.stopped != nil || !config.On(h.Settings.Guard) || !slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
 				continue
 			}
 			if err := h.SetMode(Mode{Except: []string{string(crawler.Search)}}); err != nil {

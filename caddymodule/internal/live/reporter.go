@@ -74,6 +74,7 @@ func (m Mode) Same(o Mode) bool { return m.Monitor == o.Monitor && slices.Equal(
 // Reporter implements statusapi.Reporter. Its methods are safe for concurrent use.
 type Reporter struct {
 	app      App
+	began    time.Time
 	handlers func() []*Handler // sorted by site
 	findings findingsCache
 
@@ -83,7 +84,7 @@ type Reporter struct {
 
 // New returns a Reporter.
 func New(app App) *Reporter {
-	return &Reporter{app: app, handlers: sync.OnceValue(func() []*Handler {
+	return &Reporter{app: app, began: app.Now(), handlers: sync.OnceValue(func() []*Handler {
 		list := app.Handlers()
 		slices.SortStableFunc(list, func(a, b *Handler) int { return slices.Compare(a.Hosts, b.Hosts) })
 		return list
