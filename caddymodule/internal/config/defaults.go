@@ -25,6 +25,9 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 	if s.Shed != nil && s.Suspects == nil && slices.Contains(s.Shed.First, shed.Suspects) {
 		return errors.New("shed first suspects: suspects are not looked for: add the subdirective suspects")
 	}
+	if On(s.Guard) && s.Verify == nil {
+		return errGuard
+	}
 	return s.Check()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // Exemption is a crawler that robots.txt does not apply to. In JSON, a string is
@@ -108,10 +109,10 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 	return nil
 }
 
-// CheckNames returns an error for a name in exempt or in a limit that the registry
-// does not have.
+// CheckNames returns an error for a name in exempt, in enforce or in a limit that
+// the registry does not have.
 func (s *Settings) CheckNames(registry *crawler.Registry) error {
-	err := CheckExempt(s.Exempt, registry)
+	err := cmp.Or(CheckExempt(s.Exempt, registry), managed.CheckNames(registry, "enforce", s.Enforced))
 	for i := range s.Limits {
 		err = cmp.Or(err, s.Limits[i].checkNames(registry))
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
+var errGuard = errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
+
 // mode parses
 //
 //	mode enforce [{
@@ -31,7 +33,7 @@ func (p *parser) mode(name string, values []string) error {
 			s.Guard = new(true)
 			p.checkLater(func() error {
 				if p.merged().Verify == nil && !p.global {
-					return errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
+					return errGuard
 				}
 				return nil
 			})
