@@ -48,8 +48,9 @@ var exchangeNumber atomic.Uint32
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
-	if x.engine != nil {
-		x.engine.Release(&x.Request, &x.Decision)
+	if x.engine != nil && x.Reason != enforce.Person {
+		last, _ := x.vars[recordVar].(*record) // the decision of the last handler
+		x.engine.Release(&x.Request, &x.Decision, last != nil && last.Action != enforce.Pass && !last.Monitored)
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use

@@ -44,7 +44,7 @@ func TestLimitsAllocateNothing(t *testing.T) {
 				e.clock.advance(6 * time.Second)
 				req.Time, *req.Claims = e.clock.now(), Claims{}
 				e.Decide(ctx, req, &d)
-				e.Release(req, &d)
+				e.Release(req, &d, false)
 			}
 			decide()
 			if n := testing.AllocsPerRun(100, decide); n != 0 {

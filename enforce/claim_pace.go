@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,46 +23,49 @@ const debtPeriod = time.Hour
 // useLists has lists of uses that are free for use, for requests with limits.
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
-// take asks the limiter for one request. The result of verification chooses the
-// budgets: A crawler that is verified, or that nothing can verify, uses its own
-// budget. An unverified client uses a budget for its address and a budget that
-// all unverified claims to be that crawler share, so that it can't use up the
-// crawler's own. Impostors that are not denied share one budget.
-//
-// The request also uses the budgets of the limits in held. If one of them refuses
-// it, over is its line. With isOwn unset, the request uses no budget of its crawler.
-func (e *Engine) take(ctx context.Context, r *Request, d *Decision, isOwn bool, held uint8) (res throttle.Result, over *bound) {
+// take asks the limiter for one request, which may be held for wait. If a limit in
+// d.held refuses it, over is its line.
+func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) (res throttle.Result, over *bound) {
+	var own throttle.Key
 	uses := r.uses[:0]
-	if held != 0 {
+	if d.held != 0 {
 		list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 		defer useLists.Put(list)
 		uses = list[:0]
 	}
-	var own throttle.Key
+	isOwn := e.isOwn(r, d)
 	if isOwn {
-		own = e.budget(r, &d.Agent, d.Limits, 0)
-		uses = e.ownUses(uses, r, d, own)
+		uses, own = e.ownUses(uses, r, d)
 	}
 	before := len(uses)
-	if uses = e.limitUses(uses, r, d, held); len(uses) == 0 {
+	if uses = e.limitUses(uses, r, d); len(uses) == 0 {
 		return throttle.Result{OK: true}, nil
 	}
-	wait := e.settings.Wait
-	if r.HasBody || d.Monitored {
-		wait = 0
-	}
 	res = e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
+	d.used = res.OK
 	switch {
 	case !res.OK && res.Use >= before:
-		over = e.rateOf(held, res.Use-before)
+		over = e.rateOf(d.held, res.Use-before)
 	case res.OK && isOwn && d.Claim.State == verify.Unverified:
 		e.memory.readers.mark(debtKey(own, d), r.Time)
 	}
 	return res, over
 }
 
-// ownUses appends the budgets of its crawler that a request uses.
-func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision, own throttle.Key) []throttle.Use {
+// isOwn reports whether a request uses the budget of its crawler: no earlier
+// handler has applied the same Limits.
+func (e *Engine) isOwn(r *Request, d *Decision) bool {
+	return d.Limits != nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same)
+}
+
+// ownUses appends the budgets of its crawler that a request uses, and returns the
+// key of the crawler's own budget. The result of verification chooses the budgets:
+// A crawler that is verified, or that nothing can verify, uses its own budget. An
+// unverified client uses a budget for its address and a budget that all unverified
+// claims to be that crawler share, so that it can't use up the crawler's own.
+// Impostors that are not denied share one budget.
+func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, own throttle.Key) {
+	own = e.budget(r, &d.Agent, d.Limits, 0)
 	uses = append(uses, throttle.Use{Key: own, Limits: d.Limits})
 	switch d.Claim.State {
 	case verify.Impostor:
@@ -75,7 +79,7 @@ func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision, own throt
 			uses = append(uses, throttle.Use{Key: e.claimBudget(r, d).In(own), Limits: d.Limits})
 		}
 	}
-	return uses
+	return uses, own
 }
 
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6

@@ -113,7 +113,8 @@ type Decision struct {
 
 	hidden  *robots.Rule // if Reason is Hidden
 	bound   *bound       // if Reason is OverLimit
-	held    uint8        // bit i: limit i holds the request
+	held    uint8        // bit i: limit i holds the request, and no earlier handler has applied it
+	used    bool         // the request has used budget
 	entered uint16       // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
 	addr    netip.Addr   // of the client; set only if the rules use more than the User-Agent
 }

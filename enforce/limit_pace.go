@@ -15,9 +15,12 @@ import (
 // block identifies a limit at its hosts: the host of Origin is the text of both.
 type block struct {
 	Origin
-	id   uint64       // for Claims
+	id   uint64       // for Claims: of the hosts and paths and, in linesMask, of the lines
 	home throttle.Key // of all budgets of the hosts' requests; see throttle.Key.In
 }
+
+// The last bits of a number in Claims: of the limit's lines, and of the mode.
+const linesBits, modeBits, linesMask = 22, 2, (1<<22 - 1) << 2
 
 // findBlocks sets e.blocks.
 func (e *Engine) findBlocks(handler func() HandlerKey) {
@@ -31,7 +34,13 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 		for _, l := range settings.limits {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
 			b := block{Origin: Origin{Host: strings.Join(names, " ")}, home: home}
-			b.id, _ = hash(seedLimit, b.Origin, "")
+			id, _ := hash(seedLimit, b.Origin, "")
+			text := ""
+			for _, line := range l.bounds {
+				text += line.text
+			}
+			lines, _ := hash(seedLimit, Origin{Host: text}, "")
+			b.id = id<<(linesBits+modeBits) | lines<<modeBits&linesMask
 			blocks = append(blocks, b)
 		}
 		return blocks
@@ -41,9 +50,18 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 // limitKey returns the key of the budget, or of the requests at once, that a
 // request uses of line n of limit i. Like the budget of a crawler, the one of each
 // crawler can be that of a client's address. Clients that are verified do not share
-// it with those that only claim to be the crawler.
+// it with those that only claim to be the crawler. After an earlier handler with
+// other lines for the same paths, the key is another one.
 func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
 	seed, block := seedLimit+2*uint8(n)+uint8(modeOf(e.settings.monitors(&d.Agent))), e.blocks()[i]
+	if r.Claims != nil && r.Claims.limits[0] != 0 {
+		id := e.limitID(d, i)
+		for _, other := range r.Claims.limits {
+			if other != id && other&^linesMask == id&^linesMask {
+				block.Port++
+			}
+		}
+	}
 	if n == boundEach || n == boundEachAtOnce {
 		k := throttle.KeyOf(hash(seed+8*uint8(d.Claim.State), block.Origin, agentName(&d.Agent)))
 		return e.agentKey(r, &d.Agent, k.In(block.home))
@@ -56,9 +74,9 @@ func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
 	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)
 }
 
-// limitUses appends the budgets of the limits in held that a request uses.
-func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision, held uint8) []throttle.Use {
-	for ; held != 0; held &= held - 1 {
+// limitUses appends the budgets of the limits in d.held that a request uses.
+func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision) []throttle.Use {
+	for held := d.held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		for n := boundAll; n <= boundEach; n++ {
 			if rate := e.settings.limits[i].bounds[n].rate; rate != nil {
@@ -85,10 +103,10 @@ func (e *Engine) rateOf(held uint8, n int) *bound {
 	}
 }
 
-// enter counts a request as one in flight, for the limits in held. If one of them
-// has too many, enter refuses the request.
-func (e *Engine) enter(r *Request, d *Decision, held uint8) {
-	for ; held != 0; held &= held - 1 {
+// enter counts a request that is let through as one in flight, for the limits in
+// d.held. If one of them has too many, enter refuses the request.
+func (e *Engine) enter(r *Request, d *Decision) {
+	for held := d.held; held != 0 && d.Action == Pass; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		for n := boundAtOnce; n < boundCount; n++ {
 			b := &e.settings.limits[i].bounds[n]
@@ -98,7 +116,7 @@ func (e *Engine) enter(r *Request, d *Decision, held uint8) {
 				d.entered |= 1 << (2*i + n - boundAtOnce)
 			default:
 				d.exceed(b, atOnceRetry)
-				e.Release(r, d)
+				e.leave(r, d)
 				return
 			}
 		}
@@ -117,9 +135,9 @@ func (e *Engine) notCounted(r *Request, d *Decision) (left uint8) {
 }
 
 // noteCounted records, for later handlers, that the request was counted for the
-// limits in held, as far as there is room.
-func (e *Engine) noteCounted(r *Request, d *Decision, held uint8) {
-	for ; held != 0 && r.Claims != nil; held &= held - 1 {
+// limits in d.held, as far as there is room.
+func (e *Engine) noteCounted(r *Request, d *Decision) {
+	for held := d.held; held != 0 && r.Claims != nil; held &= held - 1 {
 		if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
 			r.Claims.limits[free] = e.limitID(d, bits.TrailingZeros8(held))
 		}
@@ -128,7 +146,7 @@ func (e *Engine) noteCounted(r *Request, d *Decision, held uint8) {
 
 // limitID returns a number, not 0, for limit i and the mode of the decision.
 func (e *Engine) limitID(d *Decision, i int) uint64 {
-	return e.blocks()[i].id<<2 | uint64(1+modeOf(d.Monitored))
+	return e.blocks()[i].id | uint64(1+modeOf(d.Monitored))
 }
 
 // budgets returns the lines of a limit as budgets without keys.
@@ -178,10 +196,24 @@ func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
 }
 
 // Release ends a request that Decide let through: it is no longer in flight, for
-// Limit.AtOnce and Limit.EachAtOnce. Call it once the request has ended, whatever
-// ended it, with the values that Decide got. Without Settings.Limits, and for a
-// request that is refused, it does nothing.
-func (e *Engine) Release(r *Request, d *Decision) {
+// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the caller or
+// by a later handler, it gives back the budget that it has used, unless later
+// requests have been let through since. Call Release once the request has ended,
+// whatever ended it, with the values that Decide got.
+func (e *Engine) Release(r *Request, d *Decision, refused bool) {
+	e.leave(r, d)
+	if refused && d.used {
+		var uses []throttle.Use
+		if e.isOwn(r, d) {
+			uses, _ = e.ownUses(uses, r, d)
+		}
+		throttle.GiveBack(e.limiter, e.origins.cfg.Now(), r.Time.Add(d.Delay), e.limitUses(uses, r, d))
+	}
+	d.used = false
+}
+
+// leave ends what enter began.
+func (e *Engine) leave(r *Request, d *Decision) {
 	for d.entered != 0 {
 		at := bits.TrailingZeros16(d.entered)
 		d.entered &= d.entered - 1

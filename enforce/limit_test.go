@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -217,8 +218,8 @@ func TestRequestsAtOnce(t *testing.T) {
 	if same.Reason != OverLimit || third.RuleText() != "limit /archive/: at_once 2" || third.RetryAfter != atOnceRetry {
 		t.Errorf("%v; %v by %q, Retry-After %v", same.Reason, third.Reason, third.RuleText(), third.RetryAfter)
 	}
-	e.Release(r1, first)
-	e.Release(r1, first)
+	e.Release(r1, first, false)
+	e.Release(r1, first, false)
 	if _, d := enter(ahrefs); d.RuleText() != "limit /archive/: each_at_once 1" {
 		t.Errorf("%v by %q", d.Reason, d.RuleText())
 	}
@@ -226,8 +227,8 @@ func TestRequestsAtOnce(t *testing.T) {
 	if again.Action != Pass {
 		t.Errorf("%v after Release", again.Reason)
 	}
-	e.Release(r2, second)
-	e.Release(r3, again)
+	e.Release(r2, second, false)
+	e.Release(r3, again, false)
 	if n := e.memory.flights.total(); n != 0 {
 		t.Errorf("%d requests in flight", n)
 	}
@@ -274,14 +275,14 @@ func TestRequestsAtOnceAfterAReload(t *testing.T) {
 		if d.Action != Pass {
 			t.Errorf("another site, or monitor mode: %v", d.Reason)
 		}
-		other.Release(r, d)
+		other.Release(r, d, false)
 	}
-	before.Release(r, first)
+	before.Release(r, first, false)
 	d := decide(after)
 	if d.Action != Pass {
 		t.Errorf("after the old request has ended: %v", d.Reason)
 	}
-	after.Release(r, d)
+	after.Release(r, d, false)
 	if n := memory.flights.total(); n != 0 {
 		t.Errorf("%d requests in flight", n)
 	}
@@ -331,12 +332,105 @@ func TestLimitOfTwoHandlers(t *testing.T) {
 		t.Errorf("%v, %v", first.Reason, second.Reason)
 	}
 	r.Claims = new(Claims)
-	e.Release(r, &first)
+	e.Release(r, &first, false)
 	if e.Decide(context.Background(), r, &third); third.Reason != OverLimit {
 		t.Errorf("another request: %v", third.Reason)
 	}
 	if n := e.memory.flights.total(); n != 0 {
 		t.Errorf("%d requests in flight", n)
+	}
+}
+
+// A second handler with other lines for the same paths applies them to its own
+// requests, in budgets of its own.
+func TestOtherLimitOfASecondHandler(t *testing.T) {
+	outer := newEngineTest(t, "", Settings{Limits: []Limit{{All: every(90, time.Hour), AtOnce: 9}}})
+	inner, err := outer.With(func(s *Settings) { s.Limits = []Limit{{All: every(1, time.Hour), AtOnce: 1}} }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release []func()
+	for _, want := range []string{"", "limit: at_once 1", "limit: all 1/1h"} {
+		r := &Request{Target: "/", UserAgents: []string{gptbot}, Origin: home, Time: outer.clock.now(), Claims: new(Claims)}
+		var first, second Decision
+		if outer.Decide(context.Background(), r, &first); first.Action != Pass {
+			t.Fatalf("the outer handler: %q", first.RuleText())
+		}
+		inside := *r
+		inside.Claims = new(*r.Claims)
+		if inner.Decide(context.Background(), &inside, &second); second.RuleText() != want {
+			t.Errorf("the inner handler: %q, want %q", second.RuleText(), want)
+		}
+		release = append(release, func() { inner.Release(&inside, &second, false); outer.Release(r, &first, false) })
+		if want != "" {
+			for _, end := range release {
+				end()
+			}
+		}
+	}
+	if n := outer.memory.flights.total(); n != 0 {
+		t.Errorf("%d requests in flight", n)
+	}
+}
+
+// A request that waits for its Crawl-delay is not in flight. If there are too many
+// when its time has come, it is refused, and has used no budget.
+func TestWaitingRequestIsNotInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := NewEngine(Settings{Wait: time.Minute, Limits: []Limit{{AtOnce: 1, All: every(100, 10*time.Second)}}},
+			Inline("User-agent: GPTBot\nCrawl-delay: 10\n"), throttle.NewMemory(100), Config{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { e.Close(); synctest.Wait() }()
+		e.origins.Load(context.Background())
+		ask := func(ua string) (*Request, *Decision) {
+			r, d := &Request{Target: "/", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, new(Decision)
+			e.Decide(context.Background(), r, d)
+			return r, d
+		}
+		r, d := ask(gptbot)
+		e.Release(r, d, false)
+		var waited Decision
+		go func() { _, d := ask(gptbot); waited = *d }()
+		synctest.Wait()
+		_, other := ask(ahrefs)
+		if other.Action != Pass {
+			t.Errorf("while a request waits, another crawler gets %v by %q", other.Reason, other.RuleText())
+		}
+		time.Sleep(20 * time.Second)
+		if waited.RuleText() != "limit: at_once 1" {
+			t.Errorf("%v by %q", waited.Reason, waited.RuleText())
+		}
+		e.Release(r, other, false)
+		if _, d := ask(gptbot); d.Action != Pass || d.Delay != 0 {
+			t.Errorf("%v by %q after %v: the refused request has used budget", d.Reason, d.RuleText(), d.Delay)
+		}
+	})
+}
+
+// A request that is refused after Decide gives back what it has used, also as an
+// unverified claim, unless a later one was let through.
+func TestRefusedLaterGivesBudgetBack(t *testing.T) {
+	e := newEngineTest(t, "User-agent: GPTBot\nCrawl-delay: 100\n", Settings{Limits: []Limit{{All: every(1, time.Hour), Each: every(1, 2*time.Hour)}}})
+	r := &Request{Target: "/", UserAgents: []string{gptbot}, Origin: home, Time: e.clock.now(), Claims: new(Claims)}
+	var d Decision
+	for range 3 {
+		*r.Claims = Claims{}
+		if e.Decide(context.Background(), r, &d); d.Action != Pass {
+			t.Fatalf("%v by %q", d.Reason, d.RuleText())
+		}
+		e.clock.advance(time.Second)
+		e.Release(r, &d, true)
+		e.Release(r, &d, true)
+		r.Time = e.clock.now()
+	}
+	if d := e.decide("/", gptbot); d.Action != Pass {
+		t.Errorf("%v by %q", d.Reason, d.RuleText())
+	}
+	e.Release(r, &d, true)
+	if d := e.decide("/", ahrefs); d.Reason != OverLimit {
+		t.Errorf("%v: what another request has used was given back", d.Reason)
 	}
 }
 

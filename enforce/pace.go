@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/bits"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -22,30 +21,39 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if !d.Paced() || e.edition != nil {
 		return
 	}
-	own := d.Limits != nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same)
-	if own && r.Invented && !e.origins.PerOrigin() {
+	if e.isOwn(r, d) && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	held := d.held
-	if held != 0 {
-		held = e.notCounted(r, d)
-		e.enter(r, d, held)
+	if d.held != 0 {
+		d.held = e.notCounted(r, d)
+		e.enter(r, d)
+	}
+	wait := e.settings.Wait
+	if r.HasBody || d.Monitored {
+		wait = 0
+	}
+	again := wait > 0 && d.entered != 0
+	if again { // a request that waits is not in flight
+		e.leave(r, d)
+	}
+	e.applyLimits(ctx, r, d, wait)
+	if again {
+		e.enter(r, d)
 	}
 	if d.Action != Pass {
-		return
-	}
-	e.applyLimits(ctx, r, d, own, held)
-	if d.Action != Pass {
-		e.Release(r, d)
-	} else if held != 0 {
-		e.noteCounted(r, d, held)
+		e.Release(r, d, true)
+	} else if d.held != 0 {
+		e.noteCounted(r, d)
 	}
 }
 
-// applyLimits uses budget for a request, and throttles it if there is none left: its
-// crawler's own if isOwn is set, and those of the limits in held.
-func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision, isOwn bool, held uint8) {
-	res, over := e.take(ctx, r, d, isOwn, held)
+// applyLimits uses budget for a request that was let through, and throttles it if
+// there is none left: its crawler's own, and those of the limits in d.held.
+func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
+	if d.Action != Pass {
+		return
+	}
+	res, over := e.take(ctx, r, d, wait)
 	switch d.Delay = res.Delay; {
 	case over != nil:
 		d.exceed(over, res.RetryAfter)

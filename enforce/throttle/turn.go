@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // giver is a Limiter that takes back what a held request has used.
@@ -12,6 +13,18 @@ type giver interface {
 	// giveBack reports whether the budget is as if the request had not come. It
 	// is not if the budget has accepted a later request since.
 	giveBack(now int64, t *turn) bool
+}
+
+// GiveBack gives back what a request used that l accepted for the instant at. If one
+// of the budgets has accepted a later request since, all stay as they are. l is a
+// Memory, a Fleet, or has a method Connected that returns the Fleet.
+func GiveBack(l Limiter, now, at time.Time, uses []Use) {
+	if c, ok := l.(interface{ Connected() *Fleet }); ok && c.Connected() != nil {
+		l = c.Connected()
+	}
+	if g, ok := l.(giver); ok {
+		g.giveBack(now.UnixMicro(), &turn{uses: uses, at: at.UnixMicro()})
+	}
 }
 
 // turn is the instant for which a held request was accepted. Times are in

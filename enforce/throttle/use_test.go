@@ -47,6 +47,49 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 	})
 }
 
+// A request that is given back leaves the budgets as if it had not come, and nothing
+// is given back once a later request was accepted.
+func TestGiveBack(t *testing.T) {
+	hour, burst := Compile(Grant{Delay: delay(time.Hour)}), Compile(Grant{Delay: delay(time.Hour), Burst: 2})
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
+		switch l.(type) {
+		case *Memory, *Fleet:
+		default:
+			return // several processes: the others may know the state from before
+		}
+		home := newKey(t.Name())
+		one := []Use{{home, hour}}
+		both := []Use{{home, hour}, {newKey(t.Name(), "other").In(home), burst}}
+		take := func(after time.Duration, uses []Use, want bool) {
+			t.Helper()
+			if r := l.Take(t.Context(), noon.Add(after), uses, 0); r.OK != want {
+				t.Fatalf("after %v: %+v, want %t", after, r, want)
+			}
+		}
+		for i, uses := range [][]Use{both, one, both, one} {
+			at := time.Duration(i) * time.Second
+			take(at, uses, true)
+			GiveBack(l, noon.Add(at+time.Second), noon.Add(at), uses)
+		}
+		take(4*time.Second, both, true)
+		take(5*time.Second, both[1:], true) // the burst
+		take(6*time.Second, both[1:], false)
+		GiveBack(l, noon.Add(7*time.Second), noon.Add(4*time.Second), one)
+		take(7*time.Second, one, true)
+		GiveBack(connected{l}, noon.Add(8*time.Second), noon.Add(7*time.Second), one)
+		_, isFleet := l.(*Fleet)
+		take(8*time.Second, one, isFleet)
+	})
+}
+
+// connected is a Limiter with a Fleet.
+type connected struct{ Limiter }
+
+func (c connected) Connected() *Fleet {
+	f, _ := c.Limiter.(*Fleet)
+	return f
+}
+
 // With random limits, keys and times, each Limiter decides like a model that asks
 // every budget, and RetryAfter is the first instant at which all of them accept.
 func TestSeveralUsesAgreeWithModel(t *testing.T) {
