@@ -3,7 +3,8 @@ package crawler
 import (
 	_ "embed"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"weak"
 
 	"github.com/mssola/useragent"
 )
@@ -50,7 +51,22 @@ type people struct {
 	places map[uint64][]place // by the word's hash
 }
 
-var peopleIndex = sync.OnceValue(func() *people {
+// keptPeople is the result of newPeople while the garbage collector leaves it: it
+// is needed only while robots.txt files and registries are compiled.
+var keptPeople atomic.Pointer[weak.Pointer[people]]
+
+func peopleIndex() *people {
+	if kept := keptPeople.Load(); kept != nil {
+		if p := kept.Value(); p != nil {
+			return p
+		}
+	}
+	p := newPeople()
+	keptPeople.Store(new(weak.Make(p)))
+	return p
+}
+
+func newPeople() *people {
 	p := &people{expandPeople(peopleForms), map[uint64][]place{}}
 	for n, agent := range p.agents {
 		for i := 0; i < len(agent); {
@@ -71,7 +87,7 @@ var peopleIndex = sync.OnceValue(func() *people {
 		}
 	}
 	return p
-})
+}
 
 func (p *people) add(hash uint64, agent, start int) {
 	p.places[hash] = append(p.places[hash], place{uint16(agent), uint16(start)})

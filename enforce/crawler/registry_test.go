@@ -1,6 +1,7 @@
 package crawler_test
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,12 +40,26 @@ func TestEachTokenFindsItsCrawler(t *testing.T) {
 	}
 }
 
+// builtinRows returns the rows of the built-in registry with their sources.
+func builtinRows(t *testing.T) []crawler.Crawler {
+	t.Helper()
+	data, err := os.ReadFile("registry.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := crawler.ReadRows(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
 func TestRegistryInvariants(t *testing.T) {
 	r := crawler.Builtin()
 	if r.Len() < 249 {
 		t.Errorf("%d crawlers, want at least 249", r.Len())
 	}
-	purposes := map[crawler.Purpose]bool{}
+	purposes, rows := map[crawler.Purpose]bool{}, builtinRows(t)
 	for i := range r.Len() {
 		c := r.At(i)
 		if c.Index() != i {
@@ -71,7 +86,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"lacks":       c.LacksWildcards || c.LacksAllow,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
 		} {
-			if known && len(c.Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
+			if known && len(rows[i].Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
 				t.Errorf("%s: %s has no source and is not marked as unverified", c.Name, field)
 			}
 		}
@@ -129,7 +144,7 @@ var thirdParty = regexp.MustCompile(`^https://github\.com/(ai-robots-txt|arcjet|
 // A fact that only third parties state is marked, and only the operator's own
 // word says whether a crawler obeys `*`.
 func TestFactsOfThirdPartiesAreMarked(t *testing.T) {
-	for c := range crawler.Builtin().All() {
+	for _, c := range builtinRows(t) {
 		for field, sources := range c.Sources {
 			if slices.ContainsFunc(sources, func(s string) bool { return !thirdParty.MatchString(s) }) {
 				continue
@@ -149,8 +164,7 @@ func TestFactsOfThirdPartiesAreMarked(t *testing.T) {
 // A crawler with several purposes has a source for each but the main one, whose
 // source is that of the field. A crawler of a search engine counts as search only.
 func TestSeveralPurposes(t *testing.T) {
-	r := crawler.Builtin()
-	for c := range r.All() {
+	for _, c := range builtinRows(t) {
 		for _, p := range c.Purposes[1:] {
 			if len(c.Sources["purposes."+string(p)]) == 0 || len(c.Sources["purposes"]) == 0 {
 				t.Errorf("%s: no source says that it crawls for %s", c.Name, p)
@@ -173,7 +187,7 @@ func TestSeveralPurposes(t *testing.T) {
 		"Amazonbot": {crawler.AITraining, crawler.AISearch},
 		"GPTBot":    {crawler.AITraining},
 	} {
-		if got := r.Lookup(name).Purposes; !slices.Equal(got, want) {
+		if got := crawler.Builtin().Lookup(name).Purposes; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -31,10 +31,9 @@ const ways = 7
 // See BenchmarkTables and BenchmarkSize in bench/table for a comparison with other
 // libraries.
 type Table[V any] struct {
-	size   int                      // of sets
-	sets   atomic.Pointer[[]set[V]] // nil until the first key
-	making sync.Once
-	locks  [64]sync.Mutex // of the sets; lookups do not need them
+	first, most int                      // sets of the smallest and of the largest form
+	sets        atomic.Pointer[[]set[V]] // nil until the first key
+	locks       [64]sync.Mutex           // of the sets; lookups do not need them
 }
 
 // set has the places that a key can have.
@@ -48,20 +47,70 @@ type entry[V any] struct {
 	value V
 }
 
-// New returns a Table with at least size places, for which the first key takes
-// memory. A Table that gets exactly as many
-// keys as it has places keeps four fifths of them.
+// grows is by how much a large table grows at a time.
+const grows = 8
+
+// New returns a Table with at least size places. The memory of a large one is that
+// of its keys: it begins with a small part of the places, and gets more while it
+// has fewer than size and a key finds none. A Table that gets exactly as many keys as
+// it has places keeps four fifths of them.
 func New[V any](size int) *Table[V] {
-	return &Table[V]{size: max(1, (size+ways-1)/ways)}
+	const step = grows * grows
+	most := max(1, (size+ways-1)/ways)
+	if most <= grows*step {
+		return &Table[V]{first: most, most: most}
+	}
+	first := (most + step - 1) / step
+	return &Table[V]{first: first, most: first * step}
 }
 
-// lock locks the set of a key for changes. The caller must unlock it.
-func (t *Table[V]) lock(hash uint64) (*set[V], *sync.Mutex) {
-	t.making.Do(func() { t.sets.Store(new(make([]set[V], t.size))) })
-	i, _ := bits.Mul64(hash, uint64(t.size))
-	lock := &t.locks[i%uint64(len(t.locks))]
-	lock.Lock()
-	return &(*t.sets.Load())[i], lock
+// lock locks the set of a key for changes, after it has made room for a key if it
+// may. It returns a free place, -1 if there is none. The caller must unlock it.
+func (t *Table[V]) lock(hash uint64) (s *set[V], free int, lock *sync.Mutex) {
+	for {
+		sets := t.sets.Load()
+		if sets == nil {
+			t.grow(nil)
+			continue
+		}
+		i, _ := bits.Mul64(hash, uint64(len(*sets)))
+		s, lock = &(*sets)[i], &t.locks[i%uint64(len(t.locks))]
+		lock.Lock()
+		free = s.free()
+		if t.sets.Load() == sets && (free >= 0 || len(*sets) == t.most) {
+			return s, free, lock
+		}
+		lock.Unlock()
+		if free < 0 {
+			t.grow(sets)
+		}
+	}
+}
+
+// grow replaces the sets, unless another goroutine did. The keys of a set go to
+// the sets that take its place.
+func (t *Table[V]) grow(old *[]set[V]) {
+	for i := range t.locks {
+		t.locks[i].Lock()
+		defer t.locks[i].Unlock()
+	}
+	if t.sets.Load() != old {
+		return
+	}
+	if old == nil {
+		t.sets.Store(new(make([]set[V], t.first)))
+		return
+	}
+	sets := make([]set[V], grows*len(*old))
+	for i := range *old {
+		for j := range ways {
+			if e := (*old)[i].places[j].Load(); e != nil {
+				to, _ := bits.Mul64(e.hash, uint64(len(sets)))
+				sets[to].put(j, e, mark(e.hash))
+			}
+		}
+	}
+	t.sets.Store(&sets)
 }
 
 // mark returns the mark of a key: a number from 1 to 255.
@@ -93,21 +142,13 @@ func (t *Table[V]) Add(hash uint64, worth func(*V) int64, create func(*V)) *V {
 	if v := t.Get(hash); v != nil {
 		return v
 	}
-	s, lock := t.lock(hash)
+	s, place, lock := t.lock(hash)
 	defer lock.Unlock()
 	if v := t.Get(hash); v != nil {
 		return v
 	}
-	place, least := 0, int64(0)
-	for i := range s.places {
-		e := s.places[i].Load()
-		if e == nil {
-			place = i
-			break
-		}
-		if w := worth(&e.value); i == 0 || w < least {
-			place, least = i, w
-		}
+	if place < 0 {
+		place = s.least(worth)
 	}
 	e := &entry[V]{hash: hash}
 	if create != nil {
@@ -122,13 +163,34 @@ func (t *Table[V]) Remove(hash uint64) {
 	if t.Get(hash) == nil {
 		return
 	}
-	s, lock := t.lock(hash)
+	s, _, lock := t.lock(hash)
 	defer lock.Unlock()
 	for i := range s.places {
 		if e := s.places[i].Load(); e != nil && e.hash == hash {
 			s.put(i, nil, 0)
 		}
 	}
+}
+
+// free returns a place that is not used, -1 if there is none.
+func (s *set[V]) free() int {
+	for i := range s.places {
+		if s.places[i].Load() == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// least returns the place with the value of which worth is lowest.
+func (s *set[V]) least(worth func(*V) int64) (place int) {
+	least := int64(0)
+	for i := range s.places {
+		if w := worth(&s.places[i].Load().value); i == 0 || w < least {
+			place, least = i, w
+		}
+	}
+	return place
 }
 
 // put changes a place and then its mark.

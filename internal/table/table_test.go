@@ -55,6 +55,28 @@ func TestAddDisplacesTheLowestWorth(t *testing.T) {
 	}
 }
 
+// A large table has memory in proportion to its keys, and loses none while it grows.
+func TestLargeTablesGrow(t *testing.T) {
+	table := New[atomic.Int64](1 << 16)
+	keys := rand.New(rand.NewPCG(3, 4))
+	sizes := []int{}
+	for i := range int64(1 << 13) {
+		table.Add(keys.Uint64(), value, func(v *atomic.Int64) { v.Store(i) })
+		if n := len(*table.sets.Load()) * ways; len(sizes) == 0 || n != sizes[len(sizes)-1] {
+			sizes = append(sizes, n)
+		}
+	}
+	keys = rand.New(rand.NewPCG(3, 4))
+	for i := range int64(1 << 13) {
+		if v := table.Get(keys.Uint64()); v == nil || v.Load() != i {
+			t.Fatalf("key %d: %v", i, v)
+		}
+	}
+	if len(sizes) != 3 || sizes[0] > 1<<11 || sizes[2] < 1<<16 {
+		t.Errorf("places: %d, want 3 sizes from 1/64 of 65536 to 65536", sizes)
+	}
+}
+
 // Whoever adds a key at the same time gets the same value.
 func TestConcurrentUse(t *testing.T) {
 	table := New[atomic.Int64](1 << 12)

@@ -25,10 +25,10 @@ type table[T any] struct {
 }
 
 // newTable returns a table for at most max values, of which clients make up the keys
-// of at most maxInvented.
+// of at most maxInvented. When it is full, a bucket has four to eight values.
 func newTable[T any](max, maxInvented int) *table[T] {
 	n := 1
-	for n < max {
+	for 8*n < max {
 		n *= 2
 	}
 	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: int64(max), maxInvented: int64(maxInvented)}
