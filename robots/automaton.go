@@ -177,7 +177,7 @@ func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
 // fragments, but at most maxTable.
 const (
 	minTable    = 1 << 10
-	tableFactor = 7
+	tableFactor = 3
 	maxTable    = 1 << 15
 )
 
