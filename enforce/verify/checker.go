@@ -20,6 +20,7 @@ type Checker struct {
 	registry *crawler.Registry
 	subjects []*subject        // by a crawler's index in the registry; nil if no method is on for the crawler
 	agents   map[string]*agent // by the URL of the directory
+	uses     int               // calls of Bind without their Close; guarded by verifier.binding
 }
 
 // subject has the methods by which claims to be one crawler are checked.
@@ -34,28 +35,44 @@ type subject struct {
 	doubt Reason
 }
 
-// Bind returns a Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each document is
-// read once. An error names the crawler and the fact that is not valid. The caller must close the Checker.
+// Bind returns the Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each document is
+// read once. An error names the crawler and the fact that is not valid. The caller must close the Checker once for each call of Bind.
 func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
-	c := &Checker{verifier: v, registry: registry, subjects: make([]*subject, registry.Len()), agents: make(map[string]*agent)}
+	v.binding.Lock()
+	defer v.binding.Unlock()
+	if c := v.checkers[registry]; c != nil {
+		c.uses++
+		return c, nil
+	}
+	c := &Checker{verifier: v, registry: registry, subjects: make([]*subject, registry.Len()), agents: make(map[string]*agent), uses: 1}
 	for row := range registry.All() {
 		s := &subject{row: row}
 		c.subjects[row.Index()] = s
 		if err := c.fill(s); err != nil {
-			c.Close()
+			c.release()
 			return nil, fmt.Errorf("crawler %q: verify: %w", row.Name, err)
 		}
 		if len(s.lists) == 0 && s.names == nil && len(s.agents) == 0 {
 			c.subjects[row.Index()] = nil
 		}
 	}
+	v.checkers[registry] = c
 	return c, nil
 }
 
-// Close ends the reads of lists and directories that no other Checker uses. The
-// Checker can still check claims, with the data that it has. Close must be
-// called once only.
+// Close ends the use of a Checker that Bind has returned. The last Close ends the
+// reads of lists and directories that no other Checker uses. The Checker can still
+// check claims, with the data that it has.
 func (c *Checker) Close() {
+	c.verifier.binding.Lock()
+	defer c.verifier.binding.Unlock()
+	if c.uses--; c.uses == 0 {
+		delete(c.verifier.checkers, c.registry)
+		c.release()
+	}
+}
+
+func (c *Checker) release() {
 	for _, s := range c.subjects {
 		if s == nil {
 			continue

@@ -175,6 +175,9 @@ func TestCheckerCloseEndsReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if again != f.checker {
+			t.Error("a registry has two Checkers")
+		}
 		synctest.Wait()
 		f.checker.Close()
 		time.Sleep(13 * time.Hour)

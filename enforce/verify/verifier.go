@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
@@ -36,6 +37,9 @@ type Verifier struct {
 	replays *replays
 	proofs  *table.Table[Proof]
 
+	binding  sync.Mutex
+	checkers map[*crawler.Registry]*Checker
+
 	mu          sync.Mutex
 	lists       map[string]*source[*list]
 	directories map[string]*source[*directory]
@@ -58,7 +62,8 @@ func New(config Config) *Verifier {
 		config.Resolver = net.DefaultResolver
 	}
 	v := &Verifier{
-		config: config, lists: make(map[string]*source[*list]), directories: make(map[string]*source[*directory]),
+		config: config, checkers: make(map[*crawler.Registry]*Checker),
+		lists: make(map[string]*source[*list]), directories: make(map[string]*source[*directory]),
 	}
 	v.reader = document.NewReader(document.Config{
 		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,

@@ -55,13 +55,11 @@ const grows = 8
 // has fewer than size and a key finds none. A Table that gets exactly as many keys as
 // it has places keeps four fifths of them.
 func New[V any](size int) *Table[V] {
-	const step = grows * grows
-	most := max(1, (size+ways-1)/ways)
-	if most <= grows*step {
-		return &Table[V]{first: most, most: most}
+	t := &Table[V]{most: max(1, (size+ways-1)/ways)}
+	if t.first = t.most / (grows * grows); t.first < grows {
+		t.first = t.most
 	}
-	first := (most + step - 1) / step
-	return &Table[V]{first: first, most: first * step}
+	return t
 }
 
 // lock locks the set of a key for changes, after it has made room for a key if it
@@ -101,12 +99,20 @@ func (t *Table[V]) grow(old *[]set[V]) {
 		t.sets.Store(new(make([]set[V], t.first)))
 		return
 	}
-	sets := make([]set[V], grows*len(*old))
+	n := grows * len(*old)
+	if 2*n > t.most {
+		n = t.most
+	}
+	sets := make([]set[V], n)
 	for i := range *old {
 		for j := range ways {
-			if e := (*old)[i].places[j].Load(); e != nil {
-				to, _ := bits.Mul64(e.hash, uint64(len(sets)))
-				sets[to].put(j, e, mark(e.hash))
+			e := (*old)[i].places[j].Load()
+			if e == nil {
+				continue
+			}
+			to, _ := bits.Mul64(e.hash, uint64(n))
+			if place := sets[to].free(); place >= 0 {
+				sets[to].put(place, e, mark(e.hash))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -149,6 +150,9 @@ func (v *CrawlerVerify) check() error {
 // apply replaces the methods of row.
 func (v *CrawlerVerify) apply(row *crawler.Crawler) {
 	row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
+	row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), func(fact string) bool {
+		return fact == "verify" // the site's operator confirms it by writing it
+	})
 }
 
 // verify parses
