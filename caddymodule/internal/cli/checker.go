@@ -123,15 +123,12 @@ func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
 			tokens = append(tokens, other.Name)
 		}
 	}
-	near := editdistance.Nearest(word, slices.Values(tokens))
+	near := []string{editdistance.Nearest(word, slices.Values(tokens))}
 	if row != nil { // by its name, or the token of a group that it obeys
-		near = strings.Join(row.Tokens(), " or ")
-	}
-	if near != "" {
-		near = "; did you mean " + near + "?"
+		near = row.Tokens()
 	}
 	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such as %s/1.0, need not be known",
-		word, cmp.Or(near, "."), word)
+		word, cmp.Or(didYouMean(near...), "."), word)
 }
 
 // rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots

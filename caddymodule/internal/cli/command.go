@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -50,6 +51,7 @@ func Register(m Module) {
 			addHelp(cmd)
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
+			cmd.SetFlagErrorFunc(flagError) // of the subcommands too
 			cmd.RunE = run(runParent)
 		},
 	})
@@ -100,11 +102,27 @@ func runParent(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {
 		return 0, cmd.Help()
 	}
-	near := ""
-	if list := cmd.SuggestionsFor(args[0]); len(list) > 0 {
-		near = "; did you mean " + strings.Join(list, " or ") + "?"
+	return exitFailed, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(args[0])...))
+}
+
+// didYouMean returns the end of an error about an unknown word: the words that it
+// probably means, if there are any.
+func didYouMean(words ...string) string {
+	if len(words) == 0 || words[0] == "" {
+		return ""
 	}
-	return exitFailed, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), near)
+	return "; did you mean " + strings.Join(words, " or ") + "?"
+}
+
+// flagError adds the flag that an unknown one probably means to an error about flags.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s", err, didYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
 }
 
 // The exit statuses of commands, besides 0.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Without runParent, cobra would print the help of `caddy robots` for an unknown
+// A typo in a command or a flag has a suggestion. Without runParent, cobra would print the help of `caddy robots` for an unknown
 // command, and exit with 0.
 func TestUnknownCommands(t *testing.T) {
 	for _, tt := range []struct {
@@ -20,6 +20,13 @@ func TestUnknownCommands(t *testing.T) {
 		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean init or lint?`},
 		{"robots frobnicate", `unknown command "frobnicate" for "caddy robots"`},
 		{"robots", ""},
+		{"robots status --wacth", "unknown flag: --wacth; did you mean --watch?"},
+		{"robots audit --robot x y", "unknown flag: --robot; did you mean --robots?"},
+		{"robots lint --sarf=1 clean.txt", "unknown flag: --sarf; did you mean --sarif?"},
+		{"robots check --hepl", "unknown flag: --hepl; did you mean --help?"},
+		{"robots --hepl", "unknown flag: --hepl; did you mean --help?"},
+		{"robots status --frobnicate", "unknown flag: --frobnicate\n"},
+		{"robots status -x", "unknown shorthand flag: 'x' in -x\n"},
 	} {
 		root := &cobra.Command{Use: "caddy", SilenceUsage: true}
 		root.AddCommand(robotsCommand())

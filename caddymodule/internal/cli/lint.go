@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -313,8 +314,6 @@ func knownCheck(code string) error {
 	for _, r := range lint.Checks() {
 		codes = append(codes, r.Code)
 	}
-	if near := editdistance.Nearest(code, slices.Values(codes)); near != "" {
-		return fmt.Errorf("the linter has no check %q; did you mean %s?", code, near)
-	}
-	return fmt.Errorf("the linter has no check %q: \"caddy robots explain\" lists all", code)
+	near := didYouMean(editdistance.Nearest(code, slices.Values(codes)))
+	return fmt.Errorf("the linter has no check %q%s", code, cmp.Or(near, ": \"caddy robots explain\" lists all"))
 }
