@@ -2,11 +2,11 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,6 +25,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -86,46 +87,14 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 		return exitFailed, err
 	}
 	out := cmd.OutOrStdout()
-	if err := o.print(out, s, isTerminal(out), paintFor(out)); err != nil {
+	width, _ := sizeOf(out)
+	if err := o.print(out, s, width, paintFor(out)); err != nil {
 		return exitFailed, err
 	}
 	if slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe }) {
 		return exitFinding, nil
 	}
 	return 0, nil
-}
-
-// clearScreen moves the cursor to the top and clears the screen (ECMA-48, sections
-// 8.3.21 and 8.3.39).
-const clearScreen = "\x1b[H\x1b[2J"
-
-// repeat prints the status repeatedly until ctx ends. If Caddy does not answer,
-// for example during a restart, it tries again.
-func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer) error {
-	tick := time.NewTicker(o.every)
-	defer tick.Stop()
-	for {
-		var page strings.Builder
-		s, err := o.ask(address)
-		if err == nil {
-			err = o.print(&page, s, isTerminal(w), paintFor(w))
-		}
-		if err != nil {
-			fmt.Fprintf(&page, "Error: %v\n", err)
-		}
-		if isTerminal(w) && !o.json {
-			page.WriteString("\nPress Control-C to end.\n")
-			fmt.Fprint(w, clearScreen)
-		}
-		if _, err := io.WriteString(w, page.String()); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }
 
 // statusReport is the output of `caddy robots status --json`.
@@ -141,6 +110,11 @@ type statusReport struct {
 	CrawlersTotal int `json:"-"`
 	RulesTotal    int `json:"-"`
 	FilesTotal    int `json:"-"`
+
+	// Of --watch: an earlier report, nil for the first one; and the requests of crawlers
+	// since Caddy began to count, of each site and of each crawler.
+	earlier *statusReport
+	totals  map[string]uint64
 }
 
 // ask queries a running Caddy.
@@ -187,6 +161,10 @@ func (o *statusOptions) get(address, route string, into any) error {
 	values["site"] = o.sites
 	resp, err := caddycmd.AdminAPIRequest(address, http.MethodGet, "/robots/"+route+"?"+values.Encode(), nil, nil)
 	if err != nil {
+		if text := err.Error(); strings.HasPrefix(text, "performing request:") {
+			return fmt.Errorf("no answer from Caddy at %s (%s): start it, or name the address of its admin endpoint with --address, or the configuration that has it with --config",
+				address, text[strings.LastIndex(text, ": ")+2:])
+		}
 		return fmt.Errorf("asking Caddy's admin endpoint at %s: %w", address, err)
 	}
 	defer resp.Body.Close()
@@ -196,43 +174,79 @@ func (o *statusOptions) get(address, route string, into any) error {
 	return nil
 }
 
-// print writes a report. On a terminal, long texts in tables are cut.
-func (o *statusOptions) print(w io.Writer, s *statusReport, onTerminal bool, paint report.Paint) error {
+// print writes a report for a terminal with this width; 0: w is no terminal.
+func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint report.Paint) error {
 	if o.json {
 		return report.NewEncoder(w).Encode(s)
 	}
-	return s.writeText(w, o.span, onTerminal, paint)
+	return o.writeText(w, s, width, paint)
 }
 
 //go:embed status.txt
 var statusTemplate string
 
-// maxCell is the maximum width of a cell of a table on a terminal, in columns.
-const maxCell = 60
-
-// writeText writes the status as text. It escapes control characters from clients.
-func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, paint report.Paint) error {
-	total := s.Crawlers.In(span)
-	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == statusapi.Both })
-	layout := report.Layout{Paint: paint}
-	if onTerminal {
-		layout.Cell = maxCell
-	}
-	return layout.Execute(w, statusTemplate, template.FuncMap{
-		"span":     func() string { return span },
-		"monitor":  func() bool { return monitor },
-		"counts":   func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(span) },
-		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(span) },
-		"requests": func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
-		"severe":   func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
-		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"partOf":   partOf,
-		"verified": verifiedShare,
-		"line":     lineOf,
-		"list":     func(tokens []string) string { return words.List(tokens, 3) },
-		"actions":  actionsOf,
-		"origin":   originName,
+// writeText writes the status as text. It escapes control characters from clients. If w
+// is no terminal, the tables have all columns.
+func (o *statusOptions) writeText(w io.Writer, s *statusReport, width int, paint report.Paint) error {
+	total := s.Crawlers.In(o.span)
+	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
+		slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == statusapi.Both })
+	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
+	return report.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
+		"span":      func() string { return o.span },
+		"monitored": func() bool { return monitored },
+		"monitor":   func() bool { return monitored || width == 0 }, // the columns
+		"watched":   func() bool { return o.watch },
+		"counts":    counts,
+		"people":    func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
+		"requests":  func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
+		"severe":    func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
+		"minute":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"rate":      s.rate,
+		"reasons":   func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
+		"worstSites": func() []statusapi.Site {
+			list := slices.Clone(s.Sites)
+			slices.SortStableFunc(list, func(a, b statusapi.Site) int {
+				x, y := counts(a.Crawlers), counts(b.Crawlers)
+				return cmp.Or(cmp.Compare(y.VerifiedRefused, x.VerifiedRefused), cmp.Compare(y.Denied+y.Throttled, x.Denied+x.Throttled), cmp.Compare(y.Requests, x.Requests))
+			})
+			return list[:min(len(list), o.limit)]
+		},
+		"partOf":    partOf,
+		"verified":  verifiedShare,
+		"refusedOf": verifiedRefused,
+		"line":      lineOf,
+		"list":      func(tokens []string) string { return words.List(tokens, 3) },
+		"actions":   actionsOf,
+		"origin":    originName,
 	}, s)
+}
+
+// paceReasons are the reasons that count as pace.
+var paceReasons = []string{enforce.CrawlDelay.String(), enforce.RequestRate.String(), enforce.VisitTime.String()}
+
+// reasonsOf returns the number of requests with an action, and by reason.
+func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64) string {
+	numbers := make(map[string]uint64)
+	for _, r := range list {
+		switch {
+		case r.Action != action || *r.In(span) == 0:
+		case slices.Contains(paceReasons, r.Reason):
+			numbers["pace"] += *r.In(span)
+		default:
+			numbers[r.Reason] += *r.In(span)
+		}
+	}
+	var parts []string
+	for _, reason := range slices.SortedFunc(maps.Keys(numbers), func(a, b string) int {
+		return cmp.Or(cmp.Compare(numbers[b], numbers[a]), strings.Compare(a, b))
+	}) {
+		parts = append(parts, fmt.Sprintf("%s %d", reason, numbers[reason]))
+	}
+	if len(parts) == 0 {
+		return fmt.Sprint(total)
+	}
+	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
 }
 
 // partOf says that a table has only a part of total rows.
@@ -288,4 +302,13 @@ func verifiedShare(c statusapi.Counts) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d %%", c.Verified*100/claims)
+}
+
+// verifiedRefused returns the number of verified requests that were refused, "-" if
+// none was verified.
+func verifiedRefused(c statusapi.Counts) string {
+	if c.Verified+c.VerifiedRefused == 0 {
+		return "-"
+	}
+	return fmt.Sprint(c.VerifiedRefused)
 }

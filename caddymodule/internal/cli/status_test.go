@@ -22,23 +22,33 @@ func windowsOf(c statusapi.Counts) statusapi.Windows[statusapi.Counts] {
 	return statusapi.Windows[statusapi.Counts]{Day: c}
 }
 
+// reasonCounts returns the counts of reasons with their actions in the last day.
+func reasonCounts(list ...any) (counts []statusapi.ReasonCounts) {
+	for i := 0; i < len(list); i += 2 {
+		reason, action, _ := strings.Cut(list[i].(string), " ")
+		counts = append(counts, statusapi.ReasonCounts{Reason: reason, Action: action, Windows: statusapi.Windows[uint64]{Day: uint64(list[i+1].(int))}})
+	}
+	return counts
+}
+
 // longPath is longer than a cell on a terminal.
 var longPath = "/" + strings.Repeat("path-", 20) + "end"
 
 // enforcing is the state of one site in enforce mode.
 func enforcing() map[string]any {
-	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
+	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1}
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
-			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
+			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{OK: true, Shedding: []statusapi.Shedding{
 				{Sites: []string{"shop.test"}, InFlight: 3},
 				{Sites: []string{"api.test", "www.api.test"}, Since: new(at(14, 2)), InFlight: 70, Refused: []string{"self-declared", "ai-*"}},
 			}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
-			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 6}, Lines: []statusapi.Line{
@@ -72,8 +82,9 @@ func monitoring() map[string]any {
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
-			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
-			Health: statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
+			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9),
+			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Health:  statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},
@@ -93,7 +104,7 @@ func documented() map[string]any {
 	answers := enforcing()
 	answers["/robots/"].(*statusapi.Summary).Health.Shedding = nil
 	answers["/robots/crawlers"] = &statusapi.Crawlers{Crawlers: []statusapi.Crawler{
-		{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+		{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1})},
 		{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 	}}
 	answers["/robots/lines"] = &statusapi.Lines{Lines: []statusapi.Line{
@@ -121,8 +132,13 @@ func TestStatusInTheDocumentation(t *testing.T) {
 // adminEndpoint returns the address of an admin endpoint that answers with the
 // given values.
 func adminEndpoint(t *testing.T, answers map[string]any) string {
+	return changingEndpoint(t, func() map[string]any { return answers })
+}
+
+// changingEndpoint is adminEndpoint for values that change.
+func changingEndpoint(t *testing.T, answers func() map[string]any) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := answers[r.URL.Path]
+		answer := answers()[r.URL.Path]
 		query := r.URL.Query()
 		if r.URL.Path == "/robots/origins" {
 			list := answer.(*statusapi.Origins)
@@ -206,7 +222,7 @@ func TestStatusHelpExplainsColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, heading := range []string{
-		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "CLASS", "PURPOSE", "VERIFIED",
+		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "PER MINUTE", "IMPOSTORS", "VERIFIED REFUSED", "CLASS", "PURPOSE", "VERIFIED",
 		"LINE", "GROUP", "ACTION", "REFUSED", "CLIENT", "VERSION", "ENDS", "STATE",
 	} {
 		if !strings.Contains(cmd.Long, heading) {

@@ -64,6 +64,7 @@ func TestColdStartWhileRobotsTxtDoesNotArrive(t *testing.T) {
 			door.open()
 			s.eventually("the rules are in force", func() bool { return s.at("site.test", gptbot, "/private/x").status == 403 })
 			s.wants(200, s.at("site.test", gptbot, "/x"), "a crawler on another path")
+			s.reasonsAddUp("pending", "disallowed")
 		})
 	}
 }

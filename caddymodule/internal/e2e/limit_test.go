@@ -164,6 +164,7 @@ Crawl-delay: 0.001"
 	if want := fmt.Sprintf("Caddyfile:%d", line); err != nil || !strings.Contains(status, want) || !strings.Contains(status, rule) {
 		t.Errorf("caddy robots status has no %q or %q:\n%s", want, rule, status)
 	}
+	s.reasonsAddUp("limit")
 	checked, err := exec.Command(binary, "robots", "check", "--config", filepath.Join(s.dir, "Caddyfile"), "--agent", "GPTBot", fmt.Sprintf("http://localhost:%d/archive/x", s.port)).CombinedOutput()
 	if want := fmt.Sprintf("%s (line %d of Caddyfile)", rule, line); err != nil || !strings.Contains(string(checked), want) || !strings.Contains(string(checked), "at_once 10") {
 		t.Errorf("caddy robots check has no %q: %v\n%s", want, err, checked)

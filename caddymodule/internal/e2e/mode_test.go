@@ -114,6 +114,7 @@ Crawl-delay: 600"
 			t.Errorf("%s reads the published file: %v", agent, got)
 		}
 	}
+	s.reasonsAddUp("disallowed", "pace")
 	for series, want := range map[string]float64{
 		`{action="deny",crawler="GPTBot",reason="disallowed"}`:          2,
 		`{action="throttle",crawler="bingbot",reason="crawl_delay"}`:    1,

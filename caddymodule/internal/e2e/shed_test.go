@@ -190,6 +190,7 @@ http://localhost:$PORT {
 	if out, _ := s.status(); !strings.Contains(out, "localhost is busy, with ") || !strings.Contains(out, "Robots that are refused while the server is busy") {
 		t.Errorf("status:\n%s", out)
 	}
+	s.reasonsAddUp("shed")
 	if s.exitStatus() != 0 {
 		t.Error("status exits as after a finding")
 	}

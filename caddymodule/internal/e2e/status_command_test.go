@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +23,35 @@ func (s *server) status(args ...string) (string, error) {
 	return string(out), err
 }
 
+// reasonsAddUp checks that the numbers of refused requests in the status are the sums
+// of those by reason, and that the reasons are among them.
+func (s *server) reasonsAddUp(reasons ...string) {
+	s.t.Helper()
+	out, _ := s.status() // the exit status says whether there is a problem
+	found, lines := map[string]bool{}, 0
+	for _, m := range regexp.MustCompile(`(?mi)^ *(?:denied|throttled): +(\d+)(?:: (.*))?$`).FindAllStringSubmatch(out, -1) {
+		sum := 0
+		for part := range strings.SplitSeq(m[2], ", ") {
+			if reason, number, ok := strings.Cut(part, " "); ok {
+				n, _ := strconv.Atoi(number)
+				sum += n
+				found[reason] = true
+			}
+		}
+		if lines++; strconv.Itoa(sum) != m[1] {
+			s.t.Errorf("%s is not the sum", m[0])
+		}
+	}
+	for _, reason := range reasons {
+		if !found[reason] {
+			s.t.Errorf("no request was refused for %s", reason)
+		}
+	}
+	if lines < 2 || s.t.Failed() {
+		s.t.Errorf("status:\n%s", out)
+	}
+}
+
 func TestStatusCommand(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
@@ -29,11 +60,12 @@ func TestStatusCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Crawlers: 4 requests: 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "(hidden path)", "hidden      Caddyfile:"} {
+	for _, want := range []string{"Crawlers:  4 requests, 1 passed", "Denied:    3: ", "People:    2 requests", "No problems.", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "(hidden path)", "hidden      Caddyfile:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)
 		}
 	}
+	s.reasonsAddUp("disallowed", "hidden")
 	out, err = run("--json", "--site", "shop.test")
 	var report struct {
 		statusapi.Summary

@@ -233,6 +233,7 @@ func TestScriptedCurlIsFound(t *testing.T) {
 		if n := s.metric("caddy_robots_suspects"); n != 1 {
 			t.Errorf("%v suspects are counted", n)
 		}
+		s.reasonsAddUp("suspect")
 		s.wantsReloadToKeepSuspects()
 	})
 	// A robot that is as slow as a person is found because it fetches no embedded

@@ -128,6 +128,7 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	if lines := s.lines("a client is not the crawler that its User-Agent names"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
 		t.Errorf("%d lines about impostors: %v", len(lines), lines)
 	}
+	s.reasonsAddUp("disallowed", "impostor")
 
 	// A reload keeps the results.
 	if err := s.reload(o.verified(trustedProxies, "", "exempt NameBot")); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -13,8 +15,11 @@ import (
 
 // Layout writes text with tables for a terminal. In a template, each line of a table
 // has its cells between TABs, which Visible removes from other texts. The first line
-// of a table begins with {{head}}. Columns whose heads begin with > are aligned to the
-// right. A table without other lines is left out.
+// of a table begins with {{head}}. A table without other lines is left out.
+//
+// Before a column's head, marks say how to write it, in this order: a digit: the column
+// is left out on a narrow terminal, those with the highest digit first; !: a number
+// other than 0 is bad; =: its texts are not cut; >: the same, and aligned to the right.
 //
 // The templates have the functions of funcs, and bold, faint, good, odd, bad and off
 // for colours.
@@ -22,9 +27,9 @@ type Layout struct {
 	Paint  Paint
 	Indent string // before each line of a table
 	Heads  style  // of the heads of tables
-	// Cell is the largest width of a cell that is not the last one of its line, in
-	// columns; 0: no limit.
-	Cell int
+	// Width is the width of the terminal in columns: longer lines are wrapped, and
+	// tables are narrowed. 0 means no limit.
+	Width int
 }
 
 // headMark begins the first line of a table.
@@ -76,52 +81,71 @@ func (l Layout) Execute(w io.Writer, text string, more template.FuncMap, data an
 	}
 	out := bufio.NewWriter(w)
 	var rows [][]string
+	var left []string // heads of the columns that are left out
 	for line := range strings.Lines(filled.String()) {
 		line, isHead := strings.CutPrefix(line, headMark)
 		isRow := isHead || len(rows) > 0 && strings.Contains(line, "\t")
 		if isHead || !isRow {
-			l.table(out, rows)
+			left = append(left, l.table(out, rows)...)
 			rows = nil
 		}
 		if isRow {
 			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
 		} else {
-			out.WriteString(line)
+			out.WriteString(l.wrap(line))
 		}
 	}
-	l.table(out, rows)
+	if left = append(left, l.table(out, rows)...); len(left) > 0 {
+		slices.Sort(left)
+		out.WriteString(l.wrap(fmt.Sprintf("\nThis terminal is too narrow for these columns: %s.\n", strings.Join(slices.Compact(left), ", "))))
+	}
 	return out.Flush()
 }
 
-// table writes a table. The first row has the heads.
-func (l Layout) table(out *bufio.Writer, rows [][]string) {
+// column is a column of a table.
+type column struct {
+	name         string
+	rank         byte // a digit; 0: always shown
+	alarm, whole bool
+	right        bool
+	width        int // in columns of the terminal; 0: left out
+}
+
+// newColumn returns the column with a head and its marks.
+func newColumn(head string) (c column) {
+	if head != "" && '0' < head[0] && head[0] <= '9' {
+		c.rank, head = head[0], head[1:]
+	}
+	head, c.alarm = strings.CutPrefix(head, "!")
+	head, c.whole = strings.CutPrefix(head, "=")
+	c.name, c.right = strings.CutPrefix(head, ">")
+	c.whole = c.whole || c.right
+	return c
+}
+
+// table writes a table, and returns the names of the columns that it left out. The
+// first row has the heads.
+func (l Layout) table(out *bufio.Writer, rows [][]string) (left []string) {
 	if len(rows) < 2 { // only heads
-		return
+		return nil
 	}
-	right := make([]bool, len(rows[0]))
-	for i, name := range rows[0] {
-		rows[0][i], right[i] = strings.CutPrefix(name, ">")
-	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			if l.Cell > 0 && i < len(row)-1 {
-				row[i] = clipped(row[i], l.Cell)
-			}
-			widths[i] = max(widths[i], textWidth(row[i]))
+	columns := make([]column, len(rows[0]))
+	for i, head := range rows[0] {
+		columns[i] = newColumn(head)
+		rows[0][i] = columns[i].name
+		for _, row := range rows {
+			columns[i].width = max(columns[i].width, textWidth(row[i]))
 		}
+	}
+	if l.Width > 0 {
+		left = l.fit(columns)
 	}
 	for n, row := range rows {
 		var line strings.Builder
-		for i, cell := range row {
-			if i > 0 {
+		for i, c := range columns {
+			if c.width > 0 {
+				line.WriteString(l.cell(&c, row[i], n == 0))
 				line.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", widths[i]-textWidth(cell))
-			if right[i] {
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
 			}
 		}
 		text := l.Indent + strings.TrimRight(line.String(), " ")
@@ -130,6 +154,103 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(out, text)
 	}
+	return left
+}
+
+// cell returns the text of a cell with the width of its column.
+func (l Layout) cell(c *column, text string, isHead bool) string {
+	if textWidth(text) > c.width {
+		text = clipped(text, c.width)
+	}
+	pad := strings.Repeat(" ", c.width-textWidth(text))
+	switch {
+	case !c.alarm || isHead || text == "-":
+	case text == "0":
+		text = l.Paint.Good(text)
+	default:
+		text = l.Paint.Bad(text)
+	}
+	if c.right {
+		return pad + text
+	}
+	return text + pad
+}
+
+// The least widths of texts on a narrow terminal: before columns are left out, and
+// after that.
+const (
+	enoughWidth = 16
+	leastWidth  = 8
+)
+
+// fit makes the columns fit on the terminal: it leaves out columns, and then cuts texts.
+// It returns the names of the columns that it left out.
+func (l Layout) fit(columns []column) (left []string) {
+	natural := slices.Clone(columns)
+	l.narrow(columns, enoughWidth)
+	for rank := byte('9'); rank > '0'; rank-- {
+		for i := range columns {
+			if c := &columns[i]; c.rank == rank && l.tooWide(columns) {
+				c.width, natural[i].width = 0, 0
+				left = append(left, c.name)
+			}
+		}
+	}
+	copy(columns, natural)
+	l.narrow(columns, leastWidth)
+	return left
+}
+
+// narrow makes the widest columns with texts narrower until all columns fit.
+func (l Layout) narrow(columns []column, least int) {
+	for l.tooWide(columns) {
+		widest := &column{}
+		for i := range columns {
+			if c := &columns[i]; !c.whole && c.width > widest.width {
+				widest = c
+			}
+		}
+		if widest.width <= least {
+			return
+		}
+		widest.width--
+	}
+}
+
+// tooWide reports whether the columns do not fit on the terminal.
+func (l Layout) tooWide(columns []column) bool {
+	n := textWidth(l.Indent) - 2
+	for _, c := range columns {
+		if c.width > 0 {
+			n += c.width + 2
+		}
+	}
+	return n > l.Width
+}
+
+// escapes are the styles of Paint in a text.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// wrap breaks a line at blanks so that it fits on the terminal. Its other parts are
+// indented.
+func (l Layout) wrap(line string) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Split(line, " ") {
+		n := textWidth(strings.TrimSuffix(escapes.ReplaceAllString(word, ""), "\n"))
+		switch {
+		case i == 0:
+		case l.Width > 0 && at > 4 && at+1+n > l.Width:
+			b.WriteString("\n    ")
+			at = 4
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
 }
 
 // Paint colours text for a terminal if it is true.
