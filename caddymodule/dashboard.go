@@ -109,17 +109,18 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	return dashboard.ServeHTTP(w, r, b.reporter, b.scope.of(r))
 }
 
-// uncount subtracts a request for the dashboard from the site's count of
-// people's requests: an open page sends twenty requests a minute.
+// uncount undoes the count of a request for the dashboard: an open page sends twenty
+// requests a minute, and its User-Agent may be that of a robot.
 func (b *Dashboard) uncount(r *http.Request) {
-	if recordOf(r) != person {
+	rec := recordOf(r)
+	if rec == nil {
 		return
 	}
 	site := b.app.anySite
 	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
 		site, _, _ = b.app.sitesOf(server).count(routes.PlainHost(r.Host))
 	}
-	site.UncountPerson()
+	site.Uncount(&rec.Decision)
 }
 
 // parseDashboard sets up a Dashboard from the directive robots_dashboard.

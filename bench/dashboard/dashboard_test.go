@@ -291,10 +291,14 @@ func TestWidths(t *testing.T) {
 	checkClean(t, page, s.URL("/ops/deep/"))
 }
 
-// All controls can be reached with the keyboard and have a name for screen readers.
+// All controls can be reached with the keyboard, with less than 40 Tabs, and have a name
+// for screen readers.
 func TestKeyboardAndNames(t *testing.T) {
 	s := server.Start(t, site)
-	crawl(t, s, gptbot, "/")
+	for _, path := range []string{"/", "/a/x", "/b/x", "/c/x"} {
+		crawl(t, s, gptbot, path)
+		crawl(t, s, bingbot, path)
+	}
 	page := open(t, s.URL("/ops/deep/"), 1440)
 	page.Eventually("a refusal is listed", `document.querySelector("#denials li")`)
 	if bad := chromium.Eval[string](page, `[...document.querySelectorAll("button, select, input, [tabindex='0'], summary")].filter(e => e.getClientRects().length).filter(e => !(e.innerText || "").trim() && !(e.labels && e.labels.length) && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby")).map(e => e.outerHTML.slice(0, 100)).join()`); bad != "" {
@@ -303,16 +307,21 @@ func TestKeyboardAndNames(t *testing.T) {
 	if bad := chromium.Eval[string](page, `[...document.querySelectorAll("[aria-labelledby]")].filter(e => !document.getElementById(e.getAttribute("aria-labelledby"))).map(e => e.id).join()`); bad != "" {
 		t.Errorf("aria-labelledby names a missing element: %s", bad)
 	}
-	reached := map[string]bool{}
-	for range 60 {
+	// The buttons of a list are one stop: the arrow keys move between them.
+	const stops = `[...document.querySelectorAll("a[href], button, select, input, summary, [tabindex]")].filter((e) => e.tabIndex >= 0 && e.checkVisibility() && !(e.type === "radio" && !e.checked))`
+	page.Eventually("each list is one stop", `document.querySelector("#crawlers tbody button[tabindex='0']") && !document.querySelector("#denials button:not([tabindex])")`)
+	if n := chromium.Eval[int](page, stops+`.length`); n >= 40 {
+		t.Errorf("%d stops of the Tab key, want less than 40", n)
+	}
+	page.Run(chromedp.Evaluate(`window.reached = new Set(); addEventListener("focusin", (event) => reached.add(event.target)); document.activeElement.blur()`, nil))
+	for range 40 {
 		page.Run(chromedp.KeyEvent(kb.Tab))
-		reached[chromium.Eval[string](page, `document.activeElement.id || document.activeElement.name || document.activeElement.className`)] = true
 	}
-	for _, want := range []string{"skip", "period", "pause", "chart", "sort", "onlyhits", "origin", "ua", "url", "link"} {
-		if !reached[want] {
-			t.Errorf("Tab does not reach %s: %v", want, reached)
-		}
+	if missed := chromium.Eval[string](page, stops+`.filter((e) => !reached.has(e)).map((e) => e.outerHTML.slice(0, 120)).join("\n")`); missed != "" {
+		t.Errorf("40 times Tab do not reach:\n%s", missed)
 	}
+	page.Run(chromedp.Focus(`#crawlers tbody button`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown))
+	page.Eventually("the arrow key goes to the next crawler", `document.activeElement === document.querySelectorAll("#crawlers tbody button")[1]`)
 	before := chromium.Eval[string](page, `document.getElementById("readout").innerText`)
 	page.Run(chromedp.Focus(`#chart`, chromedp.ByQuery), chromedp.KeyEvent(kb.Home))
 	page.Eventually("the arrow keys move through time", fmt.Sprintf(`document.getElementById("readout").innerText !== %q`, before))

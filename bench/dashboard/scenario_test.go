@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/caddy-robots/caddy-robots/bench/internal/axe"
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 	"github.com/caddy-robots/caddy-robots/bench/internal/server"
 )
@@ -240,6 +242,12 @@ func TestScenarios(t *testing.T) {
 			if got := chromium.Eval[string](page, `document.getElementById("next").hidden ? "" : [...document.querySelectorAll("#next pre")].map((e) => e.textContent).join("\n\n")`); !strings.Contains(got, sc.next) || sc.next == "" && got != "" {
 				t.Errorf("to copy:\n%s\nwant %s", got, sc.next)
 			}
+			// The reasons add up to the tiles.
+			const sums = `[...document.querySelectorAll("#reasons p")].map((p) => p.textContent.match(/\d+/g).map(Number)).filter(([all, ...of]) => all !== of.reduce((a, b) => a + b, 0)).length === 0
+				&& ["denied", "throttled"].every((word) => parseInt([...document.querySelectorAll("#reasons b")].find((b) => b.innerText.endsWith(" " + word) && !b.innerText.includes("would"))?.innerText || 0) === parseInt(document.querySelector("#now .m-" + { denied: "deny", throttled: "throttle" }[word] + " .sub").innerText))`
+			if !chromium.Eval[bool](page, sums) {
+				t.Errorf("the reasons do not add up to the tiles: %s\n%s", chromium.Eval[string](page, textOf("reasons")), chromium.Eval[string](page, textOf("now")))
+			}
 			if got := chromium.Eval[string](page, `document.getElementById("sitespanel").hidden ? "" : document.querySelector("#sites button").innerText`); got != sc.first {
 				t.Errorf("the first site is %q, want %q", got, sc.first)
 			}
@@ -249,6 +257,67 @@ func TestScenarios(t *testing.T) {
 			if folder := os.Getenv("SCREENSHOTS"); folder != "" {
 				page.Screenshot(filepath.Join(folder, regexp.MustCompile(`\W+`).ReplaceAllString(sc.name, "-")+".png"))
 			}
+			checkClean(t, page, w.URL("/ops/deep/"))
+		})
+	}
+}
+
+// A change of the file is shown as a difference, with the number of requests that the new
+// lines refused. A line that was chosen stays marked while new data comes.
+func TestChangedFile(t *testing.T) {
+	w, page := play(t, &scenario{config: verifying, happen: func(w *world) {
+		w.write("User-agent: *\nDisallow: /private/\nDisallow: /old/\n")
+		w.post("refresh?accept=on")
+		w.via(strangerAddr, "localhost", gptbot, "/private/x")
+		w.write("User-agent: *\nDisallow: /private/\nDisallow: /shop/\nDisallow: /new/\n")
+		w.post("refresh")
+		for range 5 {
+			w.via(strangerAddr, "localhost", gptbot, "/shop/x")
+		}
+	}})
+	page.Eventually("the change in words", textOf("sourcestate")+`.endsWith("lines 3, 4 are new: 5 refusals since; 1 line is gone.")`)
+	const rows = `[...document.querySelectorAll("#source tbody tr")].map((tr) => tr.className.replace(/ ?(hit|fresh|target)/g, "").trim() + "|" + tr.cells[1].innerText + "|" + tr.cells[2].innerText).join("\n")`
+	want := "|1|User-agent: *\n|2|Disallow: /private/\ngone|−|Disallow: /old/\nadded|3|Disallow: /shop/\nadded|4|Disallow: /new/"
+	if got := chromium.Eval[string](page, rows); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	page.Run(chromedp.Click(`#denials button`, chromedp.ByQuery))
+	const marked = `document.querySelector("#source tr.target")?.cells[2].innerText === "Disallow: /shop/"`
+	page.Eventually("the line is marked", marked)
+	w.via(strangerAddr, "localhost", gptbot, "/shop/y")
+	page.Eventually("the line counts the next request", `document.querySelector("#source tr.target .hits").innerText === "6" && `+marked)
+	checkClean(t, page, w.URL("/ops/deep/"))
+}
+
+// A reload keeps the chosen site and the others to choose from.
+func TestReloadKeepsTheHost(t *testing.T) {
+	w, page := play(t, &scenario{config: manySites(5), happen: visitAll(5)})
+	page.Eventually("the table of sites", `document.querySelectorAll("#sites button").length === 5`)
+	page.Run(chromedp.SendKeys(`#sitefilter`, "s3", chromedp.ByQuery))
+	page.Eventually("one site", `document.querySelectorAll("#sites button").length === 1`)
+	page.Run(chromedp.Click(`#sites button`, chromedp.ByQuery))
+	const chosen = `document.getElementById("host").value === "s3.test" && document.getElementById("host").options.length === 6 && document.getElementById("sitespanel").hidden && document.getElementById("origin").selectedOptions[0]?.text === "s3.test"`
+	page.Eventually("its data", chosen)
+	page.Run(chromedp.Reload())
+	page.Eventually("its data after a reload", chosen)
+	checkClean(t, page, w.URL("/ops/deep/"))
+}
+
+// axe-core finds no violation, whatever the page shows.
+func TestAccessibility(t *testing.T) {
+	for i := range scenarios {
+		sc := &scenarios[i]
+		if !slices.Contains([]string{"flood", "a line that hits a search engine", "the file is gone", "30 sites"}, sc.name) {
+			continue // the other pages have the same parts
+		}
+		t.Run(sc.name, func(t *testing.T) {
+			w, page := play(t, sc)
+			axe.Load(t, page)
+			page.Run(chromedp.Reload())
+			page.Eventually("the page has data", `!document.getElementById("main").hasAttribute("aria-busy") && window.axe`)
+			page.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details:not([hidden])")) d.open = true; document.querySelector("[name=ua]").value = "GPTBot"; document.querySelector("[name=url]").value = "/shop/x"; document.getElementById("check").requestSubmit()`, nil))
+			page.Eventually("the answer of the form", `document.querySelector("#verdict .answer")`)
+			axe.Check(t, page)
 			checkClean(t, page, w.URL("/ops/deep/"))
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/caddy-robots/caddy-robots/bench/internal/axe"
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
@@ -102,4 +103,14 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean(t, tab, url)
+}
+
+// axe-core finds no violation.
+func TestAccessibility(t *testing.T) {
+	tab := chromium.Open(t).NewPage()
+	axe.Load(t, tab)
+	tab.Run(chromedp.Navigate(file(t, sample(t))))
+	tab.Eventually("the page was loaded", `document.readyState === "complete" && window.axe`)
+	tab.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil))
+	axe.Check(t, tab)
 }

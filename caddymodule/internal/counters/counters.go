@@ -152,9 +152,20 @@ func (s *Site) Name() string { return s.name }
 // run at the same time should pass different numbers: it is faster then.
 func (s *Site) CountPerson(caller uint32) { s.people[caller%shards].n.Add(1) }
 
-// UncountPerson undoes one call of CountPerson, for a request that should not be
-// counted, such as one of the dashboard page.
-func (s *Site) UncountPerson() { s.people[0].n.Add(^uint64(0)) }
+// Uncount undoes one call of Count or CountPerson, for a request that should not be
+// counted, such as one of the dashboard page. The line that decided still counts it.
+func (s *Site) Uncount(d *enforce.Decision) {
+	const minusOne = ^uint64(0)
+	if d.Reason == enforce.Person {
+		s.people[0].n.Add(minusOne)
+		return
+	}
+	c := s.crawler(&d.Agent)
+	c.decided[outcomeOf(d)].Add(minusOne)
+	if m := claimMeasures[d.Claim.State]; m != requests {
+		c.claims[m-verified].Add(minusOne)
+	}
+}
 
 // peopleTotal returns the requests of people.
 func (s *Site) peopleTotal() (n uint64) {

@@ -147,3 +147,44 @@ func TestRefusedClaims(t *testing.T) {
 		t.Errorf("all crawlers: %+v", n)
 	}
 }
+
+// The numbers of all reasons with an action add up to the number of requests with that
+// action, in each span of time.
+func TestReasonsAddUp(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site("example.com")
+	for round := range 3 {
+		for why := enforce.Allowed; int(why) < enforce.Reasons; why++ {
+			for _, a := range []crawler.Agent{gptbot, goodbot} {
+				d := decision(a, why)
+				for range int(why) + round {
+					site.Count(d, clock.request())
+				}
+				d.Monitored = true
+				site.Count(d, clock.request())
+			}
+		}
+		c.Fold()
+		clock.add(30 * time.Hour)
+	}
+	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	got := make(map[string]*statusapi.Windows[uint64])
+	for _, r := range s.Reasons {
+		if got[r.Action] == nil {
+			got[r.Action] = new(statusapi.Windows[uint64])
+		}
+		sum := got[r.Action]
+		sum.Hour, sum.Day, sum.Month, sum.Total = sum.Hour+r.Hour, sum.Day+r.Day, sum.Month+r.Month, sum.Total+r.Total
+	}
+	for action, number := range map[string]func(statusapi.Counts) uint64{
+		"pass": func(c statusapi.Counts) uint64 { return c.Passed },
+		"deny": func(c statusapi.Counts) uint64 { return c.Denied }, "throttle": func(c statusapi.Counts) uint64 { return c.Throttled },
+		"would_deny": func(c statusapi.Counts) uint64 { return c.WouldDeny }, "would_throttle": func(c statusapi.Counts) uint64 { return c.WouldThrottle },
+	} {
+		w := s.Crawlers
+		if want := (statusapi.Windows[uint64]{Hour: number(w.Hour), Day: number(w.Day), Month: number(w.Month), Total: number(w.Total)}); want.Total == 0 || *got[action] != want {
+			t.Errorf("%s: the reasons add up to %+v, want %+v", action, *got[action], want)
+		}
+	}
+}

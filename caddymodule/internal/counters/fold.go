@@ -25,9 +25,9 @@ func (c *Counters) Fold() {
 
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
+	// Uncount may make a total less than it was at the last fold. The series keeps that
+	// request and does not count the next one instead.
 	for _, s := range c.sites {
-		// UncountPerson may make the total less than it was at the last fold. The
-		// series keeps that request and does not count the next one instead.
 		s.visitors.fold(c.at, max(s.peopleTotal(), s.visitors.folded))
 	}
 	for _, row := range c.allCrawlers() {
@@ -90,10 +90,10 @@ func (c *Crawler) fold(m minute) {
 		c.last = m
 	}
 	for i := range c.past {
-		c.past[i].fold(m, totals[i])
+		c.past[i].fold(m, max(totals[i], c.past[i].folded))
 	}
 	for o := range outcomes {
-		if n := c.decided[o].Load(); n != c.folded[o] {
+		if n := c.decided[o].Load(); n > c.folded[o] {
 			h := &c.site.reasons[o]
 			h.fold(m, h.folded+n-c.folded[o])
 			c.folded[o] = n

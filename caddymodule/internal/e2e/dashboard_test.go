@@ -138,8 +138,8 @@ func TestDashboardShowsNoOtherTenant(t *testing.T) {
 	}
 }
 
-// The dashboard answers authenticated requests only, and does not count them as
-// people's.
+// The dashboard answers authenticated requests only, and does not count them, whatever
+// their User-Agent.
 func TestDashboardBehindAuthentication(t *testing.T) {
 	t.Parallel()
 	s := start(t, dashboards)
@@ -151,10 +151,16 @@ func TestDashboardBehindAuthentication(t *testing.T) {
 	s.wants(405, s.do(http.MethodPost, fmt.Sprintf("http://localhost:%d/robots-dashboard?data=live", s.port), chrome, "a.test", bob), "POST")
 	for range 5 {
 		s.dashboard("a.test", "/robots-dashboard", "data=live")
+		for _, ua := range []string{"Mozilla/5.0 (compatible; GPTBot/1.2)", "curl/8.5.0", "NewBot/1.0", ""} {
+			s.wants(200, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots-dashboard?data=live", s.port), ua, "a.test", bob), ua)
+		}
 	}
 	s.wants(200, s.at("a.test", chrome, "/"), "a person")
 	var live struct {
-		Summary struct{ People struct{ Hour int } }
+		Summary struct {
+			People   struct{ Hour int }
+			Crawlers struct{ Hour struct{ Requests int } }
+		}
 	}
 	if err := json.Unmarshal([]byte(s.dashboard("a.test", "/robots-dashboard", "data=live")), &live); err != nil {
 		t.Fatal(err)
@@ -163,5 +169,8 @@ func TestDashboardBehindAuthentication(t *testing.T) {
 	// credentials count: the dashboard did not answer them.
 	if got := live.Summary.People.Hour; got != 4 {
 		t.Errorf("%d requests of people, want 4", got)
+	}
+	if got := live.Summary.Crawlers.Hour.Requests; got != 0 {
+		t.Errorf("%d requests of crawlers, want 0", got)
 	}
 }

@@ -45,7 +45,9 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	for _, p := range list {
 		origin := p.status(r.problem(&p, now))
 		if query.Text {
-			origin.Text = string(p.Rules.Text())
+			if origin.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
+				origin.Before = string(p.Earlier[0].Rules().Text())
+			}
 			origin.Lines = p.textLines(p.countsOf(counted))
 			origin.Findings = r.findings.of(p.Rules, p.engine().Registry())
 		}

@@ -51,6 +51,7 @@ type Origin struct {
 
 	// Only if OriginsQuery.Text is set:
 	Text     string     `json:"text,omitempty"`     // as it is in force, and published if Published
+	Before   string     `json:"before,omitempty"`   // the text of Grace[0], as it was in force
 	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the managed policy
 	Findings []Finding  `json:"findings,omitempty"` // of the linter
 }

@@ -1,6 +1,31 @@
 // The text of the robots.txt in force, with the number of decisions beside each line.
 const mostLines = 4000; // of a longer file, only lines that decided are shown
 
+// mostCompared bounds the work to find the lines that two texts have in common.
+const mostCompared = 4e6;
+
+// compare returns the indexes of the lines of a text that the text before did not have,
+// and those that only that had, by the index of the line that follows them.
+const compare = (before, now) => {
+	let from = 0, a = before.length, b = now.length;
+	while (from < a && from < b && before[from] === now[from]) from++;
+	while (a > from && b > from && before[a - 1] === now[b - 1]) a--, b--;
+	const width = b - from + 1, known = (a - from) * width <= mostCompared, common = new Uint16Array(known ? (a - from + 1) * width : 0); // the number of common lines after two places
+	const at = (i, j) => (i - from) * width + j - from;
+	if (known) {
+		for (let i = a - 1; i >= from; i--) {
+			for (let j = b - 1; j >= from; j--) common[at(i, j)] = before[i] === now[j] ? common[at(i + 1, j + 1)] + 1 : Math.max(common[at(i + 1, j)], common[at(i, j + 1)]);
+		}
+	}
+	const added = new Set(), gone = new Map();
+	for (let i = from, j = from; i < a || j < b;) {
+		if (known && i < a && j < b && before[i] === now[j]) i++, j++;
+		else if (i < a && (j === b || !known || common[at(i + 1, j)] >= common[at(i, j + 1)])) gone.set(j, [...(gone.get(j) || []), before[i++]]);
+		else added.add(j++);
+	}
+	return { added, gone };
+};
+
 const source = {
 	text: null, mark: '', at: 0, etag: '', // the origin with its text, as the server sent it for this state
 	lines: new Map(), // line numbers in the text, by layer and line number in the layer
@@ -56,8 +81,8 @@ const source = {
 
 	// load fetches the text if it may have changed.
 	load: async (origin, lines) => {
-		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.merge_error]);
-		const unknown = ((lines && lines.lines) || []).some((r) => inText(r) && !source.lines.has(r.layer + r.line));
+		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.merge_error, origin.grace.length && origin.grace[0].version]);
+		const unknown = ((lines && lines.lines) || []).some((r) => inText(r) && !r.removed && !source.lines.has(r.layer + r.line));
 		if (source.text && source.mark === mark && !unknown && state.now - source.at < 60000) return;
 		const { response, value } = await ask({ data: 'origins', id: origin.id, text: 1 }, source.mark === mark ? source.etag : '');
 		if (state.origin !== origin.id) return;
@@ -72,7 +97,7 @@ const source = {
 	sums: () => {
 		const sums = new Map(), rules = (state.live.lines && state.live.lines.lines) || [];
 		for (const r of rules) {
-			const key = !inText(r) ? (r.rule || (r.layer === 'hidden' ? 'hidden path' : r.layer)) + ', line ' + r.line + ' of ' + (r.file || 'the configuration') : source.lines.get(r.layer + r.line);
+			const key = r.removed ? (r.rule || r.layer) + ', no longer in the file' : !inText(r) ? (r.rule || (r.layer === 'hidden' ? 'hidden path' : r.layer)) + ', line ' + r.line + ' of ' + (r.file || 'the configuration') : source.lines.get(r.layer + r.line);
 			if (!key) continue;
 			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0 };
 			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
@@ -95,15 +120,20 @@ const source = {
 		byId('onlyhits').disabled = lines.length > mostLines;
 		byId('sourceunit').textContent = state.span === 'month' ? 'refused since counting began' : 'refused in the last ' + state.span;
 		source.mine = new Set(state.refusals.filter((r) => state.crawler && r.crawler === state.crawler).map((r) => source.lines.get(r.layer + r.line)));
-		const key = JSON.stringify([source.mark, only, [...source.mine], source.target, source.text.findings, lines.length, source.text.text, [...sums]]);
+		const changes = source.changes(lines, sums);
+		const key = JSON.stringify([source.mark, only, source.text.before, [...source.mine], source.target, source.text.findings, lines.length, source.text.text, [...sums]]);
 		const rows = [];
 		let skipped = 0;
 		lines.forEach((line, i) => {
-			if (only && !sums.has(i + 1) && source.target !== i + 1) return void skipped++;
+			const added = changes.added.has(i), gone = changes.gone.get(i) || [];
+			if (only && !sums.has(i + 1) && source.target !== i + 1 && !added && !gone.length) return void skipped++;
 			if (skipped) rows.push(source.gap(skipped));
 			skipped = 0;
-			rows.push(source.row(i + 1, line, sums.get(i + 1)), ...source.findings(i + 1));
+			const row = source.row(i + 1, line, sums.get(i + 1));
+			if (added) row.classList.add('added');
+			rows.push(...gone.map(source.gone), row, ...source.findings(i + 1));
 		});
+		rows.push(...(changes.gone.get(lines.length) || []).map(source.gone));
 		if (skipped) rows.push(source.gap(skipped));
 		for (const [k, sum] of sums) {
 			if (typeof k === 'string') rows.push(source.row(0, k, sum, k));
@@ -116,6 +146,24 @@ const source = {
 			source.scroll = false;
 		}
 	},
+
+	// changes compares the text with the one that it replaced, as long as a grace period
+	// keeps that, and says in words what is new and what it refused. It returns the
+	// indexes of lines that are new, and the lines that are gone by the index of the
+	// line that follows them.
+	changes: (lines, sums) => {
+		const origin = state.live.origins.origins.find((p) => p.id === state.origin), version = origin && origin.grace[0];
+		if (!source.text.before || !version) return { added: new Set(), gone: new Map() };
+		const changes = compare(source.text.before.replace(/\n$/, '').split('\n'), lines), added = [...changes.added].filter((i) => lines[i].trim());
+		const refused = added.reduce((sum, i) => sum + (sums.get(i + 1) || { total: 0 }).total, 0), gone = [...changes.gone.values()].flat().filter((line) => line.trim()).length;
+		const said = [];
+		if (added.length) said.push((added.length === 1 ? 'line ' : 'lines ') + added.slice(0, 5).map((i) => i + 1).join(', ') + (added.length > 5 ? ' and ' + (added.length - 5) + ' more' : '') + (added.length === 1 ? ' is new: ' : ' are new: ') + plural(refused, 'refusal', 'refusals') + ' since');
+		if (gone) said.push(plural(gone, 'line is gone', 'lines are gone'));
+		if (said.length) byId('sourcestate').textContent = zoned(origin.message) + '. It changed at ' + timeOf(Date.parse(version.replaced)) + ': ' + said.join('; ') + '.';
+		return changes;
+	},
+
+	gone: (text) => make('tr', 'gone', make('td', 'hits'), make('td', 'no', '−'), make('td', '', make('del', '', text.replaceAll('\r', '')))),
 
 	gap: (n) => {
 		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' that did not decide' : 'The file is empty: crawlers may fetch everything.');
