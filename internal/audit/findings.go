@@ -13,11 +13,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Finding answers one of the three questions that the report opens with. All three
-// are in every report that has requests.
+// Finding answers one of the questions that the report opens with. The last three are
+// in every report that has requests.
 type Finding struct {
 	// Code identifies the question.
 	//
+	//   - probes_refused: which health checks and monitors would have been refused, if any
 	//   - worst_half_hour: which crawler sent most requests in half an hour, and when
 	//   - search_refused: which search engines would have been refused, and by which lines
 	//   - never_applied: which lines of robots.txt applied to no request, and why
@@ -36,7 +37,14 @@ func (a *auditor) findings(r *Report) []Finding {
 		return []Finding{}
 	}
 	tallies := a.crawlers.all()
-	return []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
+	list := []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
+	if probes := r.probesRefused(); probes != "" {
+		list = slices.Insert(list, 0, Finding{
+			Code: "probes_refused", Text: "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
+			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS.",
+		})
+	}
+	return list
 }
 
 // halfHour counts the requests of a crawler in half an hour.
@@ -79,7 +87,7 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 		}
 	}
 	if who == nil {
-		f.Text = "The worst half hour is not known: the log has no robot with the times of its requests."
+		f.Text = "The worst half hour is not known: the log has no times of crawlers' requests."
 		return f
 	}
 	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")

@@ -134,7 +134,8 @@ func (a *auditor) neverApplied(r *Report) Finding {
 		for i, why := range reasons {
 			reasons[i] = words.List(byReason[why], 2) + ", because " + why
 		}
-		f.Text = fmt.Sprintf("Of %s, %d never applied: %s.", words.Plural(len(lines), "line", "lines"), never, strings.Join(reasons[:min(len(reasons), 3)], "; "))
+		why := strings.TrimSuffix(strings.Join(reasons[:min(len(reasons), 3)], "; "), "?") // did you mean …?
+		f.Text = fmt.Sprintf("Of %s, %d never applied: %s.", words.Plural(len(lines), "line", "lines"), never, why)
 	}
 	if fixable != nil {
 		f.Change = fmt.Sprintf("If %s should apply, write instead:", a.place(r.Sources[fixable.Source].Name, fixable))

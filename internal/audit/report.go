@@ -9,7 +9,7 @@ package audit
 //
 // Lists are never nil, so that they are [] in JSON.
 type Report struct {
-	// Findings has the three answers that the report opens with, in the order of
+	// Findings has the answers that the report opens with, in the order of the codes at
 	// Finding.Code. It is empty if there are no requests.
 	Findings []Finding `json:"findings"`
 	// Summary has the most important results, in English, one or two sentences per

@@ -64,9 +64,6 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, fmt.Sprintf("%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}
-	if probes := r.probesRefused(); probes != "" {
-		list = slices.Insert(list, 0, "Health checks and monitors would have been refused, so that a balancer may take the server out of service: "+probes+".")
-	}
 	suspects := int64(0) // their refused requests
 	if r.Suspects != nil {
 		suspects = r.Suspects.Refused
