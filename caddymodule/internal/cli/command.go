@@ -49,6 +49,7 @@ func Register(m Module) {
 		Short: "Works with robots.txt files and crawlers",
 		CobraFunc: func(cmd *cobra.Command) {
 			addHelp(cmd)
+			cmd.SetHelpTemplate(cmd.HelpTemplate() + "\nDocumentation: https://github.com/caddy-robots/caddy-robots/tree/main/docs\n") // of the subcommands too
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
 			cmd.SetFlagErrorFunc(flagError) // of the subcommands too

@@ -32,6 +32,15 @@ func robotsCommand() *cobra.Command {
 	return cmd
 }
 
+// The help of each command ends with this project's documentation.
+func TestHelpEndsWithDocumentation(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"lint", "--help"}} {
+		if _, out, _ := runCommand("", args...); !strings.HasSuffix(out, "/caddy-robots/tree/main/docs\n") {
+			t.Errorf("%q ends with %q", args, out[max(0, len(out)-80):])
+		}
+	}
+}
+
 // runCommand runs a command below `caddy robots` and returns its exit status,
 // as Caddy's main function derives it from the error.
 func runCommand(stdin string, args ...string) (status int, stdout, stderr string) {

@@ -315,6 +315,20 @@ func TestExampleMonitor(t *testing.T) {
 	})
 }
 
+func TestExampleStaging(t *testing.T) {
+	t.Parallel()
+	b := newBackend(t, page("")) // the robots.txt of the application allows everything
+	s := start(t, example(t, "staging", "staging.example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
+	s.wants(403, s.get(googlebot, "/"), "a search engine")
+	s.wants(403, s.get("curl/8.9.1", "/"), "a script")
+	if got := s.get(chrome, "/"); got.status != 200 || got.header.Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("a person gets status %d with X-Robots-Tag %q", got.status, got.header.Get("X-Robots-Tag"))
+	}
+	if text := s.get(chrome, "/robots.txt").body; !strings.Contains(text, "Disallow: /") {
+		t.Errorf("the published robots.txt:\n%s", text)
+	}
+}
+
 func TestExampleAI(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page(disallow("/private")))
