@@ -214,6 +214,7 @@ type timeline struct {
 	sources []*source
 	unknown *enforce.Edition // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
+	limits  []enforce.Limit
 }
 
 // addSites parses the robots.txt files of the sites. It adds one more site for hosts
@@ -242,7 +243,7 @@ func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*time
 	if err != nil {
 		return nil, err
 	}
-	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay)}
+	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
 	t.sources = newSources(replay, versions, index)
 	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil

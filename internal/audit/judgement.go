@@ -43,9 +43,10 @@ type judgement struct {
 	now     enforce.Decision  // by Site.Robots
 	was     *enforce.Decision // by Site.Was; nil without Options.Compare
 
-	host    *hostTally
-	source  *source       // nil if no robots.txt is known
-	crawler *crawlerTally // nil for a person
+	host     *hostTally
+	source   *source       // nil if no robots.txt is known
+	crawler  *crawlerTally // nil for a person
+	replayed *Replayed     // nil except in Replay
 
 	at         int64  // time in nanoseconds since 1970
 	timed      bool   // at is known
@@ -61,7 +62,7 @@ type judgement struct {
 func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
 	e := &l.Entry
 	v.request = request(e, host)
-	v.was, v.host, v.source, v.crawler = nil, host, src, nil
+	v.was, v.host, v.source, v.crawler, v.replayed = nil, host, src, nil, nil
 	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
 	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
 	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()
@@ -85,6 +86,9 @@ func (v *judgement) clone() *judgement {
 	if v.was != nil {
 		was := *v.was
 		c.was = &was
+	}
+	if v.replayed != nil {
+		c.replayed = v.replayed.clone()
 	}
 	return &c
 }

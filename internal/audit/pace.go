@@ -86,22 +86,21 @@ func (p *pacer) release(until int64) {
 func (v *judgement) applyPace() {
 	s := v.host.site
 	if v.now.Paced() && v.source != nil && v.crawler != nil {
-		v.applyPaceNow(s.now.replay)
+		v.applyPaceNow(s.now)
 	}
 	if v.was != nil && v.was.Paced() {
-		judged := v.was.Limits == nil || newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).Judged
-		pace(s.was.replay, v, v.was, judged)
+		s.was.paceOther(v, v.was)
 	}
 }
 
 // applyPaceNow applies the limits to the decision by Site.Robots.
-func (v *judgement) applyPaceNow(replay *enforce.Replay) {
+func (v *judgement) applyPaceNow(line *timeline) {
 	if v.now.Limits == nil {
-		pace(replay, v, &v.now, true)
+		line.pace(v, &v.now, true)
 	} else {
 		t := v.crawler.paceOf(v)
-		t.add(replay.Budget(&v.request, &v.now), v.at)
-		pace(replay, v, &v.now, t.Judged)
+		t.add(line.replay.Budget(&v.request, &v.now), v.at)
+		line.pace(v, &v.now, t.Judged)
 		limits, decided := limitsOf(v.now.Group), 0
 		if v.now.Action != enforce.Pass && v.now.Reason != enforce.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
@@ -116,12 +115,17 @@ func (v *judgement) applyPaceNow(replay *enforce.Replay) {
 	}
 }
 
+// paceOther applies the limits to a decision that is not by Site.Robots.
+func (t *timeline) paceOther(v *judgement, d *enforce.Decision) {
+	t.pace(v, d, d.Limits == nil || newPaceTally(nil, d, t.longest, v.timesSuffice).Judged)
+}
+
 // pace applies the limits to one of the decisions on a request.
-func pace(replay *enforce.Replay, v *judgement, d *enforce.Decision, judged bool) {
+func (t *timeline) pace(v *judgement, d *enforce.Decision, judged bool) {
 	before := *d
-	replay.Pace(&v.request, d)
+	t.replay.Pace(&v.request, d)
 	if d.Reason == enforce.OverLimit {
-		judged = !slices.ContainsFunc(v.host.site.Rules.Limits, func(l enforce.Limit) bool {
+		judged = !slices.ContainsFunc(t.limits, func(l enforce.Limit) bool {
 			return l.All.Per > 0 && !v.timesSuffice(l.All.Per) || l.Each.Per > 0 && !v.timesSuffice(l.Each.Per)
 		})
 	}

@@ -76,6 +76,12 @@ type Report struct {
 	// found; nil if no site looks for them.
 	Suspects *Suspects `json:"suspects,omitempty"`
 
+	// Suggestions are changes that would have saved costs, the best first, at most 10.
+	// Suggested says more about all of them. Both are empty, or nil, unless package
+	// suggest looked for changes.
+	Suggestions []Suggestion `json:"suggestions"`
+	Suggested   *Suggested   `json:"suggested,omitempty"`
+
 	// Against compares the verdicts with those of other robots.txt files; nil
 	// without Options.Compare.
 	Against *Against `json:"against,omitempty"`

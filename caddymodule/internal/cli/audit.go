@@ -25,6 +25,8 @@ type auditOptions struct {
 	dialect                string
 	json, full, verify     bool
 	html                   string
+	suggest                bool
+	sitemaps               []string
 	config                 configFlags
 	rules                  enforce.Settings
 	location               *time.Location
@@ -32,7 +34,7 @@ type auditOptions struct {
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
+	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
@@ -44,6 +46,8 @@ func auditCommand(m Module) *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
+	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
+	f.StringArrayVar(&o.sitemaps, "sitemap", nil, "sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	addDialectFlag(cmd, &o.dialect)
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
@@ -54,6 +58,9 @@ func auditCommand(m Module) *cobra.Command {
 func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	files, size, err := openLogs(args, cmd.InOrStdin())
 	if err != nil {
+		return exitFailed, err
+	}
+	if err := o.checkSuggest(files); err != nil {
 		return exitFailed, err
 	}
 	if o.location, err = parseZone(o.zone); err != nil {
@@ -83,6 +90,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
+	if o.suggest {
+		if err := o.addSuggestions(cmd, options, r); err != nil {
+			return exitFailed, err
+		}
+	}
 	if o.html != "" { // first, because the text may go to a program that stops reading
 		if err := writePage(page, r); err != nil {
 			return exitFailed, err
@@ -99,7 +111,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 
 // print writes the report.
 func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
-	if !o.json {
+	switch {
+	case o.json:
+	case o.suggest:
+		return report.Suggestions(w, r)
+	default:
 		return report.Audit(w, r, paintFor(w))
 	}
 	enc := report.NewEncoder(w)

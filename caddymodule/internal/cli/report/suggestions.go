@@ -1,0 +1,117 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Suggestions writes the suggestions of an audit as a Caddyfile: a site with a robots
+// block, and comments with the lines for robots.txt.
+func Suggestions(w io.Writer, r *audit.Report) error {
+	s := r.Suggested
+	b := new(commented)
+	b.comment("Suggestions of caddy robots audit. Nothing was changed.")
+	if len(s.Software) > 0 {
+		b.comment("Software: " + words.List(s.Software, 5) + ".")
+	}
+	for _, n := range s.Notes {
+		b.comment(n)
+	}
+	if len(r.Suggestions) > 0 {
+		b.comment(fmt.Sprintf("All requests: %s. All suggestions together would have saved %s.", sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
+		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.")
+	}
+	if b.has(r, "caddyfile") {
+		fmt.Fprintf(b, "\n%s {\n\trobots {\n", cmp.Or(strings.Join(s.Hosts, ", "), "example.com"))
+		b.prefix = "\t\t"
+		b.directives(r.Suggestions)
+		b.WriteString("\t}\n}\n")
+	}
+	if b.has(r, "robots_txt") {
+		b.WriteString("\n# Add the lines below at the end of robots.txt, each without its first octet:\n")
+		b.prefix = "#"
+		for i, one := range r.Suggestions {
+			if one.Where == "robots_txt" {
+				b.WriteString("#\n")
+				b.reason(i, one)
+				b.lines(one.Text)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// commented collects lines with comments.
+type commented struct {
+	strings.Builder
+	prefix string // before each line
+}
+
+// has reports whether a suggestion has text for a place.
+func (b *commented) has(r *audit.Report, where string) bool {
+	return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == where })
+}
+
+// comment adds a line of a comment.
+func (b *commented) comment(text string) { fmt.Fprintf(b, "%s# %s\n", b.prefix, Visible(text)) }
+
+// lines adds the lines of a text.
+func (b *commented) lines(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(b, "%s%s\n", b.prefix, line)
+	}
+}
+
+// reason adds what a suggestion would have saved, and why it was made.
+func (b *commented) reason(i int, s audit.Suggestion) {
+	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
+	b.comment(fmt.Sprintf("It %s.", s.Why))
+}
+
+// directives adds the subdirectives: first one policy with the statements of all
+// suggested ones, then the limits.
+func (b *commented) directives(list []audit.Suggestion) {
+	head, statements := "policy", ""
+	for i, s := range list {
+		if s.Kind != "policy" {
+			continue
+		}
+		b.reason(i, s)
+		first, rest, _ := strings.Cut(s.Text, "\n")
+		if preset := strings.TrimPrefix(first, "policy "); preset != "{" {
+			head += " " + preset
+		}
+		statements += strings.TrimSuffix(rest, "}")
+	}
+	if statements != "" {
+		head += " {\n" + statements + "}"
+	}
+	if head != "policy" {
+		b.lines(head)
+	}
+	for i, s := range list {
+		if s.Kind == "limit" {
+			b.reason(i, s)
+			b.lines(s.Text)
+		}
+	}
+}
+
+// sum returns what a change saves in words.
+func sum(s audit.Saved) string {
+	text := words.Plural(s.Requests, "request", "requests") + ", " + words.Octets(s.Octets)
+	if s.Seconds > 0 {
+		text += ", " + words.Seconds(s.Seconds)
+	}
+	if s.Share > 0 {
+		text += fmt.Sprintf(" (%.0f %%)", 100*s.Share)
+	}
+	return text
+}

@@ -1,0 +1,113 @@
+package audit
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+)
+
+// Replayed is a request of a log with the decisions on it by several versions of a
+// site. Its strings are valid only during the call that gets it.
+type Replayed struct {
+	Method, Target, Host, Client, Referer string
+	Status                                int
+	cost.Sum
+	// Decisions are those by each version, in the order of the versions.
+	Decisions []enforce.Decision
+}
+
+// clone returns a copy that does not share the memory of the line.
+func (r *Replayed) clone() *Replayed {
+	c := *r
+	for _, s := range []*string{&c.Method, &c.Target, &c.Host, &c.Client, &c.Referer} {
+		*s = strings.Clone(shortened(*s))
+	}
+	c.Decisions = slices.Clone(r.Decisions)
+	return &c
+}
+
+// Replay reads the logs again, and calls each for the requests to the site with an
+// index in o.Sites, nearly in the order of their times. versions are versions of this
+// site that decide about each request, with the first robots.txt of each from the
+// beginning of the log on. The logs must not be such as can be read only once.
+func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Replayed)) error {
+	o.Compare, o.Verify = false, false // the checkers of Run have the results
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := a.open(); err != nil {
+		return err
+	}
+	defer a.logs.Close()
+	r := replay{auditor: a, site: a.sites[index]}
+	first := 0
+	for i := range versions {
+		t, err := newTimeline(&versions[i].Rules, versions[i].Robots, &first)
+		if err != nil {
+			return err
+		}
+		r.versions = append(r.versions, t)
+	}
+	a.pacer.settle = func(v *judgement) {
+		for i := range v.replayed.Decisions {
+			if d := &v.replayed.Decisions[i]; d.Paced() {
+				r.versions[i].paceOther(v, d)
+			}
+		}
+		each(v.replayed)
+	}
+	if err := eachLine(ctx, a.logs, nil, r.count); err != nil {
+		return err
+	}
+	a.pacer.release(1<<63 - 1)
+	return nil
+}
+
+// replay is a running Replay.
+type replay struct {
+	*auditor
+	site     *site
+	versions []*timeline
+	current  Replayed // memory for the current line
+}
+
+// count decides about the request of a line.
+func (r *replay) count(l *logfile.Log) error {
+	isRequest, err := r.inputs.count(l)
+	if !isRequest || err != nil {
+		return err
+	}
+	e, v := &l.Entry, &r.auditor.current
+	if !e.Timed {
+		e.At = r.clock
+	}
+	r.clock = max(r.clock, e.At)
+	host := r.hosts.of(e.Host)
+	if host.site != r.site {
+		return nil
+	}
+	v.setEntry(l, host, nil)
+	decisions := slices.Grow(r.current.Decisions[:0], len(r.versions))[:len(r.versions)]
+	r.current = Replayed{Method: e.Method, Target: e.Target, Host: host.Name, Client: e.Client, Referer: e.Referer, Status: e.Status, Sum: costOf(e), Decisions: decisions}
+	v.replayed = &r.current
+	paced := false
+	for i, t := range r.versions {
+		_, edition := t.at(e.At)
+		t.replay.Decide(edition, &v.request, &decisions[i])
+		if isRead(e) {
+			t.replay.RobotsRead(edition, &v.request)
+		}
+		paced = paced || decisions[i].Paced()
+	}
+	if paced && v.timed {
+		r.pacer.add(v.clone(), r.clock)
+	} else {
+		r.pacer.settle(v)
+	}
+	return nil
+}

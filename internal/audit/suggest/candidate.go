@@ -1,0 +1,278 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// The kinds of suggestions, and where their text belongs.
+const (
+	policy, disallow, limit, crawlDelay = "policy", "disallow", "limit", "crawl_delay"
+	robotsTxt, caddyfile                = "robots_txt", "caddyfile"
+)
+
+// candidate is a change that may be suggested.
+type candidate struct {
+	audit.Suggestion
+	estimate cost.Sum // at most what it saves
+	preset   int      // of the paths; -1 for none
+	// One of these is the change.
+	lines  string // at the end of robots.txt
+	policy managed.Policy
+	limit  *enforce.Limit
+}
+
+// The conditions for suggestions.
+const (
+	minShare     = 0.02 // of the whole costs
+	minDays      = 3    // of log
+	minAddresses = 20
+	sureDays     = 7
+	sureFrom     = 100 // addresses
+	maxNamed     = 20  // crawlers in one group
+	maxTried     = 24  // candidates that the engine judges
+	longestDelay = 10  // seconds
+	keptPart     = 4   // a limit lets one of so many requests pass
+)
+
+// candidates returns the changes for which the log has enough evidence, the most
+// promising first, at most maxTried.
+func (s *suggester) candidates() (list []*candidate) {
+	list = append(s.policies(), s.delays()...)
+	for _, u := range s.units {
+		if u.preset >= 0 && !s.software.recognises(u.preset) {
+			continue
+		}
+		list = append(list, s.disallows(u)...)
+		list = append(list, s.limits(u)...)
+	}
+	list = slices.DeleteFunc(list, func(c *candidate) bool {
+		return c.estimate.Share(s.whole) < minShare || c.Addresses < minAddresses
+	})
+	slices.SortStableFunc(list, func(a, b *candidate) int {
+		return cmp.Compare(b.estimate.Share(s.whole), a.estimate.Share(s.whole))
+	})
+	list = slices.CompactFunc(list, func(a, b *candidate) bool { // other patterns for the same requests
+		return a.Kind == b.Kind && a.estimate == b.estimate && slices.Equal(a.Crawlers, b.Crawlers)
+	})
+	return list[:min(len(list), maxTried)]
+}
+
+// purposes are the purposes that a policy is suggested for, one policy in each row.
+var purposes = []struct {
+	of   []crawler.Purpose
+	text string
+	managed.Policy
+}{
+	{[]crawler.Purpose{crawler.AITraining, crawler.AIData}, "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}},
+	denyPurpose(crawler.SEO), denyPurpose("data"), denyPurpose("intelligence"), denyPurpose("research"), denyPurpose("plagiarism"), denyPurpose("archive"), denyPurpose("security"),
+}
+
+func denyPurpose(p crawler.Purpose) (row struct {
+	of   []crawler.Purpose
+	text string
+	managed.Policy
+}) {
+	row.of, row.text = []crawler.Purpose{p}, fmt.Sprintf("policy {\n\tdeny %s\n}", p)
+	row.Policy = managed.Policy{Deny: []managed.Deny{{Crawlers: []string{string(p)}}}}
+	return row
+}
+
+// policies returns a policy for each purpose, if the site has none.
+func (s *suggester) policies() (list []*candidate) {
+	if s.site.Rules.Managed != nil {
+		return nil
+	}
+	for _, p := range purposes {
+		c, sum := s.candidate(policy, caddyfile, p.text), new(tally)
+		c.policy = p.Policy
+		for _, row := range s.costly(s.crawlers) {
+			if slices.ContainsFunc(p.of, row.CountsAs) {
+				sum.merge(s.crawlers[row])
+				c.Crawlers = append(c.Crawlers, row.Name)
+			}
+		}
+		c.Crawlers = c.Crawlers[:min(len(c.Crawlers), maxNamed)]
+		c.Why = "denies the site to crawlers of a purpose that these have: " + words.List(c.Crawlers, 3)
+		list = append(list, c.from(sum, sum.Sum))
+	}
+	return list
+}
+
+// disallows returns a Disallow for paths that only robots get.
+func (s *suggester) disallows(u *unit) (list []*candidate) {
+	if !s.canDisallow || u.wanted || s.inSitemap(u) {
+		return nil
+	}
+	rows := s.costly(u.crawlers)
+	rows = rows[:min(len(rows), maxNamed)]
+	lines := "Disallow: " + strings.Join(u.patterns, "\nDisallow: ") + "\n"
+	c, sum := s.candidate(disallow, robotsTxt, ""), new(tally)
+	c.preset = u.preset
+	for _, row := range rows {
+		sum.merge(u.crawlers[row])
+		c.Crawlers = append(c.Crawlers, row.Name)
+	}
+	c.lines = s.groups(rows, lines, u.crawlers)
+	c.Why = fmt.Sprintf("closes %s%s, which nobody but robots asks for", strings.Join(u.patterns, " "), u.of())
+	return append(list, c.from(sum, sum.Sum))
+}
+
+// of returns the name of the software that the paths belong to, for Suggestion.Why.
+func (u *unit) of() string {
+	if u.preset < 0 {
+		return ""
+	}
+	return " of " + presets[u.preset].name
+}
+
+// limits returns a limit that lets a quarter of the requests of robots pass.
+func (s *suggester) limits(u *unit) (list []*candidate) {
+	if u.free || len(s.site.Rules.Limits) >= enforce.MaxLimits {
+		return nil
+	}
+	rate := robots.RequestRate{Requests: 1, Per: time.Minute}
+	kept := float64(u.robots.Requests) / s.period.Minutes() / keptPart
+	if kept < 1 {
+		rate.Per, kept = time.Hour, kept*60
+	}
+	rate.Requests = roundDown(kept)
+	text := fmt.Sprintf("limit %s {\n\tall %s\n}", strings.Join(u.patterns, " "), rate)
+	c := s.candidate(limit, caddyfile, text)
+	c.preset, c.limit = u.preset, &enforce.Limit{Paths: u.patterns, All: rate}
+	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace, and holds no person and no search engine", strings.Join(u.patterns, " "), u.of())
+	return append(list, c.from(&u.robots, u.robots.Sum))
+}
+
+// roundDown returns the largest of 1, 2, 3, 5, 10, 20, 30, 50 and so on that is not
+// larger than f, and at least 1.
+func roundDown(f float64) int {
+	unit := math.Pow(10, math.Floor(math.Log10(max(f, 1))))
+	for _, n := range []float64{5, 3, 2} {
+		if n*unit <= f {
+			return int(n * unit)
+		}
+	}
+	return int(unit)
+}
+
+// delays returns a Crawl-delay for each crawler that could have fetched everything in
+// time with one, and was faster only at times.
+func (s *suggester) delays() (list []*candidate) {
+	for _, row := range s.costly(s.crawlers) {
+		t := s.crawlers[row]
+		delay := min(int(s.period.Seconds()/float64(t.Requests)), longestDelay)
+		if delay < 1 || !s.canAddLines {
+			continue
+		}
+		c := s.candidate(crawlDelay, robotsTxt, "")
+		c.Crawlers = []string{row.Name}
+		c.lines = s.groups([]*crawler.Crawler{row}, fmt.Sprintf("Crawl-delay: %d\n", delay), s.crawlers)
+		c.Why = fmt.Sprintf("spreads the requests of %s: at this pace it had time for all of them", row.Name)
+		list = append(list, c.from(t, t.Sum))
+	}
+	return list
+}
+
+// candidate returns a candidate without evidence.
+func (s *suggester) candidate(kind, where, text string) *candidate {
+	c := &candidate{preset: -1, Suggestion: audit.Suggestion{Kind: kind, Where: where, Text: text, Crawlers: []string{}}}
+	c.Sure = "medium"
+	if s.period >= sureDays*24*time.Hour && s.whole.Seconds > 0 {
+		c.Sure = "high"
+	}
+	return c
+}
+
+// from sets the evidence for a candidate.
+func (c *candidate) from(t *tally, most cost.Sum) *candidate {
+	if c.Addresses, c.estimate = len(t.addresses), most; c.Addresses < sureFrom {
+		c.Sure = "medium"
+	}
+	if c.lines != "" {
+		c.Text = c.lines
+	}
+	c.Text = strings.TrimSuffix(c.Text, "\n")
+	return c
+}
+
+// costly returns crawlers, the most expensive first.
+func (s *suggester) costly(list map[*crawler.Crawler]*tally) []*crawler.Crawler {
+	return slices.SortedFunc(maps.Keys(list), func(a, b *crawler.Crawler) int {
+		return cmp.Or(cmp.Compare(list[b].Share(s.whole), list[a].Share(s.whole)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// groups returns groups of robots.txt with lines for crawlers. A crawler with a group
+// of its own gets another one, because parsers combine groups with the same token (RFC
+// 9309, section 2.2.1). For other crawlers, the new group replaces the group that they
+// had, such as that for *, so it has the lines of that one too.
+func (s *suggester) groups(rows []*crawler.Crawler, lines string, of map[*crawler.Crawler]*tally) string {
+	var list []string
+	at := make(map[string]int) // index in list, by the lines after the tokens
+	for _, row := range rows {
+		body := lines
+		if t := of[row]; t.group != nil && t.file.Named(row.Robots[0]) == nil {
+			body += t.copied(lines)
+		}
+		i, known := at[body]
+		if !known {
+			i = len(list)
+			at[body] = i
+			list = append(list, "")
+		}
+		list[i] += "User-agent: " + row.Robots[0] + "\n"
+	}
+	for body, i := range at {
+		list[i] += body
+	}
+	return strings.Join(list, "\n")
+}
+
+// copied returns the lines of the crawler's group, without a Crawl-delay if there is a new one.
+func (t *tally) copied(lines string) string {
+	g := t.group
+	var numbers []int
+	for _, r := range g.Rules() {
+		numbers = append(numbers, r.Line)
+	}
+	for _, r := range g.NoindexRules() {
+		numbers = append(numbers, r.Line)
+	}
+	if d, ok := g.CrawlDelay(); ok && !strings.HasPrefix(lines, "Crawl-delay") {
+		numbers = append(numbers, d.Line)
+	}
+	for _, r := range g.RequestRates() {
+		numbers = append(numbers, r.Line)
+	}
+	for _, v := range g.VisitTimes() {
+		numbers = append(numbers, v.Line)
+	}
+	for _, v := range g.ContentSignals() {
+		numbers = append(numbers, v.Line)
+	}
+	for _, v := range g.ContentUsage() {
+		numbers = append(numbers, v.Line)
+	}
+	slices.Sort(numbers)
+	text := ""
+	for _, n := range slices.Compact(numbers) {
+		if l, ok := t.file.Line(n); ok {
+			text += strings.TrimSpace(l.Raw) + "\n"
+		}
+	}
+	return text
+}

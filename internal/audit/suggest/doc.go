@@ -1,0 +1,15 @@
+// Package suggest proposes changes of a site's robots.txt and of its robots block in
+// the Caddyfile that would have saved costs, from an audited log.
+//
+//	r, err := audit.Run(ctx, options)
+//	err = suggest.Add(ctx, &suggest.Input{Options: options, Report: r})
+//	for _, s := range r.Suggestions {
+//		fmt.Println(s.Text)
+//	}
+//
+// Requests that name a crawler or come from a few addresses can be forged, so that
+// they would write rules. Therefore a change is proposed only for what many addresses
+// sent over days, and a Disallow only in groups of known crawlers that are no search
+// engines, for paths that no person and no search engine got. The engine decides what
+// each change would have saved: it replays the log.
+package suggest

@@ -1,0 +1,172 @@
+package suggest
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// evidence is what the log says about some paths.
+type evidence struct {
+	robots tally // requests of robots that a limit holds
+	// crawlers are the known crawlers among them that a Disallow can name.
+	crawlers map[*crawler.Crawler]*tally
+	// wanted is true if somebody else got the paths, or if they are feeds, pages of
+	// lists or embedded files. Then no Disallow is proposed.
+	wanted bool
+	// free is true if the paths have feeds, or if people come to them from other sites.
+	// Then no limit is proposed.
+	free bool
+}
+
+// tally adds up requests.
+type tally struct {
+	cost.Sum
+	addresses map[uint64]struct{} // at most maxAddresses
+	group     *robots.Group       // the group that applies to the crawler, in file
+	file      *robots.File
+}
+
+// maxAddresses is the largest number of addresses that a tally tells apart.
+const maxAddresses = 1000
+
+func (t *tally) add(r *audit.Replayed) {
+	t.Add(r.Sum)
+	if t.addresses == nil {
+		t.addresses = make(map[uint64]struct{})
+	}
+	if len(t.addresses) < maxAddresses {
+		t.addresses[xxhash.Sum64String(r.Client)] = struct{}{}
+	}
+}
+
+// merge adds another tally.
+func (t *tally) merge(o *tally) {
+	t.Add(o.Sum)
+	if t.addresses == nil {
+		t.addresses = make(map[uint64]struct{})
+	}
+	for a := range o.addresses {
+		if len(t.addresses) < maxAddresses {
+			t.addresses[a] = struct{}{}
+		}
+	}
+}
+
+// nameable are the purposes of crawlers that a Disallow or Crawl-delay may name. The
+// others bring people to the site, or act for them.
+var nameable = map[crawler.Purpose]bool{
+	crawler.AITraining: true, crawler.AIData: true, "seo": true, "data": true, "intelligence": true, "research": true, "plagiarism": true, "archive": true, "security": true,
+}
+
+// isNameable reports whether a Disallow may name the crawler.
+func isNameable(row *crawler.Crawler) bool {
+	return row != nil && row.Class == crawler.Registered && !row.ControlOnly && len(row.Robots) > 0 && nameable[row.Purposes[0]] && !isSearch(row)
+}
+
+// isSearch reports whether the crawler is that of a search engine.
+func isSearch(row *crawler.Crawler) bool { return row != nil && row.CountsAs(crawler.Search) }
+
+// isHeld reports whether the client is a robot that a limit holds.
+func isHeld(a *crawler.Agent) bool {
+	switch a.Class {
+	case crawler.Registered, crawler.Named, crawler.SelfDeclared, crawler.Scraper:
+		return !isSearch(a.Crawler) && (a.Crawler == nil || !a.Crawler.CountsAs(crawler.Ads))
+	}
+	return false
+}
+
+// survey reads the log and collects the evidence.
+type survey struct {
+	units    []*unit
+	any      *robots.Group // has the patterns of all units
+	software *recogniser
+	whole    cost.Sum
+	crawlers map[*crawler.Crawler]*tally // nameable ones whose requests pass
+	referers bool                        // the log has the field Referer
+}
+
+func newSurvey(units []*unit) *survey {
+	s := &survey{units: units, software: newRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
+	var all []string
+	for _, u := range units {
+		all = append(all, u.patterns...)
+		u.crawlers = make(map[*crawler.Crawler]*tally)
+	}
+	s.any = groupOf(all...)
+	return s
+}
+
+// count counts a request.
+func (s *survey) count(r *audit.Replayed) {
+	s.whole.Add(r.Sum)
+	s.referers = s.referers || r.Referer != ""
+	answered := r.Status > 0 && r.Status < 400
+	if answered {
+		s.software.note(r.Target)
+	}
+	d := &r.Decisions[0]
+	if enforce.IsRobotsTxt(r.Target) {
+		return
+	}
+	held := isHeld(&d.Agent) && d.Action == enforce.Pass
+	var row *crawler.Crawler
+	if held && isNameable(d.Agent.Crawler) {
+		row = d.Agent.Crawler
+		tallyOf(s.crawlers, row, r, d)
+	}
+	if !matches(s.any, r.Target) {
+		return
+	}
+	for _, u := range s.units {
+		if !matches(u.group, r.Target) {
+			continue
+		}
+		if held {
+			u.robots.add(r)
+		}
+		if row != nil {
+			tallyOf(u.crawlers, row, r, d)
+		}
+		if answered {
+			u.noteAnswer(r, &d.Agent)
+		}
+	}
+}
+
+// tallyOf counts a request of a crawler.
+func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Replayed, d *enforce.Decision) {
+	t := list[row]
+	if t == nil {
+		t = new(tally)
+		list[row] = t
+	}
+	t.add(r)
+	t.group, t.file = d.Group, d.Rules.File()
+}
+
+// noteAnswer notes a request that was answered with a page or a file.
+func (u *unit) noteAnswer(r *audit.Replayed, a *crawler.Agent) {
+	switch {
+	case isFeed(r.Target):
+		u.free, u.wanted = true, true
+	case a.Class == crawler.Person:
+		u.free, u.wanted = u.free || isFromElsewhere(r), true
+	case isSearch(a.Crawler), isListPage(r.Target), !isHeld(a) && (isEmbedded(r.Target) || isFromElsewhere(r)):
+		u.wanted = true
+	}
+}
+
+// isFromElsewhere reports whether the Referer is a page of another site, such as a
+// search engine.
+func isFromElsewhere(r *audit.Replayed) bool {
+	u, err := url.Parse(r.Referer)
+	return err == nil && u.Host != "" && !strings.EqualFold(u.Hostname(), r.Host)
+}

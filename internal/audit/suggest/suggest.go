@@ -1,0 +1,314 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// Input is what suggestions are made from.
+type Input struct {
+	// Options are those of the audit. The logs must not be such as can be read only
+	// once, and exactly one site must have a robots.txt.
+	Options audit.Options
+	// Report is the report of that audit. Add adds the suggestions to it.
+	Report *audit.Report
+	// Sitemap are the paths, with queries, of the site's sitemap. NoSitemap says that
+	// they are not known although the site has one. Then no Disallow is suggested.
+	Sitemap   []string
+	NoSitemap bool
+}
+
+// maxSuggestions is the largest number of suggestions.
+const maxSuggestions = 10
+
+// ErrSites is the error for an audit of several sites, or of none.
+var ErrSites = errors.New("suggestions are for one site with a known robots.txt")
+
+// suggester makes the suggestions for a site.
+type suggester struct {
+	*Input
+	*survey
+	index  int        // of the site in Options.Sites
+	site   audit.Site // as it is now
+	period time.Duration
+
+	canAddLines bool // the robots.txt is known, so that lines can be added
+	canDisallow bool
+}
+
+// Add adds suggestions to the report. It reads the logs three times.
+func Add(ctx context.Context, in *Input) error {
+	s := &suggester{Input: in}
+	if err := s.findSite(); err != nil {
+		return err
+	}
+	r := in.Report
+	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Software: []string{}, Notes: []string{}}
+	if r.Period.From != nil {
+		s.period = r.Period.To.Sub(*r.Period.From)
+	}
+	if s.period < minDays*24*time.Hour {
+		s.note("The log has less than %d days: no change is suggested.", minDays)
+		return nil
+	}
+	s.survey = newSurvey(units(&r.Costs))
+	if err := audit.Replay(ctx, in.Options, s.index, []audit.Site{s.site}, s.survey.count); err != nil {
+		return err
+	}
+	s.findConditions()
+	chosen, err := s.judge(ctx, s.candidates())
+	if err != nil {
+		return err
+	}
+	for _, c := range chosen {
+		r.Suggestions = append(r.Suggestions, c.Suggestion)
+	}
+	if len(chosen) == 0 {
+		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
+		return nil
+	}
+	together, err := s.try(ctx, []audit.Site{s.with(chosen...)})
+	if err != nil {
+		return err
+	}
+	r.Suggested.Together = together.saved[0]
+	r.Suggested.Together.Share = r.Suggested.Together.Sum.Share(s.whole)
+	return nil
+}
+
+func (s *suggester) note(format string, args ...any) {
+	s.Report.Suggested.Notes = append(s.Report.Suggested.Notes, fmt.Sprintf(format, args...))
+}
+
+// findSite finds the only site with a robots.txt.
+func (s *suggester) findSite() error {
+	s.index = -1
+	for i, site := range s.Options.Sites {
+		if len(site.Robots) == 0 {
+			continue
+		}
+		if s.index >= 0 {
+			return ErrSites
+		}
+		s.index, s.site = i, site
+	}
+	if s.index < 0 {
+		return ErrSites
+	}
+	latest := slices.MaxFunc(s.site.Robots, func(a, b audit.Version) int { return a.From.Compare(b.From) })
+	latest.From = time.Time{}
+	s.site.Robots = []audit.Version{latest}
+	status := latest.Response.Status
+	s.canAddLines = status == http.StatusOK || status == http.StatusNotFound
+	return nil
+}
+
+// hosts returns the hosts of the site: those of its settings, or the one with most
+// requests.
+func (s *suggester) hosts() []string {
+	list := slices.Clone(s.site.Hosts)
+	if len(list) == 0 && len(s.Report.Hosts) > 0 && !s.Report.Hosts[0].Rest {
+		list = append(list, s.Report.Hosts[0].Name)
+	}
+	list = slices.DeleteFunc(list, func(host string) bool { return !isHost(host) })
+	return append([]string{}, list...)
+}
+
+// isHost reports whether a host has only characters that mean the same in a Caddyfile.
+func isHost(host string) bool {
+	return host != "" && strings.Trim(host, "*abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
+}
+
+// findConditions finds out which kinds of changes can be suggested.
+func (s *suggester) findConditions() {
+	out := s.Report.Suggested
+	out.Whole = s.whole
+	for i, p := range presets {
+		if s.software.recognises(i) {
+			out.Software = append(out.Software, p.name)
+		}
+	}
+	s.canDisallow = s.canAddLines
+	switch {
+	case !s.canAddLines:
+		s.note("The robots.txt can't be changed by lines at its end: no Disallow and no Crawl-delay is suggested.")
+	case !s.referers:
+		s.note("The log has no Referer: it can't be known which pages people reach from search engines. No Disallow is suggested.")
+		s.canDisallow = false
+	case s.NoSitemap:
+		s.note("The sitemap is not known: no Disallow is suggested. Give its files with --sitemap.")
+		s.canDisallow = false
+	}
+	if s.site.Rules.Managed != nil {
+		s.note("The site has a policy already: no policy is suggested.")
+	}
+	if s.whole.Seconds == 0 {
+		s.note("The log does not have the durations of requests: costs are requests and octets.")
+	}
+}
+
+// inSitemap reports whether the sitemap names one of the unit's paths.
+func (s *suggester) inSitemap(u *unit) bool {
+	return slices.ContainsFunc(s.Sitemap, func(target string) bool { return matches(u.group, target) })
+}
+
+// with returns the site with changes.
+func (s *suggester) with(changes ...*candidate) audit.Site {
+	site := s.site
+	site.Rules.ID = "" // other settings
+	version := site.Robots[0]
+	text := ""
+	if version.Response.Status == http.StatusOK {
+		text = string(version.Response.Body)
+	}
+	var all managed.Policy
+	limits := slices.Clone(site.Rules.Limits)
+	for _, c := range changes {
+		if c.lines != "" {
+			text += "\n\n" + c.lines
+			version.Response = enforce.Response{Status: http.StatusOK, Body: []byte(text), Apart: version.Response.Apart}
+		}
+		all.Presets = append(all.Presets, c.policy.Presets...)
+		all.Deny = append(all.Deny, c.policy.Deny...)
+		if c.limit != nil && len(limits) < enforce.MaxLimits {
+			limits = append(limits, *c.limit)
+		}
+	}
+	if len(all.Presets)+len(all.Deny) > 0 {
+		site.Rules.Managed = all.Additions
+	}
+	site.Robots, site.Rules.Limits = []audit.Version{version}, limits
+	return site
+}
+
+// trial says what several versions of a site would have saved.
+type trial struct {
+	saved []audit.Saved
+	// together has the requests by the versions that would have refused them, a bit
+	// for each version.
+	together map[uint64]*cost.Sum
+}
+
+// try replays the log with versions of the site, at most 63.
+func (s *suggester) try(ctx context.Context, versions []audit.Site) (*trial, error) {
+	t := &trial{saved: make([]audit.Saved, len(versions)), together: make(map[uint64]*cost.Sum)}
+	err := audit.Replay(ctx, s.Options, s.index, append([]audit.Site{s.site}, versions...), t.count)
+	return t, err
+}
+
+// count counts a request by the decisions on it, first that without a change.
+func (t *trial) count(r *audit.Replayed) {
+	d := &r.Decisions[0]
+	if d.Action != enforce.Pass {
+		return
+	}
+	refused := uint64(0)
+	for i := range t.saved {
+		if r.Decisions[i+1].Action == enforce.Pass {
+			continue
+		}
+		refused |= 1 << i
+		t.saved[i].Add(r.Sum)
+		if isSearch(d.Agent.Crawler) && d.Claim.State != verify.Impostor {
+			t.saved[i].SearchEngines++
+		}
+		if d.Agent.Class == crawler.Person {
+			t.saved[i].People++
+		}
+	}
+	if refused != 0 {
+		sum := t.together[refused]
+		if sum == nil {
+			sum = new(cost.Sum)
+			t.together[refused] = sum
+		}
+		sum.Add(r.Sum)
+	}
+}
+
+// judge replays the log with each candidate, and returns those that are worth it, the
+// best first.
+func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*candidate, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var versions []audit.Site
+	for _, c := range list {
+		versions = append(versions, s.with(c))
+	}
+	t, err := s.try(ctx, versions)
+	if err != nil {
+		return nil, err
+	}
+	taken := s.choose(t, list, 0, func(c *candidate) bool { return c.Kind == policy })
+	taken |= s.choose(t, list, 0, func(c *candidate) bool { return c.Kind == crawlDelay })
+	paths := uint64(0)
+	for _, kind := range []string{disallow, limit} { // a crawler that obeys a Disallow does not come
+		paths = s.choose(t, list, paths, func(c *candidate) bool { return c.Kind == kind && c.preset >= 0 })
+		paths = s.choose(t, list, paths, func(c *candidate) bool { return c.Kind == kind })
+	}
+	taken |= paths
+	for i, c := range list {
+		if taken>>i&1 == 1 {
+			c.Saved = t.saved[i]
+			c.Share = c.Sum.Share(s.whole)
+			chosen = append(chosen, c)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b *candidate) int { return cmp.Compare(b.Share, a.Share) })
+	return chosen[:min(len(chosen), maxSuggestions)], nil
+}
+
+// choose adds the best of the suitable candidates to a set of taken ones, one after
+// the other, as long as each saves enough that those before it do not, and at least
+// a quarter of what it saves.
+func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable func(*candidate) bool) uint64 {
+	for {
+		best, most := -1, minShare
+		limits := len(s.site.Rules.Limits)
+		for i, c := range list {
+			if taken>>i&1 == 1 && c.limit != nil {
+				limits++
+			}
+		}
+		for i, c := range list {
+			saved := &t.saved[i]
+			switch {
+			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && limits == enforce.MaxLimits:
+				continue
+			case c.Kind == crawlDelay && 2*saved.Requests < c.estimate.Requests: // the pace is not what costs
+				continue
+			}
+			if share := t.more(i, taken).Share(s.whole); share >= most && 4*share >= saved.Sum.Share(s.whole) {
+				best, most = i, share
+			}
+		}
+		if best < 0 {
+			return taken
+		}
+		taken |= 1 << best
+	}
+}
+
+// more returns what a version would have saved that those of a set would not.
+func (t *trial) more(version int, than uint64) (sum cost.Sum) {
+	for refused, n := range t.together {
+		if refused>>version&1 == 1 && refused&than == 0 {
+			sum.Add(*n)
+		}
+	}
+	return sum
+}

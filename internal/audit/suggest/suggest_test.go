@@ -1,0 +1,217 @@
+package suggest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// suggested audits a log with a robots.txt, and returns the report with suggestions.
+func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audit.Report {
+	t.Helper()
+	in := &Input{Options: audit.Options{
+		Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}},
+		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: enforce.Response{Status: http.StatusOK, Body: []byte(file)}}}}},
+	}}
+	if change != nil {
+		change(in)
+	}
+	var err error
+	if in.Report, err = audit.Run(t.Context(), in.Options); err != nil {
+		t.Fatal(err)
+	}
+	if err = Add(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return in.Report
+}
+
+const ownFile = "User-agent: *\nDisallow: /private/\n"
+
+// The suggestions for each preset cover what its robots cost, and never name a path
+// that people reach from a search engine.
+func TestPresets(t *testing.T) {
+	for i, p := range presets {
+		t.Run(p.name, func(t *testing.T) {
+			flows := culprits[p.name]
+			r := suggested(t, write(8, flows...), ownFile, nil)
+			if len(r.Suggested.Software) != 1 || r.Suggested.Software[0] != presets[i].name {
+				t.Errorf("software %q", r.Suggested.Software)
+			}
+			for _, s := range r.Suggestions {
+				t.Logf("%s %.2f %d %s: %s", s.Kind, s.Share, s.Requests, s.Sure, s.Text)
+				if s.SearchEngines+s.People != 0 {
+					t.Errorf("refuses search engines or people: %+v", s)
+				}
+				for _, pattern := range patternsOf(s) {
+					for _, f := range flows {
+						for _, target := range f.targets {
+							if f.landing && matches(groupOf(pattern), strings.ReplaceAll(target, "#", "7")) {
+								t.Errorf("%s names %s, which people reach from a search engine", pattern, target)
+							}
+						}
+					}
+				}
+			}
+			robots := r.Costs.Robots.Seconds
+			if covered := r.Suggested.Together.Seconds / robots; covered < 0.8 {
+				t.Errorf("the suggestions cover %.0f %% of what robots cost", 100*covered)
+			}
+		})
+	}
+}
+
+// patternsOf returns the paths that a suggestion names.
+func patternsOf(s audit.Suggestion) (list []string) {
+	for line := range strings.SplitSeq(s.Text, "\n") {
+		if pattern, ok := strings.CutPrefix(line, "Disallow: "); ok && pattern != "/private/" {
+			list = append(list, pattern)
+		}
+		if paths, ok := strings.CutPrefix(line, "limit "); ok {
+			list = append(list, strings.Fields(strings.TrimSuffix(paths, " {"))...)
+		}
+	}
+	return list
+}
+
+// kinds returns the kinds of the suggestions.
+func kinds(r *audit.Report) string {
+	var list []string
+	for _, s := range r.Suggestions {
+		list = append(list, s.Kind)
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), " ")
+}
+
+// blames returns a log of a forge in which GPTBot and an unknown robot ask for blame
+// pages, with more flows.
+func blames(days int, more ...flow) []byte {
+	flows := append(visitors("/ann/app", "/ann/app/issues/#"),
+		culprit(gptbot, 900, 1, "/ann/app/blame/branch/file#.go"), culprit(spider, 900, 1, "/ann/app/blame/branch/file#.go"))
+	return write(days, append(flows, more...)...)
+}
+
+// Nothing is suggested that could harm people, search engines or feed readers, and
+// nothing for which the evidence is small.
+func TestWhatIsNotSuggested(t *testing.T) {
+	const all, noDisallow = "disallow limit policy", "limit policy"
+	blame := func(agent, target string) flow {
+		return flow{agent: agent, perDay: 2, from: 50, seconds: 0.1, targets: []string{target}}
+	}
+	fromSearch := blame(firefox, "/ann/app/blame/branch/file1.go")
+	fromSearch.landing = true
+	few := culprit(gptbot, 900, 1, "/ann/app/blame/branch/file#.go")
+	few.from = minAddresses - 1
+	for _, c := range []struct {
+		what   string
+		log    []byte
+		file   string
+		change func(*Input)
+		want   string
+	}{
+		{"all kinds", blames(8), ownFile, nil, all},
+		{"no robots", write(8, visitors("/ann/app", "/x?sort=#")...), ownFile, nil, ""},
+		{"search engines only", write(8, append(visitors("/x"), culprit(googlebot, 900, 1, "/ann/app/blame/#"))...), ownFile, nil, ""},
+		{"less than three days", blames(2), ownFile, nil, ""},
+		{"few addresses", write(8, append(visitors("/x"), few)...), ownFile, nil, ""},
+		{"little costs", write(8, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
+		{"people get such a page", blames(8, blame(firefox, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
+		{"a search engine gets such a page", blames(8, blame(googlebot, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
+		{"people come to such a page", blames(8, fromSearch), ownFile, nil, "policy"},
+		{"a feed", blames(8, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
+		{"a page of a list", blames(8, blame(spider, "/ann/app/blame/branch/x?page=2")), ownFile, nil, noDisallow},
+		{"an embedded file", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/logo.png")), ownFile, nil, noDisallow},
+		{"the sitemap names such a page", blames(8), ownFile, func(in *Input) { in.Sitemap = []string{"/ann/app/blame/branch/file1.go"} }, noDisallow},
+		{"the sitemap is not known", blames(8), ownFile, func(in *Input) { in.NoSitemap = true }, noDisallow},
+		{"no Referer", bytes.ReplaceAll(blames(8), []byte(`"Referer":["https://www.google.com/"],`), nil), ownFile, nil, noDisallow},
+		{"disallowed already", blames(8), "User-agent: *\nDisallow: /*/blame/\n", nil, ""},
+		{"no robots.txt", blames(8), "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
+		{"robots.txt is an error", blames(8), "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, noDisallow},
+		{"a policy", blames(8), ownFile, func(in *Input) {
+			in.Options.Sites[0].Rules.Managed = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
+		}, "disallow limit"},
+		{"limits", blames(8), ownFile, func(in *Input) {
+			in.Options.Sites[0].Rules.Limits = slices.Repeat([]enforce.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, enforce.MaxLimits)
+		}, "disallow policy"},
+	} {
+		r := suggested(t, c.log, c.file, c.change)
+		if got := kinds(r); got != c.want {
+			t.Errorf("%s: %q, want %q: %v", c.what, got, c.want, r.Suggested.Notes)
+		}
+		if (len(r.Suggestions) == 0) != (len(r.Suggested.Notes) > 0 && r.Suggested.Together.Requests == 0) {
+			t.Errorf("%s: %d suggestions, but the notes are %q", c.what, len(r.Suggestions), r.Suggested.Notes)
+		}
+	}
+}
+
+// A crawler that is fast at times, and had time for all of its requests, gets a
+// Crawl-delay.
+func TestCrawlDelay(t *testing.T) {
+	burst := flow{agent: ahrefs, perDay: 400, from: 60, seconds: 1, targets: []string{"/page-#"}, burst: true}
+	r := suggested(t, write(8, append(visitors("/page-#"), burst)...), "User-agent: *\nCrawl-delay: 0.1\nDisallow: /private/\n", nil)
+	if got := kinds(r); got != "crawl_delay policy" {
+		t.Fatalf("%q: %+v", got, r.Suggested.Notes)
+	}
+	for _, s := range r.Suggestions {
+		if s.Kind == crawlDelay && (s.Text != "User-agent: AhrefsBot\nCrawl-delay: 10\nDisallow: /private/" || s.Requests < 8*300) {
+			t.Errorf("%d requests: %s", s.Requests, s.Text)
+		}
+	}
+}
+
+// A crawler with its own group keeps its rules, and the others keep those of *.
+func TestGroupsKeepRules(t *testing.T) {
+	log := blames(8, culprit(claudebot, 900, 1, "/ann/app/blame/branch/file#.go"))
+	file := "User-agent: *\nDisallow: /private/\nAllow: /private/open\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /own/\n"
+	r := suggested(t, log, file, nil)
+	i := slices.IndexFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == disallow })
+	if i < 0 {
+		t.Fatal("no disallow")
+	}
+	text := r.Suggestions[i].Text
+	f := robots.ParseText(file + "\n\n" + text)
+	for _, c := range []struct {
+		token, path string
+		want        bool
+	}{
+		{"GPTBot", "/ann/app/blame/branch/x", false}, {"GPTBot", "/own/", false}, {"GPTBot", "/private/", true}, {"GPTBot", "/", true},
+		{"ClaudeBot", "/ann/app/blame/branch/x", false}, {"ClaudeBot", "/own/", true}, {"ClaudeBot", "/private/", false}, {"ClaudeBot", "/private/open", true},
+		{"Googlebot", "/ann/app/blame/branch/x", true}, {"Googlebot", "/private/", false}, {"bingbot", "/ann/app/blame/branch/x", true},
+	} {
+		if got := f.Allowed(c.token, c.path); got != c.want {
+			t.Errorf("%s %s: allowed %v\n%s", c.token, c.path, got, text)
+		}
+	}
+	if d, ok := f.Named("ClaudeBot").CrawlDelay(); !ok || d.Delay != 5*time.Second {
+		t.Errorf("Crawl-delay %v\n%s", d, text)
+	}
+}
+
+// Clients choose the paths of a log. None can add a line to a suggestion.
+func TestHostilePaths(t *testing.T) {
+	log := blames(8,
+		culprit(gptbot, 600, 1, `/a{b/"c%0ADisallow: /#`, "/a%0a%0dUser-agent:%20*/x", "/x#y/z", "/$/x/*", `/\n}\n/x`),
+		culprit(spider, 600, 1, "/q?a{b}=1&c=#", "/q?User-agent:%20*=#", "/imp{ort/#", "/\u202e/#"))
+	r := suggested(t, log, ownFile, nil)
+	if len(r.Suggestions) == 0 {
+		t.Fatal("no suggestion")
+	}
+	for _, s := range r.Suggestions {
+		for _, pattern := range patternsOf(s) {
+			if strings.Trim(pattern, "/*abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:-?&=$") != "" {
+				t.Errorf("pattern %q", pattern)
+			}
+		}
+	}
+}

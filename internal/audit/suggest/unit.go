@@ -1,0 +1,113 @@
+package suggest
+
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// unit is a set of paths for which one change is proposed.
+type unit struct {
+	patterns []string // in robots.txt syntax
+	preset   int      // index in presets; -1 for paths that are only expensive in this log
+	group    *robots.Group
+	evidence
+}
+
+// maxUnits is the largest number of units that are considered.
+const maxUnits = 100
+
+// units returns the paths that were expensive in the log, and those of all presets.
+func units(costs *audit.Costs) (list []*unit) {
+	known := make(map[string]bool)
+	add := func(preset int, patterns ...string) {
+		if key := strings.Join(patterns, " "); !known[key] && len(list) < maxUnits {
+			known[key] = true
+			list = append(list, &unit{patterns: patterns, preset: preset, group: groupOf(patterns...)})
+		}
+	}
+	for i, p := range presets {
+		for _, patterns := range p.paths {
+			add(i, patterns...)
+		}
+	}
+	for _, row := range costs.Patterns {
+		path, query, hasQuery := strings.Cut(row.Pattern, "?")
+		if !isPlain(path) {
+			continue
+		}
+		switch {
+		case hasQuery:
+			add(-1, path+"?")
+			for name := range strings.SplitSeq(strings.TrimSuffix(query, "="), "=&") {
+				if name != "*" {
+					add(-1, param(name)...)
+				}
+			}
+		case strings.Trim(path, "/*") == "": // nothing in the path says which pages these are
+		case strings.HasSuffix(path, "/*"):
+			add(-1, strings.TrimRight(path, "/*")+"/")
+		default:
+			add(-1, path+"$")
+		}
+	}
+	return list
+}
+
+// isPlain reports whether a path has only characters that mean the same in robots.txt
+// and in a Caddyfile, besides *. Clients choose the paths of a log.
+func isPlain(path string) bool {
+	return strings.Trim(path, "/*abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:-") == ""
+}
+
+// groupOf returns a group that disallows patterns.
+func groupOf(patterns ...string) *robots.Group {
+	return robots.ParseText("User-agent: *\nDisallow: " + strings.Join(patterns, "\nDisallow: ") + "\n").Star()
+}
+
+// matches reports whether a group of groupOf has a pattern for a target.
+func matches(g *robots.Group, target string) bool { return !g.Match(target).Allowed }
+
+// isFeed reports whether a target seems to be a feed.
+func isFeed(target string) bool {
+	path, query, _ := strings.Cut(strings.ToLower(target), "?")
+	path = strings.TrimRight(path, "/")
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	switch strings.TrimSuffix(last, ".xml") {
+	case "feed", "feeds", "rss", "atom", "index.rdf":
+		return true
+	}
+	return strings.HasSuffix(last, ".rss") || strings.HasSuffix(last, ".atom") || hasParam(query, "feed", "rss", "atom")
+}
+
+// isListPage reports whether a target seems to be a further page of a list.
+func isListPage(target string) bool {
+	path, query, _ := strings.Cut(target, "?")
+	return hasParam(query, "page", "paged", "p", "pg", "start", "offset") || strings.Contains(path, "/page/")
+}
+
+// hasParam reports whether a query has one of several parameters.
+func hasParam(query string, names ...string) bool {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		for _, n := range names {
+			if name == n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// embedded are the name extensions of files that pages embed.
+var embedded = map[string]bool{
+	"css": true, "js": true, "mjs": true, "json": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "webp": true, "avif": true, "svg": true,
+	"ico": true, "woff": true, "woff2": true, "ttf": true, "otf": true, "mp4": true, "webm": true, "mp3": true, "wasm": true, "map": true,
+}
+
+// isEmbedded reports whether a target seems to be a file that pages embed.
+func isEmbedded(target string) bool {
+	path, _, _ := strings.Cut(target, "?")
+	return embedded[strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])]
+}
