@@ -110,7 +110,7 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 		f.Change = "Enforce robots.txt as it is: it refuses most of them."
 	case who.isSearch():
 		f.Change = "It calls itself a search engine: do not refuse it, but set a slower rate in its tools for webmasters."
-	case who.class == crawler.Library || who.class == crawler.Program || who.class == crawler.Webhook || who.class == crawler.UserTriggered:
+	case who.class == crawler.UserTriggered || who.class >= crawler.Webhook: // and programs and libraries
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:
 		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. In the robots block of the Caddyfile:", proposedRate)
@@ -125,6 +125,7 @@ type lineRefusing struct {
 	place   string
 	refused int64
 	named   bool // its group names the crawlers
+	pace    bool
 }
 
 // linesRefusing returns the lines that would have refused requests of crawlers, those
@@ -132,7 +133,8 @@ type lineRefusing struct {
 func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) {
 	for _, src := range a.allSources() {
 		for _, rule := range src.rules {
-			l := lineRefusing{place: a.place(src.Name, &rule.rule), named: rule.rule.Layer == enforce.FileLayer.String() && rule.rule.Group != "*"}
+			r := &rule.rule
+			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == enforce.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" && r.Kind != "disallow"}
 			for _, t := range tallies {
 				if n := rule.crawlers[t]; n != nil {
 					l.refused += n.Denied
@@ -199,6 +201,9 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	var places []string
 	named := true
 	for _, l := range a.linesRefusing(engines...) {
+		if l.named && l.pace {
+			continue // this is no alarm
+		}
 		places = append(places, fmt.Sprintf("%s: %s", l.place, words.Count(l.refused)))
 		named = named && l.named
 	}

@@ -51,6 +51,9 @@ func TestFindings(t *testing.T) {
 			"5 of Googlebot (0 verified); by line 2", "seems to be meant", ""},
 		{"the pace of a group that names it is no alarm", "User-agent: bingbot\nCrawl-delay: 60\n", requestsOf(5, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/a", 9, 0, 1), 1,
 			"no request would have been refused. They are bingbot (5 requests, 0 verified).", "", ""},
+		{"but other lines are", "User-agent: bingbot\nCrawl-delay: 60\nDisallow: /private/\n",
+			requestsOf(5, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/a", 9, 0, 1) + requestsOf(2, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/private/", 10, 0, 1), 1,
+			"2 of bingbot (0 verified); by line 3 (Disallow: /private/): 2.", "seems to be meant", ""},
 		{"none is refused", "User-agent: *\nDisallow: /private/\n", requestsOf(5, googlebot, "/a", 9, 0, 1), 1, "no request would have been refused. They are Googlebot (5 requests, 0 verified).", "", ""},
 		{"none is there", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/a", 9, 0, 1), 1, "Search engines: none is in this log.", "", ""},
 

@@ -22,9 +22,8 @@ var neverChecks = []string{
 	"all-in-user-agent", "invisible-in-user-agent", "several-user-agents", "google-agent",
 }
 
-// explainNever sets Why and Instead of the rules that applied to no request. requests
-// has the number of requests to which the group of a token applied.
-func (s *source) explainNever(options []lint.Option, requests map[string]int64) {
+// explainNever sets why and instead of the rules that applied to no request.
+func (s *source) explainNever(options []lint.Option) {
 	found := make(map[int]*lint.Finding)
 	list := lint.Lint(s.inForce.File(), append(slices.Clone(options), lint.WithSelect(neverChecks...))...)
 	for i := range list {
@@ -32,59 +31,42 @@ func (s *source) explainNever(options []lint.Option, requests map[string]int64) 
 			found[f.Line] = f
 		}
 	}
-	var agents []*lint.Finding // of the User-agent lines above a line
+	var agents *lint.Finding // of the User-agent lines above a line
 	inGroup := false
 	for line := range s.inForce.File().Lines() {
+		f := found[line.Number]
 		if line.Directive == robots.DirectiveUserAgent {
 			if inGroup {
 				agents, inGroup = nil, false
 			}
-			agents = append(agents, found[line.Number])
+			agents = cmp.Or(agents, f)
 			continue
 		}
 		inGroup = inGroup || line.Directive != robots.DirectiveNone
 		if t := s.rules[ruleKey{line: line.Number}]; t != nil && t.rule.Applied == 0 {
-			reasons := append([]*lint.Finding{found[line.Number]}, agents...)
-			if i := slices.IndexFunc(reasons, func(f *lint.Finding) bool { return f != nil }); i >= 0 {
-				t.rule.Why = reasons[i].Message
+			if reason := cmp.Or(f, agents); reason != nil {
+				t.rule.Why = reason.Message
 			}
-			if f := found[line.Number]; f != nil && f.Replacement != nil && len(f.Text) < lint.MaxText && f.Column-1+len(f.Text) <= len(line.Raw) {
+			if f != nil && f.Replacement != nil && len(f.Text) < lint.MaxText && f.Column-1+len(f.Text) <= len(line.Raw) {
 				t.rule.instead = strings.TrimSpace(line.Raw[:f.Column-1] + *f.Replacement + line.Raw[f.Column-1+len(f.Text):])
 			}
 		}
 	}
 	for _, t := range s.rules {
 		if l := &t.rule; l.Applied == 0 && l.Why == "" {
-			l.Why = s.unrequested(l, requests)
+			l.Why = s.unrequested(l)
 		}
 	}
-}
-
-// requestsByToken returns, for each source, the number of requests to which the groups
-// of a token applied.
-func (c *crawlers) requestsByToken() map[*source]map[string]int64 {
-	requests := make(map[*source]map[string]int64)
-	for _, t := range c.all() {
-		for key, n := range t.groups {
-			if requests[key.source] == nil {
-				requests[key.source] = make(map[string]int64)
-			}
-			for _, token := range key.group.Tokens() {
-				requests[key.source][token] += n.applied
-			}
-		}
-	}
-	return requests
 }
 
 // unrequested says which requests the log lacks for a rule to apply.
-func (s *source) unrequested(l *Line, requests map[string]int64) string {
+func (s *source) unrequested(l *Line) string {
 	n, ignored := int64(0), s.inForce.Ignored()
 	for token := range strings.SplitSeq(l.Group, ", ") {
 		if slices.Contains(ignored, token) {
 			return "browsers have this word in their User-Agents, so the group is ignored"
 		}
-		n += requests[token]
+		n += s.applied[token]
 	}
 	switch {
 	case s.Requests == 0:

@@ -92,6 +92,7 @@ type source struct {
 	edition *enforce.Edition
 	inForce *enforce.Rules // of edition
 	rules   map[ruleKey]*ruleTally
+	applied map[string]int64 // requests to which the group of a token applied
 }
 
 // ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
@@ -116,7 +117,7 @@ func newSources(replay *enforce.Replay, versions []Version, index *int) []*sourc
 	var list []*source
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
+		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()

@@ -23,9 +23,15 @@ func (a *auditor) report() *Report {
 	}
 	a.crawlers.report(r)
 	r.Costs = a.costs.report()
-	requests := a.crawlers.requestsByToken()
+	for _, t := range a.crawlers.all() {
+		for key, n := range t.groups {
+			for _, token := range key.group.Tokens() {
+				key.source.applied[token] += n.applied
+			}
+		}
+	}
 	for _, src := range a.allSources() {
-		src.explainNever(a.options.Lint, requests[src])
+		src.explainNever(a.options.Lint)
 		one, rules := src.report()
 		r.Sources = append(r.Sources, one)
 		r.RobotsLines = append(r.RobotsLines, rules...)

@@ -91,14 +91,12 @@ const nearby = 0.004
 
 // newReadRow returns the row with the reads of a crawler.
 func newReadRow(c *audit.Crawler, s span) readRow {
-	row := readRow{Crawler: c, From: "0%", Wide: "0%"}
+	row := readRow{Crawler: c, Got: Answers(c), From: "0%", Wide: "0%"}
 	if c.First != nil && c.Last != nil {
 		row.From, row.Wide = s.x(*c.First), s.width(*c.First, *c.Last)
 	}
-	got := make(map[int]int64)
 	for i := range c.Reads {
 		read := &c.Reads[i]
-		got[read.Status] += read.Count
 		if i > 0 {
 			row.Gap = max(row.Gap, read.Time.Sub(c.Reads[i-1].Until))
 		}
@@ -108,7 +106,6 @@ func newReadRow(c *audit.Crawler, s span) readRow {
 		}
 		row.Marks = append(row.Marks, m)
 	}
-	row.Got = statuses(got)
 	row.Text = fmt.Sprintf("%s: %s of robots.txt from %s to %s", plain(maxName, label(c)), words.Plural(c.RobotsTxtReads, "read", "reads"),
 		moment(c.Reads[0].Time), moment(c.Reads[len(c.Reads)-1].Until))
 	return row
@@ -134,8 +131,13 @@ func tipOf(read *audit.RobotsTxtRead) string {
 	return text
 }
 
-// statuses returns the number of responses with each status, in words.
-func statuses(got map[int]int64) string {
+// Answers returns the number of responses with each status that a crawler got for
+// robots.txt, in words.
+func Answers(c *audit.Crawler) string {
+	got := make(map[int]int64)
+	for _, read := range c.Reads {
+		got[read.Status] += read.Count
+	}
 	var parts []string
 	for _, status := range slices.SortedFunc(maps.Keys(got), func(a, b int) int {
 		return cmp.Or(cmp.Compare(got[b], got[a]), cmp.Compare(a, b))

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"refused":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }),
 		"firstRead":    func(c audit.Crawler) *time.Time { return &c.Reads[0].Time },
 		"lastRead":     func(c audit.Crawler) *time.Time { return &c.Reads[len(c.Reads)-1].Until },
-		"answers":      answers,
+		"answers":      func(c audit.Crawler) string { return page.Answers(&c) },
 		"source":       sourceName,
 		"sources":      sourceNames,
 		"rules":        func(source int) ruleLists { return newRuleLists(r, source) },
@@ -108,19 +107,6 @@ func counts(list []audit.Count) string {
 		parts = append(parts, clipped(c.Name, 32)+" "+words.Count(c.Requests))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// answers returns the statuses that a crawler got for robots.txt.
-func answers(c audit.Crawler) string {
-	statuses := map[int]int64{}
-	for _, read := range c.Reads {
-		statuses[read.Status] += read.Count
-	}
-	var list []string
-	for _, status := range slices.Sorted(maps.Keys(statuses)) {
-		list = append(list, fmt.Sprintf("%d: %s", status, words.Count(statuses[status])))
-	}
-	return strings.Join(list, ", ")
 }
 
 // sourceNames returns the display names of several robots.txt files.
