@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -103,7 +102,8 @@ func (b *Dashboard) validate() error {
 func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	dashboard.SetHeaders(w.Header())
 	if !b.allows(r) {
-		return forbid(w, r)
+		http.Error(w, forbidden, http.StatusForbidden)
+		return nil
 	}
 	b.uncount(r)
 	return dashboard.ServeHTTP(w, r, b.reporter, b.scope.of(r))
@@ -181,8 +181,7 @@ network or the like protects the page, write
 
 	robots_dashboard {
 		access external
-	}
-`
+	}`
 
 // allows reports whether a request may see the dashboard: Caddy authenticated
 // it, or the operator configured external access control.
@@ -199,16 +198,6 @@ func (b *Dashboard) allows(r *http.Request) bool {
 	}
 	user, known := repl.GetString(authUser)
 	return known && user != ""
-}
-
-// forbid answers a request that may not see the dashboard.
-func forbid(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(http.StatusForbidden)
-	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, forbidden) // the client may be gone
-	}
-	return nil
 }
 
 // checkHostPattern returns an error if host is neither a host name nor a pattern

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -59,51 +60,44 @@ type liveQuery struct {
 
 // newLive returns the data that the page shows for a scope.
 func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (live *Live, err error) {
-	live = new(Live)
-	if live.Summary, err = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter}); err != nil {
+	live = &Live{Crawlers: crawlers{Crawlers: []crawler{}}}
+	var errs [7]error
+	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter})
+	hour := live.Summary
+	if q.Span != statusapi.SpanHour {
+		hour, errs[1] = reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour})
+	}
+	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: statusapi.MaxLimit}, Span: q.Span})
+	errs[2] = err
+	live.Origins, errs[3] = reporter.Origins(scope, statusapi.OriginsQuery{Pages: statusapi.Pages{Limit: maxOrigins}})
+	if q.OriginID != "" {
+		live.Lines, errs[4] = reporter.Lines(scope, statusapi.LinesQuery{Pages: statusapi.Pages{Limit: maxLines}, OriginID: q.OriginID})
+	}
+	live.Recent, errs[5] = reporter.Recent(scope, statusapi.RecentQuery{After: q.After, Limit: maxRecent})
+	live.Suspects, errs[6] = reporter.Suspects(scope, statusapi.Pages{Limit: maxSuspects})
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	live.Hour = hour.Series
 	live.Summary.Now = time.Time{} // otherwise the entity tag would always change; the page uses the Date field
 	health := &live.Summary.Health
 	live.Lists = len(health.Lists)
 	health.Lists = slices.DeleteFunc(health.Lists, func(l statusapi.List) bool { return l.Failures == 0 && !l.Stale })
-	live.Hour = live.Summary.Series
-	if q.Span != statusapi.SpanHour {
-		hour, err := reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour})
-		if err != nil {
-			return nil, err
-		}
-		live.Hour = hour.Series
-	}
-	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: statusapi.MaxLimit}, Span: q.Span})
-	if err != nil {
-		return nil, err
-	}
-	live.Crawlers = crawlers{all.Total, []crawler{}}
+	live.Crawlers.Total = all.Total
 	for i, c := range all.Crawlers {
+		if i >= maxCrawlers && c.Name != q.Crawler {
+			continue
+		}
 		one := crawler{Crawler: c, Counts: *c.In(q.Span)}
 		if c.Name == q.Crawler {
 			one.Series = c.Series
 		}
-		if i < maxCrawlers || c.Name == q.Crawler {
-			live.Crawlers.Crawlers = append(live.Crawlers.Crawlers, one)
-		}
+		live.Crawlers.Crawlers = append(live.Crawlers.Crawlers, one)
 	}
-	if live.Origins, err = reporter.Origins(scope, statusapi.OriginsQuery{Pages: statusapi.Pages{Limit: maxOrigins}}); err != nil {
-		return nil, err
-	}
-	if q.OriginID != "" {
-		isChosen := func(o statusapi.Origin) bool { return o.ID == q.OriginID }
-		if one, err := reporter.Origins(scope, statusapi.OriginsQuery{ID: q.OriginID}); err == nil && !slices.ContainsFunc(live.Origins.Origins, isChosen) {
+	if q.OriginID != "" && !slices.ContainsFunc(live.Origins.Origins, func(o statusapi.Origin) bool { return o.ID == q.OriginID }) {
+		if one, err := reporter.Origins(scope, statusapi.OriginsQuery{ID: q.OriginID}); err == nil { // otherwise it is gone
 			live.Origins.Origins = append(live.Origins.Origins, one.Origins...)
 		}
-		if live.Lines, err = reporter.Lines(scope, statusapi.LinesQuery{Pages: statusapi.Pages{Limit: maxLines}, OriginID: q.OriginID}); err != nil {
-			return nil, err
-		}
 	}
-	if live.Recent, err = reporter.Recent(scope, statusapi.RecentQuery{After: q.After, Limit: maxRecent}); err != nil {
-		return nil, err
-	}
-	live.Suspects, err = reporter.Suspects(scope, statusapi.Pages{Limit: maxSuspects})
-	return live, err
+	return live, nil
 }

@@ -98,14 +98,12 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	a.loads = r.app.Counters.Loads(floodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
-	isOpen := func(x *Accident) int { // the culprit stays the same as long as it is one
-		if was := open[x.key()]; was != nil && was.Crawler == x.Crawler && was.subject == x.subject {
-			return 0
-		}
-		return 1
+	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
+		was := open[x.key()]
+		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
 	}
 	slices.SortFunc(list, func(x, y Accident) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site), cmp.Compare(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site), before(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
 			cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
 	})
 	a.list = list

@@ -208,15 +208,10 @@ func checkMessage(c *statusapi.Check) string {
 
 // exemptMessage says for which addresses a crawler is exempt.
 func exemptMessage(c *statusapi.Check) string {
-	const most = 3
-	list := strings.Join(c.ExemptFrom[:min(len(c.ExemptFrom), most)], ", ")
-	switch n := len(c.ExemptFrom); {
-	case n == 0:
+	if len(c.ExemptFrom) == 0 {
 		return ""
-	case n > most:
-		list += fmt.Sprintf(" and %d more", n-most)
 	}
-	return " It is exempt for requests from " + list + ": add the client's address to check that."
+	return " It is exempt for requests from " + words.List(c.ExemptFrom, 3) + ": add the client's address to check that."
 }
 
 // candidate is a handler that serves the host of a URL.

@@ -35,7 +35,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 		}
 	}
 	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(refused[b.id], refused[a.id]))
+		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]))
 	})
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)

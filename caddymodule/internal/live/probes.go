@@ -30,13 +30,8 @@ func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []s
 		return nil
 	}
 	slices.SortFunc(crawlers, func(a, b statusapi.Crawler) int {
-		if a.Known != b.Known {
-			if a.Known { // clients can invent the names of the others
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Name, b.Name))
+		// Clients can invent the names of those that are not known.
+		return cmp.Or(before(a.Known, b.Known), cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Name, b.Name))
 	})
 	causes := r.refusalCauses(scope, now)
 	var names, networks []string // of those that requested too many URLs

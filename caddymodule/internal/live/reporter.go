@@ -168,7 +168,7 @@ type inForce struct {
 func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
 	list := slices.Collect(r.allInForce(scope))
 	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
+		return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
 			cmp.Compare(a.id, b.id))
 	})
 	return list
@@ -200,14 +200,6 @@ func (r *Reporter) inForceAt(scope statusapi.Scope, id, advice string) ([]inForc
 		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 	}
 	return list, nil
-}
-
-// rank orders origins whose host a site names before others.
-func (p *inForce) rank() int {
-	if p.Invented {
-		return 1
-	}
-	return 0
 }
 
 // originID is statusapi.Origin.ID.

@@ -41,7 +41,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		s.Modes[site.Mode]++
 	}
 	s.Origins.States = make(map[string]int)
-	states, now := make(map[string]siteState), time.Now()
+	outcomes, kinds, now := make(map[string]string), make(map[string]string), time.Now() // by siteName
 	for p := range r.allInForce(scope) {
 		outcome := p.Rules.Outcome().String()
 		s.Origins.Origins++
@@ -55,9 +55,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 			sites = []string{p.SiteOf(p.Origin.Host)}
 		}
 		for _, site := range sites {
-			if was, ok := states[siteName(site)]; !ok || was.ok {
-				states[siteName(site)] = siteState{cmp.Or(problem.Kind, outcome), problem.Severity == ""}
-			}
+			outcomes[siteName(site)], kinds[siteName(site)] = outcome, cmp.Or(kinds[siteName(site)], problem.Kind)
 		}
 	}
 	health, err := r.Health(scope)
@@ -67,43 +65,27 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	s.Health = *health
 	if query.Rows > 0 {
 		for _, p := range slices.Backward(health.Problems) {
-			states[p.Subject] = siteState{p.Kind, false} // of most problems, it is a site
+			kinds[p.Subject] = p.Kind // of most problems, it is a site
 		}
-		s.Rows, s.Sites = rows(s.Sites, states, query), []statusapi.Site{}
+		s.Rows, s.Sites = rows(s.Sites, outcomes, kinds, query), []statusapi.Site{}
 	}
 	return s, nil
 }
 
-// siteState has SiteRow.State and SiteRow.OK.
-type siteState struct {
-	name string
-	ok   bool
-}
-
 // rows returns the short forms of sites, the worst first.
-func rows(sites []statusapi.Site, states map[string]siteState, query statusapi.SummaryQuery) []statusapi.SiteRow {
+func rows(sites []statusapi.Site, outcomes, kinds map[string]string, query statusapi.SummaryQuery) []statusapi.SiteRow {
 	list := []statusapi.SiteRow{}
 	for i := range sites {
-		site := &sites[i]
-		state, ok := states[siteName(site.Name)]
-		if !ok {
-			state = siteState{enforce.Pending.String(), true}
-		}
+		site, kind := &sites[i], kinds[siteName(sites[i].Name)]
 		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
 			list = append(list, statusapi.SiteRow{
-				Name: site.Name, Mode: site.Mode, State: state.name, OK: state.ok, Minute: site.Minute,
+				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], enforce.Pending.String()), OK: kind == "", Minute: site.Minute,
 				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle, SearchRefused: site.Search.In(query.Span).VerifiedRefused,
 			})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b statusapi.SiteRow) int {
-		switch {
-		case a.OK != b.OK && a.OK:
-			return 1
-		case a.OK != b.OK:
-			return -1
-		}
-		return cmp.Or(cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
+		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
 	})
 	return list[:min(len(list), query.Rows)]
 }

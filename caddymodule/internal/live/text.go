@@ -42,6 +42,17 @@ func ago(d time.Duration) string {
 	return quantity(int(d/(24*time.Hour)), "day")
 }
 
+// before orders values for which something is true before the others.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // quantity returns a number with a noun in the singular or plural.
 func quantity(n int, noun string) string { return english.Plural(n, noun, "") }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -174,11 +175,9 @@ func (f *watchedFile) accidents() (list []Accident) {
 		list = append(list, lost)
 	}
 	if len(f.Shut) > 0 {
-		who := strings.Join(f.Shut[:min(len(f.Shut), 5)], ", ")
+		who := words.List(f.Shut, 5)
 		if who == everybody {
 			who = "all crawlers"
-		} else if more := len(f.Shut) - 5; more > 0 {
-			who += fmt.Sprintf(" and %d more", more)
 		}
 		one.Kind, one.Crawler, one.Line = SearchShutOut, f.Shut[0], f.Line
 		one.message = fmt.Sprintf("robots.txt of %s now disallows / to %s, by line %d: search engines drop its pages", f.Subject, who, f.Line)

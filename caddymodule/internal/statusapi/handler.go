@@ -2,6 +2,7 @@ package statusapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -122,34 +124,17 @@ func write(w http.ResponseWriter, r *http.Request, value any) error {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	if r.Method != http.MethodPost {
-		etag := strconv.Quote(strconv.FormatUint(xxhash.Sum64(body.Bytes()), 36))
-		header.Set("Etag", etag)
-		if header.Get("Vary") != "" { // the answer may be compressed
-			header.Set("Etag", "W/"+etag)
-		}
-		if matches(r.Header.Get("If-None-Match"), etag) {
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
+	if r.Method == http.MethodPost {
+		_, _ = body.WriteTo(w) // the client may be gone
+		return nil
 	}
-	header.Set("Content-Length", strconv.Itoa(body.Len()))
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body.Bytes())
+	etag := strconv.Quote(strconv.FormatUint(xxhash.Sum64(body.Bytes()), 36))
+	if header.Get("Vary") != "" { // the answer may be compressed
+		etag = "W/" + etag
 	}
+	header.Set("Etag", etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body.Bytes()))
 	return nil
-}
-
-// matches reports whether an If-None-Match field matches an entity tag (RFC 9110,
-// section 13.1.2).
-func matches(field, etag string) bool {
-	for one := range strings.SplitSeq(field, ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == etag {
-			return true
-		}
-	}
-	return false
 }
 
 // Params reads the parameters of a request.
@@ -188,33 +173,20 @@ func (p *Params) pages() Pages {
 
 // flag returns a parameter that is 1 or 0, false if it is absent.
 func (p *Params) flag(name string) bool {
-	switch text := p.Text(name); text {
-	case "", "0", "false":
-	case "1", "true":
-		return true
-	default:
-		p.fail("%s=%.100q: want 1 or 0", name, text)
-	}
-	return false
+	text := p.choice(name, "1", "0", "true", "false")
+	return text == "1" || text == "true"
 }
 
 // Span returns the parameter span, or the default if it is absent.
 func (p *Params) Span(byDefault string) string {
-	if p.Text("span") == "" {
-		return byDefault
-	}
-	return p.choice("span", SpanHour, SpanDay, SpanMonth)
+	return cmp.Or(p.choice("span", SpanHour, SpanDay, SpanMonth), byDefault)
 }
 
 // choice returns a parameter that is one of the allowed values, "" if it is absent.
 func (p *Params) choice(name string, allowed ...string) string {
 	text := p.Text(name)
-	if text == "" {
-		return ""
+	if text != "" && !slices.Contains(allowed, text) {
+		p.fail("%s=%.100q: want %s", name, text, strings.Join(allowed, " or "))
 	}
-	if slices.Contains(allowed, text) {
-		return text
-	}
-	p.fail("%s=%.100q: want %s", name, text, strings.Join(allowed, " or "))
-	return ""
+	return text
 }
