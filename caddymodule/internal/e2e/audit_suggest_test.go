@@ -39,7 +39,7 @@ func forgeLog(visits []visit) string {
 	at, step := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), 7*24*time.Hour/time.Duration(len(visits))
 	for i, v := range visits {
 		at = at.Add(step)
-		fmt.Fprintf(&b, `{"ts":%.6f,"logger":"http.log.access","request":{"client_ip":"198.51.100.%d","method":"GET","host":"localhost","uri":%q,"headers":{"Referer":["http://localhost/"],"User-Agent":[%q]}},"duration":1,"size":500,"status":200}`+"\n",
+		fmt.Fprintf(&b, `{"ts":%.6f,"logger":"http.log.access","request":{"client_ip":"198.51.100.%d","method":"GET","host":"localhost","uri":%q,"headers":{"Referer":["http://localhost/"],"User-Agent":[%q]}},"duration":1.5,"size":500,"status":200}`+"\n",
 			float64(at.UnixMicro())/1e6, i%97, v.target, v.agent)
 	}
 	return b.String()

@@ -29,6 +29,7 @@ type candidate struct {
 	audit.Suggestion
 	estimate cost.Sum // at most what it saves
 	preset   int      // of the paths; -1 for none
+	targets  uint64   // see tally
 	// One of these is the change.
 	lines  string // at the end of robots.txt
 	policy managed.Policy
@@ -66,7 +67,7 @@ func (s *suggester) candidates() (list []*candidate) {
 		return cmp.Compare(b.estimate.Share(s.whole), a.estimate.Share(s.whole))
 	})
 	list = slices.CompactFunc(list, func(a, b *candidate) bool { // other patterns for the same requests
-		return a.Kind == b.Kind && a.estimate == b.estimate && slices.Equal(a.Crawlers, b.Crawlers)
+		return a.Kind == b.Kind && a.estimate == b.estimate && a.targets == b.targets
 	})
 	return list[:min(len(list), maxTried)]
 }
@@ -107,7 +108,7 @@ func (s *suggester) policies() (list []*candidate) {
 		}
 		c.Crawlers = c.Crawlers[:min(len(c.Crawlers), maxNamed)]
 		c.Why = "denies the site to crawlers of a purpose that these have: " + words.List(c.Crawlers, 3)
-		list = append(list, c.from(sum, sum.Sum))
+		list = append(list, c.from(sum))
 	}
 	return list
 }
@@ -128,7 +129,7 @@ func (s *suggester) disallows(u *unit) (list []*candidate) {
 	}
 	c.lines = s.groups(rows, lines, u.crawlers)
 	c.Why = fmt.Sprintf("closes %s%s, which nobody but robots asks for", strings.Join(u.patterns, " "), u.of())
-	return append(list, c.from(sum, sum.Sum))
+	return append(list, c.from(sum))
 }
 
 // of returns the name of the software that the paths belong to, for Suggestion.Why.
@@ -154,7 +155,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	c := s.candidate(limit, caddyfile, text)
 	c.preset, c.limit = u.preset, &enforce.Limit{Paths: u.patterns, All: rate}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace, and holds no person and no search engine", strings.Join(u.patterns, " "), u.of())
-	return append(list, c.from(&u.robots, u.robots.Sum))
+	return append(list, c.from(&u.robots))
 }
 
 // roundDown returns the largest of 1, 2, 3, 5, 10, 20, 30, 50 and so on that is not
@@ -182,7 +183,7 @@ func (s *suggester) delays() (list []*candidate) {
 		c.Crawlers = []string{row.Name}
 		c.lines = s.groups([]*crawler.Crawler{row}, fmt.Sprintf("Crawl-delay: %d\n", delay), s.crawlers)
 		c.Why = fmt.Sprintf("spreads the requests of %s: at this pace it had time for all of them", row.Name)
-		list = append(list, c.from(t, t.Sum))
+		list = append(list, c.from(t))
 	}
 	return list
 }
@@ -198,8 +199,9 @@ func (s *suggester) candidate(kind, where, text string) *candidate {
 }
 
 // from sets the evidence for a candidate.
-func (c *candidate) from(t *tally, most cost.Sum) *candidate {
-	if c.Addresses, c.estimate = len(t.addresses), most; c.Addresses < sureFrom {
+func (c *candidate) from(t *tally) *candidate {
+	c.Addresses, c.estimate, c.targets = len(t.addresses), t.Sum, t.targets
+	if c.Addresses < sureFrom {
 		c.Sure = "medium"
 	}
 	if c.lines != "" {

@@ -30,6 +30,7 @@ type evidence struct {
 type tally struct {
 	cost.Sum
 	addresses map[uint64]struct{} // at most maxAddresses
+	targets   uint64              // the sum of hashes of the targets: the same for the same requests
 	group     *robots.Group       // the group that applies to the crawler, in file
 	file      *robots.File
 }
@@ -39,6 +40,7 @@ const maxAddresses = 1000
 
 func (t *tally) add(r *audit.Replayed) {
 	t.Add(r.Sum)
+	t.targets += xxhash.Sum64String(r.Target)
 	if t.addresses == nil {
 		t.addresses = make(map[uint64]struct{})
 	}
@@ -50,6 +52,7 @@ func (t *tally) add(r *audit.Replayed) {
 // merge adds another tally.
 func (t *tally) merge(o *tally) {
 	t.Add(o.Sum)
+	t.targets += o.targets
 	if t.addresses == nil {
 		t.addresses = make(map[uint64]struct{})
 	}

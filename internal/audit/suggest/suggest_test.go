@@ -215,3 +215,18 @@ func TestHostilePaths(t *testing.T) {
 		}
 	}
 }
+
+// Two paths with the same number of requests and octets are two suggestions, and two
+// patterns for the same requests are one.
+func TestSameCosts(t *testing.T) {
+	log := bytes.ReplaceAll(blames(8, culprit(spider, 900, 1, "/ann/app/raw/commit/ab#"), culprit(spider, 900, 1, "/ann/app/compare/ab#")), []byte(`"duration":`), []byte(`"took":`))
+	limits := map[string]bool{}
+	for _, s := range suggested(t, log, ownFile, nil).Suggestions {
+		if s.Kind == limit {
+			limits[s.Text[:strings.IndexByte(s.Text, '{')]] = true
+		}
+	}
+	if len(limits) != 3 {
+		t.Errorf("%v", limits)
+	}
+}
