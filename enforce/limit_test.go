@@ -399,6 +399,7 @@ func TestWaitingRequestIsNotInFlight(t *testing.T) {
 			t.Errorf("while a request waits, another crawler gets %v by %q", other.Reason, other.RuleText())
 		}
 		time.Sleep(20 * time.Second)
+		synctest.Wait()
 		if waited.RuleText() != "limit: at_once 1" {
 			t.Errorf("%v by %q", waited.Reason, waited.RuleText())
 		}
