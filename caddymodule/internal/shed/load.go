@@ -211,8 +211,13 @@ func (l *Load) look(now int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if isSetBack {
-		l.rewind(now)
+	if isSetBack { // all times that are known lie ahead
+		l.last, l.fell = now, now
+		l.busy.Store(min(l.busy.Load(), now))
+		for i := range l.seen {
+			l.seen[i].Store(0)
+		}
+		l.change(now, int(l.level.Load()))
 	}
 	slow := l.isSlow(now)
 	if l.pressed.Swap(false) || slow {
@@ -249,17 +254,6 @@ func (l *Load) look(now int64) {
 	if level == 0 && quiet >= hold {
 		l.busy.Store(0)
 		l.calm = calm
-	}
-}
-
-// rewind moves back the times that lie after now, because the clock was set back.
-// It needs the lock.
-func (l *Load) rewind(now int64) {
-	l.last, l.fell, l.newer.at = min(l.last, now), min(l.fell, now), min(l.newer.at, now)
-	l.since.Store(min(l.since.Load(), now))
-	l.busy.Store(min(l.busy.Load(), now))
-	for i := range l.seen {
-		l.seen[i].Store(min(l.seen[i].Load(), now))
 	}
 }
 
