@@ -122,23 +122,21 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile, Settings.ShedFile, Additions.File or Limit.File. It returns ""
-// if the name is not known, if several files have limits, and for NoLayer.
+// Settings.SourceFile, Settings.ShedFile or Additions.File. It returns "" if the name
+// is not known, for NoLayer, and for LimitLayer: each Limit has its own.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
-	case NoLayer:
+	case NoLayer, LimitLayer:
 		return ""
 	case FileLayer:
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
 	case ShedLayer:
 		return p.settings.ShedFile
-	case LimitLayer:
-		return p.settings.limitFile
 	}
 	return p.settings.additions.File
 }
 
-// File returns the name of the file that has d.Line (see Rules.FileOf).
+// File returns the name of the file that has d.Line: Limit.File, or Rules.FileOf.
 func (d *Decision) File() string {
 	switch {
 	case d.bound != nil:

@@ -124,11 +124,7 @@ func (s *compiledSettings) compileLimits() error {
 				l.bounds[i] = bound{most: n, text: fmt.Sprint(name, boundNames[i], " ", n), in: &s.Limits[at]}
 			}
 		}
-		if s.limits = append(s.limits, l); at == 0 {
-			s.limitFile = l.File
-		} else if l.File != s.limitFile {
-			s.limitFile = ""
-		}
+		s.limits = append(s.limits, l)
 	}
 	return nil
 }

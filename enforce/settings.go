@@ -135,8 +135,7 @@ type compiledSettings struct {
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
 	limits      []limit
-	limitFile   string // that has all of them; "" if there is none
-	usesAddr    bool   // decisions depend on the client's address
+	usesAddr    bool // decisions depend on the client's address
 }
 
 // settingsKey says which settings are equal.

@@ -270,7 +270,9 @@ func (s *source) verdict(d *enforce.Decision) Verdict {
 	if s == nil {
 		return v
 	}
-	v.Source, v.File = s.index, s.fileOf(d.Layer)
+	if v.Source = s.index; d.Layer != enforce.FileLayer {
+		v.File = d.File()
+	}
 	if key, ok := s.lineOf(d); ok {
 		if t := s.rules[key]; t != nil {
 			v.Text = t.rule.Text

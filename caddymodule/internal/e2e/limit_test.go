@@ -175,6 +175,28 @@ Crawl-delay: 0.001"
 	s.wants(200, s.get(googlebot, "/archive/x"), "a search engine that is included has another budget")
 }
 
+// Each limit is shown with its own file.
+func TestLimitsOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	more := filepath.Join(t.TempDir(), "more.conf")
+	writeFile(t, more, "limit /more/ {\n\tall 1/1h\n}\n")
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\tlimit /a/ {\n\t\t\tall 1/1h\n\t\t}\n\t\timport "+more+"\n\t}\n\trespond page\n}\n")
+	for _, path := range []string{"/a/", "/more/"} {
+		s.wants(200, s.get(gptbot, path), path)
+		s.wants(429, s.get(gptbot, path), path)
+	}
+	want := map[string]string{"limit /a/: all 1/1h": "Caddyfile", "limit /more/: all 1/1h": "more.conf"}
+	for _, line := range adminValue[statusapi.Lines](s, "lines?refused=1").Lines {
+		if line.File == "" || line.File != want[line.Rule] {
+			t.Errorf("%q is in %q", line.Rule, line.File)
+		}
+		delete(want, line.Rule)
+	}
+	if len(want) > 0 {
+		t.Errorf("not shown: %v", want)
+	}
+}
+
 // In monitor mode, requests over a limit are counted and pass. They use no budget of
 // enforced requests.
 func TestLimitInMonitorMode(t *testing.T) {

@@ -39,6 +39,9 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		in := lineIn(known, &n)
 		if in != nil {
 			line.OriginID, line.File = in.id.String(), in.Rules.FileOf(n.Layer)
+			if l := in.limitOf(&n); l != nil {
+				line.File = l.File
+			}
 		}
 		if (query.OriginID == "" || query.OriginID == line.OriginID) && (!query.Refused || line.Refused() > 0) {
 			list = append(list, counted{line, n, in})
@@ -160,6 +163,18 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 	return found
 }
 
+// limitOf returns the limit of the configuration with the paths of a line that n
+// counts; nil if there is none, or if it is another line.
+func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
+	for i := range p.Settings.Limits {
+		l := &p.Settings.Limits[i]
+		if name := l.Name(); n.Layer == enforce.LimitLayer && strings.HasPrefix(n.Text, name[:min(len(name), len(n.Text))]) {
+			return l
+		}
+	}
+	return nil
+}
+
 // hasLine reports whether the file in force has the line that n counts or, for a
 // limit, the configuration has one with its paths. It returns true for other lines of
 // the configuration that are in no robots.txt.
@@ -168,9 +183,7 @@ func (p *inForce) hasLine(n *counters.LineCount) bool {
 	case enforce.HiddenLayer, enforce.ShedLayer:
 		return true
 	case enforce.LimitLayer:
-		return slices.ContainsFunc(p.Settings.Limits, func(l config.Limit) bool {
-			return strings.HasPrefix(n.Text, l.Name()[:min(len(l.Name()), len(n.Text))])
-		})
+		return p.limitOf(n) != nil
 	}
 	group := p.Rules.File().Star()
 	if n.Group != "*" {
