@@ -23,33 +23,36 @@ const debtPeriod = time.Hour
 // useLists has lists of uses that are free for use, for requests with limits.
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
-// take asks the limiter for one request, which may be held for wait. If a limit in
-// d.held refuses it, over is its line.
-func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) (res throttle.Result, over *bound) {
+// take uses budget for a request that is let through, which may be held for wait,
+// and throttles it if there is none left: its crawler's own, and those of the limits
+// in d.held.
+func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
+	if d.Action != Pass {
+		return
+	}
 	var own throttle.Key
-	uses := r.uses[:0]
+	uses, isOwn := r.uses[:0], e.isOwn(r, d)
 	if d.held != 0 {
 		list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 		defer useLists.Put(list)
 		uses = list[:0]
 	}
-	isOwn := e.isOwn(r, d)
 	if isOwn {
 		uses, own = e.ownUses(uses, r, d)
 	}
-	before := len(uses)
 	if uses = e.limitUses(uses, r, d); len(uses) == 0 {
-		return throttle.Result{OK: true}, nil
+		return
 	}
-	res = e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
-	d.used = res.OK
-	switch {
-	case !res.OK && res.Use >= before:
-		over = e.rateOf(d.held, res.Use-before)
-	case res.OK && isOwn && d.Claim.State == verify.Unverified:
+	res := e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
+	if d.Delay, d.used = res.Delay, res.OK; !res.OK {
+		if line := e.boundOf(uses[res.Use].Limits); line != nil {
+			d.exceed(line, res.RetryAfter)
+		} else {
+			d.throttle(res)
+		}
+	} else if isOwn && d.Claim.State == verify.Unverified {
 		e.memory.readers.mark(debtKey(own, d), r.Time)
 	}
-	return res, over
 }
 
 // isOwn reports whether a request uses the budget of its crawler: no earlier

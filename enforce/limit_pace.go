@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -35,11 +36,7 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
 			b := block{Origin: Origin{Host: strings.Join(names, " ")}, home: home}
 			id, _ := hash(seedLimit, b.Origin, "")
-			text := ""
-			for _, line := range l.bounds {
-				text += line.text
-			}
-			lines, _ := hash(seedLimit, Origin{Host: text}, "")
+			lines, _ := hash(seedLimit, Origin{Host: fmt.Sprint(l.All, l.Each, l.AtOnce, l.EachAtOnce)}, "")
 			b.id = id<<(linesBits+modeBits) | lines<<modeBits&linesMask
 			blocks = append(blocks, b)
 		}
@@ -87,20 +84,16 @@ func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision) []throt
 	return uses
 }
 
-// rateOf returns the line of use n of limitUses.
-func (e *Engine) rateOf(held uint8, n int) *bound {
-	for ; ; held &= held - 1 {
-		for i := boundAll; i <= boundEach; i++ {
-			b := &e.settings.limits[bits.TrailingZeros8(held)].bounds[i]
-			if b.rate == nil {
-				continue
-			}
-			if n == 0 {
+// boundOf returns the line with a rate; nil if it is no line of a limit.
+func (e *Engine) boundOf(rate *throttle.Limits) *bound {
+	for i := range e.settings.limits {
+		for n := range e.settings.limits[i].bounds {
+			if b := &e.settings.limits[i].bounds[n]; b.rate == rate {
 				return b
 			}
-			n--
 		}
 	}
+	return nil
 }
 
 // enter counts a request that is let through as one in flight, for the limits in
@@ -110,36 +103,28 @@ func (e *Engine) enter(r *Request, d *Decision) {
 		i := bits.TrailingZeros8(held)
 		for n := boundAtOnce; n < boundCount; n++ {
 			b := &e.settings.limits[i].bounds[n]
-			switch {
-			case b.most == 0:
-			case e.memory.flights.enter(e.limitKey(r, d, i, n), b.most):
-				d.entered |= 1 << (2*i + n - boundAtOnce)
-			default:
+			if b.most == 0 {
+				continue
+			}
+			if _, ok := e.memory.flights.add(e.limitKey(r, d, i, n), 1, b.most); !ok {
 				d.exceed(b, atOnceRetry)
 				e.leave(r, d)
 				return
 			}
+			d.entered |= 1 << (2*i + n - boundAtOnce)
 		}
 	}
 }
 
-// notCounted returns those of the limits in d.held that no earlier handler has
-// counted the request for.
-func (e *Engine) notCounted(r *Request, d *Decision) (left uint8) {
-	for rest := d.held; rest != 0; rest &= rest - 1 {
-		if i := bits.TrailingZeros8(rest); r.Claims == nil || !slices.Contains(r.Claims.limits[:], e.limitID(d, i)) {
-			left |= 1 << i
-		}
-	}
-	return left
-}
-
-// noteCounted records, for later handlers, that the request was counted for the
-// limits in d.held, as far as there is room.
-func (e *Engine) noteCounted(r *Request, d *Decision) {
+// count removes from d.held the limits that an earlier handler has counted the
+// request for, and notes the others for later handlers, as far as there is room.
+func (e *Engine) count(r *Request, d *Decision) {
 	for held := d.held; held != 0 && r.Claims != nil; held &= held - 1 {
-		if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
-			r.Claims.limits[free] = e.limitID(d, bits.TrailingZeros8(held))
+		i := bits.TrailingZeros8(held)
+		if id := e.limitID(d, i); slices.Contains(r.Claims.limits[:], id) {
+			d.held &^= 1 << i
+		} else if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
+			r.Claims.limits[free] = id
 		}
 	}
 }
@@ -177,11 +162,8 @@ func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, ver
 			for _, b := range l.budgets(rules) {
 				n := slices.IndexFunc(l.bounds[:], func(other bound) bool { return other.text == b.Text })
 				b.Key = e.limitKey(new(Request), d, i, n)
-				if slices.ContainsFunc(list, func(other Budget) bool { return other.Key == b.Key }) {
-					continue // all claims share it
-				}
 				b.Pool, b.PerAddr = state == verify.Unverified, !b.Together && (a.RunByAnyone() || e.settings.PerIP)
-				b.InFlight = e.memory.flights.inFlight(b.Key)
+				b.InFlight, _ = e.memory.flights.add(b.Key, 0, 0)
 				list = append(list, b)
 			}
 		}
@@ -217,7 +199,7 @@ func (e *Engine) leave(r *Request, d *Decision) {
 	for d.entered != 0 {
 		at := bits.TrailingZeros16(d.entered)
 		d.entered &= d.entered - 1
-		e.memory.flights.leave(e.limitKey(r, d, at/2, boundAtOnce+at%2))
+		e.memory.flights.add(e.limitKey(r, d, at/2, boundAtOnce+at%2), -1, 0)
 	}
 }
 
@@ -229,35 +211,20 @@ type flights [64]struct {
 	_     [48]byte // so that no two share a cache line
 }
 
-// enter adds a request, unless there are most.
-func (f *flights) enter(k throttle.Key, most int) bool {
+// add adds by requests, unless there would be more than most, and returns how many
+// there are then.
+func (f *flights) add(k throttle.Key, by, most int) (count int, ok bool) {
 	s := &f[k[0]%uint64(len(f))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.count[k] >= most {
-		return false
+	if count = s.count[k] + by; by > 0 && count > most {
+		return count - by, false
 	}
 	if s.count == nil {
 		s.count = make(map[throttle.Key]int)
 	}
-	s.count[k]++
-	return true
-}
-
-// leave removes a request.
-func (f *flights) leave(k throttle.Key) {
-	s := &f[k[0]%uint64(len(f))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.count[k]--; s.count[k] <= 0 {
+	if s.count[k] = count; count <= 0 {
 		delete(s.count, k)
 	}
-}
-
-// inFlight returns the number of requests.
-func (f *flights) inFlight(k throttle.Key) int {
-	s := &f[k[0]%uint64(len(f))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count[k]
+	return count, true
 }

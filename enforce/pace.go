@@ -24,10 +24,8 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if e.isOwn(r, d) && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	if d.held != 0 {
-		d.held = e.notCounted(r, d)
-		e.enter(r, d)
-	}
+	e.count(r, d)
+	e.enter(r, d)
 	wait := e.settings.Wait
 	if r.HasBody || d.Monitored {
 		wait = 0
@@ -36,29 +34,12 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if again { // a request that waits is not in flight
 		e.leave(r, d)
 	}
-	e.applyLimits(ctx, r, d, wait)
+	e.take(ctx, r, d, wait)
 	if again {
 		e.enter(r, d)
 	}
 	if d.Action != Pass {
 		e.Release(r, d, true)
-	} else if d.held != 0 {
-		e.noteCounted(r, d)
-	}
-}
-
-// applyLimits uses budget for a request that was let through, and throttles it if
-// there is none left: its crawler's own, and those of the limits in d.held.
-func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
-	if d.Action != Pass {
-		return
-	}
-	res, over := e.take(ctx, r, d, wait)
-	switch d.Delay = res.Delay; {
-	case over != nil:
-		d.exceed(over, res.RetryAfter)
-	case !res.OK:
-		d.throttle(res)
 	}
 }
 

@@ -87,7 +87,7 @@ func (d *Decision) Paced() bool { return d.Action == Pass && (d.Limits != nil ||
 // decision to throttle. How many requests were in flight is not known.
 func (r *Replay) Pace(req *Request, d *Decision) {
 	if d.Paced() {
-		r.engine.applyLimits(context.Background(), req, d, r.engine.settings.Wait)
+		r.engine.take(context.Background(), req, d, r.engine.settings.Wait)
 	}
 }
 

@@ -153,18 +153,13 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 		if slices.Contains(managed.Purposes(registry), crawler.Purpose(name)) {
 			row = &crawler.Crawler{Purposes: []crawler.Purpose{crawler.Purpose(name)}}
 		}
-		if !l.leavesOut(row) {
+		if !slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {
+			return p == crawler.Search || p == crawler.Ads || slices.Contains(l.Except, string(p))
+		}) {
 			return fmt.Errorf("limit: include %s has no effect: without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
 		}
 	}
 	return nil
-}
-
-// leavesOut reports whether the limit would not hold a crawler without include.
-func (l *Limit) leavesOut(row *crawler.Crawler) bool {
-	return slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {
-		return p == crawler.Search || p == crawler.Ads || slices.Contains(l.Except, string(p))
-	})
 }
 
 // limit parses

@@ -50,15 +50,8 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 		seen[b.Key] = true
 		return repeated || b.isExtra() && !b.in.budgetStatus(b, now).Used
 	})
-	slices.SortStableFunc(list, func(a, b budget) int {
-		switch {
-		case a.invented == b.invented:
-			return 0
-		case b.invented:
-			return -1
-		}
-		return 1
-	})
+	last := map[bool]int{true: 1}
+	slices.SortStableFunc(list, func(a, b budget) int { return cmp.Compare(last[a.invented], last[b.invented]) })
 	page, list := statusapi.Part(query.Pages, list)
 	answer.Page, answer.Budgets = page, []statusapi.Budget{}
 	for _, b := range list {
