@@ -147,9 +147,9 @@ func TestCrawlers(t *testing.T) {
 		t.Fatalf("%d rows for %d crawlers", len(rows), len(r.Crawlers))
 	}
 	for _, want := range [][]string{
-		{"GooglebotGoogle", "search", "21,804", "", "118", "0", "21,490", "118", "214", "Googlebot", "64", "873", "854 MB", "≈ 61"},
-		{"no User-Agent", "HTTP library", "644", "", "0", "0", "0", "0", "0", "", "2", "27", "12 MB", "≈ 97"},
-		{"others: self-declared robot", "self-declared robot", "218", "", "12", "3", "0", "0", "0", "*", "5", "0", "1.8 MB", "≈ 64"},
+		{"GooglebotGoogle", "search", "21,804", "", "118", "0", "21,490118 refused", "214", "Googlebot", "64", "873", "854 MB", "≈ 61"},
+		{"no User-Agent", "HTTP library", "644", "", "0", "0", "0", "0", "", "2", "27", "12 MB", "≈ 97"},
+		{"others: self-declared robot", "self-declared robot", "218", "", "12", "3", "0", "0", "*", "5", "0", "1.8 MB", "≈ 64"},
 	} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, want) }) {
 			t.Errorf("no row %q in\n%q", want, rows)
