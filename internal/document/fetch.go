@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/release"
 )
 
 // MaxSize is the largest document that is read, in octets after decompression.
@@ -22,8 +24,9 @@ const (
 	maxRedirects = 5
 	maxValidator = 256 // octets of a field ETag or Last-Modified; a longer one is not used
 	readsAtOnce  = 4   // by one Reader
-	userAgent    = "caddy-robots (+https://github.com/caddy-robots/caddy-robots)"
 )
+
+var userAgent = "caddy-robots/" + release.Version() + " (+https://github.com/caddy-robots/caddy-robots)"
 
 // ParseURL parses the URL of a document. It must begin with https://, or with
 // http:// and a loopback address or localhost.

@@ -23,6 +23,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/release"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -49,6 +50,8 @@ func Register(m Module) {
 		Short: "Works with robots.txt files and crawlers",
 		CobraFunc: func(cmd *cobra.Command) {
 			addHelp(cmd)
+			cmd.Version = release.Version()
+			cmd.SetVersionTemplate("caddy-robots {{.Version}}\n")
 			cmd.SetHelpTemplate(cmd.HelpTemplate() + "\nDocumentation: https://github.com/caddy-robots/caddy-robots/tree/main/docs\n") // of the subcommands too
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2

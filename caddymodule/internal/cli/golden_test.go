@@ -41,6 +41,12 @@ func TestHelpEndsWithDocumentation(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	if _, out, _ := runCommand("", "--version"); out != "caddy-robots devel\n" {
+		t.Errorf("%q", out)
+	}
+}
+
 // runCommand runs a command below `caddy robots` and returns its exit status,
 // as Caddy's main function derives it from the error.
 func runCommand(stdin string, args ...string) (status int, stdout, stderr string) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -20,6 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/release"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -104,7 +104,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []error) (err error) {
 	switch o.format {
 	case "sarif":
-		return report.SARIF(out, version(), docs, failures)
+		return report.SARIF(out, release.Version(), docs, failures)
 	case "gitlab":
 		return report.GitLab(out, docs)
 	}
@@ -238,23 +238,6 @@ func (o *lintFlags) options(name string) []lint.Option {
 	}
 	return opts
 }
-
-// version returns the version of this module in the binary, "" if it has none.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == modulePath && strings.HasPrefix(m.Version, "v") {
-			return m.Version
-		}
-	}
-	return ""
-}
-
-// modulePath is the path of the Go module with this package.
-const modulePath = "github.com/caddy-robots/caddy-robots"
 
 // rewrite replaces a file atomically with its corrected content. It does not
 // write a file that needs no correction.

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/caddy-robots/caddy-robots/internal/release"
 )
 
 // collectors are the collectors of all metrics.
@@ -29,6 +31,10 @@ func collected[C prometheus.Collector](c C) C {
 	collectors = append(collectors, c)
 	return c
 }
+
+var _ = collected(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	Name: "caddy_robots_build_info", Help: "1, with the version of the plugin.", ConstLabels: prometheus.Labels{"version": release.Version()},
+}, func() float64 { return 1 }))
 
 // newCounter returns a new counter for each set of label values.
 func newCounter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -25,8 +25,8 @@ func message(text string) object { return object{"text": valid(text)} }
 
 // SARIF writes the findings in several files as one log in the Static Analysis
 // Results Interchange Format 2.1.0 (OASIS). Code hosts show it beside the lines of the
-// files. Columns are counted in code points. version is the version of the tool, ""
-// if it has none. failures has the errors of files that could not be read.
+// files. Columns are counted in code points. version is the version of the tool.
+// failures has the errors of files that could not be read.
 func SARIF(w io.Writer, version string, docs []*Document, failures []error) error {
 	var rules []object
 	indexes := map[string]int{}
@@ -38,10 +38,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 			"defaultConfiguration": object{"level": level(k.Severity)},
 		})
 	}
-	driver := object{"name": "caddy-robots", "informationUri": "https://github.com/caddy-robots/caddy-robots", "rules": rules}
-	if version != "" {
-		driver["version"] = version
-	}
+	driver := object{"name": "caddy-robots", "informationUri": "https://github.com/caddy-robots/caddy-robots", "version": version, "rules": rules}
 	results := []object{}
 	for _, d := range docs {
 		lines := d.lines()
