@@ -31,7 +31,7 @@ func TestBanner(t *testing.T) {
 		{"all is well", site, func(t *testing.T, s *server.Server) { crawl(t, s, gptbot, "/") },
 			"good", "All is well: 1 origin with 3 rules is in force. Nobody has been verified as a search engine.", ""},
 		{"monitor mode", monitor, func(t *testing.T, s *server.Server) { crawl(t, s, gptbot, "/"); crawl(t, s, gptbot, "/x") },
-			"info", "Monitor mode: nothing is refused. 2 requests would have been refused in the last hour.", "remove the line mode monitor"},
+			"info", "Monitor mode: nothing is refused. 2 requests would have been refused in the last hour, most of them of GPTBot.", "remove the line mode monitor"},
 		{"the emergency switch", site, func(t *testing.T, s *server.Server) {
 			resp, err := http.Post(fmt.Sprintf("http://localhost:%d/robots/mode?mode=monitor", s.Admin), "", nil)
 			if err != nil {

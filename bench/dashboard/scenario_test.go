@@ -191,7 +191,7 @@ var scenarios = []scenario{
 	{
 		name: "monitor mode", config: strings.Replace(site, "robots {", "robots {\n\t\tmode monitor", 1),
 		happen: func(w *world) { crawl(w.t, w.Server, gptbot, "/"); crawl(w.t, w.Server, gptbot, "/x") },
-		mark:   "info", banner: `Monitor mode: nothing is refused. 2 requests would have been refused in the last hour.`, todo: "remove the line mode monitor", next: "",
+		mark:   "info", banner: `Monitor mode: nothing is refused. 2 requests would have been refused in the last hour, most of them of GPTBot.`, todo: "remove the line mode monitor", next: "",
 	},
 	{
 		name: "one site", config: manySites(1),

@@ -18,8 +18,8 @@ const banner = {
 		if (first) return { ...first, text: first.text + (rest ? ' And ' + plural(rest, 'other problem', 'other problems') + ', below.' : '') };
 		const modes = live.summary.modes;
 		if (modes.monitor && !modes.enforce && !modes.both) {
-			const w = live.summary.crawlers[state.span];
-			return { mark: 'info', kind: 'Monitor mode:', text: 'nothing is refused. ' + plural(w.would_deny + w.would_throttle, 'request', 'requests') + ' would have been refused in the last ' + state.span + '.', todo: 'Look at the refusals. If they are right, remove the line mode monitor.' };
+			const w = live.summary.crawlers[state.span], would = (c) => c.counts.would_deny + c.counts.would_throttle, most = [...live.crawlers.crawlers].sort((a, b) => would(b) - would(a))[0];
+			return { mark: 'info', kind: 'Monitor mode:', text: 'nothing is refused. ' + plural(w.would_deny + w.would_throttle, 'request', 'requests') + ' would have been refused in the last ' + state.span + (most && would(most) ? ', most of them of ' + most.name : '') + '.', todo: 'Look at the refusals. If they are right, remove the line mode monitor.' };
 		}
 		if (!live.summary.origins.origins) return { mark: 'info', kind: 'Nothing to show yet:', text: 'robots.txt is read at the first request to a site.' };
 		const impostors = live.summary.reasons.filter((r) => r.reason === 'impostor' && r.action === 'deny').reduce((sum, r) => sum + r[state.span], 0);

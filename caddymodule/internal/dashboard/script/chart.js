@@ -14,10 +14,13 @@ const periods = {
 };
 const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
-// hatched returns a hatched fill: what would be refused was let through.
+// hatched returns a hatched fill: what would be refused was let through. It hides the
+// bar behind it.
 const hatched = (token) => {
 	const tile = document.createElement('canvas'), c = tile.getContext('2d');
 	tile.width = tile.height = 6;
+	c.fillStyle = colour('--panel');
+	c.fillRect(0, 0, 6, 6);
 	c.strokeStyle = colour(token);
 	c.lineWidth = 2;
 	c.beginPath();

@@ -1,6 +1,9 @@
 // Requests that were refused, as they happen.
 const mostShown = 150;
 
+// shortReasons has reasons after a number of requests, where reasonOf would not do.
+const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', suspect: 'of suspects', shed: 'while the server was busy', pending: 'before robots.txt was read', unavailable: 'while robots.txt could not be read' };
+
 const denials = {
 	update: (live) => {
 		const recent = live.recent;
@@ -31,7 +34,7 @@ const denials = {
 		const lines = [];
 		for (const [action, word] of [['deny', 'denied'], ['throttle', 'throttled'], ['would_deny', 'would be denied'], ['would_throttle', 'would be throttled']]) {
 			const why = live.summary.reasons.filter((r) => r.action === action && r[state.span]);
-			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + reasonOf(r.reason)).join('; ')));
+			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + (shortReasons[r.reason] || reasonOf(r.reason))).join('; ')));
 		}
 		replace(byId('reasons'), lines.map((p) => p.textContent).join('\n'), ...lines);
 	},

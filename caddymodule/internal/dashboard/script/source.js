@@ -166,7 +166,7 @@ const source = {
 	gone: (text) => make('tr', 'gone', make('td', 'hits'), make('td', 'no', '−'), make('td', '', make('del', '', text.replaceAll('\r', '')))),
 
 	gap: (n) => {
-		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' that did not decide' : 'The file is empty: crawlers may fetch everything.');
+		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' that did not decide' : 'There are no lines: crawlers may fetch everything.');
 		return make('tr', 'gap', make('td', 'hits'), make('td', 'no'), cell);
 	},
 
