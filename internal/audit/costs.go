@@ -17,32 +17,12 @@ type Costs struct {
 	// Patterns are path patterns with what the requests of robots for them cost, the
 	// most expensive first: by seconds if the log has durations, else by requests or
 	// octets. Each request is in one of them, at most 50.
-	Patterns []PatternCost `json:"patterns"`
-}
-
-// PatternCost is what the requests for a path pattern cost.
-type PatternCost struct {
-	// Pattern is a path in which * stands for segments that vary, with the names of
-	// the query's parameters: /*/*/blame/*, /products?sort=.
-	Pattern string `json:"pattern"`
-	cost.Sum
-	// Crawlers are the crawlers that sent the requests, the most expensive first, at
-	// most 20.
-	Crawlers []CrawlerCost `json:"crawlers"`
-}
-
-// CrawlerCost is what the requests of a crawler cost.
-type CrawlerCost struct {
-	Crawler string `json:"crawler"` // as Crawler.Name; "other" for those that are not told apart
-	cost.Sum
+	Patterns []cost.Row `json:"patterns"`
 }
 
 // leastShare is the share of the costs of robots from which on a pattern has its own
 // row. So there are at most 50 rows.
 const leastShare = 0.02
-
-// maxCostly is the largest number of crawlers of a pattern in the report.
-const maxCostly = 20
 
 // costs adds up what requests cost.
 type costs struct {
@@ -79,13 +59,6 @@ func (c *costs) countRobot(e *logformat.Entry, v *judgement, mask masker) {
 // report returns the costs for the report.
 func (c *costs) report() Costs {
 	r := c.Costs
-	r.Patterns = []PatternCost{}
-	for _, row := range c.paths.Rows(leastShare) {
-		p := PatternCost{Pattern: row.Pattern, Sum: row.Sum, Crawlers: []CrawlerCost{}}
-		for _, client := range row.Clients[:min(len(row.Clients), maxCostly)] {
-			p.Crawlers = append(p.Crawlers, CrawlerCost{client.Name, client.Sum})
-		}
-		r.Patterns = append(r.Patterns, p)
-	}
+	r.Patterns = append([]cost.Row{}, c.paths.Rows(leastShare)...)
 	return r
 }

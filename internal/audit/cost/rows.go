@@ -10,15 +10,13 @@ import (
 
 // Row is what the requests for a pattern cost that no other row has.
 type Row struct {
-	Pattern string
+	// Pattern is a path in which * stands for segments that vary, with the names of
+	// the query's parameters: /*/*/blame/*, /products?sort=.
+	Pattern string `json:"pattern"`
 	Sum
-	Clients []Client // most expensive first
-}
-
-// Client is what the requests of one client for a pattern cost.
-type Client struct {
-	Name string
-	Sum
+	// Clients are those that sent the requests, the most expensive first, at most
+	// maxClients.
+	Clients []Client `json:"crawlers"`
 }
 
 // Rows returns the patterns with what they cost, most expensive first. Each request
@@ -79,7 +77,7 @@ func (r *rows) add(n *node, pattern string) (left *node) {
 // addCosts adds the costs of other.
 func (n *node) addCosts(other *node) {
 	for _, s := range other.costs {
-		n.add(s.client, s.Sum)
+		n.add(s.Name, s.Sum)
 	}
 }
 
@@ -92,14 +90,11 @@ func (r *rows) put(pattern string, n *node) {
 		r.list = append(r.list, Row{Pattern: pattern})
 	}
 	row := &r.list[i]
-	for _, s := range n.costs {
-		row.Add(s.Sum)
-		at := slices.IndexFunc(row.Clients, func(c Client) bool { return c.Name == s.client })
-		if at < 0 {
-			at = len(row.Clients)
-			row.Clients = append(row.Clients, Client{Name: s.client})
-		}
-		row.Clients[at].Add(s.Sum)
+	all := &node{costs: row.Clients}
+	all.addCosts(n)
+	row.Clients = all.costs
+	for _, c := range n.costs {
+		row.Add(c.Sum)
 	}
 }
 

@@ -59,12 +59,12 @@ type node struct {
 	name     string // * for segments that were folded
 	requests int64  // of the node and those below it
 	children map[string]*node
-	costs    []clientSum // of the requests that end here
+	costs    []Client // of the requests that end here
 }
 
-// clientSum is what the requests of a client cost.
-type clientSum struct {
-	client string
+// Client is what the requests of one client for a pattern cost.
+type Client struct {
+	Name string `json:"crawler"` // "other" for clients that are not told apart
 	Sum
 }
 
@@ -266,13 +266,13 @@ func (n *node) put(c *node) (gone int) {
 // add adds what a request of a client cost. If there are too many clients, the one with
 // the fewest requests counts as other.
 func (n *node) add(client string, s Sum) {
-	i := slices.IndexFunc(n.costs, func(c clientSum) bool { return c.client == client })
+	i := slices.IndexFunc(n.costs, func(c Client) bool { return c.Name == client })
 	if i < 0 {
 		if len(n.costs) == maxClients {
 			n.foldClient()
 		}
 		i = len(n.costs)
-		n.costs = append(n.costs, clientSum{client: client})
+		n.costs = append(n.costs, Client{Name: client})
 	}
 	n.costs[i].Add(s)
 }
@@ -281,15 +281,15 @@ func (n *node) add(client string, s Sum) {
 func (n *node) foldClient() {
 	least := 0
 	for i, c := range n.costs {
-		if c.client != other && (c.Requests < n.costs[least].Requests || n.costs[least].client == other) {
+		if c.Name != other && (c.Requests < n.costs[least].Requests || n.costs[least].Name == other) {
 			least = i
 		}
 	}
 	c := n.costs[least]
 	n.costs = slices.Delete(n.costs, least, least+1)
-	i := slices.IndexFunc(n.costs, func(c clientSum) bool { return c.client == other })
+	i := slices.IndexFunc(n.costs, func(c Client) bool { return c.Name == other })
 	if i < 0 { // in place of the client
-		n.costs = append(n.costs, clientSum{other, c.Sum})
+		n.costs = append(n.costs, Client{other, c.Sum})
 		if len(n.costs) == maxClients {
 			n.foldClient()
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -42,7 +43,7 @@ func Write(w io.Writer, r *audit.Report) error {
 		"moment":      moment,
 		"seconds":     words.Seconds,
 		"shares":      Shares,
-		"cut":         func(list []audit.CrawlerCost) []audit.CrawlerCost { return list[:min(len(list), maxLineAgents)] },
+		"cut":         func(list []cost.Client) []cost.Client { return list[:min(len(list), maxLineAgents)] },
 		"short":       words.Short,
 		"share":       share,
 		"estimated":   func(figure string) bool { return estimated(r, figure) },

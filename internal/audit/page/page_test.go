@@ -389,8 +389,8 @@ func TestAccessibility(t *testing.T) {
 // The table of costs has a column for the time only if the log has durations.
 func TestCosts(t *testing.T) {
 	r := sample(t)
-	r.Costs = audit.Costs{All: cost.Sum{Requests: 4, Octets: 4000, Seconds: 4}, Robots: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Patterns: []audit.PatternCost{
-		{Pattern: "/*/blame/*", Sum: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Crawlers: []audit.CrawlerCost{{Crawler: "<b>Bot", Sum: cost.Sum{Requests: 2}}, {Sum: cost.Sum{Requests: 1}}}},
+	r.Costs = audit.Costs{All: cost.Sum{Requests: 4, Octets: 4000, Seconds: 4}, Robots: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Patterns: []cost.Row{
+		{Pattern: "/*/blame/*", Sum: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Clients: []cost.Client{{Name: "<b>Bot", Sum: cost.Sum{Requests: 2}}, {Sum: cost.Sum{Requests: 1}}}},
 	}}
 	for timed, want := range map[int64][]string{
 		0: {"/*/blame/*", "3", "2.0 kB", "<b>Bot 2, no User-Agent 1"},

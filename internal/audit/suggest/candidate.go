@@ -72,25 +72,9 @@ func (s *suggester) candidates() (list []*candidate) {
 	return list[:min(len(list), maxTried)]
 }
 
-// purposes are the purposes that a policy is suggested for, one policy in each row.
-var purposes = []struct {
-	of   []crawler.Purpose
-	text string
-	managed.Policy
-}{
-	{[]crawler.Purpose{crawler.AITraining, crawler.AIData}, "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}},
-	denyPurpose(crawler.SEO), denyPurpose("data"), denyPurpose("intelligence"), denyPurpose("research"), denyPurpose("plagiarism"), denyPurpose("archive"), denyPurpose("security"),
-}
-
-func denyPurpose(p crawler.Purpose) (row struct {
-	of   []crawler.Purpose
-	text string
-	managed.Policy
-}) {
-	row.of, row.text = []crawler.Purpose{p}, fmt.Sprintf("policy {\n\tdeny %s\n}", p)
-	row.Policy = managed.Policy{Deny: []managed.Deny{{Crawlers: []string{string(p)}}}}
-	return row
-}
+// purposes are those that a policy is suggested for; the policy no-training denies the
+// first one, with ai-data.
+var purposes = []crawler.Purpose{crawler.AITraining, crawler.SEO, "data", "intelligence", "research", "plagiarism", "archive", "security"}
 
 // policies returns a policy for each purpose, if the site has none.
 func (s *suggester) policies() (list []*candidate) {
@@ -98,10 +82,12 @@ func (s *suggester) policies() (list []*candidate) {
 		return nil
 	}
 	for _, p := range purposes {
-		c, sum := s.candidate(policy, caddyfile, p.text), new(tally)
-		c.policy = p.Policy
+		c, sum := s.candidate(policy, caddyfile, fmt.Sprintf("policy {\n\tdeny %s\n}", p)), new(tally)
+		if c.policy.Deny = []managed.Deny{{Crawlers: []string{string(p)}}}; p == crawler.AITraining {
+			c.Text, c.policy = "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
+		}
 		for _, row := range s.costly(s.crawlers) {
-			if slices.ContainsFunc(p.of, row.CountsAs) {
+			if row.CountsAs(p) || p == crawler.AITraining && row.CountsAs(crawler.AIData) {
 				sum.merge(s.crawlers[row])
 				c.Crawlers = append(c.Crawlers, row.Name)
 			}
@@ -251,23 +237,10 @@ func (t *tally) copied(lines string) string {
 	for _, r := range g.Rules() {
 		numbers = append(numbers, r.Line)
 	}
-	for _, r := range g.NoindexRules() {
-		numbers = append(numbers, r.Line)
-	}
-	if d, ok := g.CrawlDelay(); ok && !strings.HasPrefix(lines, "Crawl-delay") {
-		numbers = append(numbers, d.Line)
-	}
-	for _, r := range g.RequestRates() {
-		numbers = append(numbers, r.Line)
-	}
-	for _, v := range g.VisitTimes() {
-		numbers = append(numbers, v.Line)
-	}
-	for _, v := range g.ContentSignals() {
-		numbers = append(numbers, v.Line)
-	}
-	for _, v := range g.ContentUsage() {
-		numbers = append(numbers, v.Line)
+	for _, f := range g.Fields() {
+		if added, _, _ := strings.Cut(lines, ":"); !strings.EqualFold(f.Key, added) {
+			numbers = append(numbers, f.Line)
+		}
 	}
 	slices.Sort(numbers)
 	text := ""

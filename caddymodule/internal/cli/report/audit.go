@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -184,8 +185,8 @@ func ruleCrawlers(r audit.Line) string {
 }
 
 // costly returns the most expensive crawlers of a path pattern.
-func costly(p audit.PatternCost) string {
-	return crawlerCounts(len(p.Crawlers), func(i int) (string, int64) { return p.Crawlers[i].Crawler, p.Crawlers[i].Requests })
+func costly(r cost.Row) string {
+	return crawlerCounts(len(r.Clients), func(i int) (string, int64) { return r.Clients[i].Name, r.Clients[i].Requests })
 }
 
 // crawlerCounts returns the first three of n crawlers with their counts.
