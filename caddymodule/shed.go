@@ -43,21 +43,19 @@ const busyVar = "caddy_robots.busy"
 func (h *Handler) enter(x *exchange) {
 	d, load := &x.Decision, h.shedLoad()
 	now := x.Time.Add(d.Delay).UnixNano()
-	if d.Action == enforce.Pass {
-		if rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect); isRobot {
-			var ok bool
-			if x.slot, ok = load.EnterRobot(now, rank); ok {
-				x.load = load
-			} else {
-				d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
-				d.Rule, d.Version, d.Reading = nil, nil, 0
-				d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
-			}
+	rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect)
+	entered := false
+	if isRobot && d.Action == enforce.Pass {
+		if x.slot, entered = load.EnterRobot(now, rank); !entered {
+			d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
+			d.Rule, d.Version, d.Reading = nil, nil, 0
+			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
 		}
 	}
-	if x.load == nil && (d.Action == enforce.Pass || d.Monitored) {
-		load.Enter(now)
-		x.load = load
+	if d.Action == enforce.Pass || d.Monitored {
+		if x.load = load; !entered {
+			load.Enter(now)
+		}
 	}
 	if load.IsBusy() {
 		x.set(busyVar, true)
