@@ -108,8 +108,8 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 		f.Text += " That is slow enough."
 	case 2*h.refused >= h.requests:
 		f.Change = "Enforce robots.txt as it is: it refuses most of them."
-	case who.isSearch():
-		f.Change = "It calls itself a search engine: do not refuse it, but set a slower rate in its tools for webmasters."
+	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
+		f.Change = "Do not refuse it: search engines and advertisers that get errors come less often for days. Set a slower rate in its tools for webmasters."
 	case who.class == crawler.UserTriggered || who.class >= crawler.Webhook: // and programs and libraries
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:

@@ -41,6 +41,7 @@ func TestFindings(t *testing.T) {
 			"1,200 of them would have been refused, most by line 2 (Disallow: /).", "Enforce robots.txt as it is", ""},
 		{"a pace that harms nobody", "User-agent: *\nDisallow: /private/\n", requestsOf(900, bytespider, "/", 9, 30, 30), 0, "30 a minute. That is slow enough.", "", ""},
 		{"a search engine is not limited", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, googlebot, "/", 9, 30, 30), 0, "Googlebot sent 1,200", "tools for webmasters", ""},
+		{"nor are advertisements, which a limit does not hold", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "AdsBot-Google (+http://www.google.com/adsbot.html)", "/", 9, 30, 30), 0, "AdsBot-Google sent 1,200", "Do not refuse it", ""},
 		{"nor is a library, which may be a client of an API", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "python-requests/2.31", "/", 9, 30, 30), 0, "python-requests sent 1,200", "Find out who it is", ""},
 		{"nor is a probe, which is never the worst", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/", 9, 30, 30) + requestsOf(3, bytespider, "/", 9, 30, 1), 0, "Bytespider sent 3 requests", "", ""},
 		{"no robots", "User-agent: *\nDisallow: /private/\n", requestsOf(3, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "/", 9, 30, 1), 0, "The worst half hour is not known", "", ""},
