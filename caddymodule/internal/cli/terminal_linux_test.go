@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -189,6 +190,29 @@ func TestStatusWatchWithoutCaddy(t *testing.T) {
 		t.Error(err)
 	}
 	if text := tty.end(); !strings.HasSuffix(text, leaveScreen) {
+		t.Errorf("%q", text)
+	}
+}
+
+// Control-C ends --watch also while Caddy does not answer at all.
+func TestStatusWatchOfCaddyThatHangs(t *testing.T) {
+	asked, end := make(chan struct{}, 1), make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-end
+	}))
+	defer hangs.Close()
+	defer close(end)
+	tty := newTerminal(t, 100, 20)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- tty.run(ctx, "status", "--watch", "--address", hangs.Listener.Addr().String()) }()
+	<-asked
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if text := tty.end(); text != enterScreen+leaveScreen {
 		t.Errorf("%q", text)
 	}
 }
