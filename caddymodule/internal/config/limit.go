@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -73,7 +74,7 @@ func parseRate(s string) (rate robots.RequestRate, err error) {
 	switch {
 	case s == "":
 		return rate, nil
-	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#") || rates[0].Requests <= 0 || rates[0].Per <= 0:
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#") || throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
 		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
 	}
 	return rates[0], nil

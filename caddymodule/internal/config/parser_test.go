@@ -83,6 +83,7 @@ func TestLimitErrors(t *testing.T) {
 		"limit /.well-known/* {\nall 1/1m\n}":                     "limit /.well-known/* never holds a request, because its paths are exempt",
 		"limit /robots.txt {\nall 1/1m\n}":                        "limit /robots.txt never holds a request, because its paths are exempt",
 		"limit {\nall 0/1m\n}":                                    `all: "0/1m" is not a rate: write it as 30/1m, at Testfile:3`,
+		"limit {\nall 1000000000/1s\n}":                           `all: "1000000000/1s" is not a rate`,
 		"limit /1 {\nall 1/1m\n}" + manyLimits(7):                 "there are 8 limits: at most 7 are possible",
 	} {
 		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
