@@ -72,6 +72,7 @@ func TestIdentifyTokensAndForms(t *testing.T) {
 		{"a browser", chrome, nil},
 		{"an app that shows pages", "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [Pinterest/iOS]", nil},
 		{"an app with a crawler's name", "WhatsApp/2.23.20.0 Android/13 Device/Samsung-SM-G991B", nil},
+		{"a fetcher with a word for a robot in a comment", "Synapse (bot; +https://github.com/matrix-org/synapse)", []string{"user-triggered Synapse (bot"}},
 		{"the fetcher with the same name as an app", "WhatsApp/2.23.20.0 A", []string{"user-triggered WhatsApp"}},
 		{"an app's home page", "Mozilla/5.0 (iPhone; CPU iPhone OS 16_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Acme/2.0 (https://acme.example)", nil},
 		{"an app on an Apple device", "AcmeReader/1 CFNetwork/1410.0.3 Darwin/22.6.0", nil},
