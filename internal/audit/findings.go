@@ -128,6 +128,14 @@ type lineRefusing struct {
 	pace    bool
 }
 
+// noAlarm returns what search engines are refused besides, for good reasons.
+func noAlarm(requests int64) string {
+	if requests == 0 {
+		return ""
+	}
+	return " Not counted: " + words.Plural(requests, "refused request", "refused requests") + " of impostors, or faster than a group that names the crawler allows."
+}
+
 // linesRefusing returns the lines that would have refused requests of crawlers, those
 // with most of them first.
 func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) {
@@ -172,10 +180,12 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	f := Finding{Code: "search_refused"}
 	var who, refused, verified []string
 	var engines []*crawlerTally
+	var more int64 // refused, and no alarm
 	for _, t := range tallies {
 		if !t.isSearch() {
 			continue
 		}
+		more += t.Denied + t.Throttled - t.VerifiedRefused - t.ClaimsRefused
 		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, words.Plural(t.Requests, "request", "requests"), words.Count(t.Verified)))
 		if n := t.VerifiedRefused + t.ClaimsRefused; n > 0 {
 			engines = append(engines, t)
@@ -191,7 +201,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	case len(who) == 0:
 		f.Text = "Search engines: none is in this log."
 	case len(engines) == 0:
-		f.Text = "Search engines: no request would have been refused. They are " + words.List(who, 5) + "."
+		f.Text = "Search engines: no request would have been refused. They are " + words.List(who, 5) + "." + noAlarm(more)
 	default:
 		f.Text = "Search engines: these requests would have been refused: " + words.List(refused, 5)
 	}
@@ -210,7 +220,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	if len(places) > 0 {
 		f.Text += "; by " + words.List(places, 3)
 	}
-	f.Text += "."
+	f.Text += "." + noAlarm(more)
 	switch {
 	case named && len(places) > 0:
 		f.Change = "These groups name the search engines, so this seems to be meant. If not, delete these lines."

@@ -51,7 +51,7 @@ func TestFindings(t *testing.T) {
 		{"a group that names the search engine", "User-agent: Googlebot\nDisallow: /private/\n", requestsOf(5, googlebot, "/private/a", 9, 0, 5), 1,
 			"5 of Googlebot (0 verified); by line 2", "seems to be meant", ""},
 		{"the pace of a group that names it is no alarm", "User-agent: bingbot\nCrawl-delay: 60\n", requestsOf(5, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/a", 9, 0, 1), 1,
-			"no request would have been refused. They are bingbot (5 requests, 0 verified).", "", ""},
+			"no request would have been refused. They are bingbot (5 requests, 0 verified). Not counted: 3 refused requests of impostors, or faster than", "", ""},
 		{"but other lines are", "User-agent: bingbot\nCrawl-delay: 60\nDisallow: /private/\n",
 			requestsOf(5, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/a", 9, 0, 1) + requestsOf(2, "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/private/", 10, 0, 1), 1,
 			"2 of bingbot (0 verified); by line 3 (Disallow: /private/): 2.", "seems to be meant", ""},
