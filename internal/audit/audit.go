@@ -26,6 +26,9 @@ type Options struct {
 	// Sites are the sites whose requests are in the log. Without any, requests are
 	// not judged.
 	Sites []Site
+	// Hosts are the hosts whose requests count; none: all hosts. All other requests are
+	// left out, as if they were not in the logs.
+	Hosts []string
 	// Compare also judges the requests by Site.Was, for Report.Against.
 	Compare bool
 	// Verify looks up the addresses of crawlers that the Verification of the sites'
@@ -61,6 +64,7 @@ type auditor struct {
 	mask    masker
 	sites   []*site
 	logs    *logfile.Sequence
+	only    hostFilter
 
 	inputs      *inputs
 	hosts       *hosts
@@ -105,7 +109,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}, costs: costs{paths: cost.New()}}
+	a := &auditor{options: o, mask: masker{o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
@@ -131,7 +135,7 @@ func (a *auditor) open() (err error) {
 	if a.logs, err = logfile.NewSequence(a.options.Files, a.options.Format, a.options.Zone); err != nil {
 		return err
 	}
-	a.inputs = newInputs(a.logs.Logs, a.mask)
+	a.inputs = newInputs(a.logs.Logs, a.mask, &a.only)
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 
 // collect adds the claim of a line to the list.
 func (a *auditor) collect(l *logfile.Log) error {
-	if l.Problem != logformat.None {
+	if l.Problem != logformat.None || !a.only.selects(l.Entry.Host) {
 		return nil
 	}
 	h := a.hosts.of(l.Entry.Host)

@@ -32,12 +32,13 @@ const (
 )
 
 // Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
-// lines of each log, in lower case, most requests first, at most 5. It skips logs that
-// can be read only once. It returns an error if a log cannot be opened, if a file is not
-// a log that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents), or if Options.Format is not valid.
+// lines of each log that Options.Hosts selects, in lower case, most requests first, at
+// most 5. It skips logs that can be read only once. It returns an error if a log cannot
+// be opened, if a file is not a log that can be judged (logfile.ErrFormat or
+// logfile.ErrNoUserAgents), or if Options.Format is not valid.
 func Hosts(o *Options) ([]string, error) {
 	counts := counter{}
-	requests := int64(0)
+	requests, only := int64(0), newHostFilter(o.Hosts)
 	for _, f := range o.Files {
 		if f.Once {
 			continue
@@ -47,7 +48,10 @@ func Hosts(o *Options) ([]string, error) {
 			return nil, err
 		}
 		for n := 0; n < hostLines && l.Next(); n++ {
-			if l.Problem == logformat.None && !isOwnFetch(&l.Entry) {
+			switch {
+			case !only.selects(l.Entry.Host):
+				n--
+			case l.Problem == logformat.None && !isOwnFetch(&l.Entry):
 				requests++
 				*counts.of(l.Entry.Host)++
 			}
@@ -68,6 +72,36 @@ func Hosts(o *Options) ([]string, error) {
 // that it cannot change the rest of a URL.
 func isHostPort(s string) bool {
 	return s != "" && s != otherName && len(s) <= 260 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-.:[]") == ""
+}
+
+// hostFilter selects the requests for Options.Hosts.
+type hostFilter struct {
+	names []string        // none: all hosts
+	known map[string]bool // by the host as clients sent it
+}
+
+func newHostFilter(hosts []string) hostFilter {
+	f := hostFilter{known: make(map[string]bool)}
+	for _, host := range hosts {
+		f.names = append(f.names, enforce.NewOrigin("", host, 0).Host)
+	}
+	return f
+}
+
+// selects reports whether requests for a host, as a client sent it, count.
+func (f *hostFilter) selects(raw string) bool {
+	if len(f.names) == 0 {
+		return true
+	}
+	selected, ok := f.known[raw]
+	if !ok {
+		if len(f.known) >= maxRawHosts {
+			clear(f.known)
+		}
+		selected = slices.Contains(f.names, enforce.NewOrigin("", raw, 0).Host)
+		f.known[strings.Clone(raw)] = selected
+	}
+	return selected
 }
 
 // hosts counts requests by host.

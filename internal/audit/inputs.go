@@ -1,12 +1,14 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Input describes a file that was read.
@@ -38,10 +40,12 @@ type inputs struct {
 	logs []*logfile.Log
 	each []inputTally // by logfile.Log.Index
 	mask masker
+	only *hostFilter
 
 	unreadable int64
 	other      int64
 	ownFetches int64 // of other
+	leftOut    int64 // of other: requests for hosts that only does not select
 	requests   int64
 	problems   [logformat.Problems]int64
 	examples   []UnreadableExample
@@ -70,8 +74,11 @@ const (
 // maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
 
-func newInputs(logs []*logfile.Log, mask masker) *inputs {
-	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, examples: []UnreadableExample{}}
+// ErrHosts is the error for a log without a request for Options.Hosts.
+var ErrHosts = errors.New("has no request for")
+
+func newInputs(logs []*logfile.Log, mask masker, only *hostFilter) *inputs {
+	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, only: only, examples: []UnreadableExample{}}
 	for i, l := range logs {
 		c.each[i].Name = l.Name
 	}
@@ -91,13 +98,17 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 		c.unreadable++
 		t.Unreadable++
 		c.problems[l.Problem]++
-		if len(c.examples) < maxUnreadable {
+		if len(c.examples) < maxUnreadable && len(c.only.names) == 0 { // its host is not known
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(), Text: c.mask.line(l.Line)})
 		}
 		return false, nil
 	case isOwnFetch(&l.Entry):
 		c.other++
 		c.ownFetches++
+		return false, nil
+	case !c.only.selects(l.Entry.Host):
+		c.other++
+		c.leftOut++
 		return false, nil
 	}
 	c.requests++
@@ -144,6 +155,9 @@ func (c *inputs) check() error {
 	}
 	if c.requests > 0 && nonEmpty == 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrNoUserAgents)
+	}
+	if c.requests == 0 && c.leftOut > 0 {
+		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, words.List(c.only.names, 5))
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

@@ -22,8 +22,8 @@ type Report struct {
 	Unreadable int64 `json:"unreadable"`
 	// Other is the number of lines that are not requests of clients: empty lines,
 	// directives of the W3C format, log lines of Caddy that are not from an access
-	// log, connections without an HTTP request, and fetches of robots.txt by Caddy
-	// itself (enforce.FetcherUserAgent).
+	// log, connections without an HTTP request, fetches of robots.txt by Caddy itself
+	// (enforce.FetcherUserAgent), and requests for hosts that Options.Hosts leaves out.
 	Other int64 `json:"other"`
 	// Requests is the number of requests.
 	Requests int64 `json:"requests"`
@@ -153,6 +153,7 @@ type Warning struct {
 	//   - no_suspects: the log has no request that can be checked for suspects
 	//   - no_times: requests have no time, so their pace is not judged
 	//   - no_zone: times have no time zone and were read as UTC
+	//   - only_hosts: requests for hosts that are not in Options.Hosts are left out
 	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
 	//   - partly_judged: no robots.txt is known for the host or time of some requests
 	//   - sampled: the log seems to have only a part of the requests

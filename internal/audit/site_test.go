@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -21,5 +24,37 @@ func TestSites(t *testing.T) {
 	r = mustRun(t, Options{Files: []logfile.File{onDisk("caddy.log")}, Sites: sites[:1]})
 	if r.WouldHave.Judged != 12 || !warned(r, "partly_judged") || r.Hosts[1].Known {
 		t.Errorf("%+v %+v", r.WouldHave, r.Hosts)
+	}
+}
+
+// With Options.Hosts, only the requests for these hosts count, in whatever form clients
+// sent the name. Lines that are left out are no error unless no request is left.
+func TestHostsThatCount(t *testing.T) {
+	line := func(host string) string {
+		return host + ` 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/ HTTP/1.1" 200 5 "-" "GPTBot/1.2"` + "\n"
+	}
+	text := line("a.test") + line("A.test:8443") + strings.Repeat(line("b.test"), 2000) + line("www.a.test")
+	o := Options{Files: []logfile.File{memory("a", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n")}
+	for _, tt := range []struct {
+		hosts           []string
+		requests, other int64
+		main            string // the hosts of which Hosts tells
+	}{
+		{nil, 2003, 0, "[b.test]"},
+		{[]string{"A.TEST:80"}, 2, 2001, "[a.test:8443 a.test]"},
+		{[]string{"a.test", "www.a.test"}, 3, 2000, "[a.test:8443 a.test www.a.test]"},
+	} {
+		o.Hosts = tt.hosts
+		r := mustRun(t, o)
+		if r.Requests != tt.requests || r.Other != tt.other || r.WouldHave.Denied != tt.requests || warned(r, "only_hosts") != (tt.hosts != nil) || r.Costs.Robots.Requests != tt.requests {
+			t.Errorf("%q: %d requests, %d other, %+v", tt.hosts, r.Requests, r.Other, r.WouldHave)
+		}
+		if main, err := Hosts(&o); err != nil || fmt.Sprint(main) != tt.main {
+			t.Errorf("%q: main hosts %q, %v", tt.hosts, main, err)
+		}
+	}
+	o.Hosts = []string{"c.test"}
+	if _, err := Run(t.Context(), o); !errors.Is(err, ErrHosts) {
+		t.Errorf("no error for a host that is not in the log: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ type auditOptions struct {
 	json, full, verify     bool
 	html                   string
 	suggest                bool
-	sitemaps               []string
+	sitemaps, hosts        []string
 	config                 configFlags
 	rules                  enforce.Settings
 	location               *time.Location
@@ -34,7 +34,7 @@ type auditOptions struct {
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--host <host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
@@ -48,6 +48,7 @@ func auditCommand(m Module) *cobra.Command {
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
 	f.StringArrayVar(&o.sitemaps, "sitemap", nil, "sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
+	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	addDialectFlag(cmd, &o.dialect)
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
@@ -67,7 +68,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	options := audit.Options{
-		Files: files, Format: o.format, Zone: o.location, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
+		Files: files, Format: o.format, Zone: o.location, Hosts: o.hosts, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
 		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File

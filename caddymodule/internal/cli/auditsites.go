@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // addSites adds the sites whose requests are judged.
@@ -67,6 +69,13 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		return fmt.Errorf("%s has no robots handler: leave out --config, and give the file with --robots", o.config.path)
 	}
 	sites = mainHandlers(sites, to)
+	if len(o.hosts) > 0 {
+		all := sites
+		sites = slices.DeleteFunc(slices.Clone(all), func(s Site) bool { return !o.selects(all, &s) })
+		if len(sites) == 0 {
+			return fmt.Errorf("--host: %s has no site with a robots handler for %s", o.config.path, words.List(o.hosts, 5))
+		}
+	}
 	var settings []audit.Site
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: old, Suspects: sites[i].Suspects}
@@ -94,6 +103,14 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
 	}
 	return nil
+}
+
+// selects reports whether one of the sites serves a host of --host.
+func (o *auditOptions) selects(all []Site, s *Site) bool {
+	return slices.ContainsFunc(o.hosts, func(host string) bool {
+		best := bestFor(all, hostname(host))
+		return len(best) > 0 && all[best[0]].name() == s.name()
+	})
 }
 
 // mainHandlers returns one handler of each site: the first without a matcher, or
@@ -197,22 +214,35 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 	return verifier.Close, nil
 }
 
-// addFetched fetches the robots.txt of the hosts with the most requests in the
-// log.
+// addFetched fetches the robots.txt of the hosts of --host, or else of those with the
+// most requests in the log.
 func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, old []audit.Version) error {
-	hosts, err := audit.Hosts(to)
+	hosts, err := o.hosts, error(nil)
+	if len(hosts) == 0 {
+		hosts, err = audit.Hosts(to)
+	}
 	if err != nil {
 		return err
 	}
 	for _, host := range hosts {
-		site := audit.Site{Hosts: []string{hostname(host)}, Rules: o.rules, Was: old}
-		site.Robots = fetchVersions(cmd, to, host)
-		to.Sites = append(to.Sites, site)
+		robots := fetchVersions(cmd, to, host)
+		i := slices.IndexFunc(to.Sites, func(s audit.Site) bool { return sameRobots(s.Robots, robots) })
+		if i >= 0 {
+			to.Sites[i].Hosts = append(to.Sites[i].Hosts, hostname(host))
+			continue
+		}
+		to.Sites = append(to.Sites, audit.Site{Hosts: []string{hostname(host)}, Rules: o.rules, Was: old, Robots: robots})
 	}
 	if len(to.Sites) == 0 {
 		to.Sites = []audit.Site{{Rules: o.rules, Was: old}}
 	}
 	return nil
+}
+
+// sameRobots reports whether the robots.txt files that were fetched from two hosts are
+// the same, as with and without www.
+func sameRobots(a, b []audit.Version) bool {
+	return len(a) > 0 && len(b) > 0 && a[0].Response.Status == b[0].Response.Status && bytes.Equal(a[0].Response.Body, b[0].Response.Body)
 }
 
 // fetchConfigured fetches the robots.txt of the sites of a configuration that

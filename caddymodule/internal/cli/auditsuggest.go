@@ -45,7 +45,7 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources, func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
 	err := suggest.Add(cmd.Context(), in)
 	if errors.Is(err, suggest.ErrSites) {
-		err = fmt.Errorf("--suggest: %w: give the file with --robots, or select the site with --site", err)
+		err = fmt.Errorf("--suggest: %w: give the file with --robots, or select the site with --site or --host", err)
 	}
 	return err
 }
