@@ -14,6 +14,7 @@ import (
 
 	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/axe"
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
@@ -321,4 +322,35 @@ func TestAccessibility(t *testing.T) {
 			checkClean(t, page, w.URL("/ops/deep/"))
 		})
 	}
+}
+
+// The chart has a mark where robots.txt or the mode changed, and the text says which and
+// when, also for the step that the keyboard reaches.
+func TestChangesAreMarked(t *testing.T) {
+	w, page := play(t, &scenario{config: verifying, happen: func(w *world) { w.via(strangerAddr, "localhost", gptbot, "/private/x") }})
+	page.Eventually("nothing has changed", `document.getElementById("changes").children.length === 0`)
+	const marked = `(() => { const c = document.querySelector("#chart canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, 12).data; let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i] < 60 && d[i + 1] < 60 && d[i + 2] < 60) n++; return n > 8; })()`
+	if chromium.Eval[bool](page, marked) {
+		t.Error("the chart has a mark before a change")
+	}
+	w.write("User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
+	w.post("refresh")
+	page.Eventually("the file", `/^\d\d:\d\d robots.txt changed at localhost$/.test(`+textOf("changes")+`) && `+marked)
+	w.post("mode?mode=monitor")
+	page.Eventually("the mode", `/^\d\d:\d\d mode monitor at localhost \d\d:\d\d robots.txt changed at localhost$/.test(`+textOf("changes")+`)`)
+	page.Run(chromedp.Focus(`#chart`, chromedp.ByQuery))
+	for i := 0; i < 3 && !chromium.Eval[bool](page, `document.getElementById("chart").getAttribute("aria-label").includes("▼")`); i++ {
+		page.Run(chromedp.KeyEvent(map[bool]string{true: kb.End, false: kb.ArrowLeft}[i == 0]))
+	}
+	if got := chromium.Eval[string](page, `document.getElementById("chart").getAttribute("aria-label")`); !strings.Contains(got, "mode monitor at localhost") {
+		t.Errorf("the step of the change: %s", got)
+	}
+	for _, span := range []string{"day", "month"} {
+		page.Run(chromedp.Click(`#period input[value=`+span+`] + span`, chromedp.ByQuery))
+		page.Eventually("the chart of a "+span, `document.getElementById("chartunit").textContent.includes("`+span+`") && document.getElementById("changes").children.length === 2 && `+marked)
+	}
+	if folder := os.Getenv("SCREENSHOTS"); folder != "" {
+		page.Screenshot(filepath.Join(folder, "changes.png"))
+	}
+	checkClean(t, page, w.URL("/ops/deep/"))
 }

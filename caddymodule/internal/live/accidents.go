@@ -116,16 +116,17 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
 	a.looks++
 	var invented []inForce // whose files are not watched yet
+	configured := r.configured()
 	for p := range r.allInForce(statusapi.AllSites()) {
 		if f := a.files[p.id]; f == nil && p.Invented {
 			invented = append(invented, p)
 		} else {
-			a.watch(&p, now)
+			a.watch(&p, configured, now)
 		}
 	}
 	for _, p := range invented {
 		if len(a.files) < maxWatched || a.files[p.id] != nil {
-			a.watch(&p, now)
+			a.watch(&p, configured, now)
 		}
 	}
 	for _, f := range a.files {
@@ -140,12 +141,12 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 }
 
 // watch looks at what is in force at an origin.
-func (a *Accidents) watch(p *inForce, now time.Time) {
-	if p.isUnread() || p.Settings.SourceKind() == config.SourceInline {
-		return
-	}
-	f := a.files[p.id]
+func (a *Accidents) watch(p *inForce, configured map[string]configured, now time.Time) {
+	f, unread := a.files[p.id], p.isUnread()
 	if f == nil {
+		if unread {
+			return
+		}
 		f = &watchedFile{Source: p.SourceID}
 		a.files[p.id] = f
 	}
@@ -156,6 +157,13 @@ func (a *Accidents) watch(p *inForce, now time.Time) {
 	}
 	if !p.shared {
 		f.Host = p.Origin.Host
+	}
+	if f.configure(configured[f.Sites[0]], now); unread {
+		return
+	}
+	if p.Settings.SourceKind() == config.SourceInline {
+		f.Subject = p.subject()
+		return
 	}
 	f.watch(p, now)
 	if !f.Since.IsZero() && now.After(p.Next) {

@@ -14,17 +14,11 @@ import (
 
 // Summary implements statusapi.Reporter.
 func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) (*statusapi.Summary, error) {
-	modes, overridden := make(map[string]string), make(map[string]bool) // by site
+	configured, overridden := r.configured(), make(map[string]bool) // by site
 	r.mu.Lock()
 	for _, h := range r.handlers() {
-		mode := h.mode()
 		for _, site := range h.Hosts {
 			r.app.Counters.Site(site) // so that sites without requests are included
-			if modes[site] != "" && modes[site] != mode {
-				modes[site] = statusapi.Both
-			} else {
-				modes[site] = mode
-			}
 			overridden[site] = overridden[site] || h.overridden
 		}
 	}
@@ -32,12 +26,12 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
 	s := r.app.Counters.Summary(scope, query.Span)
 	s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
-		return modes[site.Name] == "" && site.Crawlers.Total.Requests+site.People.Total == 0
+		return configured[site.Name].Mode == "" && site.Crawlers.Total.Requests+site.People.Total == 0
 	})
 	s.Modes = make(map[string]int)
 	for i := range s.Sites {
 		site := &s.Sites[i]
-		site.Mode, site.Overridden = cmp.Or(modes[site.Name], "off"), overridden[site.Name]
+		site.Mode, site.Overridden = cmp.Or(configured[site.Name].Mode, "off"), overridden[site.Name]
 		s.Modes[site.Mode]++
 	}
 	s.Origins.States = make(map[string]int)
@@ -63,6 +57,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		return nil, err
 	}
 	s.Health = *health
+	s.Changes = r.app.Counters.changes(scope, s.Series.Start)
 	if query.Rows > 0 {
 		for _, p := range slices.Backward(health.Problems) {
 			kinds[p.Subject] = p.Kind // of most problems, it is a site

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -27,6 +28,9 @@ type watchedFile struct {
 	Before   fileVersion `json:"before"`             // the last version without an accident
 	Now      fileVersion `json:"now"`
 	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
+
+	configured
+	Changes []statusapi.Change `json:"changes,omitempty"` // without sites, the newest last
 
 	// About the accident:
 	Lost    string   `json:"lost,omitempty"` // why the rules are lost; "" if they are not
@@ -138,8 +142,12 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 		return
 	}
 	version, lines := versionOf(p)
-	if f.Subject == "" || f.Since.IsZero() && version.Cause == f.Now.Cause && version.Hash == f.Now.Hash {
+	same := version.Cause == f.Now.Cause && version.Hash == f.Now.Hash
+	if f.Subject == "" || f.Since.IsZero() && same {
 		f.Before = version // only the settings changed
+	}
+	if f.Subject != "" && !same {
+		f.note("", now)
 	}
 	f.mark, f.began, f.Now, f.Subject = mark, p.Began, version, p.subject()
 	if f.compare(); f.Lost == "" && f.Shut == nil {

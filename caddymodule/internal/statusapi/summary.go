@@ -15,8 +15,20 @@ type Summary struct {
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
 	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
 	Series   Series          `json:"series"`   // for SummaryQuery.Span
+	Changes  []Change        `json:"changes"`  // since the start of Series, newest first: at most MaxChanges
 	Origins  OriginTally     `json:"origins"`
 	Health   Health          `json:"health"`
+}
+
+// MaxChanges is the maximum length of Summary.Changes.
+const MaxChanges = 20
+
+// Change is a change of the robots.txt or the mode of sites.
+type Change struct {
+	Time time.Time `json:"time"` // when it was seen
+	Mode string    `json:"mode"` // the new Site.Mode; "" if robots.txt changed
+	Site string    `json:"site"`
+	More int       `json:"more"` // number of further sites that changed at the same time
 }
 
 // Site has the counts of a site that has a robots handler, or had one before a reload

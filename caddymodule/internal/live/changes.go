@@ -1,0 +1,91 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// maxChanges is the largest number of changes of a watchedFile.
+const maxChanges = 8
+
+// configured is what the handlers of a site have in common.
+type configured struct {
+	Mode   string `json:"mode,omitempty"`
+	Inline uint64 `json:"inline,omitempty"` // a hash of the texts in the configuration
+}
+
+// configured returns the settings of each site.
+func (r *Reporter) configured() map[string]configured {
+	sites := make(map[string]configured)
+	for _, h := range r.handlers() {
+		mode, inline := h.mode(), uint64(0)
+		if h.Settings.SourceKind() == config.SourceInline {
+			inline = xxhash.Sum64String(h.Settings.Source.Text)
+		}
+		for _, site := range h.Hosts {
+			c := sites[site]
+			if c.Mode = cmp.Or(c.Mode, mode); c.Mode != mode {
+				c.Mode = statusapi.Both
+			}
+			c.Inline += inline
+			sites[site] = c
+		}
+	}
+	return sites
+}
+
+// configure notes what changed in the settings of the site.
+func (f *watchedFile) configure(c configured, now time.Time) {
+	if f.Mode != "" && c.Mode != "" {
+		if f.Mode != c.Mode {
+			f.note(c.Mode, now)
+		}
+		if f.Inline != c.Inline {
+			f.note("", now)
+		}
+	}
+	f.configured = c
+}
+
+// note notes a change of the mode or, if mode is "", of the text.
+func (f *watchedFile) note(mode string, now time.Time) {
+	f.Changes = append(f.Changes, statusapi.Change{Time: now.UTC().Truncate(time.Second), Mode: mode})
+	f.Changes = f.Changes[max(0, len(f.Changes)-maxChanges):]
+}
+
+// changes returns the changes at the sites of a scope since a time, newest first.
+// Changes of several sites at the same time are one.
+func (a *Accidents) changes(scope statusapi.Scope, since time.Time) []statusapi.Change {
+	all := []statusapi.Change{}
+	a.mu.Lock()
+	for _, f := range a.files {
+		sites := append(slices.Clone(f.Sites), f.Host)
+		i := slices.IndexFunc(sites, func(site string) bool { return scope.All() || scope.Site(site) })
+		for _, c := range f.Changes {
+			if i >= 0 && !c.Time.Before(since) {
+				c.Site = sites[i]
+				all = append(all, c)
+			}
+		}
+	}
+	a.mu.Unlock()
+	slices.SortFunc(all, func(x, y statusapi.Change) int {
+		return cmp.Or(y.Time.Compare(x.Time), strings.Compare(x.Mode, y.Mode), strings.Compare(x.Site, y.Site))
+	})
+	list := all[:0]
+	for _, c := range slices.Compact(all) {
+		if last := len(list) - 1; last >= 0 && list[last].Time.Equal(c.Time) && list[last].Mode == c.Mode {
+			list[last].More++
+		} else {
+			list = append(list, c)
+		}
+	}
+	return list[:min(len(list), statusapi.MaxChanges)]
+}

@@ -1,0 +1,104 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// text is a source with one file.
+type text struct{ body string }
+
+func (*text) PerOrigin() bool { return false }
+
+func (s *text) Fetch(context.Context, enforce.Origin) (enforce.Response, error) {
+	return enforce.Response{Status: 200, Body: []byte(s.body)}, nil
+}
+
+// configure adds a handler of sites with a source, and a mode that the test changes.
+func (w *watcher) configure(t *testing.T, list *[]*Handler, settings *config.Settings, source enforce.Source, hosts ...string) (mode *Mode) {
+	t.Helper()
+	engine, err := enforce.NewEngine(enforce.Settings{}, source, throttle.NewMemory(1), enforce.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	engine.Origins().Prefetch(t.Context(), &enforce.Request{Origin: enforce.NewOrigin("https", hosts[0], 443), Time: w.now})
+	mode = new(Mode)
+	*list = append(*list, &Handler{
+		Site: &routes.Site{Hosts: hosts}, Settings: settings, SourceID: settings.Source.ID(),
+		Running: func() (*enforce.Engine, Mode) { return engine, *mode },
+	})
+	w.app.Handlers = func() []*Handler { return *list }
+	w.Reporter = New(w.app)
+	return mode
+}
+
+// changed returns the changes of the last hour in a scope.
+func (w *watcher) changed(scope statusapi.Scope) (list []string) {
+	w.accidents(statusapi.AllSites())
+	for _, c := range w.app.Counters.changes(scope, w.now.Add(-time.Hour)) {
+		list = append(list, fmt.Sprintf("%s %s %q %d", c.Time.Format("15:04"), c.Site, c.Mode, c.More))
+	}
+	return list
+}
+
+// Changes of the mode and of the text are noted once, each with its sites, for those
+// who may see one of them. Several handlers of a site do not look like changes.
+func TestChanges(t *testing.T) {
+	w, file, list := newWatcher(), &text{"User-agent: *\nDisallow: /x\n"}, []*Handler(nil)
+	onDisk := &config.Settings{Source: &config.Source{Kind: config.SourceFile, Path: "robots.txt"}}
+	inline := func(text string) *config.Settings {
+		return &config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: text}}
+	}
+	a := w.configure(t, &list, onDisk, file, "a.test", "b.test")
+	w.configure(t, &list, inline("one"), enforce.Inline("one"), "c.test")
+	second := w.configure(t, &list, inline("two"), enforce.Inline("two"), "c.test")
+	want := func(scope statusapi.Scope, changes ...string) {
+		t.Helper()
+		for range 2 {
+			if got := w.changed(scope); !slices.Equal(got, changes) {
+				t.Errorf("%q, want %q", got, changes)
+			}
+		}
+	}
+	all := statusapi.AllSites()
+	want(all)
+	w.pass(time.Minute)
+	a.Monitor, second.Monitor = true, true
+	want(all, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
+	w.pass(time.Minute)
+	file.body += "Disallow: /y\n"
+	list[0].engine().Origins().Refresh(t.Context(), func(enforce.Origin) bool { return true }, func(enforce.FetchEvent) {})
+	want(statusapi.Sites("b.test"), `14:32 b.test "" 0`, `14:31 b.test "monitor" 0`)
+	want(statusapi.Sites("d.test"))
+
+	// After a restart, with a changed text in the configuration.
+	saved := w.app.Counters.save()
+	w.app.Counters.Accidents = newAccidents()
+	w.app.Counters.load(saved)
+	w.pass(time.Minute)
+	*list[1].Settings = *inline("three")
+	want(all, `14:33 c.test "" 0`, `14:32 a.test "" 0`, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
+	w.pass(time.Minute)
+	*a, *second = Mode{}, Mode{}
+	want(statusapi.Sites("a.test", "c.test"), `14:34 a.test "enforce" 1`, `14:33 c.test "" 0`, `14:32 a.test "" 0`, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
+	for range 2 * maxChanges {
+		a.Monitor = !a.Monitor
+		w.pass(time.Minute)
+		w.accidents(all)
+	}
+	if n := len(w.changed(statusapi.Sites("a.test"))); n != maxChanges {
+		t.Errorf("%d are kept", n)
+	}
+	w.pass(2 * time.Hour)
+	want(all)
+}
