@@ -70,6 +70,7 @@ type auditor struct {
 	hosts       *hosts
 	crawlers    crawlers
 	people      people
+	disguises   disguises
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
@@ -235,6 +236,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 	v.host.Requests++
 	if isPerson {
 		a.people.count(v.agent)
+		a.disguises.count(e, v.host)
 		if a.suspects != nil && v.now.Reason == enforce.Person {
 			a.suspects.count(e, v, rules)
 		}

@@ -72,6 +72,9 @@ type Report struct {
 	// Warnings say which figures are not reliable, and why.
 	Warnings []Warning `json:"warnings"`
 
+	// Disguises are the User-Agents of browsers that robots seem to send, most requests
+	// first, at most 10.
+	Disguises []Disguise `json:"disguises"`
 	// Suspects has the robots among People that the settings of the sites would have
 	// found; nil if no site looks for them.
 	Suspects *Suspects `json:"suspects,omitempty"`

@@ -16,6 +16,7 @@ func (a *auditor) report() *Report {
 	a.traffic.report(r)
 	a.outcomes.report(r)
 	a.people.report(r)
+	a.disguises.report(r)
 	r.Hosts = a.hosts.report()
 	estimate := false
 	if r.Addresses, estimate = a.reliability.addresses.count(); estimate {
@@ -84,6 +85,7 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, text+".")
 	}
+	list = append(list, r.disguised()...)
 	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", words.Plural(r.People-suspects, "request", "requests")))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list

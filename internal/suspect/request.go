@@ -119,6 +119,13 @@ func kindOf(site, dest, mode string) (k kind, page bool) {
 	return otherKind, false
 }
 
+// KindOfTarget reports whether a request without Sec-Fetch-* fields asks for a page, or
+// for a file that pages embed.
+func KindOfTarget(target string) (page, file bool) {
+	k := kindOfTarget(target)
+	return k == document, k == embedded
+}
+
 // kindOfTarget returns the kind of a request without all Sec-Fetch-* fields, by the
 // file name extension of its path.
 func kindOfTarget(target string) kind {

@@ -166,6 +166,7 @@ var estimateNames = map[string]string{
 	"crawlers[].addresses":            "each crawler’s number of client addresses",
 	"crawlers[].pace.median_interval": "the median time between requests of crawlers with a rate limit",
 	"crawlers[].requests":             "the number of requests of crawlers that are not in the registry",
+	"disguises[].addresses":           "the number of addresses from which robots seem to send a browser’s User-Agent",
 	"suspects.clients":                "the number of suspects",
 }
 
