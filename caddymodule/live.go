@@ -1,12 +1,14 @@
 package caddymodule
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -31,6 +33,10 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode
+			},
+			IsVerified: func(name string, addr netip.Addr) bool {
+				current := h.running.Load()
+				return current.checker.Address(current.Registry().Lookup(name), verify.Client{Addr: addr}, clock.Now()).State == verify.Verified
 			},
 			Caller: func(origin enforce.Origin) enforce.Caller { return h.caller(site, origin) },
 		})

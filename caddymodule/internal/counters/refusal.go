@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"iter"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -46,8 +47,9 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		c.gate.Reject(omitted)
 		return
 	}
+	addr, _ := netip.ParseAddr(r.Client)
 	f := &statusapi.Refusal{
-		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
+		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purposes: words.Strings(c.purposes), Verified: d.Claim.State.String(),
 		Action: ActionName(d.Action, d.Monitored), Reason: d.Reason.String(), Group: text(d.Group.Token()),
@@ -61,21 +63,32 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	kept.ring[f.Seq%maxRefusals].Store(f)
 }
 
-// Refusals returns the refusals that are kept for the sites and hosts of a scope,
-// newest first.
+// Kept returns the refusals after a Seq that are kept for the sites and hosts of a
+// scope, newest first. The caller must not change them.
+func (c *Counters) Kept(scope statusapi.Scope, after uint64) iter.Seq[*statusapi.Refusal] {
+	return func(yield func(*statusapi.Refusal) bool) {
+		last := c.refusals.seq.Load()
+		for seq := last; seq > max(after, last-min(last, maxRefusals)); seq-- {
+			f := c.refusals.ring[seq%maxRefusals].Load()
+			if f != nil && f.Seq == seq && scope.Host(f.Site, f.Host) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// Refusals returns the newest refusals that Kept returns.
 func (c *Counters) Refusals(scope statusapi.Scope, query statusapi.RecentQuery) *statusapi.Recent {
 	limit, last := query.Limit, c.refusals.seq.Load()
 	if limit <= 0 {
 		limit = statusapi.DefaultLimit
 	}
 	recent := &statusapi.Recent{Refusals: []statusapi.Refusal{}}
-	for seq := last; seq > max(query.After, last-min(last, maxRefusals)) && len(recent.Refusals) < limit; seq-- {
-		f := c.refusals.ring[seq%maxRefusals].Load()
-		if f == nil || f.Seq != seq || !scope.Host(f.Site, f.Host) {
-			continue
+	for f := range c.Kept(scope, query.After) {
+		recent.Last = max(recent.Last, f.Seq)
+		if recent.Refusals = append(recent.Refusals, *f); len(recent.Refusals) >= limit {
+			break
 		}
-		recent.Last = max(recent.Last, seq)
-		recent.Refusals = append(recent.Refusals, *f)
 	}
 	if scope.All() {
 		recent.Last = last
@@ -107,11 +120,10 @@ func text(s string) string {
 	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "\uFFFD")
 }
 
-// network returns the network of an IP address, "" for other text.
-func network(addr string) string {
-	a, err := netip.ParseAddr(addr)
-	if err != nil {
+// network returns the network of an IP address, "" without one.
+func network(addr netip.Addr) string {
+	if !addr.IsValid() {
 		return ""
 	}
-	return visible.Network(a).String()
+	return visible.Network(addr).String()
 }

@@ -3,12 +3,16 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // verified returns the configuration of a site with four crawlers: verified by list
@@ -397,4 +401,37 @@ func TestProofsOfTenantsAreTheirOwn(t *testing.T) {
 	})
 	s.eventually("an impostor is denied there", func() bool { return at("direct.test", strangerAddr).status == 403 })
 	s.wants(200, at("cdn.test", strangerAddr), "the same client at another tenant's host")
+}
+
+// If a list of addresses had an address too late, the operator learns how many of its
+// requests were refused. Other impostors are not counted.
+func TestMistakenImpostors(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	later := httptest.NewServer(text(200, `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv4Prefix":"198.51.100.0/24"}]}`))
+	t.Cleanup(later.Close)
+	config := o.verified(trustedProxies, "", "")
+	s := start(t, config)
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	for _, addr := range []string{strangerAddr, "198.51.100.2", "203.0.113.6"} {
+		s.eventually("an impostor is denied", func() bool { return s.via(addr, "ListBot/1.0", "/x").status == 403 })
+	}
+	if got := s.accidents(); slices.Contains(got, "impostors") {
+		t.Errorf("before: %v", got)
+	}
+	if err := s.reload(strings.ReplaceAll(config, o.web.URL+"/list.json", later.URL)); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes("verified", strangerAddr, "ListBot/1.0")
+	problems := slices.DeleteFunc(adminValue[statusapi.Health](s, "health").Problems, func(p statusapi.Problem) bool { return p.Kind != "impostors" })
+	const message = "at least 2 requests of ListBot at this server, refused as those of impostors, came from addresses that are verified now"
+	if len(problems) != 1 || problems[0].Crawler != "ListBot" || problems[0].Message != message {
+		t.Errorf("%+v", problems)
+	}
+	if text, err := s.status(); !strings.Contains(text, message) || strings.Contains(text, strangerAddr) {
+		t.Errorf("status: %v\n%s", err, text)
+	}
+	if recent := s.adminRequest(http.MethodGet, "recent", 200, new(any)).body; strings.Contains(recent, strangerAddr) {
+		t.Errorf("whole addresses are shown: %s", recent)
+	}
 }

@@ -38,6 +38,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	health.Problems = append(health.Problems, r.modeProblems(scope)...)
 	health.Shedding = r.shedding(scope, r.app.Now())
 	health.Problems = append(health.Problems, r.busyProblems(scope)...)
+	health.Problems = append(health.Problems, r.mistakenProblems(scope)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
@@ -65,6 +66,35 @@ func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Pro
 		}
 		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours", load.Crawler, quantity(most, "request"), siteName(load.Site)), slowDown)
 		p.Crawler = load.Crawler
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+// mistakenFor is how long a refusal of a mistaken impostor is a problem.
+const mistakenFor = 24 * time.Hour
+
+// mistakenProblems returns the crawlers that were refused as impostors at addresses
+// that verify them now.
+func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	type mistaken struct{ site, crawler string }
+	requests, since := make(map[mistaken]int), make(map[mistaken]time.Time)
+	for f := range r.app.Counters.Kept(scope, 0) {
+		if f.Action != enforce.Deny.String() || f.Reason != enforce.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
+			continue
+		}
+		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
+			return h.Verifier != nil && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
+		}) {
+			key := mistaken{f.Site, f.Crawler}
+			requests[key]++
+			since[key] = f.Time
+		}
+	}
+	for key, n := range requests {
+		p := warning("impostors", siteName(key.site), fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now", quantity(n, "request"), key.crawler, siteName(key.site)),
+			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens again, set `impostors ignore` in `verify`.")
+		p.Crawler, p.Since = key.crawler, timeOf(since[key])
 		problems = append(problems, p)
 	}
 	return problems

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,9 @@ type Handler struct {
 	SetMode func(Mode) error
 	// Load is the load that the setting shed is about; nil without shed.
 	Load func() *shed.Load
+	// IsVerified reports whether the crawler with a name in the registry is verified by
+	// an address now.
+	IsVerified func(name string, addr netip.Addr) bool
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(enforce.Origin) enforce.Caller
 

@@ -1,6 +1,9 @@
 package statusapi
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // MaxRecent is the maximum number of refusals that are kept.
 const MaxRecent = 1000
@@ -37,6 +40,8 @@ type Refusal struct {
 	File       string    `json:"file"`        // see Line.File
 	RetryAfter int       `json:"retry_after"` // seconds; 0 if none was sent
 	Omitted    int64     `json:"omitted"`     // number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
+
+	Addr netip.Addr `json:"-"` // the address in Client, which is never shown
 }
 
 // RecentQuery selects refusals.
