@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -27,6 +28,7 @@ type initOptions struct {
 	module         Module
 	config, robots string
 	site           string
+	logs           []string
 }
 
 // defaultConfig is the default configuration file, the same as that of Caddy's
@@ -35,11 +37,12 @@ const defaultConfig = "Caddyfile"
 
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->]", "Proposes a robots block for a site", cobra.NoArgs, o.propose)
+	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site", cobra.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
+	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
 	return cmd
 }
 
@@ -51,49 +54,117 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
 	if o.robots != "" && len(sites) > 1 {
 		return exitFailed, fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
+	var blocks, notes grouped
+	suggestions := ""
+	if len(sites) > 1 {
+		if suggestions, err = o.readLogs(cmd, nil, nil, &notes); err != nil {
+			return exitFailed, err
+		}
+	}
+	var unread []int // the sites without a known robots.txt
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
 			return exitFailed, err
 		}
-		p := sites[i].Propose(f, crawler.Builtin())
-		if i > 0 {
-			fmt.Fprintln(cmd.OutOrStdout())
+		if len(sites) == 1 {
+			hosts := sites[i].Hosts
+			if sites[i].Open() {
+				hosts = nil
+			}
+			if suggestions, err = o.readLogs(cmd, hosts, f, &notes); err != nil {
+				return exitFailed, err
+			}
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n%s", report.Visible(sites[i].Name()), p.Block)
+		p := sites[i].Propose(f, crawler.Builtin(), suggestions)
+		blocks.add(p.Block, sites[i].Name())
 		for _, note := range p.Notes {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", report.Visible(sites[i].Name()), report.Visible(note))
+			notes.add(note, sites[i].Name())
 		}
 		if f != nil {
 			o.lint(cmd, f, from)
 		} else {
-			how := "run"
-			if sites[i].Port == 0 {
-				how = "run this with the address of the site"
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: robots.txt was not read. To take it into account, %s: %s\n",
-				report.Visible(sites[i].Name()), how, report.Visible(o.command(&sites[i], len(sites) > 1)))
+			unread = append(unread, i)
 		}
+	}
+	o.noteUnread(sites, unread, &notes)
+	printBlocks(cmd.OutOrStdout(), &blocks)
+	for _, note := range notes.texts {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", report.Visible(words.List(notes.names[note], 5)), report.Visible(note))
 	}
 	return 0, nil
 }
 
+// grouped has texts with the names of the sites that they are for.
+type grouped struct {
+	texts []string // in the order of add
+	names map[string][]string
+}
+
+func (g *grouped) add(text, name string) {
+	if g.names == nil {
+		g.names = map[string][]string{}
+	}
+	if g.names[text] == nil {
+		g.texts = append(g.texts, text)
+	}
+	g.names[text] = append(g.names[text], name)
+}
+
+// printBlocks prints robots blocks: one for several sites as a snippet.
+func printBlocks(w io.Writer, blocks *grouped) {
+	for i, block := range blocks.texts {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		names := blocks.names[block]
+		fmt.Fprintf(w, "# For %s\n", report.Visible(strings.Join(names, "; ")))
+		if len(names) == 1 {
+			fmt.Fprint(w, block)
+			continue
+		}
+		snippet := fmt.Sprintf("crawlers%d", i+1)
+		lines := strings.ReplaceAll("\t"+strings.TrimSuffix(block, "\n"), "\n", "\n\t")
+		fmt.Fprintf(w, "# Add this line to each of these sites: import %s\n(%s) {\n%s\n}\n", snippet, snippet, strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
+	}
+}
+
+// noteUnread adds notes about the sites whose robots.txt is not known.
+func (o *initOptions) noteUnread(sites []proposal.Site, unread []int, notes *grouped) {
+	for _, i := range unread {
+		how, example := "run", &sites[i]
+		switch {
+		case len(unread) > maxCommands:
+			how, example = "run this for each of them, as for the first", &sites[unread[0]]
+		case example.Port == 0:
+			how = "run this with the address of the site"
+		}
+		notes.add(fmt.Sprintf("robots.txt was not read. To take it into account, %s: %s", how, o.command(example, len(sites) > 1)), sites[i].Name())
+	}
+}
+
+// maxCommands is the number of sites up to which each gets the command for its robots.txt.
+const maxCommands = 3
+
 // command returns the command line that reads the robots.txt of a site from its
 // URL. several says that this command found several sites.
 func (o *initOptions) command(s *proposal.Site, several bool) string {
-	words := []string{"caddy", "robots", "init"}
+	list := []string{"caddy", "robots", "init"}
 	if o.config != "" {
-		words = append(words, "--config", o.config)
+		list = append(list, "--config", o.config)
 	}
 	host := cmp.Or(o.site, s.Host())
 	if several || o.site != "" {
-		words = append(words, "--site", host)
+		list = append(list, "--site", host)
 	}
-	words = append(words, "--robots", s.URL(host))
-	for i := range words {
-		words[i] = shellWord(words[i])
+	list = append(list, "--robots", s.URL(host))
+	for _, log := range o.logs {
+		list = append(list, "--log", log)
 	}
-	return strings.Join(words, " ")
+	for i := range list {
+		list[i] = shellWord(list[i])
+	}
+	return strings.Join(list, " ")
 }
 
 // plainWord matches text that no shell changes.

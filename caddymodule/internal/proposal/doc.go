@@ -2,7 +2,7 @@
 // and its robots.txt.
 //
 //	sites, err := proposal.Read(config) // adapted JSON
-//	p := sites[0].Propose(file, crawler.Builtin())
+//	p := sites[0].Propose(file, crawler.Builtin(), "")
 //	fmt.Print(p.Block)
 //
 // It reads no files and sends no requests.

@@ -48,6 +48,22 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	return err
 }
 
+// Commented returns the suggestions for a robots block as comments in such a block, and
+// how many suggestions are for robots.txt.
+func Commented(r *audit.Report) (text string, others int) {
+	b := &commented{prefix: "\t#"}
+	for _, s := range r.Suggestions {
+		if s.Where == "robots_txt" {
+			others++
+		}
+	}
+	if others < len(r.Suggestions) {
+		b.WriteString("\n\t# The log suggests these lines. To use one, remove the first octet # of its lines.\n")
+		b.directives(r.Suggestions)
+	}
+	return b.String(), others
+}
+
 // commented collects lines with comments.
 type commented struct {
 	strings.Builder
