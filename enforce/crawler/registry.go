@@ -45,7 +45,7 @@ type Crawler struct {
 
 	Verify Verify `json:"verify"` // how a claim to be this crawler can be checked
 
-	Sources    map[string][]string `json:"sources"`    // by field name of the registry file: URLs or descriptions of the documents that state the fact; nil in a Registry, to save memory
+	Sources    map[string][]string `json:"sources"`    // by field name of the registry file: URLs or descriptions of the documents that state the fact; nil in the built-in registry, to save memory
 	Unverified []string            `json:"unverified"` // field names of the registry file: facts that no document of the operator confirms
 	Checked    string              `json:"checked"`    // the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
 
@@ -106,6 +106,9 @@ var builtin = sync.OnceValue(func() *Registry {
 	if err != nil {
 		panic("crawler: registry.jsonl: " + err.Error())
 	}
+	for i := range rows {
+		rows[i].Sources = nil
+	}
 	r, err := newRegistry(rows)
 	if err != nil {
 		panic("crawler: registry.jsonl: " + err.Error())
@@ -157,7 +160,6 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		if err := c.check(); err != nil {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
-		c.Sources = nil
 		if _, ok := r.byName[canonical.Lower(c.Name)]; ok {
 			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", c.Name)
 		}

@@ -30,7 +30,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	file := flag.String("registry", "", "a registry `file` to examine instead of the built-in one")
+	file := flag.String("registry", builtinRows, "the registry `file` to examine")
 	state := flag.String("state", "", "the `file` with the sizes of the lists of the last run; it is replaced")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -40,20 +40,26 @@ func main() {
 	}
 }
 
+// builtinRows is the file of the built-in registry in a clone.
+const builtinRows = "enforce/crawler/registry.jsonl"
+
+// readRegistry returns the registry of a file, with its sources.
+func readRegistry(file string) (*crawler.Registry, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := crawler.ReadRows(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return new(crawler.Registry).With(rows...)
+}
+
 func run(ctx context.Context, file, state string) error {
-	registry := crawler.Builtin()
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		rows, err := crawler.ReadRows(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if registry, err = new(crawler.Registry).With(rows...); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
+	registry, err := readRegistry(file)
+	if err != nil {
+		return err
 	}
 	before := map[string]int{}
 	if data, err := os.ReadFile(state); err == nil {

@@ -281,9 +281,14 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 	c := &Crawler{site: s, last: min(minute(f.Last), now)}
 	for o := range c.folded {
 		c.folded[o] = f.Decided[outcomeNames[o]]
+		c.decided[o].Store(c.folded[o])
 	}
 	c.repeated.Store(f.Repeated)
 	restoreAll(measureNames[:], f.Past, at, now, c.past[:])
+	totals := c.totals()
+	for m := range c.past[:verified] { // a total without its decisions would hide those that come
+		c.past[m].folded = min(c.past[m].folded, totals[m])
+	}
 	if f.Other {
 		c.addTo(s.class(f.class))
 		return

@@ -63,6 +63,25 @@ func TestSaveAndLoad(t *testing.T) {
 }
 
 // Counts of a time that has not come yet are only in the total.
+// A saved total without its decisions does not hide the requests that come.
+func TestLoadWithoutDecisions(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	at := clock.unix.Load() / 60
+	saved := fmt.Sprintf(`{"version": 1, "at": %d, "since": "2026-11-01T00:00:00Z", "sites": [{"name": "a.test", "people": {"total": 0}, "crawlers": [
+		{"name": "GPTBot", "class": "crawler", "known": true, "last": %[1]d, "past": {"requests": {"total": 1440, "series": [0]}}}]}]}`, at)
+	if _, err := c.Load(strings.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		c.Site("a.test").Count(decision(gptbot, enforce.Allowed), clock.request())
+	}
+	c.Fold()
+	if n := c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers.Hour.Requests; n != 300 {
+		t.Errorf("%d requests in the last hour, want 300", n)
+	}
+}
+
 func TestLoadWithTheClockSetBack(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
