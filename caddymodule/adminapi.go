@@ -56,27 +56,24 @@ func (a *AdminAPI) Routes() []caddy.AdminRoute {
 // serve answers one request.
 func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
 	app, err := runningApp()
-	if err != nil {
-		return caddy.APIError{HTTPStatus: http.StatusServiceUnavailable, Err: err, Message: "robots: " + err.Error()}
+	if err == nil {
+		err = statusapi.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.report, statusapi.AllSites())
 	}
-	err = statusapi.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.report, statusapi.AllSites())
 	if err == nil {
 		return nil
 	}
+	status := http.StatusInternalServerError
 	if e, ok := errors.AsType[*statusapi.Error](err); ok {
-		return caddy.APIError{HTTPStatus: e.Status, Err: err, Message: "robots: " + e.Message}
+		status = e.Status
 	}
-	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err, Message: "robots: " + err.Error()}
+	return caddy.APIError{HTTPStatus: status, Err: err, Message: "robots: " + err.Error()}
 }
-
-// errNotRunning is the error while no configuration with a robots handler runs.
-var errNotRunning = errors.New("no configuration with a robots handler is running")
 
 // runningApp returns the robots app of the running configuration.
 func runningApp() (*App, error) {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots")
 	if err != nil {
-		return nil, errNotRunning
+		return nil, statusapi.Errorf(http.StatusServiceUnavailable, "no configuration with a robots handler is running")
 	}
 	return app.(*App), nil
 }

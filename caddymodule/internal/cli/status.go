@@ -174,20 +174,15 @@ func (o *statusOptions) get(address, route string, into any) error {
 	return nil
 }
 
-// print writes a report for a terminal with this width; 0: w is no terminal.
+//go:embed status.txt
+var statusTemplate string
+
+// print writes a report for a terminal with this width; 0: w is no terminal, and the
+// tables have all columns. It escapes control characters from clients.
 func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint report.Paint) error {
 	if o.json {
 		return report.NewEncoder(w).Encode(s)
 	}
-	return o.writeText(w, s, width, paint)
-}
-
-//go:embed status.txt
-var statusTemplate string
-
-// writeText writes the status as text. It escapes control characters from clients. If w
-// is no terminal, the tables have all columns.
-func (o *statusOptions) writeText(w io.Writer, s *statusReport, width int, paint report.Paint) error {
 	total := s.Crawlers.In(o.span)
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
 		slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == statusapi.Both })

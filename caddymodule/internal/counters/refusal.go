@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"cmp"
 	"iter"
 	"net/netip"
 	"strings"
@@ -79,10 +80,7 @@ func (c *Counters) Kept(scope statusapi.Scope, after uint64) iter.Seq[*statusapi
 
 // Refusals returns the newest refusals that Kept returns.
 func (c *Counters) Refusals(scope statusapi.Scope, query statusapi.RecentQuery) *statusapi.Recent {
-	limit, last := query.Limit, c.refusals.seq.Load()
-	if limit <= 0 {
-		limit = statusapi.DefaultLimit
-	}
+	limit, last := cmp.Or(query.Limit, statusapi.DefaultLimit), c.refusals.seq.Load()
 	recent := &statusapi.Recent{Refusals: []statusapi.Refusal{}}
 	for f := range c.Kept(scope, query.After) {
 		recent.Last = max(recent.Last, f.Seq)

@@ -50,8 +50,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 		seen[b.Key] = true
 		return repeated || b.isExtra() && !b.in.budgetStatus(b, now).Used
 	})
-	last := map[bool]int{true: 1}
-	slices.SortStableFunc(list, func(a, b budget) int { return cmp.Compare(last[a.invented], last[b.invented]) })
+	slices.SortStableFunc(list, func(a, b budget) int { return before(!a.invented, !b.invented) })
 	page, list := statusapi.Part(query.Pages, list)
 	answer.Page, answer.Budgets = page, []statusapi.Budget{}
 	for _, b := range list {

@@ -77,7 +77,7 @@ type refusalCauses struct {
 // kept. Impostors are no probes.
 func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[string]refusalCauses {
 	causes := make(map[string]refusalCauses)
-	for _, f := range r.app.Counters.Refusals(scope, statusapi.RecentQuery{Limit: statusapi.MaxRecent}).Refusals {
+	for f := range r.app.Counters.Kept(scope, 0) {
 		if now.Sub(f.Time) > time.Hour || f.Reason == enforce.Impostor.String() {
 			continue
 		}

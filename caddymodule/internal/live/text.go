@@ -61,8 +61,7 @@ func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.UTC()
-	return &t
+	return new(t.UTC())
 }
 
 // maxShown bounds each list of notes, tokens or findings of one robots.txt.
