@@ -324,6 +324,22 @@ func TestAccessibility(t *testing.T) {
 	}
 }
 
+// Requests of impostors that were none are named, with what to do; nothing is proposed
+// against the crawler.
+func TestMistakenImpostorsAreShown(t *testing.T) {
+	later := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv4Prefix":"198.51.100.0/24"}]}`)
+	}))
+	t.Cleanup(later.Close)
+	w, page := play(t, &scenario{config: verifying, happen: (*world).verified})
+	page.Eventually("all is well", textOf("banner")+`.includes("1 request of an impostor was denied")`)
+	if err := w.Reload(strings.NewReplacer("$LIST", later.URL, "$FILE", w.file).Replace(verifying)); err != nil {
+		t.Fatal(err)
+	}
+	page.Eventually("the mistake", `/^Warning: at least 1 request of SearchBot at localhost, refused as those of impostors, came from addresses that are verified now .*What to do: .*impostors ignore/.test(`+textOf("banner")+`) && document.getElementById("next").hidden`)
+	checkClean(t, page, w.URL("/ops/deep/"))
+}
+
 // The chart has a mark where robots.txt or the mode changed, and the text says which and
 // when, also for the step that the keyboard reaches.
 func TestChangesAreMarked(t *testing.T) {

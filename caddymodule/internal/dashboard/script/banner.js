@@ -33,7 +33,7 @@ const banner = {
 
 	problem: (live, p) => ({
 		mark: p.severity === 'error' ? 'bad' : 'warn', kind: p.severity === 'error' ? 'Problem:' : 'Warning:',
-		text: zoned(p.message) + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.' + banner.effect(live, p), todo: zoned(p.advice), who: p.crawler, many: ['flood', 'busy', 'shedding'].includes(p.kind),
+		text: zoned(p.message) + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.' + banner.effect(live, p), todo: zoned(p.advice), who: p.kind === 'impostors' ? '' : p.crawler, many: ['flood', 'busy', 'shedding'].includes(p.kind),
 	}),
 
 	// search returns the verified search engine that is refused most, if that is more
