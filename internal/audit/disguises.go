@@ -55,7 +55,7 @@ type hostAgent struct {
 type agentTally struct {
 	agent            string
 	pages            int64
-	files            bool // it fetched files
+	files            bool // it fetched files; then its addresses and paths do not count
 	addresses, paths distinct
 }
 
@@ -125,7 +125,7 @@ func (d *disguises) report(r *Report) {
 	for key, t := range d.agents {
 		addresses, estimate := t.addresses.count()
 		paths, _ := t.paths.count()
-		if t.files || t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths ||
+		if t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths ||
 			all[key.host] < embeddingAgents || 2*embedding[key.host] <= all[key.host] {
 			continue
 		}

@@ -57,7 +57,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
 	var blocks, notes grouped
 	suggestions := ""
 	if len(sites) > 1 {
-		if suggestions, err = o.readLogs(cmd, nil, nil, &notes); err != nil {
+		if suggestions, err = o.readLogs(cmd, sites, nil, &notes); err != nil {
 			return exitFailed, err
 		}
 	}
@@ -68,11 +68,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
 			return exitFailed, err
 		}
 		if len(sites) == 1 {
-			hosts := sites[i].Hosts
-			if sites[i].Open() {
-				hosts = nil
-			}
-			if suggestions, err = o.readLogs(cmd, hosts, f, &notes); err != nil {
+			if suggestions, err = o.readLogs(cmd, sites, f, &notes); err != nil {
 				return exitFailed, err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -20,9 +21,9 @@ import (
 )
 
 // readLogs returns what the logs suggest for the robots block, as comments, and adds
-// notes about their clients. Only requests for hosts count, if there are any and the logs
-// name hosts. f is the robots.txt, nil if it is not known.
-func (o *initOptions) readLogs(cmd *cobra.Command, hosts []string, f *robots.File, notes *grouped) (string, error) {
+// notes about their clients. Only requests for the hosts of the sites count, unless the logs
+// name no hosts, or a site serves hosts that its address does not name. f is the robots.txt, nil if it is not known.
+func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *robots.File, notes *grouped) (string, error) {
 	if len(o.logs) == 0 {
 		return "", nil
 	}
@@ -41,8 +42,13 @@ func (o *initOptions) readLogs(cmd *cobra.Command, hosts []string, f *robots.Fil
 		Files: files, Progress: progressOn(cmd.ErrOrStderr(), size),
 		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: answer}}}},
 	}
-	if named, err := audit.Hosts(&options); err == nil && len(named) > 0 {
-		options.Hosts = hosts
+	named, err := audit.Hosts(&options)
+	if err != nil {
+		return "", err
+	}
+	open := slices.ContainsFunc(sites, func(s proposal.Site) bool { return s.Open() })
+	for i := 0; i < len(sites) && len(named) > 0 && !open; i++ {
+		options.Hosts = append(options.Hosts, sites[i].Hosts...)
 	}
 	r, err := audit.Run(cmd.Context(), options)
 	clearProgress(cmd.ErrOrStderr())
