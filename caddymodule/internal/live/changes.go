@@ -66,6 +66,9 @@ func (a *Accidents) changes(scope statusapi.Scope, since time.Time) []statusapi.
 	all := []statusapi.Change{}
 	a.mu.Lock()
 	for _, f := range a.files {
+		if len(f.Changes) == 0 {
+			continue
+		}
 		sites := append(slices.Clone(f.Sites), f.Host)
 		i := slices.IndexFunc(sites, func(site string) bool { return scope.All() || scope.Site(site) })
 		for _, c := range f.Changes {

@@ -78,7 +78,7 @@ const mistakenFor = 24 * time.Hour
 // that verify them now.
 func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	type mistaken struct{ site, crawler string }
-	requests, since := make(map[mistaken]int), make(map[mistaken]time.Time)
+	times := make(map[mistaken][]time.Time) // of the requests, the latest first
 	for f := range r.app.Counters.Kept(scope, 0) {
 		if f.Action != enforce.Deny.String() || f.Reason != enforce.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
 			continue
@@ -87,14 +87,13 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 			return h.Verifier != nil && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
 		}) {
 			key := mistaken{f.Site, f.Crawler}
-			requests[key]++
-			since[key] = f.Time
+			times[key] = append(times[key], f.Time)
 		}
 	}
-	for key, n := range requests {
-		p := warning("impostors", siteName(key.site), fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now", quantity(n, "request"), key.crawler, siteName(key.site)),
+	for key, list := range times {
+		p := warning("impostors", siteName(key.site), fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now", quantity(len(list), "request"), key.crawler, siteName(key.site)),
 			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens again, set `impostors ignore` in `verify`.")
-		p.Crawler, p.Since = key.crawler, timeOf(since[key])
+		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
 		problems = append(problems, p)
 	}
 	return problems
