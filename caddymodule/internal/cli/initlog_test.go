@@ -90,7 +90,7 @@ func TestInitLogOfManySites(t *testing.T) {
 		hosts = append(hosts, fmt.Sprintf("site%d.test", i))
 	}
 	writeText(t, config, sitesWith("respond ok", hosts))
-	writeText(t, log, logOfFlood(hosts...)+strings.ReplaceAll(logOfFlood("other.test"), "UptimeRobot", "Pingdom.com_bot"))
+	writeText(t, log, logOfFlood(hosts...)+strings.ReplaceAll(logOfFlood("other.test"), "UptimeRobot", "kube-probe"))
 	block, used, notes := initOutput(t, "--config", config, "--log", log)
 	if strings.Count(block, "robots {") != 1 || strings.Count(block, "\n(crawlers1) {\n") != 1 || strings.Count(notes, "\n") != 3 || !strings.Contains(notes, "robots.txt was not read") || !strings.Contains(notes, "monitors: UptimeRobot (80 requests).") {
 		t.Errorf("the block is\n%s\nthe notes are\n%s", block, notes)
