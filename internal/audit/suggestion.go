@@ -8,8 +8,8 @@ type Suggested struct {
 	Hosts []string `json:"hosts"`
 	// Software is the software that was recognised by its paths, such as MediaWiki.
 	Software []string `json:"software"`
-	// Together is what all Suggestions would have saved if all of them had been in
-	// force.
+	// Together is what the Suggestions would have saved if all of them had been in
+	// force, of alternatives (InsteadOf) those that save more.
 	Together Saved `json:"together"`
 	// Whole is what all requests to the site cost.
 	Whole cost.Sum `json:"whole"`
@@ -39,6 +39,9 @@ type Suggestion struct {
 	Saved
 	// Crawlers are the crawlers that the change is about; empty for a limit.
 	Crawlers []string `json:"crawlers"`
+	// InsteadOf are the policies among the suggestions, numbered from 1, that no longer
+	// deny these crawlers with this change, because it gives them a group of their own.
+	InsteadOf []int `json:"instead_of,omitempty"`
 	// Addresses is the number of different addresses that sent the requests for which
 	// the change is proposed, at most 1,000.
 	Addresses int `json:"addresses"`

@@ -73,6 +73,7 @@ func Add(ctx context.Context, in *Input) error {
 	if err != nil {
 		return err
 	}
+	findAlternatives(chosen)
 	for _, c := range chosen {
 		r.Suggestions = append(r.Suggestions, c.Suggestion)
 	}
@@ -80,13 +81,35 @@ func Add(ctx context.Context, in *Input) error {
 		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
 		return nil
 	}
-	together, err := s.try(ctx, []audit.Site{s.with(chosen...)})
+	together, err := s.try(ctx, []audit.Site{
+		s.with(without(chosen, func(c *candidate) bool { return len(c.InsteadOf) > 0 })...),
+		s.with(without(chosen, func(c *candidate) bool { return c.Kind == policy })...),
+	})
 	if err != nil {
 		return err
 	}
-	r.Suggested.Together = together.saved[0]
-	r.Suggested.Together.Share = r.Suggested.Together.Sum.Share(s.whole)
+	for _, saved := range together.saved {
+		if saved.Share = saved.Sum.Share(s.whole); saved.Share > r.Suggested.Together.Share {
+			r.Suggested.Together = saved
+		}
+	}
 	return nil
+}
+
+// findAlternatives finds the policies that a group of robots.txt takes the place of:
+// a policy leaves out each crawler with a group of its own.
+func findAlternatives(chosen []*candidate) {
+	for _, c := range chosen {
+		for i, p := range chosen {
+			if c.lines != "" && slices.ContainsFunc(p.Crawlers, func(name string) bool { return p.Kind == policy && slices.Contains(c.Crawlers, name) }) {
+				c.InsteadOf = append(c.InsteadOf, i+1)
+			}
+		}
+	}
+}
+
+func without(list []*candidate, drop func(*candidate) bool) []*candidate {
+	return slices.DeleteFunc(slices.Clone(list), drop)
 }
 
 func (s *suggester) note(format string, args ...any) {

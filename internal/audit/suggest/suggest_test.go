@@ -41,6 +41,7 @@ const ownFile = "User-agent: *\nDisallow: /private/\n"
 // The suggestions for each preset cover what its robots cost, and never name a path
 // that people reach from a search engine.
 func TestPresets(t *testing.T) {
+	alternatives := 0
 	for i, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
 			flows := culprits[p.name]
@@ -63,11 +64,25 @@ func TestPresets(t *testing.T) {
 					}
 				}
 			}
+			for i, s := range r.Suggestions {
+				if s.Share > r.Suggested.Together.Share {
+					t.Errorf("suggestion %d alone saves more (%.3f) than all together (%.3f)", i+1, s.Share, r.Suggested.Together.Share)
+				}
+				for _, n := range s.InsteadOf {
+					if p := r.Suggestions[n-1]; s.Kind != disallow || p.Kind != policy {
+						t.Errorf("a %s is instead of a %s", s.Kind, p.Kind)
+					}
+					alternatives++
+				}
+			}
 			robots := r.Costs.Robots.Seconds
 			if covered := r.Suggested.Together.Seconds / robots; covered < 0.8 {
 				t.Errorf("the suggestions cover %.0f %% of what robots cost", 100*covered)
 			}
 		})
+	}
+	if alternatives == 0 {
+		t.Error("no Disallow is instead of a policy")
 	}
 }
 

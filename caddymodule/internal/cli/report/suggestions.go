@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -24,7 +25,7 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 		b.comment(n)
 	}
 	if len(r.Suggestions) > 0 {
-		b.comment(fmt.Sprintf("All requests: %s. All suggestions together would have saved %s.", sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
+		b.comment(fmt.Sprintf("All requests: %s. The suggestions together would have saved %s.", sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
 		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.")
 	}
 	if b.has(r, "caddyfile") {
@@ -89,6 +90,16 @@ func (b *commented) lines(text string) {
 func (b *commented) reason(i int, s audit.Suggestion) {
 	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
 	b.comment(fmt.Sprintf("It %s.", s.Why))
+	if len(s.InsteadOf) > 0 {
+		b.comment(fmt.Sprintf("Use it instead of %s: a policy does not deny a crawler that has a group of its own.", words.List(numbers(s.InsteadOf), len(s.InsteadOf))))
+	}
+}
+
+func numbers(list []int) (texts []string) {
+	for _, n := range list {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return texts
 }
 
 // directives adds the subdirectives: first one policy with the statements of all

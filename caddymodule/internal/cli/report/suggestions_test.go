@@ -24,10 +24,11 @@ func TestSuggestions(t *testing.T) {
 		},
 		Suggested: &audit.Suggested{Hosts: []string{"example.com", "www.example.com"}, Software: []string{"MediaWiki"}, Whole: cost.Sum{Requests: 5000, Octets: 9000, Seconds: 300}, Together: saved},
 	}
+	r.Suggestions[2].InsteadOf = []int{2, 4}
 	const why = ". Saves 1,200 requests, 5.0 kB, 60 s (25 %). Sure: high, by 1,000 addresses.\n"
 	const want = `# Suggestions of caddy robots audit. Nothing was changed.
 # Software: MediaWiki.
-# All requests: 5,000 requests, 9.0 kB, 5 min. All suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
+# All requests: 5,000 requests, 9.0 kB, 5 min. The suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
 # Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.
 
 example.com, www.example.com {
@@ -49,6 +50,7 @@ example.com, www.example.com {
 # Add the lines below at the end of robots.txt, each without its first octet:
 #
 ## 3` + why + `## It helps \x1b.
+## Use it instead of 2, 4: a policy does not deny a crawler that has a group of its own.
 #User-agent: GPTBot
 #Disallow: /b
 `
