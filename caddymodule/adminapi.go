@@ -18,21 +18,21 @@ func init() {
 const adminPrefix = "/robots/"
 
 // AdminAPI adds the status and the controls of the robots app to Caddy's admin
-// endpoint. It needs no configuration. All answers are JSON. The routes, with
-// their parameters:
+// endpoint. It needs no configuration. All answers are JSON; the types of the package
+// statusapi describe them. The routes, with their parameters:
 //
-//	GET  /robots/               a summary: span=hour|day|month
-//	GET  /robots/origins       each robots.txt in force: id, text, broken, grace, offset, limit
+//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, rows, name
 //	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
-//	GET  /robots/lines          the lines that decided: policy, offset, limit
-//	GET  /robots/recent         the last refused requests: after, limit
-//	GET  /robots/suspects       clients that behave like robots: offset, limit
-//	GET  /robots/budgets        the budgets of a crawler: crawler (required), offset, limit
+//	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
+//	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit
+//	GET  /robots/recent         the last refused requests, at most 1,000: after, limit
+//	GET  /robots/suspects       clients with a browser's User-Agent that behave like robots: offset, limit
+//	GET  /robots/budgets        the limits of a crawler, and what it has used of them: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
-//	GET  /robots/health         problems, with advice
-//	POST /robots/refresh        reads robots.txt files again: id, grace=off, accept=on
-//	POST /robots/budgets/reset  resets the budgets of a crawler: crawler (required), policy
-//	POST /robots/mode           sets the mode: mode=enforce|monitor|configured (required)
+//	GET  /robots/health         problems with advice, and the state of fleet, lists, DNS and memory
+//	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
+//	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
+//	POST /robots/mode           sets the mode until the next load: mode=enforce|monitor|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
 // (Caddy provisions AdminAPI before all apps, and goes on using it if a new

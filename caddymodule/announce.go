@@ -23,7 +23,7 @@ const (
 	newsEvery = 5 * time.Second
 	// newsPause is the time between two looks, as a multiple of the first one's:
 	// after a start, the files of many sites change one after another.
-	newsPause = 20
+	newsPause = 100
 	// newsBegin is the time between two looks whether Caddy has started.
 	newsBegin = 20 * time.Millisecond
 	// newsPatience is how long Stop waits for the handlers of an event, because a

@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -166,6 +167,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 	}
 	if custom := h.answers[d.Reason]; custom != nil {
 		return custom.send(w, r, d)
+	}
+	if forwarded.IsAnswer(w) {
+		return a.send(w, r) // an error route would give a proxy another status
 	}
 	if err := errorFor(r, a); err != nil {
 		return err

@@ -66,9 +66,9 @@ type App struct {
 	storage    func(caddy.Context) certmagic.Storage
 	changed    chan struct{} // has a value after a robots.txt has changed
 
-	// policyWanted is set if a matcher needs the policy of every request, also
+	// rulesWanted is set if a matcher needs the rules in force of every request, even
 	// of people's.
-	policyWanted atomic.Bool
+	rulesWanted atomic.Bool
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
@@ -85,7 +85,7 @@ type App struct {
 	visitors     *suspicion.Visitors      // nil without suspects
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
-	watcher      *filewatch.Watcher       // nil until Start
+	watcher      *filewatch.Watcher       // of all configurations
 	hung         bool                     // a file took longer than fileLimit while the handlers were provisioned
 	starts       []func()                 // called by Start
 	stops        []func()                 // called by Stop, from the last to the first
@@ -131,6 +131,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
+	a.watcher = pooled(a, "watcher", filewatch.New)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()
 	a.own = siteread.New(ctx, a.names, &a.links)
@@ -146,12 +147,8 @@ func (a *App) Start() error {
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
-	watcher, err := filewatch.New()
-	if err != nil {
-		a.log.Error("files can't be watched for changes: robots.txt files are read again only at each refresh", zap.Error(err))
-	}
 	a.mu.Lock()
-	a.watcher, a.started = watcher, true
+	a.started = true
 	starts := a.starts
 	a.starts = nil
 	a.mu.Unlock()
@@ -166,17 +163,14 @@ func (a *App) Start() error {
 // Stop ends the work that Start began, and writes the counters to their file.
 func (a *App) Stop() error {
 	a.mu.Lock()
-	watcher, stops := a.watcher, a.stops
-	a.watcher, a.stops = nil, nil
+	stops := a.stops
+	a.stops = nil
 	a.mu.Unlock()
 	for _, stop := range slices.Backward(stops) {
 		stop()
 	}
 	a.counters.SaveFile()
-	if watcher == nil {
-		return nil
-	}
-	return watcher.Close()
+	return nil
 }
 
 // Cleanup releases the app's shared values. Caddy also calls it if Provision
@@ -246,19 +240,12 @@ func (a *App) background(run func(context.Context)) {
 	a.onStop(func() { stop(); ended.Wait() })
 }
 
-// watch calls changed when a file may have changed, until stop is called. It
-// may only be called after Start. An error is logged; the file is then read
-// again only at each refresh.
+// watch calls changed when a file may have changed, until stop is called. An error
+// is logged when the app starts; the file is then read again only at each refresh.
 func (a *App) watch(path string, changed func()) (stop func()) {
-	a.mu.Lock()
-	watcher := a.watcher
-	a.mu.Unlock()
-	if watcher == nil {
-		return func() {}
-	}
-	stop, err := watcher.Watch(path, changed)
+	stop, err := a.watcher.Watch(path, changed)
 	if err != nil {
-		a.log.Error("a file can't be watched for changes", zap.String("file", path), zap.Error(err))
+		a.onStart(func() { a.log.Error("a file can't be watched for changes", zap.String("file", path), zap.Error(err)) })
 		return func() {}
 	}
 	return stop

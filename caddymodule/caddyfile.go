@@ -37,7 +37,12 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		on_error       last_good | deny
 //		max_origins    <number>
 //		publish        [on|off]
-//		mode           enforce | monitor
+//		mode           enforce [{
+//			guard
+//		}]
+//		mode           monitor [{
+//			enforce <purposes and crawlers...>
+//		}]
 //		dialect        rfc9309 | 1994 | 1996
 //		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
@@ -46,12 +51,13 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		user_triggered [on|off]
 //		strict         [on|off]
 //		forwarded_host [on|off]
+//		forwarded_request off | x_forwarded | x_original
 //		crawler <name> {
 //			user_agents <tokens...>
 //			robots      <tokens...>
 //			operator    <name>
 //			purpose     <purposes...>
-//			class       crawler | user-triggered | scraper | webhook | library
+//			class       crawler | user-triggered | scraper | webhook | probe | program | library
 //			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
@@ -69,7 +75,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		}
 //		grace          off | search | all
 //		answer         <verdict> <status> [<text>] | redir <url> | abort
-//		paths          ignore_case | strip_params | decode_twice ...
+//		paths          [ignore_case] [strip_params] [decode_twice]
 //		crawl_delay {
 //			max   <duration>
 //			wait  <duration>
@@ -86,6 +92,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			include      <purposes and crawlers...>
 //		}
 //		fleet <url> {
+//			ca_file   <path>
 //			instances <number>
 //			prefix    <text>
 //			deadline  <duration>
@@ -115,7 +122,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //
 // For answer, exempt, fleet, limit, paths, policy, registry, shed, suspects, verify and
 // x_robots_tag, the only value off means that the handler does not use the
-// default of the global option.
+// default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 
 // parse is UnmarshalCaddyfile with the defaults of the global option.

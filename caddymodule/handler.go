@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -30,7 +31,7 @@ func init() {
 // to responses.
 //
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
-// person's and is not refused, whatever `User-agent: *` says. There are three
+// person's and is not refused, whatever the group for `*` says. There are three
 // exceptions: the User-Agent has a further word that a group of robots.txt
 // names, the signature of a crawler (see `verify`) is valid, or `suspects` with
 // `action bind` refuses the request. The handler is not access control: a
@@ -45,20 +46,20 @@ func init() {
 //
 // Placeholder | Description
 // ------------|------------
-// `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
-// `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, scraper, webhook, program, library or person
-// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: only the form of its User-Agent shows it, such as a program's name alone, the name of an HTTP library, or no User-Agent. Empty for a person
-// `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
-// `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
-// `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, limit, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect, shed (the server is busy) or person
-// `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
-// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration), limit (a limit in the configuration), or shed
+// `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent, such as `GPTBot`
+// `{http.robots.class}` | The class of the client: `crawler`, `named`, `self-declared`, `user-triggered`, `scraper`, `webhook`, `probe`, `program`, `library` or `person`
+// `{http.robots.evidence}` | How the client was identified: by a `token` of the registry or of robots.txt, by its own `declaration` that it is a robot, or only by the `form` of its User-Agent, such as a program's name alone. Empty for a person
+// `{http.robots.purpose}` | What the crawler's operator mainly uses the pages for, such as `ai-training`
+// `{http.robots.verified}` | The result of `verify`: `verified`, `impostor`, `unverified`, or `none` if the claim can't be checked
+// `{http.robots.action}` | `pass`, `deny` or `throttle`; in monitor mode `would_deny` or `would_throttle`
+// `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
+// `{http.robots.group}` | The product token of the group of robots.txt that applies
+// `{http.robots.rule}` | The line that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
+// `{http.robots.line}` | Its number: in the site's robots.txt for the layer `file`, otherwise in the configuration. 0 if no line decided
+// `{http.robots.layer}` | Where the line is: `file` (the site's own file), `policy`, `hidden`, `limit` or `shed` (of the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
-// `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty
-// `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer file, otherwise in the configuration. 0 if no line decided
-// `{http.robots.verified}` | The result of `verify`: verified, impostor, unverified, or none if the claim can't be checked
-// `{http.robots.suspect}` | The signals of a suspect, separated by commas, such as trap,pace. Empty for all other clients
+// `{http.robots.grace_ends}` | For the reason `grace`, when grace ends at the latest, such as `2026-11-22T15:04:05Z`. Otherwise empty
+// `{http.robots.suspect}` | The signals of a suspect, such as `trap,pace`. Empty for all other clients
 // `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
 type Handler struct {
 	config.Settings
@@ -70,6 +71,7 @@ type Handler struct {
 
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
+	changed   atomic.Bool                 // the source file may have changed since it is watched
 	server    atomic.Pointer[serverSites] // of the server of the latest request
 	app       *App
 	source    enforce.Source
@@ -81,7 +83,8 @@ type Handler struct {
 	sourceID  uint64          // from Source.id
 	fields    response.Fields // of the responses
 	answers   customAnswers
-	usage     []string // the Content-Usage field of the policy; nil without one
+	forwarded *forwarded.Reader // nil without forwarded_request
+	usage     []string          // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
 }
@@ -105,6 +108,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 			return h.publish(w, r, rules)
 		}
 		return next.ServeHTTP(w, r)
+	}
+	if h.forwarded != nil {
+		if w, r, next = h.readForwarded(w, r, next); r == nil {
+			return nil
+		}
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
@@ -132,7 +140,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		}
 		return h.refuse(w, r, d)
 	}
-	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
+	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet && !forwarded.IsAnswer(w) {
 		read := response.NewReadWriter(w)
 		err := h.respond(read, r, next, x)
 		if err == nil && read.Read(r) {
@@ -149,7 +157,7 @@ func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if x.load != nil {
 		w = x.head.Watch(w, x)
 	}
-	if h.publishes(x) {
+	if h.publishes(x) && !forwarded.IsAnswer(w) {
 		return h.publish(w, r, d.Rules)
 	}
 	if h.usage != nil && !d.Monitored {

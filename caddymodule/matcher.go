@@ -29,53 +29,48 @@ func init() {
 
 // MatchRobots matches requests of crawlers by their name, purpose, class,
 // operator or verification. Without any field it matches all requests of
-// crawlers. Otherwise every given field must match, and a list matches if one of
-// its values does.
+// crawlers: of every client that is not a person, so also of HTTP libraries such as
+// curl, of programs, probes and webhooks. Otherwise every given field must match, and a
+// list matches if one of its values does.
 //
 // Behind a robots handler the matcher uses the result of that handler. Elsewhere
 // it looks the User-Agent up in the built-in registry, the list of known crawlers
 // that comes with the plugin.
 type MatchRobots struct {
-	// Names of crawlers in the registry, or their tokens, such as `Googlebot`.
+	// Crawlers with one of these names or tokens in the registry, such as `Googlebot`.
 	// Upper and lower case are the same.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// Purposes of crawlers: `search`, `ai-training`, `ai-search`, `seo`,
-	// `archive`, …, or one that the configuration of a robots handler defines.
+	// Crawlers with one of these purposes, main or not, such as `search`, `ai-training`
+	// or `seo`, or one that the configuration of a robots handler defines. Crawlers of
+	// search engines match only `search`.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// Classes of crawlers: `crawler` (in the registry), `named` (only robots.txt
-	// names it), `self-declared` (its User-Agent says that it is a robot),
-	// `user-triggered`, `scraper`, `webhook`, `program` (it sends only a name) or
-	// `library`.
+	// Clients of one of these classes: `crawler`, `named`, `self-declared`,
+	// `user-triggered`, `scraper`, `webhook`, `probe`, `program` or `library`.
 	Class []string `json:"class,omitempty"`
 
-	// Operators of crawlers, as the registry names them. Upper and lower case
-	// are the same.
+	// Crawlers of these operators, as the registry names them. Upper and lower case are
+	// the same.
 	Operator []string `json:"operator,omitempty"`
 
-	// Match only crawlers that a robots handler with `verify` has verified.
-	// Without such a handler before it, it matches nothing. Default: false.
+	// Crawlers that a robots handler with `verify` has verified.
 	Verified bool `json:"verified,omitempty"`
 
-	// Match only clients that a robots handler with `verify` found to be
-	// impostors. With `impostors deny` such requests only reach error routes.
-	// Default: false.
+	// Clients that a robots handler with `verify` found to be impostors. With
+	// `impostors deny`, only error routes get their requests.
 	Impostor bool `json:"impostor,omitempty"`
 
-	// Match only requests, also of people, for URLs that robots.txt disallows
-	// in the group for `*`. Without a robots handler before it, it matches
-	// nothing. Default: false.
+	// Requests, of people too, for URLs that robots.txt disallows in the group for `*`.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Match only suspects: clients that send a browser's User-Agent and behave
-	// like robots, as a robots handler with `suspects` found before. It can be
-	// combined with `disallowed` and `busy` only. Default: false.
+	// Suspects: clients that send a browser's User-Agent and behave like robots, as a
+	// robots handler with `suspects` found. It can be combined with `disallowed` and
+	// `busy` only.
 	Suspect bool `json:"suspect,omitempty"`
 
-	// Match only requests, also of people, that come while the server is busy, as
-	// a robots handler with `shed` found before, also in monitor mode. Default:
-	// false.
+	// Requests, of people too, that come while the server is busy, as a robots handler
+	// with `shed` found, in monitor mode too.
 	Busy bool `json:"busy,omitempty"`
 
 	base  *crawler.Matcher
@@ -170,7 +165,7 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		if err != nil {
 			return err
 		}
-		app.(*App).policyWanted.Store(true)
+		app.(*App).rulesWanted.Store(true)
 	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
@@ -215,8 +210,8 @@ var classNames = func() (names []string) {
 // MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Disallowed {
-		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Rules)
-		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
+		rules, _ := caddyhttp.GetVar(r.Context(), rulesVar).(*enforce.Rules)
+		if rules == nil || !rules.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,16 +15,22 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
 // placed is a robots handler of a server that is being provisioned, as in JSON.
 type placed struct {
-	config.Settings
-	Off []string `json:"off"`
+	*checked
+	route  *routes.Route
+	advice string // what to write instead of this handler, which rewrites the URI and is no robots handler
+}
 
-	route    *routes.Route
-	identity string // the settings that differences compares, and Off
+// checked are settings of a handler that are checked.
+type checked struct {
+	config.Settings
+	Off      []string `json:"off"`
+	identity string   // what checkLater compares, in JSON
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -34,35 +41,61 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
 		return nil
 	}
-	var before []*placed
+	var before [][]*placed // with the same identity
+	none, known := new(checked), make(map[string]*checked)
 	for route, object := range routes.WalkServer(server) {
-		p := &placed{route: route}
-		if object["handler"] != "robots" || routes.Decode(object, p) != nil {
-			continue // a handler that can't be decoded is an error of its own
+		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
+		if object["handler"] == "robots" {
+			p.checked = h.app.checkedOf(object, known)
 		}
-		p.AddDefaults(h.app.Defaults, p.Off)
+		if p.checked == nil || p.checked == none && p.advice == "" {
+			continue // an error of its own, or no robots handler
+		}
 		if err := p.check(); err != nil {
 			return err
 		}
 		if p.publishes() && route.IsApart() {
 			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: without it, the policy is not in force", zap.String("handler", p.name()))
 		}
-		if !route.IsReached() {
+		if p.advice == "" && !route.IsReached() {
 			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
 		}
-		identity, _ := json.Marshal([]any{p.Crawlers, p.Registry, p.Verify, p.Off})
-		p.identity = string(identity)
-		for _, first := range before {
-			if first.identity == p.identity {
-				continue // without differences
-			}
+		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
+			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403", zap.String("handler", p.name()))
+		}
+		same := slices.IndexFunc(before, func(list []*placed) bool { return list[0].identity == p.identity && list[0].advice == p.advice })
+		if same < 0 {
+			same, before = len(before), append(before, nil)
+		}
+		for _, first := range slices.Concat(slices.Delete(slices.Clone(before), same, same+1)...) { // the same do not differ
 			if err := first.checkLater(p, h.log); err != nil {
 				return err
 			}
 		}
-		before = append(before, p)
+		before[same] = append(before[same], p)
 	}
 	return nil
+}
+
+// checkedOf returns the settings of a robots handler that are checked, with those
+// of the global option; nil if they can't be decoded. known has those of others.
+func (a *App) checkedOf(object map[string]any, known map[string]*checked) *checked {
+	settings := maps.Clone(object)
+	maps.DeleteFunc(settings, func(name string, _ any) bool {
+		return !slices.Contains([]string{"crawlers", "forwarded_request", "mode", "off", "policy", "registry", "verify"}, name)
+	})
+	text, _ := json.Marshal(settings)
+	c := known[string(text)]
+	if c != nil {
+		return c
+	}
+	if c = new(checked); json.Unmarshal(text, c) != nil {
+		return nil
+	}
+	c.AddDefaults(a.Defaults, c.Off)
+	identity, _ := json.Marshal([]any{c.Crawlers, c.Registry, c.Verify, c.Off})
+	c.identity, known[string(text)] = string(identity), c
+	return c
 }
 
 // publishes reports whether the handler publishes a policy, if requests for
@@ -84,7 +117,17 @@ func (p *placed) check() error {
 
 // checkLater returns an error if requests that reach the handler p can reach the
 // handler later too, and the two would identify or verify their client differently.
+// It warns if one of them is a robots handler, and the other one rewrites the URI.
 func (p *placed) checkLater(later *placed, log *zap.Logger) error {
+	if robots, advice := p, later.advice; advice+p.advice != "" {
+		if advice == "" {
+			robots, advice = later, p.advice
+		}
+		if robots.advice == "" && !robots.IsForwarded() && routes.Meet(p.route, later.route) != routes.Never {
+			log.Warn("a rewrite does not change what this robots handler judges", zap.String("handler", robots.name()), zap.String("what", advice))
+		}
+		return nil
+	}
 	differ := p.differences(later)
 	if differ == nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
@@ -47,6 +48,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
 	}
 	h.sourceID = h.Source.ID()
 	h.answers = newCustomAnswers(h.Answers)
+	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)
 	h.provisionShed()
 	var table *headers.Table
 	if h.XRobotsTag != nil {
@@ -58,8 +60,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
 	return h.provisionEngine(ctx)
 }
 
-// provisionEngine makes the engine. When the app starts, it begins to watch a
-// source file.
+// provisionEngine makes the engine.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if h.source, err = h.newSource(); err != nil {
 		return err
@@ -75,6 +76,10 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 			return err
 		}
 	}
+	if f, ok := h.source.(enforce.File); ok { // before it is read, so that no change is missed
+		stop := h.app.watch(f.Path, h.fileChanged)
+		h.cleanup = append(h.cleanup, func() error { stop(); return nil })
+	}
 	if err := h.provisionRegistry(ctx); err != nil {
 		return err
 	}
@@ -83,13 +88,6 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	}
 	if err := h.provisionSuspects(ctx); err != nil {
 		return err
-	}
-	if f, ok := h.source.(enforce.File); ok {
-		h.app.onStart(func() {
-			stop := h.app.watch(f.Path, h.reread)
-			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-			h.reread() // the file may have changed before it was watched
-		})
 	}
 	return nil
 }
@@ -230,9 +228,13 @@ func (h *Handler) logOverrides(file *registry.File) {
 	}
 }
 
-// reread starts another read of the source.
-func (h *Handler) reread() {
-	h.running.Load().Origins().Refetch(&enforce.Request{Time: clock.Now()})
+// fileChanged reads the source file again, also if it changed while it was read for
+// the first time.
+func (h *Handler) fileChanged() {
+	h.changed.Store(true)
+	if current := h.running.Load(); current != nil {
+		current.Origins().Refetch(&enforce.Request{Time: clock.Now()})
+	}
 }
 
 // running holds the engine and the counters for one registry. It is replaced as
@@ -310,7 +312,9 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		}
 	}
 	current := h.newRunning(engine, checker, observer, live.Mode{Monitor: rules.Monitor, Except: rules.Except})
-	h.running.Store(current)
+	if h.running.Store(current); h.changed.Load() {
+		h.fileChanged()
+	}
 	h.app.onStart(func() { h.running.Load().Origins().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.app.add(h)

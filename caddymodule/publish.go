@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	errNoSource = errors.New("the source of robots.txt can't be read")
+	errNoSource = errors.New("the source of robots.txt can't be fetched")
 	errNoRobots = errors.New("the source has no robots.txt")
 )
 
 // publishes reports whether the handler itself answers a request for
-// /robots.txt: if publish is on, or if a managed policy is merged into the file.
+// /robots.txt: if publish is on, or if a policy is merged into the file.
 func (h *Handler) publishes(x *exchange) bool {
 	return !x.Monitored && (config.On(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
@@ -67,7 +67,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce
 	case enforce.Missing, enforce.NotRobots, enforce.Forbidden, enforce.Redirected:
 		if !rules.Published() {
 			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
-		} // the file consists of the managed policy alone
+		} // the file consists of the policy alone
 	case enforce.Pending:
 		header.Set("Retry-After", "5")
 		return unavailable(header)
@@ -98,7 +98,7 @@ func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
 		h.usage = []string{usage}
 	}
 	for _, b := range lines.Beyond() {
-		h.log.Info("policy: a preset can't prevent this use", zap.String("what", b))
+		h.log.Info("a preset of the policy can't prevent this use", zap.String("what", b))
 	}
 	return nil
 }

@@ -26,9 +26,9 @@ const placeholderPrefix = "http.robots."
 // recordVar is the name of the request variable that holds the record.
 const recordVar = "caddy_robots.record"
 
-// policyVar is the name of the request variable that holds the policy, where a
+// rulesVar is the name of the request variable that holds the rules in force, where a
 // matcher needs it.
-const policyVar = "caddy_robots.policy"
+const rulesVar = "caddy_robots.rules"
 
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
 // the matcher, metrics and log lines are made from it. It lives as long as the
@@ -52,8 +52,8 @@ var person, observedPerson = new(record), &record{standing: suspicion.Standing{C
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
 func (h *Handler) record(x *exchange, current *running) {
-	if h.app.policyWanted.Load() {
-		x.set(policyVar, x.Rules)
+	if h.app.rulesWanted.Load() {
+		x.set(rulesVar, x.Rules)
 	}
 	if x.Reason == enforce.Person && !x.visit.Suspect {
 		h.recordPerson(x)

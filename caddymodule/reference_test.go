@@ -1,89 +1,170 @@
 package caddymodule
 
 import (
+	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/metrics-and-logs.md names each placeholder, each form of the matcher and
-// each metric, and the metrics in the pages exist.
+var update = flag.Bool("update", false, "write the generated parts of pages in docs")
+
+// The tables of docs/metrics-and-logs.md are made from the code.
 func TestMetricsReference(t *testing.T) {
-	page := readPage(t, "metrics-and-logs.md")
-	for _, name := range append(placeholders, trapPlaceholder) {
-		if !strings.Contains(page, "`{"+placeholderPrefix+name+"}`") {
-			t.Errorf("no row describes the placeholder %s", name)
+	comments := pages.Comments{}
+	for _, folder := range []string{"internal/live", "."} {
+		comments.Read(t, folder)
+	}
+	tables := map[string]func() string{
+		"placeholders": func() string { return placeholderList(t, comments["Handler"]) },
+		"reasons":      func() string { return reasonTable(t) },
+		"matchers":     func() string { return matcherList(t, comments) },
+		"metrics":      func() string { return metricList(t) },
+		"log":          func() string { return messageLists(t) },
+		"accidents":    func() string { return accidentList(t, comments) },
+		"events":       func() string { return eventList(t, comments) },
+	}
+	used := make(map[string]bool)
+	pages.Check(t, "../docs/metrics-and-logs.md", *update, func(words []string) string {
+		used[words[0]] = true
+		return tables[words[0]]()
+	})
+	for name := range tables {
+		if !used[name] {
+			t.Errorf("the page has no part %s", name)
 		}
 	}
-	for _, name := range strings.FieldsFunc(matcherFields, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if name != "or" && !strings.Contains(page, "`robots "+name) {
-			t.Errorf("no row describes the matcher robots %s", name)
+}
+
+// table returns a table with these columns.
+func table(columns string, rows ...string) string {
+	return "| " + columns + " |\n" + strings.Repeat("|---", strings.Count(columns, "|")+1) + "|\n" + strings.Join(rows, "\n")
+}
+
+// placeholderList has the rows of the table in the comment of the handler, which Caddy's site
+// shows too. Each placeholder needs a row.
+func placeholderList(t *testing.T, comment string) string {
+	rows := regexp.MustCompile("(?m)^(`\\{http\\.robots\\.(\\w+)\\}`) \\| (.*)").FindAllStringSubmatch(comment, -1)
+	var lines, names []string
+	for _, row := range rows {
+		lines, names = append(lines, "- "+row[1]+": "+row[3]), append(names, row[2])
+	}
+	want := append(slices.Clone(placeholders), trapPlaceholder)
+	slices.Sort(want)
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("the comment of Handler describes %s, and the placeholders are %s", names, want)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// constants returns the line comments of the constants of a type that begin with iota,
+// in their order. The setting stands for the Go name.
+func constants(t *testing.T, file, first string) (comments []string) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(source), "\n\t"+first+" ")
+	block, _, _ = strings.Cut(block, "\n)")
+	for line := range strings.Lines(block) {
+		if _, comment, ok := strings.Cut(strings.TrimSpace(line), "// "); ok {
+			comments = append(comments, strings.Replace(comment, "DenyFailed (`on_error deny`)", "`on_error deny`", 1))
 		}
 	}
-	pages := page + readPage(t, "suspects.md") + readPage(t, "verification.md")
-	described := make(map[string]bool)
-	for _, row := range regexp.MustCompile(`(?m)^\|.*`).FindAllString(pages, -1) {
-		for _, name := range regexp.MustCompile(`caddy_robots_\w+`).FindAllString(row, -1) {
-			described[name] = true
+	return comments
+}
+
+func reasonTable(t *testing.T) string {
+	comments := constants(t, "../enforce/decision.go", "Person")
+	if len(comments) != enforce.Reasons {
+		t.Fatalf("%d reasons have comments, of %d", len(comments), enforce.Reasons)
+	}
+	var rows []string
+	for i, comment := range comments {
+		action, meaning, _ := strings.Cut(comment, ": ")
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", enforce.Reason(i), strings.ToLower(action), meaning))
+	}
+	slices.Sort(rows)
+	return table("reason | action | meaning", rows...)
+}
+
+// docs/sources.md says what each state of a robots.txt means.
+func TestStatesOfSources(t *testing.T) {
+	page, err := os.ReadFile("../docs/sources.md")
+	for o := enforce.Loaded; o <= enforce.Pending; o++ {
+		if !strings.Contains(string(page), fmt.Sprintf("`%s`", o)) {
+			t.Errorf("the page does not have %s: %v", o, err)
 		}
 	}
-	exist := make(map[string]bool)
+}
+
+// matcherList has the forms of the matcher, by the comments of its fields.
+func matcherList(t *testing.T, comments pages.Comments) string {
+	about, _ := pages.Prose(comments["MatchRobots"])
+	_, all, _ := strings.Cut(about[0], "Without any field it matches ")
+	all, _, _ = strings.Cut(all, ". ")
+	rows := []string{"- `robots`: " + all}
+	m := new(MatchRobots)
+	for f := range reflect.TypeFor[MatchRobots]().Fields() {
+		name := strings.ToLower(f.Name)
+		form := name
+		switch {
+		case !f.IsExported():
+			continue
+		case m.fields()[name] != nil:
+			form += " NAME…"
+		case m.flags()[name] == nil:
+			t.Errorf("the Caddyfile has no %s", name)
+		}
+		rows = append(rows, fmt.Sprintf("- `robots %s`: %s", form, pages.Cell(comments["MatchRobots."+f.Name])))
+	}
+	return strings.Join(rows, "\n")
+}
+
+func metricList(t *testing.T) string {
 	registry, descriptions := prometheus.NewRegistry(), make(chan *prometheus.Desc, 100)
 	if err := metrics.Register(registry); err != nil {
 		t.Fatal(err)
 	}
 	registry.Describe(descriptions)
 	close(descriptions)
+	parts := regexp.MustCompile(`fqName: "(\w+)", help: "(.*?)", unit: .*constLabels: \{(\w*).*?\}, variableLabels: \{(.*?)\}`)
+	var rows []string
 	for d := range descriptions {
-		name := regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1]
-		exist[name] = true
-		if !described[name] {
-			t.Errorf("no page describes the metric %s", name)
+		p := parts.FindStringSubmatch(d.String())
+		labels := p[3] + p[4]
+		if labels != "" {
+			labels = "{" + labels + "}"
 		}
+		rows = append(rows, fmt.Sprintf("- `%s%s`: %s", p[1], labels, p[2]))
 	}
-	for name := range described {
-		if !exist[name] {
-			t.Errorf("a page describes the metric %s, which does not exist", name)
-		}
-	}
+	slices.Sort(rows)
+	return strings.Join(rows, "\n")
 }
 
-// docs/metrics-and-logs.md has each reason, each outcome of a read and each message
-// about a refusal.
-func TestReasonsReference(t *testing.T) {
-	page := readPage(t, "metrics-and-logs.md")
-	_, reasons, _ := strings.Cut(page, "\n## Reasons\n")
-	reasons, _, _ = strings.Cut(reasons, "\n## ")
-	for r := range enforce.Reason(enforce.Reasons) {
-		if !strings.Contains(reasons, "\n| `"+r.String()+"` | `") {
-			t.Errorf("no row describes the reason %s", r)
-		}
-	}
-	if n, want := strings.Count(reasons, "\n| `"), enforce.Reasons; n != want {
-		t.Errorf("the table has %d reasons, want %d", n, want)
-	}
-	_, reads, _ := strings.Cut(page, "\n### Reads of robots.txt\n")
-	for o := enforce.Loaded; o <= enforce.Pending; o++ {
-		if !strings.Contains(reads, "\n| `"+o.String()+"` | ") {
-			t.Errorf("no row describes the outcome %s", o)
-		}
-	}
-}
+// logLine matches a call that writes a log line, and an assignment of a message that
+// outcomes.write logs at the level info.
+var logLine = regexp.MustCompile(`(?:\b(?:[lL]og|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`)
 
-// docs/metrics-and-logs.md has each log message above the level debug, with its
-// level.
-func TestLogReference(t *testing.T) {
-	type line struct{ level, message string }
-	var written []line
+// messageLists has the log messages above the level debug, without the explanation after
+// a colon.
+func messageLists(t *testing.T) string {
 	files, _ := filepath.Glob("*.go")
 	rooms, _ := filepath.Glob("internal/*/*.go")
+	found := map[string]map[string]bool{"Info": {}, "Warn": {}, "Error": {}}
 	for _, name := range append(files, rooms...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -92,50 +173,127 @@ func TestLogReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?:\b(?:log|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`).FindAllSubmatch(source, -1) {
-			level := strings.ToLower(string(m[1]) + string(m[2]))
-			if string(m[3]) != "" {
-				level = "info" // outcomes.write logs the message in a variable
+		for _, m := range logLine.FindAllStringSubmatch(string(source), -1) {
+			level, message := m[1]+m[2], m[4]
+			if m[3] != "" {
+				level = "Info"
 			}
-			written = append(written, line{level, string(m[4])})
-		}
-	}
-	if len(written) < 40 {
-		t.Fatalf("only %d messages were found", len(written))
-	}
-	_, table, _ := strings.Cut(readPage(t, "metrics-and-logs.md"), "\n## Log\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	used := make(map[*regexp.Regexp]bool)
-	rows := make(map[string][]*regexp.Regexp) // by level
-	for _, row := range regexp.MustCompile(`(?m)^\| (info|warn|error) \| ([^|]*) \|`).FindAllStringSubmatch(table, -1) {
-		for _, message := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
-			pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(message[1]), "…", ".*") + "$")
-			rows[row[1]], used[pattern] = append(rows[row[1]], pattern), false
-		}
-	}
-	for _, l := range written {
-		found := false
-		for _, pattern := range rows[l.level] {
-			if pattern.MatchString(l.message) {
-				found, used[pattern] = true, true
+			if what, rest, cut := strings.Cut(message, ": "); cut && (rest == "" || strings.Contains(what, " ")) {
+				message = what + ": …"
 			}
-		}
-		if !found {
-			t.Errorf("no row describes the message %q of level %s", l.message, l.level)
+			found[level][message] = true
 		}
 	}
-	for pattern, ok := range used {
-		if !ok {
-			t.Errorf("no log line has the message %s", pattern)
+	var text strings.Builder
+	n := 0
+	for _, level := range []string{"Error", "Warn", "Info"} {
+		fmt.Fprintf(&text, "Level `%s`:\n\n```text\n", strings.ToLower(level))
+		for _, message := range slices.Sorted(maps.Keys(found[level])) {
+			text.WriteString(message + "\n")
+			n++
 		}
+		text.WriteString("```\n\n")
 	}
+	if n < 50 {
+		t.Errorf("only %d messages were found", n)
+	}
+	return text.String()
 }
 
-func readPage(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile("../docs/" + name)
+func accidentList(t *testing.T, comments pages.Comments) string {
+	kinds := map[string]string{"RulesLost": live.RulesLost, "SearchShutOut": live.SearchShutOut, "SearchRefused": live.SearchRefused,
+		"Flood": live.Flood, "GuardActed": live.GuardActed, "Shedding": live.Shedding}
+	var rows []string
+	for name, kind := range kinds {
+		if comments[name] == "" {
+			t.Errorf("the kind %s has no comment", kind)
+		}
+		rows = append(rows, fmt.Sprintf("- `%s`: %s", kind, pages.Cell(comments[name])))
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, "\n")
+}
+
+// eventList has the data of events, by the comments of the fields of the news.
+func eventList(t *testing.T, comments pages.Comments) string {
+	var rows []string
+	for _, name := range []string{"News.State", "Accident.Site", "Accident.Crawler", "Accident.Cause", "Accident.Line", "Accident.Before", "Accident.Now", "Accident.Since"} {
+		if comments[name] == "" {
+			t.Errorf("%s has no comment", name)
+		}
+		_, field, _ := strings.Cut(strings.ToLower(name), ".")
+		rows = append(rows, fmt.Sprintf("- `%s`: %s", field, pages.Cell(comments[name])))
+	}
+	return strings.Join(rows, "\n")
+}
+
+// docs/admin-api.md has the routes of the admin API and their parameters, by the comment
+// of AdminAPI. These are the parameters that the routes read.
+func TestAdminAPIReference(t *testing.T) {
+	comments := pages.Comments{}
+	comments.Read(t, ".")
+	source, err := os.ReadFile("internal/statusapi/handler.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	read := make(map[string][]string) // parameters by route
+	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-z/]*)": +(?:Get|post)\((.*?)\),$`).FindAllStringSubmatch(string(source), -1) {
+		for _, param := range regexp.MustCompile(`\b(pages)\b|\.(Span)\(|\("(\w+)"`).FindAllStringSubmatch(m[2], -1) {
+			name := strings.ToLower(param[1] + param[2] + param[3])
+			read[m[1]] = append(read[m[1]], strings.Split(strings.Replace(name, "pages", "offset limit", 1), " ")...)
+		}
+		read[m[1]] = slices.Sorted(slices.Values(read[m[1]]))
+	}
+	routes := regexp.MustCompile(`(?m)^\t(GET|POST) +/robots/(\S*) +([^:\n]*)(?:: (.*))?$`).FindAllStringSubmatch(comments["AdminAPI"], -1)
+	if len(routes) != len(read) {
+		t.Errorf("the comment of AdminAPI has %d routes, of %d", len(routes), len(read))
+	}
+	pages.Check(t, "../docs/admin-api.md", *update, func([]string) string {
+		var rows []string
+		for _, m := range routes {
+			var params []string
+			for _, param := range regexp.MustCompile(`(\w+)(?:=\S+)?(?: \(required\))?(?:, |$)`).FindAllStringSubmatch(m[4], -1) {
+				params = append(params, param[1])
+			}
+			if slices.Sort(params); !slices.Equal(params, read[m[2]]) {
+				t.Errorf("/robots/%s: the comment has the parameters %s, and the route reads %s", m[2], params, read[m[2]])
+			}
+			rows = append(rows, fmt.Sprintf("| `%s /robots/%s` | %s | %s |", m[1], m[2], m[3], strings.ReplaceAll(m[4], "|", `\|`)))
+		}
+		return table("request | what it answers or does | parameters", rows...)
+	})
+}
+
+// The layout in CONTRIBUTING.md has each package, and nothing that does not exist.
+func TestLayoutOfContributing(t *testing.T) {
+	page, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, layout, _ := strings.Cut(string(page), "## Layout\n\n```\n")
+	layout, _, _ = strings.Cut(layout, "```")
+	listed, room := make(map[string]bool), ""
+	for line := range strings.Lines(layout) {
+		path := strings.Fields(line)[0]
+		if strings.HasPrefix(line, "  ") {
+			path = room + "/" + path
+		} else {
+			room = path
+		}
+		if _, err := os.Stat(filepath.Join("..", path)); err != nil {
+			t.Errorf("the layout has %s: %v", path, err)
+		}
+		listed[path] = true
+	}
+	err = filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		name := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
+		if err == nil && filepath.Ext(path) == ".go" && !listed[name] && !strings.HasPrefix(name, "internal/test/") && !strings.HasPrefix(name, "bench/") {
+			listed[name] = true // said once
+			t.Errorf("the layout does not have %s", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Caddy's site finds the modules of a package in its source: each method
-// CaddyModule must return a literal with a literal ID and `new(Type)`.
+// Caddy's site finds the modules of a package in its source: the argument of
+// RegisterModule must be `new(Type)` or `Type{}`, and each method CaddyModule must
+// return a literal with a literal ID and `new(Type)`.
 func TestModulesAreFoundInTheSource(t *testing.T) {
 	names, _ := filepath.Glob("*.go")
 	var found []string
+	registered := 0
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -25,6 +27,17 @@ func TestModulesAreFoundInTheSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 && calls(call, "RegisterModule") {
+				_, literal := call.Args[0].(*ast.CompositeLit)
+				made, ok := call.Args[0].(*ast.CallExpr)
+				if !literal && (!ok || !calls(made, "new")) {
+					t.Errorf("%s: the argument of RegisterModule is neither a literal nor new(Type)", name)
+				}
+				registered++
+			}
+			return true
+		})
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Name.Name != "CaddyModule" {
@@ -38,8 +51,7 @@ func TestModulesAreFoundInTheSource(t *testing.T) {
 						id = strings.Trim(lit.Value, `"`)
 					}
 				case *ast.CallExpr:
-					fun, ok := n.Fun.(*ast.Ident)
-					isNew = isNew || ok && fun.Name == "new"
+					isNew = isNew || calls(n, "new")
 				}
 				return true
 			})
@@ -54,7 +66,18 @@ func TestModulesAreFoundInTheSource(t *testing.T) {
 			t.Errorf("the module %s is registered, and not found in the source (%s)", m, found)
 		}
 	}
-	if len(found) < 5 {
-		t.Errorf("only these modules are found: %s", found)
+	if len(found) < 5 || registered != len(found) {
+		t.Errorf("%d modules are registered, and these are found: %s", registered, found)
 	}
+}
+
+// calls reports whether a call is one of a function with that name, of any package.
+func calls(c *ast.CallExpr, name string) bool {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name == name
+	case *ast.SelectorExpr:
+		return f.Sel.Name == name
+	}
+	return false
 }

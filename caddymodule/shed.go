@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // provisionShed sets up the setting shed. The Load outlives a reload with equal
@@ -38,7 +39,7 @@ const (
 // busyVar is the name of the request variable that is set while the server is busy.
 const busyVar = "caddy_robots.busy"
 
-// enter counts a request that is let through, also one that is only monitored, as
+// enter counts a request that is let through, and one that is only monitored, as
 // in flight. If it is a robot's, and the server is busy, enter refuses it.
 func (h *Handler) enter(x *exchange) {
 	d, load := &x.Decision, h.shedLoad()
@@ -48,7 +49,7 @@ func (h *Handler) enter(x *exchange) {
 	if isRobot && d.Action == enforce.Pass {
 		if x.slot, entered = load.EnterRobot(now, rank); !entered {
 			d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
-			d.Rule, d.Version, d.Reading = nil, nil, 0
+			d.Rule, d.Version, d.Reading = robots.Rule{}, nil, 0
 			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
 		}
 	}

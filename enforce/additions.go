@@ -169,7 +169,7 @@ func (c *client) hiddenRule() *robots.Rule {
 	if verdict.Allowed {
 		return nil
 	}
-	return &settings.additions.Hidden[verdict.Line()-2]
+	return &settings.additions.Hidden[verdict.Rule().Line-2]
 }
 
 // hides reports whether hidden paths are denied to an agent. They are denied to

@@ -1,8 +1,10 @@
 package enforce
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +37,8 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 	}
 }
 
-// The estimate is within a tenth of the heap that the origins take.
+// The estimate is within a tenth of the heap that the origins take when crawlers of
+// all groups have come.
 func TestEstimateOfMemory(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -46,7 +49,7 @@ func TestEstimateOfMemory(t *testing.T) {
 		{"usual", 1000, site + "User-agent: OwnBot\nUser-agent: GPTBot\nCrawl-delay: 5\n" + manyRules("/shop%d/cart", 30) + manyRules("/*?sort%d=", 9)},
 		{"prefixes", 8, "User-agent: *\n" + manyRules("/section%d/page", 5000)},
 		{"wildcards", 8, "User-agent: *\n" + manyRules("/*part%d*end$", 5000)},
-		{"groups", 8, manyRules("/x\n\nUser-agent: bot%d\nDisallow: /y", 2000)},
+		{"groups", 8, manyRules("/x\n\nUser-agent: bot%d-$HOST\nDisallow: /y", 2000)},
 		{"Google's reading", 300, "User-agent: *\nAllow: /a/index.html\n" + manyRules("/section%d/page", 100)},
 	} {
 		var took, estimate int64
@@ -60,9 +63,16 @@ func TestEstimateOfMemory(t *testing.T) {
 			p.Origins.cfg.Fetched = func(FetchEvent) {}
 			before := heap()
 			for i := range tt.hosts {
-				p.source.set(200, fmt.Sprintf("%s# %d", tt.text, i))
+				p.source.set(200, fmt.Sprintf("%s# %d", strings.ReplaceAll(tt.text, "$HOST", strconv.Itoa(i)), i))
 				p.rulesAfterFetch(Origin{Host: fmt.Sprintf("h%d.test", i)})
 			}
+			p.All(func(_ Origin, rules *Rules) {
+				for _, file := range []*robots.File{rules.File(), cmp.Or(rules.google, rules.File())} {
+					for _, g := range file.Groups() {
+						g.Match("/")
+					}
+				}
+			})
 			took = heap() - before
 			estimate, _ = ceiling.Usage()
 			p.close()

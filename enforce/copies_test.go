@@ -27,6 +27,25 @@ func TestCopiesOutliveTheOrigins(t *testing.T) {
 	}
 }
 
+// A local source is read when the configuration is loaded. If the file is the copy,
+// nothing is new.
+func TestLoadOfTheCopy(t *testing.T) {
+	copies := NewCopies()
+	for i, tt := range []struct {
+		text string
+		want Outcome
+	}{{site, Loaded}, {site, Unchanged}, {site + "Disallow: /more/\n", Loaded}} {
+		p := newOriginsTest(t, Config{Copies: copies})
+		p.source.set(200, tt.text)
+		if rules := p.Load(t.Context()); rules == nil || string(rules.Text()) != tt.text {
+			t.Fatalf("load %d: another file is in force", i)
+		}
+		if e := p.seen.next(t); e.Outcome != tt.want || !e.Changed {
+			t.Errorf("load %d: outcome %v, changed %v", i, e.Outcome, e.Changed)
+		}
+	}
+}
+
 // After a reload, the cached copy is in force before the source answers.
 func TestCopyIsInForceBeforeTheFirstReadEnds(t *testing.T) {
 	copies := NewCopies()

@@ -27,25 +27,25 @@ func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}
 type Reason uint8
 
 const (
-	Person       Reason = iota // Pass: not a crawler, so robots.txt does not apply
-	Allowed                    // Pass: no rule disallows the path, and the request keeps to the rate limits
+	Person       Reason = iota // Pass: a browser or app: robots.txt does not apply
+	Allowed                    // Pass: no rule disallows the path, and the request keeps to the limits
 	Exempt                     // Pass: the site's operator exempted the crawler
-	ExemptPath                 // Pass: the path is exempt, so no crawler is refused there
-	Unbound                    // Pass: no group applies to this crawler
-	NoRules                    // Pass: there are no rules, because the site has no robots.txt, or none could be read
+	ExemptPath                 // Pass: the path is exempt, or /robots.txt
+	Unbound                    // Pass: no group applies to this client
+	NoRules                    // Pass: there are no rules, because the site has no robots.txt, or none could be fetched
 	Disallowed                 // Deny: a rule disallows the path
-	Impostor                   // Deny: verification showed that the client is not the crawler that it claims to be
-	Unavailable                // Deny: the source fails, and Config.DenyFailed is set
-	RulesPending               // Throttle: the robots.txt was never read yet
+	Impostor                   // Deny: verification showed that the client is not the crawler that it names
+	Unavailable                // Deny: robots.txt can't be fetched, and DenyFailed (`on_error deny`) is set
+	RulesPending               // Throttle: robots.txt was not fetched yet
 	CrawlDelay                 // Throttle: the request came before the Crawl-delay was over
 	RequestRate                // Throttle: the request exceeds a Request-rate
-	VisitTime                  // Throttle: the request came outside the Visit-time windows
-	Hidden                     // Deny: the path is one of the hidden paths of Additions
+	VisitTime                  // Throttle: the request came outside Visit-time
+	Hidden                     // Deny: the policy hides the path
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
-	Suspected                  // Deny: the client behaves like a robot, and the group for `*` disallows the path
-	NotCrawling                // Pass: a self-declared robot changes something or has credentials, and only the group for `*` applies to it
-	Shed                       // Throttle: the server is busy, and the caller refuses robots; the engine itself never does
-	OverLimit                  // Throttle: the request exceeds one of Settings.Limits
+	Suspected                  // Deny: the client is a suspect, and the group for `*` disallows the path
+	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only the group for `*` applies to it
+	Shed                       // Throttle: the server is busy and serves people first
+	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
 	reasons
 )
 
@@ -83,8 +83,8 @@ type Decision struct {
 	Claim verify.Result
 	// Group is the group that applies to the agent; nil if none does.
 	Group *robots.Group
-	// Rule is the rule that decided; nil if none matched.
-	Rule *robots.Rule
+	// Rule is the rule that decided; the zero Rule if none matched.
+	Rule robots.Rule
 	// Limits are the rate limits and Visit-time windows that the group sets for
 	// this agent; nil if it sets none.
 	Limits *throttle.Limits
@@ -160,7 +160,7 @@ func (d *Decision) RuleText() string {
 		return d.bound.text
 	case d.Action == Throttle && d.Group != nil:
 		return d.limitText()
-	case d.Rule == nil:
+	case d.Rule.Line == 0:
 		return ""
 	}
 	return d.Rule.String()

@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"hash/maphash"
+	"strings"
 	"unsafe"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -16,11 +17,11 @@ type document struct {
 	file      *robots.File
 	google    *robots.File     // as google/robotstxt reads it; nil if that makes no difference
 	matcher   *crawler.Matcher // for the tokens of the registry and of the file
-	pathRules uint64           // a hash of the Allow and Disallow rules
+	pathRules uint64           // a hash of the lines with the Allow and Disallow rules
 	octets    int64            // of memory, as estimated
-	names     int64            // the part of octets that matcher takes
+	names     int64            // the part of octets that matcher takes; counted for each document, also if several share it
 	groups    int
-	rules     int // Allow and Disallow rules in all groups
+	rules     int // Allow and Disallow lines with a path
 }
 
 // documentKey says which documents are equal, apart from a collision of hash.
@@ -43,19 +44,40 @@ func (r *compiledSettings) documentOf(text []byte) *document {
 	return d
 }
 
+// matcherKey says which matchers are equal.
+type matcherKey struct {
+	hash     uint64 // of the tokens
+	registry *crawler.Registry
+}
+
+// matchers are shared by all files that name the same crawlers, since many sites
+// use the same list.
+var matchers interned[matcherKey, crawler.Matcher]
+
+// matcherOf returns the matcher for the tokens of a file.
+func (r *compiledSettings) matcherOf(tokens []string) *crawler.Matcher {
+	key := matcherKey{maphash.String(hashSeed, strings.Join(tokens, "\n")), r.Registry}
+	if m := matchers.known(key); m != nil {
+		return m
+	}
+	m := r.Registry.Matcher(tokens)
+	if m == r.base {
+		return m
+	}
+	m, _ = matchers.get(key, func() (*crawler.Matcher, error) { return m, nil })
+	return m
+}
+
 func (r *compiledSettings) parse(text []byte) *document {
 	d := &document{file: robots.ParseText(unsafe.String(unsafe.SliceData(text), len(text)), robots.WithDialect(r.Dialect)), matcher: r.base}
 	if tokens := d.file.Tokens(); len(tokens) > 0 {
-		d.matcher = r.Registry.Matcher(tokens)
+		d.matcher = r.matcherOf(tokens)
 	}
 	if !r.Strict {
 		d.google = d.file.GoogleReading()
 	}
-	d.pathRules = hashPathRules(d.file, d.google)
-	for _, g := range d.file.Groups() {
-		d.groups++
-		d.rules += len(g.Rules())
-	}
+	d.hashPathRules()
+	d.groups = len(d.file.Groups())
 	if d.octets = heapsize.Of(d, r.base); d.matcher != r.base {
 		d.names = heapsize.Of(d.matcher, r.base)
 	}

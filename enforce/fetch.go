@@ -169,22 +169,28 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	e.mu.Lock()
 	ev.Repeated = e.evicted && !e.tried
 	current := e.rules.Load()
-	if out == Loaded && current != nil && current.state == Loaded && current.apart == resp.Apart && bytes.Equal(resp.Body, current.body) {
+	var known goodCopy // which the answer is compared with
+	if current != nil {
+		known.content = current.content
+	} else { // of a source that is read by Load
+		known, _ = p.freshCopy(e)
+	}
+	if out == Loaded && known.state == Loaded && known.apart == resp.Apart && bytes.Equal(resp.Body, known.body) {
 		ev.Outcome = Unchanged
 	}
 	switch out {
 	case Loaded, Missing, NotRobots:
 		good := without(out, resp)
 		if ev.Outcome == Unchanged {
-			good.body = current.body
+			good.body = known.body
 		} else if out == Loaded {
 			good.body = resp.Body
 		}
 		ev.Again = e.failures > 0
 		e.good, e.failures = goodCopy{content: good, at: now}, 0
 	default:
-		if current == nil { // of a source that is read by Load
-			e.good, _ = p.freshCopy(e)
+		if current == nil {
+			e.good = known
 		}
 		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
 			e.failing = began
@@ -209,7 +215,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	if ev.Was == nil && current != nil {
 		ev.Was = current.publishedText()
 	}
-	if ev.Outcome != Unchanged {
+	if ev.Outcome != Unchanged || current == nil {
 		current = p.set(e, inForce, changed)
 	}
 	p.forgetEnded(e, now.UnixNano())

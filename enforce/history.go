@@ -3,6 +3,7 @@ package enforce
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -134,29 +135,35 @@ func (p *Rules) isVersion() bool {
 	return false
 }
 
-// hashPathRules returns a hash of the Allow and Disallow rules of files.
-func hashPathRules(files ...*robots.File) uint64 {
-	var d xxhash.Digest
-	add := func(token string, g *robots.Group) {
-		_, _ = d.WriteString("\x00" + token)
-		for _, r := range g.Rules() {
-			_, _ = d.WriteString(map[bool]string{false: "\n-", true: "\n+"}[r.Allow])
-			_, _ = d.WriteString(r.Pattern)
-		}
-	}
-	for _, f := range files {
+// hashPathRules sets pathRules and rules. It takes time in proportion to the size of
+// the file, however many groups have the same rules.
+func (d *document) hashPathRules() {
+	var hash xxhash.Digest
+	for _, f := range []*robots.File{d.file, d.google} {
 		if f == nil {
 			continue
 		}
-		_, _ = d.WriteString("\x01")
-		for _, token := range f.Tokens() {
-			add(token, f.Named(token))
-		}
-		if star := f.Star(); star != nil {
-			add("*", star)
+		_, _ = hash.WriteString("\x01")
+		old := f.Dialect() != robots.RFC9309 && f.Dialect() != robots.Google // a blank line ends a group
+		for line := range f.Lines() {
+			switch line.Directive {
+			case robots.DirectiveAllow, robots.DirectiveDisallow:
+				if f == d.file && line.Value != "" {
+					d.rules++
+				}
+				fallthrough
+			case robots.DirectiveUserAgent:
+				for _, text := range [...]string{"\n", line.Directive.String(), ":", line.Value} {
+					_, _ = hash.WriteString(text)
+				}
+			case robots.DirectiveNone:
+				if old && strings.TrimSpace(line.Raw) == "" {
+					_, _ = hash.WriteString("\n")
+				}
+			}
 		}
 	}
-	return d.Sum64()
+	d.pathRules = hash.Sum64()
 }
 
 // earlier returns the history of the robots.txt of r's origin. It returns nil if

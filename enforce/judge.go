@@ -128,7 +128,7 @@ type pathVerdict struct {
 	limits  *throttle.Limits
 	byStar  bool // group is the one for `*`
 	allowed bool
-	rule    *robots.Rule   // that decided; nil if none matched
+	rule    robots.Rule    // that decided; the zero Rule if none matched
 	reading robots.Dialect // see Decision.Reading
 }
 
@@ -143,10 +143,10 @@ func (c *client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 		return w
 	}
 	verdict := plan.group.MatchViews(c.views)
-	w = pathVerdict{group: plan.group, limits: plan.limits, byStar: plan.byStar, allowed: verdict.Allowed, rule: verdict.Rule}
+	w = pathVerdict{group: plan.group, limits: plan.limits, byStar: plan.byStar, allowed: verdict.Allowed, rule: verdict.Rule()}
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(c.views); google.Allowed {
-			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
+			w.allowed, w.rule, w.reading = true, google.Rule(), robots.Google
 		}
 	}
 	return w
@@ -209,7 +209,7 @@ func (r *Request) reads() bool {
 // decidedBy records the group and the rule that decided.
 func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.limits, w.rule, w.reading
-	if w.rule != nil {
+	if w.rule.Line > 0 {
 		d.from(p, w.rule.Line)
 	}
 }
@@ -238,18 +238,18 @@ func (p *Rules) DisallowsStar(target string) bool {
 
 // matchStar returns the rule of the group for `*` that disallows a target.
 // Exempt paths are not disallowed.
-func (p *Rules) matchStar(target string) (rule *robots.Rule, disallowed bool) {
+func (p *Rules) matchStar(target string) (rule robots.Rule, disallowed bool) {
 	star := p.file.Star()
 	if star == nil {
-		return nil, false
+		return rule, false
 	}
 	v := p.settings.viewsOf(target)
 	defer views.Put(v)
 	if p.settings.exemptPaths.MatchViews(v).Allowed {
-		return nil, false
+		return rule, false
 	}
 	verdict := star.MatchViews(v)
-	return verdict.Rule, !verdict.Allowed
+	return verdict.Rule(), !verdict.Allowed
 }
 
 // DisallowsEveryGroup returns true if the file has a group for `*`, and every

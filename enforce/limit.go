@@ -26,7 +26,7 @@ const MaxLimits = 7
 // budget of the other crawlers.
 //
 // Budgets belong to the hosts of Config.Handler together, and to the paths.
-// Engines in which these are equal share them, also if the engines are in several
+// Engines in which these are equal share them, even if the engines are in several
 // processes with one throttle.Fleet. Requests at once are counted by each Memory.
 type Limit struct {
 	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
@@ -166,7 +166,7 @@ func (c *client) findLimits(d *Decision) {
 	}
 }
 
-// isNeverLimited reports whether no limit holds an agent, also if it has a group.
+// isNeverLimited reports whether no limit holds an agent, even if it has a group.
 func isNeverLimited(a *crawler.Agent) bool {
 	return a.Class == crawler.Webhook || a.Class == crawler.Probe
 }

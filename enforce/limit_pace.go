@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // block identifies a limit at its hosts: the host of Origin is the text of both.
@@ -174,7 +175,7 @@ func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, ver
 // exceed turns d into a decision to throttle the request because of a limit.
 func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
 	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
-	d.Version, d.Rule, d.Layer, d.Line = nil, nil, LimitLayer, b.in.Line
+	d.Version, d.Rule, d.Layer, d.Line = nil, robots.Rule{}, LimitLayer, b.in.Line
 }
 
 // Release ends a request that Decide let through: it is no longer in flight, for

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // pace applies the rate limits, Visit-time and Settings.Limits to a request that
@@ -47,7 +48,7 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 func (d *Decision) throttle(res throttle.Result) {
 	d.Action, d.RetryAfter = Throttle, res.RetryAfter
 	if d.Version != nil { // the rule that disallows the path is not the reason
-		d.Version, d.Rule = nil, nil
+		d.Version, d.Rule = nil, robots.Rule{}
 	}
 	d.from(d.Rules, res.Line)
 	switch res.Reason {

@@ -245,7 +245,7 @@ func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
 // GroupCount returns the number of groups in the file.
 func (p *Rules) GroupCount() int { return p.groups }
 
-// RuleCount returns the number of Allow and Disallow rules in all groups.
+// RuleCount returns the number of Allow and Disallow lines with a path.
 func (p *Rules) RuleCount() int { return p.document.rules }
 
 // Outcome returns the outcome of the fetch that p was made from. It is Loaded

@@ -70,11 +70,11 @@ func (p *Rules) NoindexVaries(v *robots.Views) bool {
 			}
 		}
 	})
-	if n.others && p.file.Star().NoindexViews(v) != nil {
+	if n.others && p.file.Star().NoindexViews(v).Line > 0 {
 		return true
 	}
 	for _, g := range n.own {
-		if g.NoindexViews(v) != nil {
+		if g.NoindexViews(v).Line > 0 {
 			return true
 		}
 	}

@@ -52,14 +52,14 @@ const MaxRedirects = 5
 type Outcome uint8
 
 const (
-	Loaded     Outcome = iota // a robots.txt: its rules come into force
-	Unchanged                 // the same octets as before
+	Loaded     Outcome = iota // a robots.txt: its rules are in force
+	Unchanged                 // the same file as before: only of a fetch
 	Missing                   // 404 or 410: no rules
 	NotRobots                 // an HTML page in place of a robots.txt: no rules
-	Forbidden                 // another 4xx: the cached copy for 24 hours, then no rules
-	Redirected                // a redirect to another host: the cached copy for 24 hours, then no rules
-	Failed                    // 429, 5xx, another status, only NUL octets or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
-	Pending                   // nothing was read yet; only a Rules has this outcome, never a read
+	Forbidden                 // another 4xx, such as 403: the last good copy for 24 hours, then no rules
+	Redirected                // a redirect to another host: the last good copy for 24 hours, then no rules
+	Failed                    // 429, 5xx, another status, only NULs or no answer: the last good copy for 30 days, then no rules; with DenyFailed (`on_error deny`), crawlers are denied everything
+	Pending                   // nothing was fetched yet: only of the rules in force
 )
 
 // String returns the outcome's name in logs and metrics: loaded, unchanged,

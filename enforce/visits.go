@@ -68,7 +68,7 @@ func (t *visitors) read(who visitorKey, now time.Time, version int64) {
 	v.read.Store(version)
 }
 
-// lastRead returns visitTimes.read of a visitor, also if it was long ago; 0 if
+// lastRead returns visitTimes.read of a visitor, even if it was long ago; 0 if
 // there was none.
 func (t *visitors) lastRead(who visitorKey, now time.Time) int64 {
 	v := t.of(who).Get(who.hash)

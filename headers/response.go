@@ -76,8 +76,8 @@ func (m *Match) matchResponse(h http.Header, status int) {
 		media = strings.ToLower(trim(media)) // allocates only for upper case
 	}
 	top, sub, typed := strings.Cut(media, "/")
-	m.addRules(r.types[top][sub])
-	m.addRules(r.types[top]["*"])
+	m.addRules(r.types[mediaType{top, sub}])
+	m.addRules(r.types[mediaType{top, "*"}])
 	for _, id := range r.negatedResponse {
 		matches := !typed // a rule for a media type never applies to a response without one
 		switch p := r.rules[id].pattern.(type) {

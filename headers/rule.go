@@ -23,7 +23,7 @@ type Setting struct {
 	//
 	// For `name`, the name of a file in any folder, as in Apache's `<Files>`:
 	// `*` matches any characters, `?` matches one character, and case matters.
-	// `*` alone matches every request, also one for a folder.
+	// `*` alone matches every request, and one for a folder.
 	//
 	// For `path`, the path and query, in the syntax of robots.txt: `/drafts/`
 	// matches all paths that start with it, `*` matches any octets, `$` at the

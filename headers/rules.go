@@ -35,9 +35,9 @@ type Table struct {
 	paths    literals           // paths by their literal prefix
 	others   []int32            // other rules for names and paths: without a literal, or negated
 
-	types           map[string]map[string][]int32 // by the two parts of the media type; the second may be *
-	statuses        map[int][]int32               // by status; a class is in all its statuses
-	negatedResponse []int32                       // negated rules for types and statuses
+	types           map[mediaType][]int32
+	statuses        map[int][]int32 // by status; a class is in all its statuses
+	negatedResponse []int32         // negated rules for types and statuses
 
 	response, mediaType bool // some rule needs the media type or the status; the media type
 }
@@ -65,7 +65,7 @@ func Compile(rules []Setting) (*Table, error) {
 	if len(rules) > maxSettings {
 		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), maxSettings)
 	}
-	r := &Table{rules: make([]compiled, len(rules)), names: map[string][]int32{}, types: map[string]map[string][]int32{}, statuses: map[int][]int32{}}
+	r := &Table{rules: make([]compiled, len(rules)), names: map[string][]int32{}, types: map[mediaType][]int32{}, statuses: map[int][]int32{}}
 	valueOf := r.collectValues(rules)
 	regexps := 0
 	for i, rule := range rules {
@@ -98,10 +98,7 @@ func Compile(rules []Setting) (*Table, error) {
 				r.others = append(r.others, id)
 			}
 		case mediaType:
-			if r.types[p.top] == nil {
-				r.types[p.top] = map[string][]int32{}
-			}
-			r.types[p.top][p.sub] = append(r.types[p.top][p.sub], id)
+			r.types[p] = append(r.types[p], id)
 			r.response, r.mediaType = true, true
 		case statusRange:
 			for s := p.status; s == p.status || p.class && s < p.status+100; s++ {

@@ -20,7 +20,7 @@ func ExampleFile_Allowed() {
 func ExampleFile_Match() {
 	f := robots.Parse([]byte("User-agent: Googlebot\nDisallow: /photos/\n\nUser-agent: *\nDisallow: /\n"))
 	v := f.Match("/photos/1.jpg", "Googlebot-Image", "Googlebot")
-	fmt.Println(v.Allowed, v.Line(), v.Rule)
+	fmt.Println(v.Allowed, v.Rule().Line, v.Rule())
 	// Output:
 	// false 2 Disallow: /photos/
 }

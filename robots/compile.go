@@ -11,6 +11,7 @@ import (
 // source is a pattern to compile, and the rule that has it.
 type source struct {
 	pattern string
+	from    uint32 // of the rule's pattern in the text of the file
 	rule    int
 	allow   bool
 	octets  int // the length that decides between rules; 0: the length of the pattern
@@ -19,10 +20,10 @@ type source struct {
 // rank returns the rank of a rule: of the rules that match, the one with the
 // highest rank decides. This is the rule with the most octets; if several have
 // the same number, Allow decides (RFC 9309, section 2.2.2). In the older
-// dialects, the first rule in the file decides.
+// dialects, the first rule in the file decides. Ranks of Allow rules are odd.
 func rank(d Dialect, octets, index int, allow bool) uint32 {
 	if d.firstMatch() {
-		return 1<<31 - uint32(index)
+		octets = 1<<30 - index
 	}
 	r := uint32(octets) << 1
 	if allow {
@@ -33,8 +34,9 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 
 // compileRules compiles patterns to a matcher. It ignores patterns that can
 // never match.
-func compileRules(d Dialect, fold bool, sources []source) *matcher {
-	var wilds []wildRule
+func compileRules(f *File, fold bool, sources []source) *matcher {
+	d := f.dialect
+	var wilds []wildPattern
 	literals := make([]literal, 0, len(sources))
 	for _, src := range sources {
 		p, ok := pattern.Compile(src.pattern, d.Syntax(), fold)
@@ -45,26 +47,37 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 			p.Octets = src.octets
 		}
 		w := winner{rank: rank(d, p.Octets, src.rule, src.allow), rule: int32(src.rule)}
-		l := literal{text: p.Prefix, winner: w, anchored: p.Anchored, wild: -1}
+		l := literal{text: p.Prefix, at: src.from, winner: w, anchored: p.Anchored, wild: -1}
 		if p.Wild {
 			l.wild = int32(len(wilds))
-			wilds = append(wilds, wildRule{w, p})
+			wilds = append(wilds, wildPattern{w, p})
 		}
 		literals = append(literals, l)
 	}
-	b := builder{matcher: new(matcher), wilds: wilds}
+	b := builder{matcher: &matcher{text: f.text, wildRules: new(wildRules)}, wilds: wilds}
+	if slices.ContainsFunc(literals, func(l literal) bool { return !strings.HasPrefix(f.text[l.at:], l.text) }) {
+		b.joinTexts(literals)
+	}
 	b.buildTree(literals)
 	b.placeWilds()
-	b.nodes = slices.Clone(b.nodes)
+	if b.nodes, b.exact = slices.Clone(b.nodes), slices.Clone(b.exact); len(wilds)+len(b.exact) == 0 {
+		b.wildRules = nil
+	}
 	return b.matcher
 }
 
 // builder builds a matcher.
 type builder struct {
 	*matcher
-	wilds     []wildRule
+	wilds     []wildPattern
 	parents   []int32 // the parent of each node
 	wildNodes []wildNode
+}
+
+// wildPattern is a rule with a `*`, with its whole pattern.
+type wildPattern struct {
+	winner
+	pattern.Pattern
 }
 
 // wildNode is a rule with a `*`, as an index in builder.wilds, and the node for
@@ -76,9 +89,21 @@ type wildNode struct{ node, wild int32 }
 // in builder.wilds.
 type literal struct {
 	text     string
+	at       uint32 // the text in matcher.text
 	winner   winner
 	anchored bool
 	wild     int32
+}
+
+// joinTexts makes a text of the literals, for patterns that are compared in another
+// form than that of the file.
+func (b *builder) joinTexts(literals []literal) {
+	var text strings.Builder
+	for i := range literals {
+		literals[i].at = uint32(text.Len())
+		text.WriteString(literals[i].text)
+	}
+	b.text = text.String()
 }
 
 // buildTree puts the literals into the tree, level by level. Each node
@@ -94,7 +119,7 @@ func (b *builder) buildTree(literals []literal) {
 		from, to, depth int
 		node            int32
 	}
-	b.addNode(node{}, -1)
+	b.addNode("", node{}, -1)
 	for jobs := []job{{0, len(literals), 0, 0}}; len(jobs) > 0; jobs = jobs[1:] {
 		j := jobs[0]
 		for j.from < j.to && len(literals[j.from].text) == j.depth {
@@ -103,7 +128,7 @@ func (b *builder) buildTree(literals []literal) {
 		}
 		first := int32(len(b.nodes))
 		for j.from < j.to {
-			text := literals[j.from].text
+			text, at := literals[j.from].text, literals[j.from].at
 			c := text[j.depth]
 			to := j.from + 1
 			for to < j.to && literals[to].text[j.depth] == c {
@@ -112,17 +137,17 @@ func (b *builder) buildTree(literals []literal) {
 			depth := commonPrefix(text, literals[to-1].text, j.depth)
 			b.nodes[j.node].child[c>>6] |= 1 << (c & 63)
 			jobs = append(jobs, job{j.from, to, depth, int32(len(b.nodes))})
-			b.addNode(node{label: text[j.depth:depth], best: b.nodes[j.node].best}, j.node)
+			b.addNode(text[j.depth:depth], node{at: at + uint32(j.depth), best: b.nodes[j.node].best}, j.node)
 			j.from = to
 		}
 		b.nodes[j.node].first = first
 	}
 }
 
-func (b *builder) addNode(nd node, parent int32) {
-	nd.wild = -1
-	for i := range min(len(nd.label), 8) {
-		nd.head |= uint64(nd.label[i]) << (8 * i)
+func (b *builder) addNode(label string, nd node, parent int32) {
+	nd.size, nd.wild = uint32(len(label)), -1
+	for i := range min(len(label), 8) {
+		nd.head |= uint64(label[i]) << (8 * i)
 	}
 	b.nodes = append(b.nodes, nd)
 	b.parents = append(b.parents, parent)
@@ -135,9 +160,19 @@ func (b *builder) end(i int32, l *literal) {
 	case l.wild >= 0:
 		b.wildNodes = append(b.wildNodes, wildNode{i, l.wild})
 	case l.anchored:
-		nd.exact = l.winner.over(nd.exact)
+		b.addExact(exactRule{i, l.winner})
 	default:
 		nd.best = l.winner.over(nd.best)
+	}
+}
+
+// addExact adds a pattern that ends with a `$`, unless another one wins at its node.
+func (b *builder) addExact(e exactRule) {
+	if n := len(b.exact) - 1; n >= 0 && b.exact[n].node == e.node {
+		b.exact[n].winner = e.over(b.exact[n].winner)
+	} else {
+		b.exact = append(b.exact, e)
+		b.nodes[e.node].at |= hasExact
 	}
 }
 
@@ -162,8 +197,7 @@ func (b *builder) placeWilds() {
 	if len(b.wilds) == 0 {
 		return
 	}
-	b.wildRules = new(wildRules)
-	var indexed []wildRule
+	var indexed []wildPattern
 	rest := b.wildNodes // in the order of the nodes
 	for i := range b.nodes {
 		above := int32(-1)
@@ -178,7 +212,7 @@ func (b *builder) placeWilds() {
 		if n == 0 {
 			continue
 		}
-		rules := make([]wildRule, n)
+		rules := make([]wildPattern, n)
 		for k := range rules {
 			rules[k] = b.wilds[rest[k].wild]
 		}
@@ -196,11 +230,11 @@ func (b *builder) placeWilds() {
 }
 
 // list adds rules to the list of a node.
-func (b *builder) list(node int32, rules []wildRule, above int32) {
-	sortByRank(rules)
+func (b *builder) list(node int32, rules []wildPattern, above int32) {
+	slices.SortStableFunc(rules, func(x, y wildPattern) int { return cmp.Compare(y.rank, x.rank) })
 	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}
-	b.direct = append(b.direct, rules...)
 	for i := range rules {
+		b.direct = append(b.direct, wildRule{rules[i].winner, rules[i].Rest})
 		b.grams = append(b.grams, rules[i].Grams())
 	}
 	l.to = int32(len(b.direct))
@@ -210,8 +244,4 @@ func (b *builder) list(node int32, rules []wildRule, above int32) {
 	}
 	b.nodes[node].wild = int32(len(b.lists))
 	b.lists = append(b.lists, l)
-}
-
-func sortByRank(rules []wildRule) {
-	slices.SortStableFunc(rules, func(x, y wildRule) int { return cmp.Compare(y.rank, x.rank) })
 }

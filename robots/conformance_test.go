@@ -129,11 +129,11 @@ func TestConformanceRealFiles(t *testing.T) {
 		views.Reset(c.Path, ViewOptions{})
 		both := g.MatchViews(&views)
 		if v.Allowed != c.Allowed {
-			t.Errorf("%s: Match(%q) for %q = %v by line %d, want %v", c.File, c.Path, c.Agent, v.Allowed, v.Line(), c.Allowed)
+			t.Errorf("%s: Match(%q) for %q = %v by line %d, want %v", c.File, c.Path, c.Agent, v.Allowed, v.Rule().Line, c.Allowed)
 			continue
 		}
 		if both.Allowed != v.Allowed && !both.Allowed {
-			t.Logf("%s: %q for %q is disallowed as served, by line %d", c.File, c.Path, c.Agent, both.Line())
+			t.Logf("%s: %q for %q is disallowed as served, by line %d", c.File, c.Path, c.Agent, both.Rule().Line)
 		}
 		passed++
 	}

@@ -30,7 +30,7 @@ func TestDialects(t *testing.T) {
 	for _, tt := range tests {
 		f := Parse([]byte(text), WithDialect(tt.dialect))
 		if v := f.Group(tt.agent).Match(tt.path); v.Allowed != tt.allowed {
-			t.Errorf("%v: Match(%q) for %q = %v by %v", tt.dialect, tt.path, tt.agent, v.Allowed, v.Rule)
+			t.Errorf("%v: Match(%q) for %q = %v by %v", tt.dialect, tt.path, tt.agent, v.Allowed, v.Rule())
 		}
 	}
 	for _, d := range []Dialect{RFC9309, Koster1994, Kollar1996} {
@@ -61,7 +61,7 @@ func TestKoster1994(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Parse([]byte(tt.text), WithDialect(Koster1994))
 			if v := f.Group("anybot").Match(tt.path); v.Allowed != tt.want {
-				t.Errorf("%s: allowed %v by %v, want %v", tt.path, v.Allowed, v.Rule, tt.want)
+				t.Errorf("%s: allowed %v by %v, want %v", tt.path, v.Allowed, v.Rule(), tt.want)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestKoster1994LargeFile(t *testing.T) {
 			several++
 		}
 		if v := g.Match("/r1000"); !v.Allowed {
-			t.Errorf("a%d: disallowed by line %d, after a rule that allows it", i, v.Line())
+			t.Errorf("a%d: disallowed by line %d, after a rule that allows it", i, v.Rule().Line)
 		}
 		if g.Match("/r1001").Allowed {
 			t.Errorf("a%d: /r1001 is allowed", i)

@@ -12,7 +12,7 @@
 //
 //	v := f.Match("/private/x.html", "Googlebot-Image", "Googlebot")
 //	if !v.Allowed {
-//		log.Printf("disallowed by line %d: %s", v.Line(), v.Rule)
+//		log.Printf("disallowed by line %d: %s", v.Rule().Line, v.Rule())
 //	}
 //
 // To check many URLs, look up the crawler's group once with File.Group. Then

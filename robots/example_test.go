@@ -20,7 +20,7 @@ func Example() {
 	g := f.Group("ExampleBot-Image", "ExampleBot")
 	for _, path := range []string{"/private/x.html", "/private/press/", "/list?sort=name"} {
 		v := g.Match(path)
-		fmt.Println(path, v.Allowed, v.Line())
+		fmt.Println(path, v.Allowed, v.Rule().Line)
 	}
 	delay, _ := g.CrawlDelay()
 	fmt.Println(delay.Delay)

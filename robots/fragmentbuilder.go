@@ -27,7 +27,7 @@ type builtRule struct {
 	from, to int32 // range of its symbols in indexBuilder.all
 }
 
-func newFragmentIndex(rules []wildRule) *fragmentIndex {
+func newFragmentIndex(rules []wildPattern) *fragmentIndex {
 	b := indexBuilder{fragmentIndex: &fragmentIndex{}, numbers: map[string]int32{}}
 	b.addFragments(rules)
 	b.addPrefixes(rules)
@@ -42,18 +42,10 @@ func newFragmentIndex(rules []wildRule) *fragmentIndex {
 	return x
 }
 
-// fragments returns the fragments that the rule requires.
-func (r *wildRule) fragments() []string {
-	if r.Last == "" {
-		return r.Parts
-	}
-	return append(slices.Clip(r.Parts), r.Last)
-}
-
-func (b *indexBuilder) addFragments(rules []wildRule) {
+func (b *indexBuilder) addFragments(rules []wildPattern) {
 	var all []string
 	for i := range rules {
-		all = append(all, rules[i].fragments()...)
+		all = append(all, rules[i].Parts...)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -68,7 +60,7 @@ func (b *indexBuilder) addFragments(rules []wildRule) {
 	}
 }
 
-func (b *indexBuilder) addPrefixes(rules []wildRule) {
+func (b *indexBuilder) addPrefixes(rules []wildPattern) {
 	var all []string
 	for i := range rules {
 		all = append(all, rules[i].Prefix)
@@ -86,14 +78,14 @@ func (b *indexBuilder) addPrefixes(rules []wildRule) {
 }
 
 // addRule adds a rule and its symbols, and raises the tops of its fragments.
-func (b *indexBuilder) addRule(r *wildRule) {
+func (b *indexBuilder) addRule(r *wildPattern) {
 	i, _ := slices.BinarySearchFunc(b.prefixes, r.Prefix, func(p prefix, text string) int { return cmp.Compare(p.text, text) })
 	built := builtRule{winner: r.winner, prefix: int32(i), from: int32(len(b.all))}
 	if r.Query {
 		built.root = 1
 	}
 	last := int32(0)
-	for _, f := range r.fragments() {
+	for _, f := range r.Parts {
 		if last != 0 {
 			b.fragments[last].inner = max(b.fragments[last].inner, r.rank)
 		}
@@ -168,7 +160,7 @@ func (b *indexBuilder) buildTree() {
 		}
 	}
 	b.begins = append(b.begins, beginning{edge: int32(len(b.edges))})
-	b.begins, b.edges, b.symbols = slices.Clip(b.begins), slices.Clip(b.edges), slices.Clip(b.symbols)
+	b.begins, b.edges, b.symbols = slices.Clone(b.begins), slices.Clone(b.edges), slices.Clone(b.symbols)
 }
 
 // subtree is a range of rules that share their first depth symbols.
@@ -225,7 +217,7 @@ func (b *indexBuilder) summarize() {
 			b.addSets(b.begins[n].edge, b.begins[n+1].edge)
 		}
 	}
-	b.sets, b.groups = slices.Clip(b.sets), slices.Clip(b.groups)
+	b.sets, b.groups = slices.Clone(b.sets), slices.Clone(b.groups)
 }
 
 func (b *indexBuilder) summarizeEdge(e *edge) {

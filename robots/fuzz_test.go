@@ -90,8 +90,8 @@ func checkGroup(t *testing.T, file *File, g *Group, lines []Line) {
 		}
 	}
 	for _, target := range []string{"/", "/a/b", "/x%2fy?z", "//../" + g.Token()} {
-		if v := g.Match(target); v.Rule != nil && v.Allowed != v.Rule.Allow {
-			t.Fatalf("Match(%q) = %v by %v", target, v.Allowed, v.Rule)
+		if v := g.Match(target); v.Rule().Line > 0 && v.Allowed != v.Rule().Allow {
+			t.Fatalf("Match(%q) = %v by %v", target, v.Allowed, v.Rule())
 		}
 	}
 	if d, ok := g.CrawlDelay(); ok && d.Delay < 0 {

@@ -190,11 +190,11 @@ func checkGoogleReading(t *testing.T, text []byte, path string) {
 			want = true // google/robotstxt leaves this to its caller
 		}
 		if v := google.Group(tokens...).Match(path); v.Allowed != want {
-			t.Fatalf("%q for %q: allowed %v by %v, google/robotstxt says %v\n%q", path, tokens, v.Allowed, v.Rule, want, text)
+			t.Fatalf("%q for %q: allowed %v by %v, google/robotstxt says %v\n%q", path, tokens, v.Allowed, v.Rule(), want, text)
 		}
 		if reading == nil && !escaped {
 			if v := f.Group(tokens...).Match(path); v.Allowed != want {
-				t.Fatalf("%q for %q: allowed %v by %v, google/robotstxt says %v, and there is no other reading\n%q", path, tokens, v.Allowed, v.Rule, want, text)
+				t.Fatalf("%q for %q: allowed %v by %v, google/robotstxt says %v, and there is no other reading\n%q", path, tokens, v.Allowed, v.Rule(), want, text)
 			}
 		}
 	}

@@ -34,15 +34,17 @@ func (r Rule) String() string {
 // the rule that decided.
 type Verdict struct {
 	Allowed bool
-	Rule    *Rule // the rule that decided, nil if none did; the caller must not change it
+
+	set  *ruleset // of the rule that decided; nil if none did
+	rule int32
 }
 
-// Line returns the line number of the rule that decided, 0 if none did.
-func (v Verdict) Line() int {
-	if v.Rule == nil {
-		return 0
+// Rule returns the rule that decided, the zero Rule if none did.
+func (v Verdict) Rule() Rule {
+	if v.set == nil {
+		return Rule{}
 	}
-	return v.Rule.Line
+	return v.set.rules[v.rule].rule(v.set.file)
 }
 
 // Group holds the rules and limits that apply to a crawler. They are from all
@@ -51,7 +53,7 @@ func (v Verdict) Line() int {
 // group applies: it allows everything and has no limits.
 //
 // All methods are safe for concurrent use. The caller must not change the
-// slices and rules that they return.
+// slices that they return.
 type Group struct {
 	tokens []string
 	line   int
@@ -98,14 +100,32 @@ func (g *Group) Line() int { return g.orNone().line }
 
 // Rules returns the group's Allow and Disallow lines in the order of the file.
 // It leaves out lines without a path.
-func (g *Group) Rules() []Rule { return joinRules(g.orNone().rules) }
+func (g *Group) Rules() []Rule { return rulesOf(g.orNone().rules) }
+
+// RuleCount returns the number of the group's Rules, without making the list.
+func (g *Group) RuleCount() (n int) {
+	for _, set := range g.orNone().rules {
+		n += len(set.rules)
+	}
+	return n
+}
 
 // NoindexRules returns the group's Noindex lines in the order of the file. Fields
 // has these lines too. It leaves out lines without a path.
-func (g *Group) NoindexRules() []Rule { return joinRules(g.orNone().noindex) }
+func (g *Group) NoindexRules() []Rule { return rulesOf(g.orNone().noindex) }
 
-func joinRules(sets []*ruleset) []Rule {
-	return joinLines(sets, func(s *ruleset) []Rule { return s.rules }, func(r *Rule) int { return r.Line })
+// rulesOf returns the rules of all sets in the order of the file.
+func rulesOf(sets []*ruleset) []Rule {
+	lines := joinRules(sets)
+	rules := make([]Rule, len(lines))
+	for i, l := range lines {
+		rules[i] = l.rule(sets[0].file)
+	}
+	return rules
+}
+
+func joinRules(sets []*ruleset) []ruleLine {
+	return joinLines(sets, func(s *ruleset) []ruleLine { return s.rules }, func(r *ruleLine) int { return r.number() })
 }
 
 // joinLines returns the lines of all lists in the order of the file.
@@ -184,7 +204,7 @@ func (g *Group) Match(target string) Verdict {
 
 // readsGoogle reports whether the group has the dialect Google, which compares
 // paths as they were sent.
-func (g *Group) readsGoogle() bool { return g.rules[0].dialect == Google }
+func (g *Group) readsGoogle() bool { return g.rules[0].file.dialect == Google }
 
 // MatchViews returns the verdict on both views of a request target. If one of
 // the views is disallowed, the target is disallowed, and the verdict has the
@@ -200,7 +220,7 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	}
 	verdict := g.verdict(&v.requested, asRequested)
 	if v.differ && verdict.Allowed {
-		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.Rule == nil {
+		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.set == nil {
 			verdict = served
 		}
 	}
@@ -213,27 +233,24 @@ func (g *Group) MatchViews(v *Views) Verdict {
 }
 
 func (g *Group) verdict(s *subject, as reading) Verdict {
-	r := decide(g.rules, s, as)
-	if r == nil || r.Allow {
-		return Verdict{Allowed: true, Rule: r}
-	}
-	if s.isRobots() {
+	v := decide(g.rules, s, as)
+	if !v.Allowed && s.isRobots() {
 		return Verdict{Allowed: true}
 	}
-	return Verdict{Rule: r}
+	return v
 }
 
 // NoindexViews returns the Noindex line that applies to a request target in
-// either view, nil for none.
-func (g *Group) NoindexViews(v *Views) *Rule {
+// either view, and the zero Rule for none.
+func (g *Group) NoindexViews(v *Views) Rule {
 	if g == nil || len(g.noindex) == 0 {
-		return nil
+		return Rule{}
 	}
-	r := decide(g.noindex, &v.requested, asRequested)
-	if r == nil && v.differ {
-		r = decide(g.noindex, &v.served, v.reading())
+	verdict := decide(g.noindex, &v.requested, asRequested)
+	if verdict.Allowed && v.differ {
+		verdict = decide(g.noindex, &v.served, v.reading())
 	}
-	return r
+	return verdict.Rule()
 }
 
 var viewsPool = sync.Pool{New: func() any { return new(Views) }}

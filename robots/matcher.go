@@ -1,7 +1,9 @@
 package robots
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
@@ -14,19 +16,22 @@ import (
 // fragments: at most in proportion to the number of these fragments.
 //
 // A radix tree has the text of each pattern before its first `*`. Each node has
-// the winner of all patterns without a `*` that end there or above, so that one
-// walk down the tree finds the winner of these. A rule with a `*` is in a list
-// of the node where its first `*` is. If a target could match many such rules,
-// they are in an index of the fragments that they require.
+// the winner of all patterns without a `*` and a `$` that end there or above, so
+// that one walk down the tree finds the winner of these. A rule with a `*` is in a
+// list of the node where its first `*` is. If a target could match many such
+// rules, they are in an index of the fragments that they require.
 //
 // It is safe for concurrent use.
 type matcher struct {
-	nodes []node
+	nodes  []node
+	text   string   // has the labels of the nodes; the text of the file, if it has all of them
+	served *matcher // for paths as served; nil if it is the same
 	*wildRules
 }
 
-// wildRules are the rules with a `*` of a matcher.
+// wildRules are the rules with a `*` or a `$` of a matcher.
 type wildRules struct {
+	exact  []exactRule // sorted
 	lists  []wildList
 	direct []wildRule     // the rules of all lists
 	grams  []uint64       // the pairs of octets that each of these requires; see pattern.Grams
@@ -36,13 +41,21 @@ type wildRules struct {
 // node is a node of the radix tree. The children of a node are adjacent and
 // sorted by the first octets of their labels.
 type node struct {
-	head  uint64 // the first eight octets of label (see canonical.Load64); missing ones are 0
-	label string
+	head  uint64    // the first eight octets of the label (see canonical.Load64); missing ones are 0
+	at    uint32    // the label in matcher.text, plus hasExact if there is an exactRule
+	size  uint32    // octets of the label
 	child [2]uint64 // set of the octets below 128 at the start of the children's labels
 	first int32     // the first child
 	wild  int32     // the list at this node, or else at the nearest node above; -1: none
 	best  winner    // of the patterns without a `$` that end here or above
-	exact winner    // of the patterns that end here with a `$`
+}
+
+const hasExact = 1 << 31
+
+// exactRule is the winner of the patterns that end at a node with a `$`.
+type exactRule struct {
+	node int32
+	winner
 }
 
 // winner is a rule that matched, and its rank. Of several, the one with the
@@ -70,66 +83,71 @@ type wildList struct {
 // wildRule is a rule with a `*`.
 type wildRule struct {
 	winner
-	pattern.Pattern
+	pattern.Rest
 }
 
-// walk returns the deepest node with a text that is a prefix of s, and whether
-// s is equal to that text.
-func (m *matcher) walk(s string) (nd *node, end bool) {
+// walk returns the deepest node with a text that is a prefix of s, its index, and
+// whether s is equal to that text.
+func (m *matcher) walk(s string) (nd *node, at int, end bool) {
 	nd = &m.nodes[0]
 	i := 0
 	for i < len(s) {
 		c := s[i]
 		if c >= 128 {
-			return nd, false
+			return nd, at, false
 		}
 		word, bit := nd.child[c>>6], uint64(1)<<(c&63)
 		if word&bit == 0 {
-			return nd, false
+			return nd, at, false
 		}
 		k := int(nd.first) + bits.OnesCount64(word&(bit-1))
 		if c >= 64 {
 			k += bits.OnesCount64(nd.child[0])
 		}
 		next := &m.nodes[k]
-		if !next.labels(s, i) {
-			return nd, false
+		if next.size <= 8 && i+8 <= len(s) {
+			if (canonical.Load64(s, i)^next.head)<<(64-8*next.size) != 0 {
+				return nd, at, false
+			}
+		} else if !m.labels(next, s, i) {
+			return nd, at, false
 		}
-		i += len(next.label)
-		nd = next
+		i += int(next.size)
+		at, nd = k, next
 	}
-	return nd, true
+	return nd, at, true
 }
 
-// labels reports whether s has the label of the node at index i.
-func (nd *node) labels(s string, i int) bool {
-	n := len(nd.label)
-	if i+8 <= len(s) {
-		if n <= 8 {
-			return (canonical.Load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
-		}
-		if canonical.Load64(s, i) != nd.head {
-			return false
-		}
+// labels reports whether s has the label of a node at index i.
+func (m *matcher) labels(nd *node, s string, i int) bool {
+	n := int(nd.size)
+	if i+8 <= len(s) && canonical.Load64(s, i) != nd.head {
+		return false
 	}
-	return i+n <= len(s) && s[i:i+n] == nd.label
+	return i+n <= len(s) && s[i:i+n] == m.text[nd.at&^hasExact:][:n]
 }
 
 // match returns the winner of all rules that match s.
 func (m *matcher) match(s *subject) winner {
-	nd, end := m.walk(s.target)
+	nd, at, end := m.walk(s.target)
 	best := nd.best
-	if end && nd.exact.rank > best.rank {
-		best = nd.exact
+	if m.wildRules == nil {
+		return best
+	}
+	if end && nd.at&hasExact != 0 {
+		i, _ := slices.BinarySearchFunc(m.exact, int32(at), exactRule.compare)
+		best = m.exact[i].over(best)
 	}
 	if nd.wild >= 0 {
 		best = m.matchLists(s, nd.wild, best)
 	}
-	if m.wildRules != nil && m.index != nil {
+	if m.index != nil {
 		best = m.index.match(s, best)
 	}
 	return best
 }
+
+func (e exactRule) compare(node int32) int { return cmp.Compare(e.node, node) }
 
 // fewListed is the number of rules from which on it takes less time to compare
 // grams first.

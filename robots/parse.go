@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,9 +29,9 @@ func WithDialect(d Dialect) Option {
 
 // WithMaxSize makes the parser read only the first n octets of the file. It
 // ignores a line that crosses the limit, since half a path would be a different
-// rule. If n is 0 or less, the parser reads nothing.
+// rule. If n is 0 or less, the parser reads nothing; it reads at most 1 GiB.
 func WithMaxSize(n int) Option {
-	return func(o *options) { o.maxSize = max(n, 0) }
+	return func(o *options) { o.maxSize = min(max(n, 0), 1<<30) }
 }
 
 // Parse parses a robots.txt file. It never fails: it ignores lines that it
@@ -63,7 +64,7 @@ func (f *File) read(text string) {
 	f.text, f.otherLines = text, new(otherLines)
 	p := parser{file: f, agents: map[string]int32{}}
 	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
-	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
+	p.rules = make([]ruleLine, 0, min(lines, len(f.text)/16)+1)
 	for l := range rawLines(f.text) {
 		l.split(f.dialect)
 		p.line(l)
@@ -86,7 +87,7 @@ type parser struct {
 	agents      map[string]int32 // index in names, by the token in lower case
 	names       []agent
 	refs        []ref // one for each token on a User-agent line
-	rules       []Rule
+	rules       []ruleLine
 	fields      []Field
 	blocks      []block // ranges of refs, and of the rules below
 	runs        []block // ranges of refs, and of the fields below
@@ -212,19 +213,25 @@ func (p *parser) rule(l *Line) {
 		return // RFC 9309, section 2.2.2: a rule above all User-agent lines has no effect
 	}
 	p.open, p.inRun = false, false
-	allow := l.Directive == DirectiveAllow
+	var flags uint32
+	if l.Directive == DirectiveAllow {
+		flags = allowLine
+	}
+	at := l.Offset + l.ValueCol
 	if p.file.dialect.lists() {
 		for v := range strings.FieldsSeq(l.Value) {
-			p.rules = append(p.rules, Rule{Allow: allow, Pattern: v, Line: l.Number})
+			at += strings.Index(p.file.text[at:], v)
+			p.rules = append(p.rules, newRuleLine(at, v, l.Number, flags))
+			at += len(v)
 		}
 	} else if l.Value != "" {
-		p.rules = append(p.rules, Rule{Allow: allow, Pattern: l.Value, Line: l.Number})
+		p.rules = append(p.rules, newRuleLine(at, l.Value, l.Number, flags))
 	}
 	p.extend()
 }
 
 func (p *parser) field(l *Line) {
-	fd := Field{Directive: l.Directive, Key: l.Key, Value: l.Value, Line: l.Number}
+	fd := Field{Directive: l.Directive, Key: l.Key, Value: l.Value, Line: l.Number, offset: l.Offset + l.ValueCol}
 	f := p.file
 	switch l.Directive {
 	case DirectiveSitemap:
@@ -266,8 +273,11 @@ var (
 // of a page, and has a User-agent line, is a robots.txt: a script that writes the
 // file may write warnings before it.
 func LooksLikeHTML(data []byte) bool {
-	s := string(data[:min(len(data), 1024)])
-	s = strings.ToLower(strings.TrimLeft(strings.TrimPrefix(s, byteOrderMark), " \t\r\n\f\v"))
+	start := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte(byteOrderMark)), " \t\r\n\f\v")
+	if len(start) == 0 || start[0] != '<' {
+		return false
+	}
+	s := strings.ToLower(string(start))
 	for strings.HasPrefix(s, "<!--") || strings.HasPrefix(s, "<?xml") {
 		i := strings.IndexByte(s, '>')
 		if i < 0 {

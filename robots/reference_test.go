@@ -61,7 +61,7 @@ func checkAgainstReference(t *testing.T, text []byte, target string) {
 		allowed, length := reference.Verdict(list, path)
 		v := g.Match(target)
 		if v.Allowed != allowed {
-			t.Fatalf("Match(%q) for %q = %v by %v, want %v by %d octets\n%s", target, token, v.Allowed, v.Rule, allowed, length, text)
+			t.Fatalf("Match(%q) for %q = %v by %v, want %v by %d octets\n%s", target, token, v.Allowed, v.Rule(), allowed, length, text)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type Field struct {
 	Key       string
 	Value     string
 	Line      int
+
+	offset int // of Value in the file
 }
 
 // Preference is one key=value pair of a Content-Signal or Content-Usage line,

@@ -19,9 +19,9 @@ import (
 // match compares the target with one unit after the other.
 type unit struct {
 	agents  []int32 // the crawlers, as indexes in parser.names; sorted
-	rules   []Rule
+	rules   []ruleLine
 	fields  []Field
-	noindex []Rule
+	noindex []ruleLine
 	limits
 
 	ruleset    *ruleset
@@ -68,7 +68,7 @@ func extend[T any](list, more []T) []T {
 func (un *unit) addField(fd *Field) {
 	un.limits.add(fd)
 	if fd.Directive == DirectiveNoindex && fd.Value != "" {
-		un.noindex = append(un.noindex, Rule{Pattern: fd.Value, Line: fd.Line, noindex: true})
+		un.noindex = append(un.noindex, newRuleLine(fd.offset, fd.Value, fd.Line, noindexLine))
 	}
 }
 
@@ -84,22 +84,22 @@ type unitTable struct {
 
 // ruleset compiles rules. Lists with the same rules share their matchers: files
 // that name hundreds of crawlers often repeat the same rules.
-func (u *unitTable) ruleset(rules []Rule) *ruleset {
+func (u *unitTable) ruleset(rules []ruleLine) *ruleset {
 	u.key = u.key[:0]
-	for i := range rules {
+	for _, r := range rules {
 		kind := byte('-')
-		if rules[i].Allow {
+		if r.allow() {
 			kind = '+'
 		}
-		u.key = append(append(append(u.key, kind), rules[i].Pattern...), '\n')
+		u.key = append(append(append(u.key, kind), u.file.text[r.from:r.to]...), '\n')
 	}
 	same, ok := u.compiled[string(u.key)]
 	if !ok {
-		same = newRuleset(u.file.dialect, rules)
+		same = newRuleset(u.file, rules)
 		u.compiled[string(u.key)] = same
 		return same
 	}
-	return &ruleset{dialect: same.dialect, rules: rules, matcher: same.matcher, served: same.served}
+	return &ruleset{file: u.file, rules: rules, same: same}
 }
 
 // unit returns the unit for the crawlers that a range of refs names, nil if it
@@ -166,7 +166,7 @@ func (u *unitTable) groups() {
 			for i, n := range units {
 				parts[i] = u.units[n]
 			}
-			budget = g.assemble(f.dialect, parts, budget)
+			budget = g.assemble(f, parts, budget)
 			shared[string(u.key)] = g
 		}
 		g.line = min(g.line, a.line)
@@ -192,7 +192,7 @@ func (u *unitTable) groups() {
 
 // assemble makes the group of units. budget is how many rules may be copied;
 // assemble returns what is left of it.
-func (g *Group) assemble(d Dialect, units []*unit, budget int) int {
+func (g *Group) assemble(f *File, units []*unit, budget int) int {
 	var more lines
 	rules, noindex := 0, 0
 	for _, un := range units {
@@ -220,11 +220,11 @@ func (g *Group) assemble(d Dialect, units []*unit, budget int) int {
 	}
 	if len(g.rules) > 1 && rules <= budget {
 		budget -= rules
-		g.rules = []*ruleset{newRuleset(d, joinRules(g.rules))}
+		g.rules = []*ruleset{newRuleset(f, joinRules(g.rules))}
 	}
 	if len(more.noindex) > 1 && noindex <= budget {
 		budget -= noindex
-		more.noindex = []*ruleset{newRuleset(d, joinRules(more.noindex))}
+		more.noindex = []*ruleset{newRuleset(f, joinRules(more.noindex))}
 	}
 	return budget
 }

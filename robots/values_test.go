@@ -139,11 +139,11 @@ func TestNonRuleLines(t *testing.T) {
 	var v Views
 	for _, target := range []string{"/n/y/x", "/a/..//n/x"} {
 		v.Reset(target, ViewOptions{})
-		if r := g.NoindexViews(&v); r == nil || r.Line != 7 || r.String() != "Noindex: /n*x$" {
+		if r := g.NoindexViews(&v); r.Line == 0 || r.Line != 7 || r.String() != "Noindex: /n*x$" {
 			t.Errorf("%s: %v", target, r)
 		}
 	}
-	if v.Reset("/n/y/xy", ViewOptions{}); g.NoindexViews(&v) != nil {
+	if v.Reset("/n/y/xy", ViewOptions{}); g.NoindexViews(&v).Line > 0 {
 		t.Error("the line matches /n/y/xy")
 	}
 	if c := f.CleanParams(); len(c) != 1 || len(c[0].Params) != 2 || c[0].Path != "/forum/" || c[0].Line != 8 {

@@ -135,8 +135,8 @@ func TestMatchViews(t *testing.T) {
 	var v Views
 	for _, tt := range tests {
 		v.Reset(tt.target, ViewOptions{})
-		if got := g.MatchViews(&v); got.Allowed != tt.allowed || got.Line() != tt.line {
-			t.Errorf("MatchViews(%q) = %v by line %d, want %v by line %d", tt.target, got.Allowed, got.Line(), tt.allowed, tt.line)
+		if got := g.MatchViews(&v); got.Allowed != tt.allowed || got.Rule().Line != tt.line {
+			t.Errorf("MatchViews(%q) = %v by line %d, want %v by line %d", tt.target, got.Allowed, got.Rule().Line, tt.allowed, tt.line)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestMatchViewsServedSpellings(t *testing.T) {
 	for _, tt := range tests {
 		v.Reset(tt.target, ViewOptions{})
 		if got := g.MatchViews(&v); got.Allowed != tt.allowed {
-			t.Errorf("MatchViews(%q) = %v by line %d, want %v", tt.target, got.Allowed, got.Line(), tt.allowed)
+			t.Errorf("MatchViews(%q) = %v by line %d, want %v", tt.target, got.Allowed, got.Rule().Line, tt.allowed)
 		}
 	}
 }

@@ -1,15 +1,16 @@
 package audit
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/test/accesslog"
 )
@@ -42,22 +43,22 @@ func build(b *testing.B) string {
 	return binary
 }
 
-// write generates a log and returns the name of its file.
-func write(b *testing.B, format string, lines int) string {
-	name := filepath.Join(b.TempDir(), format+".log")
+// write writes a log to a file and returns its name.
+func write(b *testing.B, log *accesslog.Log) string {
+	name := filepath.Join(b.TempDir(), "access.log")
 	f, err := os.Create(name)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := io.Copy(f, accesslog.New(format, lines, addresses)); err != nil {
+	if _, err := io.Copy(f, log); err != nil {
 		b.Fatal(err)
 	}
 	return name
 }
 
-// BenchmarkAudit reads one log of each format with both programs. The Go program runs on
-// one processor.
+// BenchmarkAudit reads one log of each format with both programs, ours with suggestions
+// too. The Go program runs on one processor.
 func BenchmarkAudit(b *testing.B) {
 	n := lines(b)
 	caddy := build(b)
@@ -66,19 +67,25 @@ func BenchmarkAudit(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, format := range []string{"combined", "caddy"} {
-		log := write(b, format, n)
+		log := write(b, accesslog.New(format, n, addresses))
+		week := write(b, accesslog.New(format, n, addresses).Over(7*24*time.Hour)) // suggestions need three days
 		out := filepath.Join(b.TempDir(), "report.json")
-		for _, args := range [][]string{
-			{caddy, "robots", "audit", "--json", "--robots", robots, log},
-			{"goaccess", log, "--log-format=" + strings.ToUpper(format), "--no-global-config", "--no-progress", "-o", out},
+		command := []string{caddy, "robots", "audit", "--json", "--robots", robots}
+		for _, bb := range []struct {
+			name string
+			args []string
+		}{
+			{"caddy", append(slices.Clone(command), log)},
+			{"suggest", append(slices.Clone(command), "--suggest", week)},
+			{"goaccess", []string{"goaccess", log, "--log-format=" + strings.ToUpper(format), "--no-global-config", "--no-progress", "-o", out}},
 		} {
-			b.Run(fmt.Sprintf("%s/%s", format, filepath.Base(args[0])), func(b *testing.B) {
-				if _, err := exec.LookPath(args[0]); err != nil {
-					b.Logf("%s is not installed", args[0])
+			b.Run(format+"/"+bb.name, func(b *testing.B) {
+				if _, err := exec.LookPath(bb.args[0]); err != nil {
+					b.Logf("%s is not installed", bb.args[0])
 					return
 				}
 				for b.Loop() {
-					measure(b, n, args)
+					measure(b, n, bb.args)
 				}
 			})
 		}

@@ -32,7 +32,9 @@ func number(host string) (n uint64) {
 
 // BenchmarkHosts measures the heap of a host with a robots.txt of its own, and
 // what the plugin estimates: for files of the size of the median of 1,660 real
-// ones, of their mean, and for all files.
+// ones, of their mean, and for all files. It is measured before a crawler has come,
+// after crawlers that obey the group for *, and after crawlers of all groups, which
+// the estimate is for.
 func BenchmarkHosts(b *testing.B) {
 	all := realFiles(b)
 	for _, bb := range []struct {
@@ -66,8 +68,18 @@ func measureHosts(b *testing.B, source perHost, hosts int) {
 		r := &enforce.Request{Origin: enforce.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: time.Now()}
 		e.Origins().Prefetch(context.Background(), r)
 	}
+	unused := heap() - before
+	e.Origins().All(func(_ enforce.Origin, rules *enforce.Rules) { rules.File().Star().Match("/") })
+	star := heap() - before
+	e.Origins().All(func(_ enforce.Origin, rules *enforce.Rules) {
+		for _, g := range rules.File().Groups() {
+			g.Match("/")
+		}
+	})
 	took := heap() - before
 	used, _ := ceiling.Usage()
+	b.ReportMetric(float64(unused)/float64(hosts), "unused-heap/host")
+	b.ReportMetric(float64(star)/float64(hosts), "star-heap/host")
 	b.ReportMetric(float64(took)/float64(hosts), "heap/host")
 	b.ReportMetric(float64(used)/float64(hosts), "estimate/host")
 	if name := os.Getenv("HEAP_PROFILE"); name != "" {

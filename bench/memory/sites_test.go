@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -98,16 +97,8 @@ func BenchmarkIdle(b *testing.B) {
 // heapOf returns the octets in a server's heap after a garbage collection.
 func heapOf(b *testing.B, s *server.Server) float64 {
 	b.Helper()
-	resp, err := http.Get(s.AdminURL("/debug/pprof/heap?gc=1&debug=1"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(text), "\n# HeapAlloc = ")
+	text := string(fromAdmin(b, s, "/debug/pprof/heap?gc=1&debug=1"))
+	_, after, _ := strings.Cut(text, "\n# HeapAlloc = ")
 	n, err := strconv.ParseFloat(strings.SplitN(after, "\n", 2)[0], 64)
 	if err != nil {
 		b.Fatal(err)

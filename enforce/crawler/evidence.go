@@ -72,7 +72,7 @@ func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
 }
 
-// isMail reports whether a contact is an e-mail address, also one written as `ops at acme dot com`.
+// isMail reports whether a contact is an e-mail address, and one written as `ops at acme dot com`.
 func isMail(ua string, contact span) bool {
 	text := ua[contact.start:contact.end]
 	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")

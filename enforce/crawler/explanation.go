@@ -101,7 +101,7 @@ const (
 	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
 	CompatibleName         // a name after `compatible;` that browsers don't send
 	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
-	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
+	Contact                // a URL or an e-mail address, and one written as `ops at acme dot com`
 	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
 	ProbeName              // a health check's name: AcmeHealthCheck, acme-probe
 	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin

@@ -27,6 +27,7 @@ const MaxSiteTokens = 10_000
 // counts, without a version after a space. `*`, and tokens that the registry has
 // already, add nothing. All sites that add nothing share one matcher, and all
 // matchers share the registry's table, so thousands of sites need little memory.
+// A matcher keeps copies of the tokens, so it does not keep the file in memory.
 func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	var tokens []token
 	var ignored []string
@@ -41,9 +42,9 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		switch {
 		case len(text) > MaxTokenSize || !validToken(text) || r.byUA[text] != nil || r.isPreference(text):
 		case BrowserWord(text):
-			ignored = append(ignored, strings.TrimSpace(value))
+			ignored = append(ignored, strings.Clone(strings.TrimSpace(value)))
 		default:
-			tokens = append(tokens, token{text: text, name: name, allowedInDevice: isCrawlerName(text)})
+			tokens = append(tokens, token{text: text, name: strings.Clone(name), allowedInDevice: isCrawlerName(text)})
 		}
 	}
 	if len(tokens) == 0 && len(ignored) == 0 {

@@ -88,7 +88,7 @@ var knownClients = []struct {
 	{crawler.Program, "Vault", "Vault/1.17.0 (+https://www.vaultproject.io/; go1.22.3)"},
 	{crawler.Program, "Dependabot", "dependabot-core/0.325.1 excon/1.2.5 ruby/3.4.5 (x86_64-linux) (+https://github.com/dependabot/dependabot-core)"},
 	{crawler.Program, "Renovate", "RenovateBot/38.0.0 (https://github.com/renovatebot/renovate)"},
-	{crawler.Program, "GoModuleMirror", "GoModuleMirror/1.0 (+https://proxy.golang.org)"},
+	{crawler.Program, "GoModuleMirror", "GoModuleMirror/1.0 (+https://go.example)"},
 	{crawler.Program, "Nextcloud", "Nextcloud Server Crawler"},
 	{crawler.Program, "Nextcloud", "Nextcloud-Server-Crawler/33.0.0"},
 	{crawler.Program, "Sentry", "sentry/8.22.0 (https://sentry.io)"},

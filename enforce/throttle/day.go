@@ -1,15 +1,10 @@
 package throttle
 
-import (
-	"math/bits"
-
-	"github.com/caddy-robots/caddy-robots/robots"
-)
+import "github.com/caddy-robots/caddy-robots/robots"
 
 const (
 	microsPerMinute = 60_000_000
 	minutesPerDay   = 24 * 60
-	microsPerDay    = minutesPerDay * microsPerMinute
 )
 
 // span is a robots.Window in a form that is fast to check. It is open from
@@ -39,34 +34,26 @@ func newSpan(w robots.Window) (span, bool) {
 func (s span) always() bool { return s.length == minutesPerDay }
 
 // open reports whether s is open at minute m of the day.
-func (s span) open(m int32) bool {
-	m -= s.from
-	if m < 0 {
-		m += minutesPerDay
-	}
-	return m < s.length
-}
+func (s span) open(m int32) bool { return minutesFrom(s.from, m) < s.length }
 
 // closes returns the first instant after at, in microseconds, at which s is
 // closed. At the instant at, s must be open. s must not be the whole day.
 func (s span) closes(at int64) int64 {
-	since := minuteOfDay(at) - s.from
-	if since < 0 {
-		since += minutesPerDay
-	}
-	return minuteStart(at) + int64(s.length-since)*microsPerMinute
+	return minuteStart(at) + int64(s.length-minutesFrom(s.from, minuteOfDay(at)))*microsPerMinute
 }
 
 // covers reports whether s is open whenever o is.
 func (s span) covers(o span) bool {
-	if s.always() {
-		return true
+	return s.always() || minutesFrom(s.from, o.from)+o.length <= s.length
+}
+
+// minutesFrom returns how many minutes after from the minute to of the day comes
+// next.
+func minutesFrom(from, to int32) int32 {
+	if to < from {
+		return to + minutesPerDay - from
 	}
-	gap := o.from - s.from
-	if gap < 0 {
-		gap += minutesPerDay
-	}
-	return gap+o.length <= s.length
+	return to - from
 }
 
 // minuteStart returns the start of the minute of at. Both are in microseconds
@@ -106,27 +93,4 @@ func (d *minutes) add(s span) {
 
 func (d *minutes) has(m int32) bool {
 	return d[m/64]>>(m%64)&1 != 0
-}
-
-// until returns how many minutes after m the next minute of the set comes; 0 if
-// m is in the set. The set must not be empty.
-func (d *minutes) until(m int32) int32 {
-	word, seen := m/64, int32(0)
-	if rest := d[word] >> (m % 64); rest != 0 {
-		return int32(bits.TrailingZeros64(rest))
-	}
-	seen = 64 - m%64
-	for m+seen < minutesPerDay {
-		word++
-		if d[word] != 0 {
-			return seen + int32(bits.TrailingZeros64(d[word]))
-		}
-		seen += 64
-	}
-	for i := range d {
-		if d[i] != 0 {
-			return minutesPerDay - m + int32(i*64+bits.TrailingZeros64(d[i]))
-		}
-	}
-	return minutesPerDay
 }

@@ -2,13 +2,14 @@ package throttle
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A span and a set of minutes agree with robots.Window.
+// A span, and limits with a Visit-time, agree with robots.Window.
 func TestSpanAgreesWithWindow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
@@ -27,20 +28,22 @@ func TestSpanAgreesWithWindow(t *testing.T) {
 		if !ok || s.always() != w.Always() {
 			t.Fatalf("newSpan(%v) = %v, %t", w, s, ok)
 		}
-		var set minutes
-		set.add(s)
+		var visits Limits
+		visits.setVisits([]robots.VisitTime{{Window: w, Line: 7}})
 		for m := range int32(minutesPerDay) {
 			at := noon.Truncate(24 * time.Hour).Add(time.Duration(m)*time.Minute + time.Duration(rnd.Int64N(int64(time.Minute))))
 			us := at.UnixMicro()
 			if got := minuteOfDay(us); got != m {
 				t.Fatalf("minuteOfDay(%v) = %d, want %d", at, got, m)
 			}
-			if open := w.Contains(at); s.open(m) != open || set.has(m) != open {
-				t.Fatalf("%v at %v: span %t, set %t, window %t", w, at, s.open(m), set.has(m), open)
+			if open := w.Contains(at); s.open(m) != open || (!visits.visits || visits.visit.has(m)) != open {
+				t.Fatalf("%v at %v: span %t, set %t, window %t", w, at, s.open(m), visits.visit.has(m), open)
 			}
-			next := minuteStart(us) + int64(set.until(m))*microsPerMinute
-			if want := nextOpening(w, at); !want.Equal(at) && next != want.UnixMicro() {
-				t.Fatalf("%v at %v opens at %v, want %v", w, at, time.UnixMicro(next).UTC(), want)
+			if want := nextOpening(w, at); !want.Equal(at) {
+				v := visits.earliest(us, new(arrivals))
+				if v != (verdict{at: want.UnixMicro(), reason: VisitTime, line: 7}) {
+					t.Fatalf("%v at %v opens at %v by line %d, want %v by line 7", w, at, time.UnixMicro(v.at).UTC(), v.line, want)
+				}
 			}
 			if s.open(m) && !s.always() {
 				if closes, want := s.closes(us), nextClosing(w, at); closes != want.UnixMicro() {
@@ -100,4 +103,33 @@ func nextMinute(t time.Time, minute int) time.Time {
 		next = next.AddDate(0, 0, 1)
 	}
 	return next
+}
+
+// Of several windows, that one is named which opens next.
+func TestNextOpeningOfSeveralWindows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 3))
+	for range 40 {
+		var visits []robots.VisitTime
+		first := map[int]int{} // the first line of those that open at a minute
+		for line := 1; line <= 1+rnd.IntN(5); line++ {
+			from := rnd.IntN(minutesPerDay/30) * 30
+			visits = append(visits, robots.VisitTime{Window: robots.Window{From: from, To: (from + rnd.IntN(300)) % minutesPerDay}, Line: line})
+			if first[from] == 0 {
+				first[from] = line
+			}
+		}
+		var l Limits
+		l.setVisits(visits)
+		for m := range minutesPerDay {
+			at := noon.Truncate(24 * time.Hour).Add(time.Duration(m) * time.Minute)
+			want := verdict{at: at.UnixMicro()}
+			for open := at; !slices.ContainsFunc(visits, func(v robots.VisitTime) bool { return v.Window.Contains(open) }); {
+				open = open.Add(time.Minute)
+				want = verdict{open.UnixMicro(), VisitTime, first[open.Hour()*60+open.Minute()]}
+			}
+			if got := l.earliest(at.UnixMicro(), new(arrivals)); got != want {
+				t.Fatalf("%v at %v: %v, want %v", visits, at, got, want)
+			}
+		}
+	}
 }

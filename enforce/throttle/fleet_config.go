@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -107,13 +108,7 @@ func ParseFleetURL(s string) (FleetConfig, error) {
 	}
 	c.MasterSet = query.Get("master_set")
 	c.SentinelUsername, c.SentinelPassword = query.Get("sentinel_username"), query.Get("sentinel_password")
-	if err := c.setDatabase(u, unix, query); err != nil {
-		return FleetConfig{}, err
-	}
-	if err := c.setAddresses(u, unix, query["addr"]); err != nil {
-		return FleetConfig{}, err
-	}
-	if err := c.setTLS(secure, query); err != nil {
+	if err := cmp.Or(c.setDatabase(u, unix, query), c.setAddresses(u, unix, query["addr"]), c.setTLS(secure, query)); err != nil {
 		return FleetConfig{}, err
 	}
 	return c, nil

@@ -85,9 +85,9 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 		until, why, line = free, l.reason, l.line
 	}
 	if t.visits && !t.visit.has(minute) {
-		wait := t.visit.until(minute)
-		open := minuteStart(at) + int64(wait)*microsPerMinute
-		until, why, line = max(until, open), VisitTime, t.opener((minute+wait)%minutesPerDay)
+		next := t.nextOpening(minute)
+		open := minuteStart(at) + int64(minutesFrom(minute, next.minute))*microsPerMinute
+		until, why, line = max(until, open), VisitTime, next.line
 	}
 	return until, why, line
 }

@@ -228,6 +228,9 @@ func (t *Limits) setLimits(limits []limit) {
 // setVisits joins all windows into one set of minutes. Of windows that open at
 // the same minute, only the longest counts.
 func (t *Limits) setVisits(visits []robots.VisitTime) {
+	if len(visits) == 0 {
+		return
+	}
 	var longest [minutesPerDay]span
 	for _, v := range visits {
 		s, ok := newSpan(v.Window)
@@ -285,14 +288,11 @@ func (l limit) dividedBy(n int64) limit {
 	return l
 }
 
-// opener returns the line of the Visit-time window that opens at a minute of
-// the day, or 0.
-func (t *Limits) opener(minute int32) int {
-	i, ok := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
-	if !ok {
-		return 0
-	}
-	return t.opens[i].line
+// nextOpening returns the first opening after a minute of the day at which all
+// Visit-time windows are closed.
+func (t *Limits) nextOpening(minute int32) opening {
+	i, _ := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
+	return t.opens[i%len(t.opens)]
 }
 
 // Same reports whether t and u have the same limits and Visit-time windows. Nil

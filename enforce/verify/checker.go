@@ -224,9 +224,9 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 
 // LookUp gets the data that Address needs to check whether addr is the crawler
 // row: it reads lists that are missing or older than 6 hours, queries DNS, and
-// waits for both, or until ctx ends. It returns true if addr is in a list, if DNS
-// answered, or, for a row without DNS, if there is a list. It is for requests in
-// log files, and works without Start.
+// waits for both, or until ctx ends. It returns true if the claim is confirmed, or if
+// the methods that the row has answered: DNS, and at least one of its lists. It is for
+// requests in log files, and works without Start.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
 	if addr = addr.Unmap().WithZone(""); s == nil || IsSpecial(addr) {
@@ -250,7 +250,7 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 		return false
 	}
 	c.verifier.lookups.cache.put(c.verifier.lookups.cache.key(s.names.id, addr), f.answer, c.verifier.config.Now())
-	return f.answer != failed
+	return f.answer == confirmed || f.answer != failed && (known || len(s.lists) == 0)
 }
 
 // proofPeriod is how long a verified address proves that the server sees the real addresses of its clients.

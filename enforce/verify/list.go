@@ -90,8 +90,6 @@ func ListSize(body []byte, part string) (int, error) {
 // maxPrefixes is the maximum number of prefixes of a list. The longest known list has 1,300.
 const maxPrefixes = 100_000
 
-var errNoPrefixes = errors.New("the document has no prefixes")
-
 // readPrefixes parses a published list of addresses:
 //   - JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it
 //   - JSON with `ips` (Ahrefs)
@@ -103,16 +101,25 @@ var errNoPrefixes = errors.New("the document has no prefixes")
 // member. An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
 func readPrefixes(body []byte, part string) ([]netip.Prefix, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	var list prefixes
+	var err error
 	switch {
 	case len(body) == 0:
-		return nil, errNoPrefixes
 	case body[0] == '{' || body[0] == '[':
-		return readJSON(body, part)
+		err = list.readJSON(body, part)
 	case body[0] == '<':
-		return readHTML(body)
+		err = list.readHTML(body)
+	default:
+		err = list.readLines(body)
 	}
-	return readLines(body)
+	if err == nil && len(list) == 0 {
+		err = errors.New("the document has no prefixes")
+	}
+	return list, err
 }
+
+// prefixes are those of a document, in their order.
+type prefixes []netip.Prefix
 
 // arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix, if the
 // entry is an object.
@@ -121,99 +128,94 @@ var (
 	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
 )
 
-// readJSON parses a JSON document: an array of entries, or an object with such arrays.
-func readJSON(body []byte, part string) ([]netip.Prefix, error) {
+// readJSON adds those of a JSON document: an array of entries, or an object with such arrays.
+func (l *prefixes) readJSON(body []byte, part string) error {
 	arrays := []json.RawMessage{body}
 	if body[0] != '[' {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
-			return nil, fmt.Errorf("parsing JSON: %w", err)
+			return fmt.Errorf("parsing JSON: %w", err)
 		}
 		keys := arrayKeys
 		switch {
 		case part == "*":
 			keys = slices.Sorted(maps.Keys(members))
 		case part != "" && members[part] == nil:
-			return nil, fmt.Errorf("the document has no member %q", part)
+			return fmt.Errorf("the document has no member %q", part)
 		case part != "":
-			return readJSON(members[part], "")
+			return l.readJSON(members[part], "")
 		}
 		arrays = nil
 		for _, key := range keys {
 			arrays = append(arrays, members[key])
 		}
 	}
-	var prefixes []netip.Prefix
 	for _, array := range arrays {
 		var entries []json.RawMessage
 		if err := json.Unmarshal(array, &entries); err != nil && body[0] == '[' {
-			return nil, fmt.Errorf("parsing JSON: %w", err)
+			return fmt.Errorf("parsing JSON: %w", err)
 		}
 		for _, entry := range entries {
-			var err error
-			if prefixes, err = appendEntry(prefixes, entry); err != nil {
-				return nil, err
+			if err := l.addEntry(entry); err != nil {
+				return err
 			}
 		}
 	}
-	if len(prefixes) == 0 {
-		return nil, errNoPrefixes
-	}
-	return prefixes, nil
+	return nil
 }
 
-// appendEntry appends the prefixes of an entry: a string, or an object with at least one of prefixKeys.
-func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix, error) {
+// addEntry adds those of an entry: a string, or an object with at least one of prefixKeys.
+func (l *prefixes) addEntry(entry json.RawMessage) error {
 	var text string
 	if json.Unmarshal(entry, &text) == nil {
-		return appendPrefix(prefixes, text)
+		return l.add(text)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(entry, &members); err != nil {
-		return nil, fmt.Errorf("the entry %.100q is neither a string nor an object", entry)
+		return fmt.Errorf("the entry %.100q is neither a string nor an object", entry)
 	}
-	before := len(prefixes)
+	before := len(*l)
 	for _, key := range prefixKeys {
 		raw, ok := members[key]
 		if !ok || json.Unmarshal(raw, &text) != nil {
 			continue
 		}
-		var err error
-		if prefixes, err = appendPrefix(prefixes, text); err != nil {
-			return nil, err
+		if err := l.add(text); err != nil {
+			return err
 		}
 	}
-	if len(prefixes) == before {
-		return nil, fmt.Errorf("the entry %.100q has no prefix: it must have one of %s", entry, strings.Join(prefixKeys, ", "))
+	if len(*l) == before {
+		return fmt.Errorf("the entry %.100q has no prefix: it must have one of %s", entry, strings.Join(prefixKeys, ", "))
 	}
-	return prefixes, nil
+	return nil
 }
 
-// appendPrefix parses a prefix or an address and appends it.
-func appendPrefix(prefixes []netip.Prefix, text string) ([]netip.Prefix, error) {
-	if len(prefixes) == maxPrefixes {
-		return nil, fmt.Errorf("the document has more than %d prefixes", maxPrefixes)
+// add parses a prefix or an address and adds it.
+func (l *prefixes) add(text string) error {
+	if len(*l) == maxPrefixes {
+		return fmt.Errorf("the document has more than %d prefixes", maxPrefixes)
 	}
 	text = strings.TrimSpace(text)
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		addr, addrErr := netip.ParseAddr(text)
 		if addrErr != nil || addr.Zone() != "" {
-			return nil, fmt.Errorf("%.100q is not a prefix or an address", text)
+			return fmt.Errorf("%.100q is not a prefix or an address", text)
 		}
 		p = netip.PrefixFrom(addr, addr.BitLen())
 	}
 	if p.Addr().Is4In6() {
 		if p.Bits() < 96 {
-			return nil, fmt.Errorf("%s is too wide: a prefix in IPv4-in-IPv6 form must have at least 96 bits", p)
+			return fmt.Errorf("%s is too wide: a prefix in IPv4-in-IPv6 form must have at least 96 bits", p)
 		}
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
-	return append(prefixes, p.Masked()), nil
+	*l = append(*l, p.Masked())
+	return nil
 }
 
-// readHTML finds a JSON object with `prefixes` in the text of a page and parses it.
-func readHTML(body []byte) ([]netip.Prefix, error) {
+// readHTML finds a JSON object with `prefixes` in the text of a page, and adds those in it.
+func (l *prefixes) readHTML(body []byte) error {
 	var text bytes.Buffer
 	z := html.NewTokenizer(bytes.NewReader(body))
 	for {
@@ -234,31 +236,28 @@ func readHTML(body []byte) ([]netip.Prefix, error) {
 		if start := bytes.LastIndexByte(rest[:at], '{'); start >= 0 {
 			var value json.RawMessage
 			if json.NewDecoder(bytes.NewReader(rest[start:])).Decode(&value) == nil {
-				return readJSON(value, "")
+				return l.readJSON(value, "")
 			}
 		}
 		rest = rest[at+1:]
 	}
-	var prefixes []netip.Prefix
 	for line := range bytes.Lines(text.Bytes()) {
 		if words := strings.Fields(string(line)); len(words) == 2 && strings.Contains(words[1], ".") {
 			if addr, err := netip.ParseAddr(words[0]); err == nil {
-				prefixes, err = appendPrefix(prefixes, addr.String())
-				if err != nil {
-					return nil, err
+				if err := l.add(addr.String()); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	if len(prefixes) == 0 {
-		return nil, errors.New("the document is a web page without a JSON list of prefixes, and without lines of an address and a host name")
+	if len(*l) == 0 {
+		return errors.New("the document is a web page without a JSON list of prefixes, and without lines of an address and a host name")
 	}
-	return prefixes, nil
+	return nil
 }
 
-// readLines parses plain text.
-func readLines(body []byte) ([]netip.Prefix, error) {
-	var prefixes []netip.Prefix
+// readLines adds those of plain text.
+func (l *prefixes) readLines(body []byte) error {
 	number := 0
 	for line := range bytes.Lines(body) {
 		number++
@@ -266,13 +265,9 @@ func readLines(body []byte) ([]netip.Prefix, error) {
 		if text, _, _ = strings.Cut(text, ","); strings.TrimSpace(text) == "" {
 			continue
 		}
-		var err error
-		if prefixes, err = appendPrefix(prefixes, text); err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+		if err := l.add(text); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}
-	if len(prefixes) == 0 {
-		return nil, errNoPrefixes
-	}
-	return prefixes, nil
+	return nil
 }

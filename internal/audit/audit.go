@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -110,7 +111,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New()}}
+	a := &auditor{options: o, mask: masker{o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
@@ -136,7 +137,7 @@ func (a *auditor) open() (err error) {
 	if a.logs, err = logfile.NewSequence(a.options.Files, a.options.Format, a.options.Zone); err != nil {
 		return err
 	}
-	a.inputs = newInputs(a.logs.Logs, a.mask, &a.only)
+	a.inputs = newInputs(a.logs.Logs, a.mask, a.only)
 	return nil
 }
 
@@ -245,6 +246,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 		}
 	} else {
 		v.host.Robots++
+		v.host.Octets += e.Bytes
 		v.crawler = a.crawlers.count(e, v)
 		a.costs.countRobot(e, v, a.mask)
 	}

@@ -21,12 +21,13 @@ import (
 
 // operator answers requests for the published list of one crawler, and DNS lookups.
 type operator struct {
-	down  bool
-	asked atomic.Int64
+	down    bool
+	noLists bool // only DNS answers; ListBot is in both
+	asked   atomic.Int64
 }
 
 func (p *operator) RoundTrip(r *http.Request) (*http.Response, error) {
-	if p.down || r.URL.Host != "operator.test" {
+	if p.down || p.noLists || r.URL.Host != "operator.test" {
 		return nil, errors.New("no route to host")
 	}
 	body := `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`
@@ -54,9 +55,12 @@ var claimsTime = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 // DNS.
 func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 	t.Helper()
+	listed := crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}
+	if p.noLists {
+		listed.Hosts = []string{"crawl.test"}
+	}
 	registry, err := crawler.Builtin().With(
-		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered, Purposes: []crawler.Purpose{crawler.Search},
-			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
+		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered, Purposes: []crawler.Purpose{crawler.Search}, Verify: listed},
 		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,
 			Verify: crawler.Verify{Hosts: []string{"crawl.test"}}})
 	if err != nil {
@@ -148,5 +152,15 @@ func TestClaimsWithoutNetwork(t *testing.T) {
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{down: true}, claimsTime), Verify: true})
 	if c := crawlerOf(t, r, "NameBot"); c.Verified+c.Impostor != 0 || c.Unverified != 4 || !warned(r, "verify_failed") {
 		t.Errorf("%+v %v", c, r.Warnings)
+	}
+}
+
+// DNS alone can't refute the claim of a crawler whose lists did not answer, so the report
+// must not say that no real search engine is refused.
+func TestClaimsWithoutLists(t *testing.T) {
+	log := strings.Join(strings.SplitAfter(claimsLog, "\n")[:2], "")
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{noLists: true}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
+	if f := r.Findings[1]; !warned(r, "verify_failed") || !strings.Contains(f.Change, "No crawler could be verified") {
+		t.Errorf("%+v %v", f, r.Warnings)
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
@@ -27,8 +28,14 @@ const leastShare = 0.02
 // costs adds up what requests cost.
 type costs struct {
 	Costs
-	paths *cost.Tree // of robots
+	paths    *cost.Tree // of robots
+	software *software.Recogniser
+	noted    int // requests that it saw
 }
+
+// maxNoted is the number of requests by which software is recognised. To recognise it
+// takes as long for a request as all the rest.
+const maxNoted = 3000
 
 // costOf returns what a request cost.
 func costOf(e *logformat.Entry) cost.Sum {
@@ -40,6 +47,10 @@ func (c *costs) count(e *logformat.Entry) {
 	c.All.Add(costOf(e))
 	if e.Lasted {
 		c.Timed++
+	}
+	if e.Status > 0 && e.Status < 400 && c.noted < maxNoted {
+		c.noted++
+		c.software.Note(e.Target)
 	}
 }
 
@@ -60,5 +71,8 @@ func (c *costs) countRobot(e *logformat.Entry, v *judgement, mask masker) {
 func (c *costs) report() Costs {
 	r := c.Costs
 	r.Patterns = append([]cost.Row{}, c.paths.Rows(leastShare)...)
+	for i := range r.Patterns {
+		r.Patterns[i].What = c.software.What(r.Patterns[i].Pattern)
+	}
 	return r
 }

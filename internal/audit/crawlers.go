@@ -247,7 +247,7 @@ func (t *crawlerTally) group(v *judgement) *groupTally {
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, mask masker) {
 	d := &v.now
-	if d.Group != nil && (d.Rule != nil || d.Action == enforce.Throttle) { // a hidden rule has no Rule
+	if d.Group != nil && (d.Rule.Line > 0 || d.Action == enforce.Throttle) { // a hidden rule has no Rule
 		t.group(v).refused++
 	}
 	if d.Action == enforce.Deny {

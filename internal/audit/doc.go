@@ -11,7 +11,7 @@
 // Site.Settings.Verification.
 //
 // The use of memory is bounded, whatever the size of the log. Some figures are
-// therefore estimates: Report.Estimates names them. In a test, the audit of a log in
-// which each line has a new client, host and User-Agent takes about 60 MB. The search
-// for suspects adds up to 34 MB.
+// therefore estimates: Report.Estimates names them. In a test, the heap for a log in
+// which each line has a new client, host and User-Agent is about 60 MB. The search for
+// suspects adds up to 41 MB.
 package audit

@@ -19,6 +19,7 @@ type Finding struct {
 	// Code identifies the question.
 	//
 	//   - probes_refused: which health checks and monitors would have been refused, if any
+	//   - own_clients_refused: which clients that may be the operator's would have been, if any
 	//   - worst_half_hour: which crawler sent most requests in half an hour, and when
 	//   - search_refused: which search engines would have been refused, and by which lines
 	//   - never_applied: which lines of robots.txt applied to no request, and why
@@ -38,7 +39,14 @@ func (a *auditor) findings(r *Report) []Finding {
 	}
 	tallies := a.crawlers.all()
 	list := []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
-	if probes := r.probesRefused(); probes != "" {
+	if own := r.refused((*Crawler).MayBeOwn); own != "" {
+		list = slices.Insert(list, 0, Finding{
+			Code: "own_clients_refused", Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
+			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
+				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME.",
+		})
+	}
+	if probes := r.refused(func(c *Crawler) bool { return c.Class == crawler.Probe.String() }); probes != "" {
 		list = slices.Insert(list, 0, Finding{
 			Code: "probes_refused", Text: "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
 			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS.",
@@ -105,7 +113,7 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	f.Text += "."
 	switch {
 	case h.requests <= 30*proposedRate:
-		f.Text += " That is slow enough."
+		f.Text += " A pace like this needs no limit."
 	case 2*h.refused >= h.requests:
 		f.Change = "Enforce robots.txt as it is: it refuses most of them."
 	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
@@ -192,7 +200,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))
 		}
 		if t.VerifiedRefused > 0 {
-			verified = append(verified, quotedName(t.Name))
+			verified = append(verified, QuotedName(t.Name))
 		}
 	}
 	switch {
@@ -227,6 +235,8 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	case len(verified) > 0:
 		f.Change = "If these pages should be found, exempt the verified search engines from the rules. In the robots block of the Caddyfile:"
 		f.Paste = "verify\nexempt " + strings.Join(verified, " ")
+	case a.claims != nil && !a.claims.worked:
+		f.Change = "No crawler could be verified, because neither the published lists nor DNS answered: run this command again when they do."
 	case r.Verified:
 		f.Change = "None of these clients is verified, so this harms no search engine that is known: change nothing for them."
 	default:
@@ -235,8 +245,8 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	return f
 }
 
-// quotedName returns a name as a word of the Caddyfile.
-func quotedName(name string) string {
+// QuotedName returns a name as a word of the Caddyfile.
+func QuotedName(name string) string {
 	if strings.ContainsAny(name, " \t\"`{}#") {
 		return strconv.Quote(name)
 	}

@@ -39,7 +39,7 @@ func TestFindings(t *testing.T) {
 			"began on 7 November 2026 at 09:30 UTC: Bytespider sent 1,200 requests, 40 a minute.", "Limit each crawler to 30 requests a minute", "limit {\n\teach 30/1m\n}"},
 		{"robots.txt refuses most of them already", "User-agent: Bytespider\nDisallow: /\n", requestsOf(1200, bytespider, "/", 9, 30, 30), 0,
 			"1,200 of them would have been refused, most by line 2 (Disallow: /).", "Enforce robots.txt as it is", ""},
-		{"a pace that harms nobody", "User-agent: *\nDisallow: /private/\n", requestsOf(900, bytespider, "/", 9, 30, 30), 0, "30 a minute. That is slow enough.", "", ""},
+		{"a pace that harms nobody", "User-agent: *\nDisallow: /private/\n", requestsOf(900, bytespider, "/", 9, 30, 30), 0, "30 a minute. A pace like this needs no limit.", "", ""},
 		{"a search engine is not limited", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, googlebot, "/", 9, 30, 30), 0, "Googlebot sent 1,200", "tools for webmasters", ""},
 		{"nor are advertisements, which a limit does not hold", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "AdsBot-Google (+http://www.google.com/adsbot.html)", "/", 9, 30, 30), 0, "AdsBot-Google sent 1,200", "Do not refuse it", ""},
 		{"nor is a library, which may be a client of an API", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "python-requests/2.31", "/", 9, 30, 30), 0, "python-requests sent 1,200", "Find out who it is", ""},
@@ -79,6 +79,29 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		})
+	}
+}
+
+// A client that may be the operator's own is named before all else if it would have been
+// refused; a crawler with a purpose, or with many addresses, is not.
+func TestOwnClients(t *testing.T) {
+	const sync = "ShopSync-Bot/2.1 (ops@shop.example)"
+	robots := "User-agent: *\nDisallow: /api/\n"
+	for _, tt := range []struct {
+		log, want string
+	}{
+		{requestsOf(12, sync, "/api/stock", 9, 0, 30), "would have been refused: ShopSync-Bot (12 of 12 requests)."},
+		{requestsOf(12, "Miniflux/2.1 (https://miniflux.app)", "/api/feed", 9, 0, 30), "would have been refused: Miniflux (12 of 12 requests)."},
+		{requestsOf(12, sync, "/stock", 9, 0, 30), ""},
+		{requestsOf(9, sync, "/api/stock", 9, 0, 30), ""},
+		{requestsOf(12, bytespider, "/api/stock", 9, 0, 30), ""},
+		{requestsOf(6, sync, "/api/", 9, 0, 9) + strings.ReplaceAll(requestsOf(6, sync, "/api/", 9, 10, 9), "192.0.2.1", "192.0.2.2") + strings.ReplaceAll(requestsOf(6, sync, "/api/", 9, 20, 9), "192.0.2.1", "192.0.2.3"), ""},
+	} {
+		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(tt.log))}, Sites: oneSite(robots)})
+		first := r.Findings[0]
+		if own := first.Code == "own_clients_refused"; own != (tt.want != "") || own && (!strings.Contains(first.Text, tt.want) || !strings.Contains(first.Change, "exempt NAME from ADDRESS")) {
+			t.Errorf("%.200s: %+v", tt.log, first)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,8 +20,9 @@ type Host struct {
 	Name     string `json:"name"`           // "other" if Rest is set
 	Rest     bool   `json:"rest,omitempty"` // the row has all hosts without a row of their own
 	Requests int64  `json:"requests"`
-	Robots   int64  `json:"robots"`  // requests of robots
-	Refused  int64  `json:"refused"` // requests that would have been refused
+	Robots   int64  `json:"robots"`       // requests of robots
+	Octets   int64  `json:"robots_bytes"` // of the responses to these
+	Refused  int64  `json:"refused"`      // requests that would have been refused
 	// Known is true if a robots.txt was known for it.
 	Known bool `json:"known"`
 }
@@ -33,10 +35,11 @@ const (
 
 // Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
 // lines of each log that Options.Hosts selects, in lower case, most requests first, at
-// most 5. It skips logs that can be read only once. It returns an error if a log cannot
-// be opened, if a file is not a log that can be judged (logfile.ErrFormat or
-// logfile.ErrNoUserAgents), or if Options.Format is not valid.
-func Hosts(o *Options) ([]string, error) {
+// most 5. named is false if none of these requests has a host. It skips logs that can be
+// read only once. It returns an error if a log cannot be opened, if a file is not a log
+// that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents), or if
+// Options.Format is not valid.
+func Hosts(o *Options) (main []string, named bool, err error) {
 	counts := counter{}
 	requests, only := int64(0), newHostFilter(o.Hosts)
 	for _, f := range o.Files {
@@ -45,7 +48,7 @@ func Hosts(o *Options) ([]string, error) {
 		}
 		l, err := logfile.Open(f, o.Format, o.Zone)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for n := 0; n < hostLines && l.Next(); n++ {
 			switch {
@@ -54,18 +57,18 @@ func Hosts(o *Options) ([]string, error) {
 			case l.Problem == logformat.None && !isOwnFetch(&l.Entry):
 				requests++
 				*counts.of(l.Entry.Host)++
+				named = named || l.Entry.Host != ""
 			}
 		}
 		l.Close()
 	}
-	var hosts []string
 	for _, c := range counts.top(maxMainHosts) {
 		host := strings.ToLower(c.Name)
-		if c.Requests*10 >= requests && isHostPort(host) && !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
+		if c.Requests*10 >= requests && isHostPort(host) && !slices.Contains(main, host) {
+			main = append(main, host)
 		}
 	}
-	return hosts, nil
+	return main, named || requests == 0, nil
 }
 
 // isHostPort reports whether s consists only of characters of a host and a port, so
@@ -75,33 +78,22 @@ func isHostPort(s string) bool {
 }
 
 // hostFilter selects the requests for Options.Hosts.
-type hostFilter struct {
-	names []string        // none: all hosts
-	known map[string]bool // by the host as clients sent it
-}
+type hostFilter map[string]bool // empty: all hosts
 
 func newHostFilter(hosts []string) hostFilter {
-	f := hostFilter{known: make(map[string]bool)}
+	f := make(hostFilter)
 	for _, host := range hosts {
-		f.names = append(f.names, enforce.NewOrigin("", host, 0).Host)
+		f[enforce.NewOrigin("", host, 0).Host] = true
 	}
 	return f
 }
 
+// String returns the first five hosts in alphabetical order.
+func (f hostFilter) String() string { return words.List(slices.Sorted(maps.Keys(f)), 5) }
+
 // selects reports whether requests for a host, as a client sent it, count.
-func (f *hostFilter) selects(raw string) bool {
-	if len(f.names) == 0 {
-		return true
-	}
-	selected, ok := f.known[raw]
-	if !ok {
-		if len(f.known) >= maxRawHosts {
-			clear(f.known)
-		}
-		selected = slices.Contains(f.names, enforce.NewOrigin("", raw, 0).Host)
-		f.known[strings.Clone(raw)] = selected
-	}
-	return selected
+func (f hostFilter) selects(raw string) bool {
+	return len(f) == 0 || f[enforce.NewOrigin("", raw, 0).Host]
 }
 
 // hosts counts requests by host.
@@ -211,6 +203,7 @@ func (h *hosts) report() []Host {
 	for _, t := range list[shown:] {
 		rest.Requests += t.Requests
 		rest.Robots += t.Robots
+		rest.Octets += t.Octets
 		rest.Refused += t.Refused
 	}
 	if list = list[:shown]; rest.Requests > 0 {

@@ -8,7 +8,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Input describes a file that was read.
@@ -40,7 +39,7 @@ type inputs struct {
 	logs []*logfile.Log
 	each []inputTally // by logfile.Log.Index
 	mask masker
-	only *hostFilter
+	only hostFilter
 
 	unreadable int64
 	other      int64
@@ -74,10 +73,10 @@ const (
 // maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
 
-// ErrHosts is the error for a log without a request for Options.Hosts.
-var ErrHosts = errors.New("has no request for")
+// errHosts is the error for a log without a request for Options.Hosts.
+var errHosts = errors.New("has no request for")
 
-func newInputs(logs []*logfile.Log, mask masker, only *hostFilter) *inputs {
+func newInputs(logs []*logfile.Log, mask masker, only hostFilter) *inputs {
 	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, only: only, examples: []UnreadableExample{}}
 	for i, l := range logs {
 		c.each[i].Name = l.Name
@@ -98,7 +97,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 		c.unreadable++
 		t.Unreadable++
 		c.problems[l.Problem]++
-		if len(c.examples) < maxUnreadable && len(c.only.names) == 0 { // its host is not known
+		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(), Text: c.mask.line(l.Line)})
 		}
 		return false, nil
@@ -157,7 +156,7 @@ func (c *inputs) check() error {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
-		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, words.List(c.only.names, 5))
+		return fmt.Errorf("%s %w %s", c.logs[0].Name, errHosts, c.only)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Verdict says what would have happened to a request, and why.
@@ -108,6 +110,16 @@ func (v *judgement) isBrowser() bool {
 // delay.
 func (v *judgement) timesSuffice(delay time.Duration) bool {
 	return v.exact || delay >= max(minDelay, time.Duration(2*v.resolution))
+}
+
+// timesSufficeFor reports whether the time of the request is exact enough to judge the
+// delays of a group, of which longest is the longest.
+func (v *judgement) timesSufficeFor(g *robots.Group, longest time.Duration) bool {
+	delay, ok := g.CrawlDelay()
+	return !(ok && delay.Delay > 0 && !v.timesSuffice(min(delay.Delay, longest))) &&
+		!slices.ContainsFunc(g.RequestRates(), func(r robots.RequestRate) bool {
+			return r.Requests > 0 && r.Per > 0 && !v.timesSuffice(r.Per)
+		})
 }
 
 // example returns the Example of a request with a verdict.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Pace compares the pace of a crawler with the limit that robots.txt sets for it. A
@@ -117,7 +118,7 @@ func (v *judgement) applyPaceNow(line *timeline) {
 
 // paceOther applies the limits to a decision that is not by Site.Robots.
 func (t *timeline) paceOther(v *judgement, d *enforce.Decision) {
-	t.pace(v, d, d.Limits == nil || newPaceTally(nil, d, t.longest, v.timesSuffice).Judged)
+	t.pace(v, d, d.Limits == nil || v.timesSufficeFor(d.Group, t.longest))
 }
 
 // pace applies the limits to one of the decisions on a request.
@@ -137,7 +138,8 @@ func (t *timeline) pace(v *judgement, d *enforce.Decision, judged bool) {
 // paceOf returns the tally for the group that limits the crawler's pace.
 func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 	return valueOf(&t.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
-		return newPaceTally(v.source, &v.now, v.host.site.now.longest, v.timesSuffice)
+		longest := v.host.site.now.longest
+		return newPaceTally(v.source, v.now.Group, longest, v.timesSufficeFor(v.now.Group, longest))
 	})
 }
 
@@ -177,26 +179,24 @@ const (
 	maxBudgets = 1024
 )
 
-// newPaceTally returns a tally for the limits of a decision's group. judged reports
-// whether the times of the log are exact enough for a delay.
-func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judged func(time.Duration) bool) *paceTally {
-	p := &paceTally{Pace: Pace{Judged: true}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
-	consider := func(interval time.Duration, line int, span time.Duration) {
-		p.Judged = p.Judged && judged(span)
+// newPaceTally returns a tally for the limits of a group. judged says that the times of
+// the log are exact enough for them.
+func newPaceTally(src *source, g *robots.Group, longest time.Duration, judged bool) *paceTally {
+	p := &paceTally{Pace: Pace{Judged: judged}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
+	add := func(interval time.Duration, line int) {
 		p.interval = max(p.interval, interval)
 		p.limits = append(p.limits, limitTally{line: line, interval: interval})
 	}
-	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		interval := min(delay.Delay, longest)
-		consider(interval, delay.Line, interval)
+	if delay, ok := g.CrawlDelay(); ok && delay.Delay > 0 {
+		add(min(delay.Delay, longest), delay.Line)
 	}
-	for _, r := range d.Group.RequestRates() {
+	for _, r := range g.RequestRates() {
 		if r.Requests > 0 && r.Per > 0 {
-			consider(r.Per/time.Duration(r.Requests), r.Line, r.Per)
+			add(r.Per/time.Duration(r.Requests), r.Line)
 		}
 	}
-	for _, v := range d.Group.VisitTimes() {
-		p.limits = append(p.limits, limitTally{line: v.Line})
+	for _, v := range g.VisitTimes() {
+		add(0, v.Line)
 	}
 	p.window = int64(max(10*p.interval, time.Minute))
 	return p

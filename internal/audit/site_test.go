@@ -49,12 +49,12 @@ func TestHostsThatCount(t *testing.T) {
 		if r.Requests != tt.requests || r.Other != tt.other || r.WouldHave.Denied != tt.requests || warned(r, "only_hosts") != (tt.hosts != nil) || r.Costs.Robots.Requests != tt.requests {
 			t.Errorf("%q: %d requests, %d other, %+v", tt.hosts, r.Requests, r.Other, r.WouldHave)
 		}
-		if main, err := Hosts(&o); err != nil || fmt.Sprint(main) != tt.main {
+		if main, _, err := Hosts(&o); err != nil || fmt.Sprint(main) != tt.main {
 			t.Errorf("%q: main hosts %q, %v", tt.hosts, main, err)
 		}
 	}
 	o.Hosts = []string{"c.test"}
-	if _, err := Run(t.Context(), o); !errors.Is(err, ErrHosts) {
+	if _, err := Run(t.Context(), o); !errors.Is(err, errHosts) {
 		t.Errorf("no error for a host that is not in the log: %v", err)
 	}
 }

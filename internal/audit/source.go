@@ -24,7 +24,7 @@ type Source struct {
 	// State is the result of reading it: loaded, missing or not_robots.
 	State string `json:"state"`
 	// Text is the text that requests were judged by: that of the site, with the
-	// lines of the managed policy if there is one.
+	// lines of the policy if there is one.
 	Text string `json:"text"`
 	// Requests is the number of requests that were judged by it.
 	Requests int64 `json:"requests"`
@@ -36,8 +36,8 @@ type Source struct {
 type Line struct {
 	Source int `json:"source"` // index in Report.Sources
 	// Layer is where the line comes from: site is the site's own robots.txt; policy
-	// is the managed policy, whose lines the operator's configuration adds to the
-	// published robots.txt; hidden is a path in the managed policy that is enforced
+	// is the policy, whose lines the operator's configuration adds to the
+	// published robots.txt; hidden is a path in the policy that is enforced
 	// but not published; limit is a limit in the operator's configuration.
 	Layer string `json:"layer"`
 	Line  int    `json:"line"` // in the site's own file, or in the configuration
@@ -218,7 +218,7 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 		return s.limitKey(d), true
 	case d.Action == enforce.Throttle:
 		return ruleKey{line: s.paceLine(d, limitsOf(d.Group))}, d.Group != nil
-	case d.Rule != nil:
+	case d.Rule.Line > 0:
 		return ruleKey{line: d.Rule.Line}, true
 	}
 	return ruleKey{}, false
@@ -330,7 +330,7 @@ func (s *source) notes() []string {
 		notes = append(notes, token+" is ignored: browsers have this word in their User-Agents")
 	}
 	if err := s.inForce.MergeError(); err != nil {
-		notes = append(notes, "the lines of the managed policy are not in force: "+err.Error())
+		notes = append(notes, "the lines of the policy are not in force: "+err.Error())
 	}
 	return notes
 }

@@ -39,8 +39,8 @@ type Suggestion struct {
 	Saved
 	// Crawlers are the crawlers that the change is about; empty for a limit.
 	Crawlers []string `json:"crawlers"`
-	// InsteadOf are the policies among the suggestions, numbered from 1, that no longer
-	// deny these crawlers with this change, because it gives them a group of their own.
+	// InsteadOf are the policies among the suggestions, numbered from 1, that deny these
+	// crawlers the whole site: one of the two is enough.
 	InsteadOf []int `json:"instead_of,omitempty"`
 	// Addresses is the number of different addresses that sent the requests for which
 	// the change is proposed, at most 1,000.

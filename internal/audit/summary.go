@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -85,23 +87,66 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, text+".")
 	}
+	if dearest := r.dearest(); dearest != "" {
+		list = append(list, dearest)
+	}
 	list = append(list, r.disguised()...)
 	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", words.Plural(r.People-suspects, "request", "requests")))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list
 }
 
-// probesRefused returns the probes that would have been refused, with the number
+// refused returns the selected crawlers that would have been refused, with the numbers
 // of requests; "" if there is none.
-func (r *Report) probesRefused() string {
+func (r *Report) refused(selects func(*Crawler) bool) string {
 	var list []string
 	for i := range r.Crawlers {
-		if c := &r.Crawlers[i]; c.Class == crawler.Probe.String() && c.Denied+c.Throttled > 0 {
-			list = append(list, fmt.Sprintf("%s (%s)", c.Name, words.Plural(c.Denied+c.Throttled, "request", "requests")))
+		if c := &r.Crawlers[i]; c.Denied+c.Throttled > 0 && selects(c) {
+			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(c.Denied+c.Throttled), words.Plural(c.Requests, "request", "requests")))
 		}
 	}
 	return words.List(list, 5) // clients can invent names
 }
+
+// MayBeOwn reports whether the crawler may be a client of the operator: it has no
+// purpose that is known, or fetches for a person, and sent at least 10 requests, from
+// one or two addresses.
+func (c *Crawler) MayBeOwn() bool {
+	switch c.Class {
+	case crawler.SelfDeclared.String(), crawler.UserTriggered.String(), crawler.Library.String(), crawler.Program.String(), crawler.Named.String():
+	case crawler.Registered.String(): // of the configuration, without a purpose
+		if len(c.Purposes) > 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	return !c.Rest && c.Requests >= 10 && c.Addresses <= 2
+}
+
+// dearest names the robot that costs most, if that is a tenth of everything. Health checks
+// and monitors are the operator's own.
+func (r *Report) dearest() string {
+	var dearest *Crawler
+	var most cost.Sum
+	for i := range r.Crawlers {
+		c := &r.Crawlers[i]
+		if s := (cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}); !c.Rest && c.Class != crawler.Probe.String() && s.Share(r.Costs.All) > most.Share(r.Costs.All) {
+			dearest, most = c, s
+		}
+	}
+	if dearest == nil || most.Share(r.Costs.All) < 0.1 {
+		return ""
+	}
+	text := fmt.Sprintf("Of all robots, %s cost most: %s (%.0f %% of all), %s (%.0f %%)", cmp.Or(dearest.Name, "clients without a User-Agent"),
+		words.Plural(most.Requests, "request", "requests"), percent(most.Requests, r.Costs.All.Requests), words.Octets(most.Octets), percent(most.Octets, r.Costs.All.Octets))
+	if r.Costs.All.Seconds > 0 {
+		text += fmt.Sprintf(", %s (%.0f %%)", words.Seconds(most.Seconds), 100*most.Seconds/r.Costs.All.Seconds)
+	}
+	return text + "."
+}
+
+func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 
 // days returns a period in words.
 func days(from, to time.Time) string {

@@ -60,7 +60,7 @@ type Suspects struct {
 type SuspectSignal struct {
 	Name   string `json:"name"` // the String of a suspect.Signal, such as robots_txt
 	Strong bool   `json:"strong"`
-	Raised int64  `json:"raised"` // how often it was raised, also by clients that are no suspects
+	Raised int64  `json:"raised"` // how often it was raised, even by clients that are no suspects
 	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects
 }
 

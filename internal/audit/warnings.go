@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // warner adds a warning to the report if it is necessary.
@@ -26,7 +25,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(t.heads+t.unchanged > 0, "no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
 	warn(t.forwarded > 0, "cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
 	warn(a.inputs.ownFetches > 0, "own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.inputs.ownFetches)
-	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", words.List(a.only.names, 5), a.inputs.leftOut)
+	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", a.only, a.inputs.leftOut)
 	t.perSecond.end()
 	t.perSecond.count = 0
 	limit, sampled := t.perSecond.sampled()

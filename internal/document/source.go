@@ -215,7 +215,7 @@ type Storage interface {
 // storage that hangs would block all reads.
 const storageTimeout = 30 * time.Second
 
-// description describes a copy of a document, also in Storage.
+// description describes a copy of a document, even in Storage.
 type description struct {
 	URL          string    `json:"url"`
 	Read         time.Time `json:"read"` // when a read last found the document to be current

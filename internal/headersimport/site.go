@@ -187,7 +187,7 @@ func (s *siteImporter) merge() {
 	}
 }
 
-// rules adds the rules for a line, also for requests that the server answers
+// rules adds the rules for a line, even for requests that the server answers
 // with another URL.
 func (s *siteImporter) rules(l *headerLine) {
 	s.add(l, l.where)

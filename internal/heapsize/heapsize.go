@@ -27,6 +27,11 @@ func Of(v any, without ...any) int64 {
 	return w.octets
 }
 
+// Later is the estimate of octets that a value will refer to later.
+type Later int64
+
+var laterType = reflect.TypeFor[Later]()
+
 type walk struct {
 	octets int64
 	seen   map[uintptr]bool // addresses of allocations
@@ -52,6 +57,10 @@ func rounded(size uintptr) uintptr {
 // value follows the references of v.
 func (w *walk) value(v reflect.Value) {
 	switch v.Kind() {
+	case reflect.Int64:
+		if v.Type() == laterType {
+			w.octets += v.Int()
+		}
 	case reflect.Pointer:
 		if !v.IsNil() && w.add(v.Pointer(), v.Type().Elem().Size()) {
 			w.value(v.Elem())
@@ -90,6 +99,8 @@ func refers(t reflect.Type) (yes bool) {
 		return known.(bool)
 	}
 	switch t.Kind() {
+	case reflect.Int64:
+		yes = t == laterType
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
 		yes = true
 	case reflect.Struct:

@@ -32,6 +32,13 @@ func TestOf(t *testing.T) {
 	if got := Of(&node{all: map[string]*node{"shared": shared}}); got <= one {
 		t.Errorf("%d octets with a map, %d without", got, one)
 	}
+	type later struct {
+		one  Later
+		more []Later
+	}
+	if got := Of(&later{one: 1000, more: []Later{500}}); got != Of(&later{more: []Later{0}})+1500 {
+		t.Errorf("%d octets with those of later", got)
+	}
 	if Of(&node{}, &node{}) != Of(&node{}) || Of(nil) != 0 {
 		t.Error("a node without references does not count")
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"net"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -285,8 +285,10 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 		if !o.string(&address) {
 			return false
 		}
-		e.Remote = withoutPort(address)
-		e.Port = address[strings.LastIndexByte(address, ':')+1:]
+		var err error
+		if e.Remote, e.Port, err = net.SplitHostPort(address); err != nil { // it has no port
+			e.Remote = address
+		}
 		e.Client = cmp.Or(e.Client, e.Remote)
 		return true
 	case "User-Agent", "user-agent", "user_agent", "UserAgent", "useragent", "ua":
@@ -296,15 +298,6 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 		return o.skipValue()
 	}
 	return o.string(to)
-}
-
-// withoutPort removes the port of host:port.
-func withoutPort(s string) string {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 || strings.Count(s, ":") > 1 && !strings.HasPrefix(s, "[") {
-		return s
-	}
-	return strings.Trim(s[:i], "[]")
 }
 
 // string parses a string into to. It skips other values.

@@ -10,13 +10,6 @@ type object struct {
 	buf []byte // of strings that had escapes
 }
 
-// begin skips the opening bracket c of an object or array. It returns false if there is
-// none.
-func (o *object) begin(c byte) bool {
-	o.blank()
-	return skip(o.b, &o.i, c)
-}
-
 // blank skips white space.
 func (o *object) blank() {
 	for o.i < len(o.b) && (o.b[o.i] == ' ' || o.b[o.i] == '\t' || o.b[o.i] == '\r' || o.b[o.i] == '\n') {
@@ -44,7 +37,7 @@ func (o *object) more(c byte, first bool) (more, ok bool) {
 // members parses an object. It calls f with the key of each member; f parses the value
 // and reports whether it is valid.
 func (o *object) members(f func(key []byte) bool) bool {
-	if !o.begin('{') {
+	if o.blank(); !skip(o.b, &o.i, '{') {
 		return false
 	}
 	for first := true; ; first = false {

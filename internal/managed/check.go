@@ -157,6 +157,9 @@ func (c *compiler) checkCovered() {
 // CheckNames returns an error for the first of the names, in a statement of the
 // configuration, that is neither a purpose nor the name of a crawler.
 func CheckNames(registry *crawler.Registry, statement string, names []string) error {
+	if len(names) == 0 {
+		return nil // most sites have none, and a compiler looks at every crawler
+	}
 	c := newCompiler(registry)
 	for _, name := range names {
 		if !c.checkName(statement, name, 0, true) {

@@ -122,10 +122,13 @@ func (p *Policy) Additions(registry *crawler.Registry) (*enforce.Additions, erro
 func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	var list []crawler.Purpose
 	for row := range registry.All() {
-		list = append(list, row.Purposes...)
+		for _, purpose := range row.Purposes {
+			if i, found := slices.BinarySearch(list, purpose); !found {
+				list = slices.Insert(list, i, purpose)
+			}
+		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return list
 }
 
 // Beyond returns Merged.Beyond.

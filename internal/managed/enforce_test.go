@@ -116,7 +116,7 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 			if d.Reason != tt.reason || d.Layer != tt.layer || d.Line != tt.line || d.File() != tt.file {
 				t.Errorf("%v by %v line %d of %s; want %v by %v line %d of %s", d.Reason, d.Layer, d.Line, d.File(), tt.reason, tt.layer, tt.line, tt.file)
 			}
-			if hidden := d.Reason == enforce.Hidden; hidden != (d.HiddenPath() != "") || hidden && (d.Rule != nil || d.RuleText() != "") {
+			if hidden := d.Reason == enforce.Hidden; hidden != (d.HiddenPath() != "") || hidden && (d.Rule.Line > 0 || d.RuleText() != "") {
 				t.Errorf("rule %q, hidden path %q", d.RuleText(), d.HiddenPath())
 			}
 		})

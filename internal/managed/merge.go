@@ -56,9 +56,9 @@ func (m *Merged) Origin(line int) (enforce.Layer, int) {
 //
 // If Merge returns an error, use the site's file as it is. The causes are: the
 // site's file or the merged file is larger than robots.MaxSize (500 KiB); the
-// lines of an earlier merge are damaged; or a crawler that the policy does not
-// apply to would get other rules than before, or this can't be checked (a
-// *ProofError).
+// lines of an earlier merge are damaged; the groups of the site's file have more
+// than a million rules together; or a crawler that the policy does not apply to
+// would get other rules than before, or this can't be checked (a *ProofError).
 func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
@@ -69,6 +69,9 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 	}
 	m := merger{Lines: l, settings: settings, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, texts: map[textKey]string{}}
 	m.file = m.parse(own.text())
+	if rulesIn(m.file) > maxRules {
+		return nil, errTooMany
+	}
 	m.targets()
 	m.replace()
 	m.preferences()
@@ -89,6 +92,17 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 		result.origins = append(result.origins, line.origin)
 	}
 	return result, nil
+}
+
+// maxRules bounds the rules of all groups of a site's file: a rule counts for each
+// group that it is in. A file of 500 KiB can have 27 million.
+const maxRules = 1_000_000
+
+func rulesIn(f *robots.File) (n int) {
+	for _, g := range f.Groups() {
+		n += g.RuleCount()
+	}
+	return n
 }
 
 // merger makes one merged file.

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -382,7 +383,16 @@ func TestMergeByDialect(t *testing.T) {
 
 func TestMergeErrors(t *testing.T) {
 	l := compile(t, deny("ai-data"))
+	var alone, together strings.Builder // a thousand crawlers above a thousand rules, each with one more
+	for i := range 1000 {
+		fmt.Fprintf(&alone, "User-agent: a%[1]d\nDisallow: /%[1]d\n", i)
+		fmt.Fprintf(&together, "User-agent: a%d\n", i)
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&together, "Disallow: /b%d\n", i)
+	}
 	for site, want := range map[string]string{
+		alone.String() + together.String():                                 "a million rules",
 		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt was replaced by a policy",
 		strings.Repeat("#", robots.MaxSize+1):                              "500 KiB",
 		strings.Repeat("# comment\n", robots.MaxSize/10):                   "500 KiB",

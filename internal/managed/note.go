@@ -133,7 +133,7 @@ func (m *merger) noteLongerAllows(after *robots.File) {
 				continue
 			}
 			path := example(r.Pattern)
-			if v := g.Match(path); !v.Allowed || v.Rule == nil || v.Rule.Pattern != r.Pattern {
+			if v := g.Match(path); !v.Allowed || v.Rule().Pattern != r.Pattern {
 				continue
 			}
 			for _, p := range t.terms.paths {

@@ -16,7 +16,7 @@ type Policy struct {
 	// such as `Caddyfile`. It is only shown to operators.
 	File string `json:"file,omitempty"`
 
-	// Predefined sets of statements: `no-training` or `no-ai`. See Preset.
+	// Predefined sets of statements: `no-training` or `no-ai`.
 	Presets []Preset `json:"presets,omitempty"`
 
 	// Crawlers that are denied the whole site, or some of its paths.
@@ -28,16 +28,14 @@ type Policy struct {
 	// Crawlers that get a Crawl-delay.
 	Delay []Delay `json:"delay,omitempty"`
 
-	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`.
-	// They are published in every group that is not denied the whole site. The
-	// known keys are `search`, `ai-input` and `ai-train`, with `yes` or `no`, and
-	// `use`, with `immediate`, `reference` or `full`.
+	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, for every
+	// group that is not denied the whole site. The known keys are `search`, `ai-input`
+	// and `ai-train`, with `yes` or `no`, and `use`, with `immediate`, `reference` or
+	// `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences, from the drafts of the IETF working group AI
-	// Preferences (AIPREF). They are published in every group that is not denied
-	// the whole site, and are sent as a header. The known keys are `train-ai` and
-	// `search`, with `y` or `n`.
+	// Content-Usage preferences (drafts of the IETF working group AIPREF), also sent as a
+	// header. The known keys are `train-ai` and `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
 	// Addresses of licences for the site's content (Really Simple Licensing,
@@ -166,7 +164,10 @@ var presets = map[string]preset{
 }
 
 // beyondPresets has sentences for the site's operator about what no preset can
-// prevent.
+// prevent. Sources: developers.google.com/search/docs/appearance/ai-features;
+// blogs.bing.com/webmaster, "Announcing new options for webmasters to control usage
+// of their content in Bing Chat"; developers.google.com/crawling/docs, "Google's
+// common crawlers".
 var beyondPresets = []string{
 	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or max-snippet keep a page out of them",
 	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",

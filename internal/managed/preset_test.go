@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,74 +11,104 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/preference"
+	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/policies.md has each signal, and each preference of the registry.
-func TestPreferencesInTheDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want strings.Builder
-	for _, s := range preference.Signals {
-		state := string(s.State)
-		if s.Instead != "" {
-			state += ": `" + s.Instead + "`"
-		}
-		fmt.Fprintf(&want, "| `%s` | `%s` | `%s` | %s | %s |\n", s.Field, s.Key, strings.Join(s.Values, "`, `"), state, s.Places)
-	}
-	for c := range crawler.Builtin().All() {
-		if c.ControlOnly {
-			fmt.Fprintf(&want, "| `User-agent` | `%s` | `Disallow`, `Allow` | current | a group of its own |\n", first(c))
-		}
-	}
-	if !strings.Contains(string(text), "|---|---|---|---|---|\n"+want.String()+"\n") {
-		t.Errorf("docs/policies.md lacks the table\n%s", want.String())
+var update = flag.Bool("update", false, "write the generated parts of the pages")
+
+// The tables in docs/policies.md are those of the code.
+func TestPoliciesPage(t *testing.T) {
+	tables := map[string]func(*testing.T) string{"presets": presetTable, "purposes": purposeList, "beyond": beyondList, "preferences": preferenceTable}
+	pages.Check(t, "../../docs/policies.md", *update, func(words []string) string {
+		table := tables[words[0]]
+		delete(tables, words[0])
+		return table(t)
+	})
+	for name := range tables {
+		t.Errorf("the page has no part %s", name)
 	}
 }
 
-// docs/policies.md has each purpose in the registry, examples of it, and the
-// presets that deny it.
-func TestPurposesInTheDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/policies.md")
+func presetTable(*testing.T) string {
+	var b strings.Builder
+	b.WriteString("| preset | denies | adds |\n|---|---|---|\n")
+	for _, name := range []string{"no-training", "no-ai"} {
+		p, denies, adds := presets[name], []string{}, []string{}
+		for _, purpose := range p.deny {
+			denies = append(denies, "`"+string(purpose)+"`")
+		}
+		for i, list := range [][]Preference{p.signal, p.usage} {
+			var values []string
+			for _, v := range list {
+				values = append(values, v.Key+"="+v.Value)
+			}
+			adds = append(adds, "`"+[]string{preference.ContentSignal, preference.ContentUsage}[i]+": "+strings.Join(values, ", ")+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.Join(denies, ", "), strings.Join(adds, ", "))
+	}
+	return b.String()
+}
+
+// wellKnown are the crawlers to name as examples of a purpose, before others.
+var wellKnown = strings.Fields("Googlebot bingbot GPTBot ClaudeBot OAI-SearchBot PerplexityBot ChatGPT-User Claude-User ChatGPT-Agent CCBot FeedFetcher-Google " +
+	"SemrushBot archive.org_bot Slackbot Twitterbot UptimeRobot Pingdom Feedly Miniflux CensysInspect Meltwater ZoominfoBot Wget HTTrack curl python-requests HeadlessChrome Stripe PayPal")
+
+// purposeList has each purpose of the built-in registry with its comment in package
+// crawler and two crawlers that have it as their main one. Each purpose has a crawler.
+func purposeList(t *testing.T) string {
+	source, err := os.ReadFile("../../enforce/crawler/class.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "\n## Purposes\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	if !strings.Contains(table, "| examples | `no-training` | `no-ai` |\n") {
-		t.Fatal("the table has other columns")
-	}
-	purposes := make(map[string][]crawler.Purpose) // by the crawler's name
-	missing := make(map[crawler.Purpose]bool)
+	examples, known := make(map[string][]string), make(map[string]bool)
 	for c := range crawler.Builtin().All() {
-		purposes[c.Name] = c.Purposes
-		for _, p := range c.Purposes {
-			missing[p] = true
-		}
-	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| ([^|]+) \\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(table, -1) {
-		purpose := crawler.Purpose(row[1])
-		if !missing[purpose] {
-			t.Errorf("%s: the registry has no crawler of this purpose, or the table has it twice", purpose)
-		}
-		delete(missing, purpose)
-		for name := range strings.SplitSeq(row[2], ", ") {
-			if !slices.Contains(purposes[name], purpose) {
-				t.Errorf("%s: the purposes of %s are %q", purpose, name, purposes[name])
+		for i, p := range c.Purposes {
+			known[string(p)] = true
+			if i > 0 || c.ControlOnly {
+				continue
 			}
-		}
-		for i, name := range []string{"no-training", "no-ai"} {
-			want := ""
-			if slices.Contains(presets[name].deny, purpose) {
-				want = "denied"
-			}
-			if got := strings.TrimSpace(row[3+i]); got != want {
-				t.Errorf("%s, %s: the table has %q, want %q", purpose, name, got, want)
+			if names := examples[string(p)]; slices.Contains(wellKnown, c.Name) {
+				examples[string(p)] = slices.Insert(names, 0, c.Name)
+			} else {
+				examples[string(p)] = append(names, c.Name)
 			}
 		}
 	}
-	for purpose := range missing {
-		t.Errorf("the table has no row for %s", purpose)
+	var b strings.Builder
+	for _, m := range regexp.MustCompile(`(?m)^\t\w+ +Purpose = "([a-z-]+)" +// (.+)$`).FindAllStringSubmatch(string(source), -1) {
+		if len(examples[m[1]]) == 0 {
+			t.Errorf("%s: the registry has no crawler with this main purpose", m[1])
+		}
+		delete(known, m[1])
+		fmt.Fprintf(&b, "- `%s`: %s (%s)\n", m[1], m[2], strings.Join(examples[m[1]][:min(2, len(examples[m[1]]))], ", "))
 	}
+	for p := range known {
+		t.Errorf("%s: package crawler has no constant for this purpose of the registry", p)
+	}
+	return b.String()
+}
+
+func beyondList(*testing.T) string { return "- " + strings.Join(beyondPresets, ".\n- ") + ".\n" }
+
+// preferenceTable has the current signals and the preferences of the registry.
+func preferenceTable(*testing.T) string {
+	var b strings.Builder
+	b.WriteString("| line | values |\n|---|---|\n")
+	for _, field := range []string{preference.ContentSignal, preference.ContentUsage} {
+		var keys []string
+		for _, s := range preference.Signals {
+			if s.Field == field && s.State == preference.Current {
+				keys = append(keys, fmt.Sprintf("`%s`: `%s`", s.Key, strings.Join(s.Values, "`, `")))
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.Join(keys, "; "))
+	}
+	var tokens []string
+	for c := range crawler.Builtin().All() {
+		if c.ControlOnly {
+			tokens = append(tokens, "`"+first(c)+"`")
+		}
+	}
+	fmt.Fprintf(&b, "| `User-agent` | %s: a group of its own |\n", strings.Join(tokens, ", "))
+	return b.String()
 }

@@ -195,4 +195,7 @@ func (s *site) open(d robots.Dialect) bool {
 	return open
 }
 
-var errTooLarge = errors.New("robots.txt with the lines of the policy would be larger than 500 KiB, the limit of what crawlers read")
+var (
+	errTooLarge = errors.New("robots.txt with the lines of the policy would be larger than 500 KiB, the limit of what crawlers read")
+	errTooMany  = errors.New("the groups of robots.txt have more than a million rules together: name each crawler in one place")
+)

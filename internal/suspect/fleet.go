@@ -41,12 +41,9 @@ type fleetMarks struct {
 	marks   map[[16]byte]*[signals]uint32 // the time of each signal by visitor, in seconds since 1970; 0: none
 }
 
-// SetKey sets the key that Marks are made with. Without a key, no marks are sent or
-// applied.
-func (w *Watch) SetKey(k *Key) { w.key.Store(k) }
-
-// Share makes the Watch send marks to the channel of Raised from now on.
-func (w *Watch) Share() { w.sharing.Store(true) }
+// Share sets the key that Marks are made with, and makes the Watch send marks to the
+// channel of Raised from now on. Without a key, it neither sends nor applies marks.
+func (w *Watch) Share(k *Key) { w.key.Store(k) }
 
 // Raised returns the channel with the signals that visitors raised here, for the
 // other servers of the fleet. It is empty until Share is called. It holds 1,024
@@ -98,7 +95,7 @@ func (w *Watch) addFleet(e *entry, r *Request, fields fetchFields, h *fleetMarks
 // sendMark puts a signal into the channel of Raised. It does not block.
 func (w *Watch) sendMark(r *Request, fields fetchFields, one Signal) {
 	key := w.key.Load()
-	if key == nil || !w.sharing.Load() {
+	if key == nil {
 		return
 	}
 	select {

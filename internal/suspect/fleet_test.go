@@ -29,8 +29,7 @@ func share(from *Watch, to ...*Watch) {
 func fleetOf(t *testing.T, n int) (servers []*Watch) {
 	for range n {
 		w := NewWatch(Config{Entries: 1000})
-		w.SetKey(testKey(t, 1))
-		w.Share()
+		w.Share(testKey(t, 1))
 		servers = append(servers, w)
 	}
 	return servers
@@ -126,7 +125,6 @@ func TestMarksThatNobodyReceivesAreDropped(t *testing.T) {
 		t.Errorf("%d marks wait, want %d", n, maxWaiting)
 	}
 	alone := NewWatch(Config{})
-	alone.Share()
 	visitorAt(t, alone).send("/robots.txt", nil)
 	if len(alone.Raised()) != 0 {
 		t.Error("a mark was sent without a key")

@@ -28,7 +28,7 @@ type Request struct {
 	Target    string // the request target: path and query
 	UserAgent string
 	Header    http.Header // See reads Cookie, Sec-Fetch-*, Sec-CH-UA and the fields of prefetches
-	// Secure is true for requests over HTTPS, also if only a trusted proxy says so.
+	// Secure is true for requests over HTTPS, even if only a trusted proxy says so.
 	Secure bool
 	// RobotsTxt is true for requests for /robots.txt.
 	RobotsTxt bool

@@ -55,23 +55,19 @@ const (
 	tokenAddress = 8
 	tokenProof   = 8
 	tokenSize    = tokenTime + tokenAddress + tokenProof
-)
 
-// tokenLen is the length of a token in a URL.
-var tokenLen = base64.RawURLEncoding.EncodedLen(tokenSize)
+	tokenLen = (8*tokenSize + 5) / 6 // of a token in a URL, in base64
+)
 
 // Mint returns a URL (path only) below the path of the trap, for one client address
 // (see Network) at one site. It is valid for 24 hours. Nobody can find the address
 // in it without the key, which must not be nil.
 func (t Trap) Mint(k *Key, site string, client netip.Addr, now time.Time) string {
 	token := k.token(site, client, uint32(now.Unix()))
-	var text [len(sampleToken) + maxTrap]byte
+	var text [tokenLen + maxTrap]byte
 	b := append(text[:0], t...)
 	return string(base64.RawURLEncoding.AppendEncode(b, token[:]))
 }
-
-// sampleToken has the length of a token, as a constant.
-const sampleToken = "AAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // token makes the token for an address and a time in seconds since 1970.
 func (k *Key) token(site string, client netip.Addr, at uint32) (token [tokenSize]byte) {

@@ -17,7 +17,7 @@ func TestTrapHit(t *testing.T) {
 	t.Parallel()
 	k, trap := testKey(t, 1), Trap("/calendar-all/")
 	u := trap.Mint(k, "example.com", here, noon)
-	if !strings.HasPrefix(u, "/calendar-all/") || len(u) != len("/calendar-all/")+tokenLen || len(sampleToken) != tokenLen {
+	if !strings.HasPrefix(u, "/calendar-all/") || len(u) != len("/calendar-all/")+tokenLen || tokenLen != base64.RawURLEncoding.EncodedLen(tokenSize) {
 		t.Fatalf("minted %s", u)
 	}
 	flipped := []byte(u)
@@ -78,8 +78,9 @@ func FuzzTrapHit(f *testing.F) {
 	k, trap := testKey(f, 1), Trap("/calendar-all/")
 	minted := trap.Mint(k, "example.com", here, noon)
 	f.Add(minted, uint32(0))
-	f.Add("/calendar-all/"+sampleToken, uint32(1))
-	f.Add("/calendar-all/"+sampleToken[1:]+"=", uint32(1))
+	token := strings.Repeat("A", tokenLen)
+	f.Add("/calendar-all/"+token, uint32(1))
+	f.Add("/calendar-all/"+token[1:]+"=", uint32(1))
 	f.Add("/calendar-all/"+minted[len("/calendar-all/"):][:10]+"\n"+minted[len("/calendar-all/")+10:], uint32(1))
 	f.Fuzz(func(t *testing.T, target string, client uint32) {
 		addr := netip.AddrFrom4([4]byte{byte(client), byte(client >> 8), byte(client >> 16), byte(client >> 24)})

@@ -30,7 +30,7 @@ type Config struct {
 // of the request, and Raised while it holds a lock. They must be safe for concurrent
 // use, must not block, and must not call the Watch.
 type Observer interface {
-	// Raised is called each time a signal is raised, also when the visitor raised
+	// Raised is called each time a signal is raised, even when the visitor raised
 	// the same signal before.
 	Raised(Signal)
 	// Suspected is called when a client becomes a suspect. The Suspect belongs to
@@ -61,8 +61,7 @@ type Watch struct {
 	list     list
 	fleet    atomic.Pointer[fleetMarks] // nil until SetMarks is called
 	marks    chan Mark                  // for Raised
-	sharing  atomic.Bool
-	key      atomic.Pointer[Key]
+	key      atomic.Pointer[Key]        // nil until Share is called
 }
 
 // NewWatch returns an empty Watch. It starts no goroutine.

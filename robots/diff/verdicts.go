@@ -257,19 +257,20 @@ func (f *finder) try(path string) {
 	if x.Allowed == y.Allowed {
 		return
 	}
-	key := [2]int{x.Line(), y.Line()}
+	old, new := x.Rule(), y.Rule()
+	key := [2]int{old.Line, new.Line}
 	i, ok := f.found[key]
 	if !ok {
 		if len(f.changes)-f.first >= maxChanges {
 			f.incomplete = true
 			return
 		}
-		c := Change{What: "verdict", Allowed: y.Allowed, OldLine: x.Line(), NewLine: y.Line()}
-		if x.Rule != nil {
-			c.Old = x.Rule.String()
+		c := Change{What: "verdict", Allowed: y.Allowed, OldLine: old.Line, NewLine: new.Line}
+		if old.Line > 0 {
+			c.Old = old.String()
 		}
-		if y.Rule != nil {
-			c.New = y.Rule.String()
+		if new.Line > 0 {
+			c.New = new.String()
 		}
 		i = len(f.changes)
 		f.found[key] = i

@@ -76,7 +76,7 @@ type Finding struct {
 	Message     string   `json:"message"`               // what is wrong
 	Why         string   `json:"why"`                   // the consequence, and the crawlers that it affects
 	Related     int      `json:"related,omitempty"`     // another line that the finding refers to, or 0
-	Replacement *string  `json:"replacement,omitempty"` // what to write instead of the whole text, also if Text is cut; "" to remove it, nil for no suggestion
+	Replacement *string  `json:"replacement,omitempty"` // what to write instead of the whole text, even if Text is cut; "" to remove it, nil for no suggestion
 	Fix         Grade    `json:"fix,omitempty"`         // the grade of the correction that Fix can make
 
 	edits []edit

@@ -180,10 +180,10 @@ func (l *linter) checkSearchEngines() {
 	for _, c := range l.crawlers.SearchEngines() {
 		g := l.file.Group(c.Tokens...)
 		v := g.Match("/")
-		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.hasAllow(g) {
+		if v.Allowed || !l.coversSite(v.Rule().Pattern) || l.hasAllow(g) {
 			continue
 		}
-		blocked[v.Line()] = append(blocked[v.Line()], c.Name)
+		blocked[v.Rule().Line] = append(blocked[v.Rule().Line], c.Name)
 	}
 	for number, engines := range blocked {
 		slices.Sort(engines)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		}
 		defer discardPage(page)
 	}
-	if err := o.addSites(cmd, &options); err != nil {
+	if err := cmp.Or(o.addSites(cmd, &options), o.checkSite(&options)); err != nil {
 		return exitFailed, err
 	}
 	done, err := o.addVerification(&options)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -49,12 +50,12 @@ func TestAuditFetches(t *testing.T) {
 	if r.WouldHave.Denied != 20 || len(r.Sources) != 1 || r.Sources[0].Name != "http://"+host+"/robots.txt" || fmt.Sprint(asked) != "[/robots.txt]" {
 		t.Errorf("%+v %+v %v", r.WouldHave, r.Sources, asked)
 	}
-	if !strings.Contains(stderr, "Fetching http://"+host+"/robots.txt") || strings.Contains(stderr, "made-up.test") {
+	if !strings.Contains(stderr, "The robots.txt of "+host+": http://"+host+"/robots.txt\n") || strings.Contains(stderr, "made-up.test") {
 		t.Errorf("standard error: %q", stderr)
 	}
 	srv.Close()
 	r, stderr = audited(t, "", log)
-	if r.WouldHave.Known || r.WouldHave.Judged != 0 || !strings.Contains(stderr, "Warning: The robots.txt of "+host+" can't be fetched: ") {
+	if r.WouldHave.Known || r.WouldHave.Judged != 0 || !strings.Contains(stderr, "Warning: The robots.txt of "+host+" is not known: ") {
 		t.Errorf("without an answer: %+v, standard error %q", r.WouldHave, stderr)
 	}
 	// Nothing is fetched where the operator says so, nor for what is piped in.
@@ -89,15 +90,15 @@ func TestAuditFetchesForConfiguration(t *testing.T) {
 		denied      int64
 		stderr      string
 	}{
-		{"a site that names the host", other + "http://" + host + " {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
-		{"a site for any host", other + ":8080 {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
-		{"the settings of the site", other + "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, "Fetching http://" + host},
-		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 20, "Fetching http://" + host},
+		{"a site that names the host", other + "http://" + host + " {\n\trobots\n}\n", []string{log}, 1, 20, ": http://" + host + "/robots.txt\n"},
+		{"a site for any host", other + ":8080 {\n\trobots\n}\n", []string{log}, 1, 20, ": http://" + host + "/robots.txt\n"},
+		{"the settings of the site", other + "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, ": http://" + host + "/robots.txt\n"},
+		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 20, ": http://" + host + "/robots.txt\n"},
 		{"--site, a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, "--robots", "ROBOTS", withoutHosts}, 0, 20, ""},
-		{"--site that is not in the log", "http://" + host + " {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n" + other, []string{"--site", "other.test", log}, 0, 0, ""},
+		{"--site that is not in the log", "http://" + host + " {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n" + other, []string{"--site", "other.test", log}, 0, 0, "The robots.txt of other.test: the configuration\n"},
 		{"--site of any host", other + "http://" + host + " {\n\trobots\n}\n:8080 {\n\trobots\n}\n", []string{"--site", "*", "--robots", "ROBOTS", log}, 0, 1, ""},
 		{"--robots", other + ":8080 {\n\trobots\n}\n", []string{"--robots", "none", log}, 0, 0, ""},
-		{"a site that is not in the log", other + "elsewhere.test, else.test {\n\trobots\n}\n", []string{log}, 0, 0, "Warning: The robots.txt of elsewhere.test, else.test is not known"},
+		{"a site that is not in the log", other + "http://else.localhost:1 {\n\trobots\n}\n", []string{log}, 0, 0, "Warning: The robots.txt of else.localhost is not known: "},
 		{"a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{withoutHosts}, 0, 0, "Pass the file or its URL with --robots, and the site with --site."},
 	} {
 		asked = nil
@@ -120,9 +121,14 @@ func writeText(t *testing.T, name, text string) {
 	}
 }
 
+// asking guards the records of robotsOf.
+var asking sync.Mutex
+
 // robotsOf returns a handler that serves a robots.txt and records the paths of requests.
 func robotsOf(text string, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		asking.Lock()
+		defer asking.Unlock()
 		*asked = append(*asked, r.URL.Path)
 		fmt.Fprint(w, text)
 	}

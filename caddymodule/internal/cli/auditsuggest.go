@@ -43,11 +43,18 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 		in.Sitemap = append(in.Sitemap, targets...)
 	}
 	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources, func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
-	err := suggest.Add(cmd.Context(), in)
-	if errors.Is(err, suggest.ErrSites) {
-		err = fmt.Errorf("--suggest: %w: give the file with --robots, or select the site with --site or --host", err)
+	return suggest.Add(cmd.Context(), in)
+}
+
+// checkSite checks that suggestions can be made: there is one site with a robots.txt.
+func (o *auditOptions) checkSite(to *audit.Options) error {
+	switch known := slices.DeleteFunc(slices.Clone(to.Sites), func(s audit.Site) bool { return len(s.Robots) == 0 }); {
+	case !o.suggest || len(known) == 1:
+		return nil
+	case len(known) > 1:
+		return errors.New("--suggest is for one site: select it with --site or --host")
 	}
-	return err
+	return errors.New("--suggest needs the robots.txt of the site: give the file with --robots FILE")
 }
 
 // What a sitemap may have at most (sitemaps.org).

@@ -15,7 +15,7 @@ func TestReadSitemap(t *testing.T) {
 		want []string
 		err  string
 	}{
-		{`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> https://example.com/a?b=1&amp;c </loc></url><url><loc>https://example.com</loc><lastmod>2026-11-07</lastmod></url></urlset>`, []string{"/a?b=1&c", "/"}, ""},
+		{`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> https://example.com/a?b=1&amp;c </loc></url><url><loc>https://example.com</loc><lastmod>2026-11-07</lastmod><image:image><image:loc>https://example.com/b.png</image:loc></image:image></url></urlset>`, []string{"/a?b=1&c", "/", "/b.png"}, ""},
 		{`<sitemapindex><sitemap><loc>https://example.com/1.xml</loc></sitemap></sitemapindex>`, nil, "index"},
 		{`<urlset><url><loc>https://example.com/a`, nil, "unexpected EOF"},
 		{strings.Repeat("<loc>/a</loc>", maxLocations+1), nil, "more than"},

@@ -100,6 +100,8 @@ type checked struct {
 	Handlers int    `json:"handlers,omitempty"`
 	Listen   string `json:"listen,omitempty"`
 	Matcher  string `json:"matcher,omitempty"`
+	// Monitored says that the request passes all the same, because the mode is monitor.
+	Monitored bool `json:"monitored,omitempty"`
 	// Unreached says that no request reaches the handler.
 	Unreached bool `json:"unreached,omitempty"`
 
@@ -134,7 +136,7 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
-		Unreached: site.Unreached, handler: site.handler(),
+		Monitored: d.Monitored && d.Action != enforce.Pass, Unreached: site.Unreached, handler: site.handler(),
 	}
 	if site.Shed != nil && d.Action == enforce.Pass {
 		c.Shed = site.Shed.Describe(new(enforce.Request), d)
@@ -214,6 +216,7 @@ func (c *checked) sentence(paint report.Paint) string {
 		part(l.Line != 0, ")")
 	}
 	part(c.Shed != "", "  refused while the server is busy, %s", c.Shed)
+	part(c.Monitored, "  but it passes in mode monitor")
 	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
 	part(c.handler != "", "  [%s]", report.Visible(c.handler))
 	part(c.Unreached, "  but no request reaches the robots handler, because handlers before it answer all of them")

@@ -113,7 +113,7 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, []enforc
 func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
 	registry, word := rules.Matcher().Registry(), c.agent
 	row := registry.Lookup(word)
-	if robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil || d.Reason == enforce.Exempt ||
+	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil || d.Reason == enforce.Exempt ||
 		row != nil && row.ControlOnly || rules.File().Named(word) != nil {
 		return nil
 	}
@@ -167,13 +167,11 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 	if file, ok := c.rootFiles[site.index]; ok {
 		return file, nil
 	}
-	file := ""
-	if c.config.path != "" {
-		var err error
-		if file, err = c.config.rootFile(site); err != nil {
-			return "", err
-		}
+	all, err := c.config.routes()
+	if err != nil {
+		return "", err
 	}
+	file := rootFile(all, site)
 	if file == "" {
 		host := "example.com"
 		if len(site.Hosts) > 0 && !strings.ContainsAny(site.Hosts[0], "*{") {

@@ -219,6 +219,9 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-write-stdin", 1, "lint --fix --write -", "User-agent: *\n"},
 		{"lint-fix-several", 1, "lint --fix clean.txt mistakes.txt", ""},
 
+		{"identify-config", 0, "identify --config crawlers.caddyfile our-indexer/1.0 curl/8.5.0", ""},
+		{"identify-config-strict", 1, "identify --config crawlers.caddyfile --strict our-indexer/1.0", ""},
+
 		{"diff", 2, "diff old.txt new.txt", ""},
 		{"diff-full", 2, "diff --full old.txt new.txt", ""},
 		{"diff-json", 2, "diff --json old.txt new.txt", ""},
@@ -246,8 +249,10 @@ func TestCommandsPrint(t *testing.T) {
 		{"check-person", 0, "check -a Firefox/140.0 -r pace.txt /private/", ""},
 		{"check-library", 0, "check -a curl/8.5.0 -r pace.txt /private/", ""},
 		{"check-library-held", 2, "check -a curl/8.5.0 -r pace.txt --http-clients /private/", ""},
+		{"check-empty-agent", 2, "check --agent= --http-clients -r - / /private/", "User-agent: *\nDisallow: /private/\n"},
 		{"check-stdin", 2, "check -a GPTBot -r - /a", "User-agent: GPTBot\nDisallow: /\n"},
 		{"check-site", 2, "check -a GPTBot SITE/private/ SITE/", ""},
+		{"check-monitor", 2, "check -a CCBot -c monitor.caddyfile https://www.example.com/private/ https://www.example.com/", ""},
 		{"check-no-robots", 0, "check -a GPTBot EMPTY/private/", ""},
 		{"check-404", 1, "check -a GPTBot -r EMPTY/robots.txt /", ""},
 		{"check-500", 1, "check -a GPTBot -r SITE/failing/robots.txt /", ""},
@@ -285,6 +290,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-stdin", 0, "audit -r audit-old.txt -", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"\x1b]0;Bad\u202eBot/1.0 \xff(+https://example.org)\"\nnothing\n"},
 		{"audit-suggest-short", 0, "audit --suggest -r AUDIT/robots.txt LOGS/combined.log", ""},
 		{"audit-suggest-stdin", 1, "audit --suggest -r AUDIT/robots.txt -", ""},
+		{"audit-suggest-none", 1, "audit --suggest -r none LOGS/caddy.log", ""},
 		{"audit-suggest-sites", 1, "audit --suggest -c audit.caddyfile LOGS/caddy.log", ""},
 		{"audit-host", 0, "audit -r AUDIT/robots.txt --host WWW.example.com. LOGS/vhost-combined.log", ""},
 		{"audit-host-unknown", 1, "audit -r none --host example.org LOGS/vhost-combined.log", ""},

@@ -22,19 +22,20 @@ import (
 
 // identifyOptions are the flags of `caddy robots identify`.
 type identifyOptions struct {
-	robots        string
-	json, measure bool
-	rules         enforce.Settings
+	robots string
+	json   bool
+	config configFlags
+	rules  enforce.Settings
 }
 
 func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
-	cmd := newCommand("identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
+	cmd := newCommand("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
 		"Identifies the crawler that sends a User-Agent", cobra.MinimumNArgs(1), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	f.BoolVar(&o.measure, "measure", false, "print the number and share of each class and purpose")
+	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	return cmd
 }
@@ -82,57 +83,64 @@ func (f *registryFlag) Set(path string) (err error) {
 
 // identify runs the command.
 func (o *identifyOptions) identify(cmd *cobra.Command, args []string) (int, error) {
-	list := argumentList(args)
-	if len(args) == 1 && args[0] == "-" {
-		if list = cmd.InOrStdin(); o.robots == "-" {
-			return exitFailed, errors.New("standard input can be the list or the robots.txt, not both")
-		}
+	fromInput := len(args) == 1 && args[0] == "-"
+	if fromInput && o.robots == "-" {
+		return exitFailed, errors.New("standard input can be the list or the robots.txt, not both")
 	}
-	policy, err := o.policy(cmd.Context(), cmd.InOrStdin())
+	if err := o.config.replace(cmd, &o.rules); err != nil {
+		return exitFailed, err
+	}
+	rules, err := o.compile(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return exitFailed, err
 	}
-	matcher := policy.Matcher()
+	matcher := rules.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := report.NewEncoder(out)
-	counts := newMeasured(o.rules)
 	var id crawler.Identity
-	err = eachUserAgent(list, func(ua string) {
+	identify := func(ua string) {
 		matcher.Identify(ua, &id)
-		switch {
-		case o.measure:
-			counts.add(ua, &id)
-		case o.json:
-			_ = enc.Encode(o.describe(policy, matcher, ua, &id)) // Flush returns the error
-		default:
-			o.describe(policy, matcher, ua, &id).write(out)
+		if found := o.describe(rules, matcher, ua, &id); o.json {
+			_ = enc.Encode(found) // Flush returns the error
+		} else {
+			found.write(out)
 		}
-	})
-	counts.addPercents()
-	switch {
-	case err != nil || !o.measure:
-	case o.json:
-		_ = enc.Encode(counts)
-	default:
-		counts.write(out)
+	}
+	if fromInput {
+		err = eachUserAgent(cmd.InOrStdin(), identify)
+	} else {
+		for _, arg := range args {
+			identify(oneLine.Replace(arg))
+		}
 	}
 	return 0, errors.Join(err, out.Flush())
 }
 
-// argumentList makes a list of User-Agents from arguments. It replaces line
-// breaks and TABs, which end a User-Agent in such a list, with blanks.
-func argumentList(args []string) io.Reader {
-	var b strings.Builder
-	oneLine := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
-	for _, a := range args {
-		b.WriteString(oneLine.Replace(a))
-		b.WriteByte('\n')
+// oneLine replaces line breaks and TABs, which no User-Agent has, with blanks.
+var oneLine = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
+// maxListLine is the maximum length of a line of a list, in octets.
+const maxListLine = 1 << 20
+
+// eachUserAgent calls f for each line of a list of User-Agents. A TAB and the
+// text after it are ignored. An empty line is an empty User-Agent. A line of more
+// than maxListLine octets is an error.
+func eachUserAgent(list io.Reader, f func(ua string)) error {
+	s := bufio.NewScanner(list)
+	s.Buffer(nil, maxListLine)
+	n := 0
+	for ; s.Scan(); n++ {
+		ua, _, _ := strings.Cut(s.Text(), "\t")
+		f(ua)
 	}
-	return strings.NewReader(b.String())
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("reading line %d: %w", n+1, err)
+	}
+	return nil
 }
 
-// policy returns the policy of --robots, or of an empty file.
-func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Rules, error) {
+// compile returns the rules of --robots, or of an empty file.
+func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*enforce.Rules, error) {
 	var body []byte
 	if o.robots != "" {
 		var err error
@@ -144,10 +152,10 @@ func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce
 }
 
 // describe returns the result for a User-Agent.
-func (o *identifyOptions) describe(policy *enforce.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
+func (o *identifyOptions) describe(rules *enforce.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
-		found.Crawlers = append(found.Crawlers, o.crawler(policy, ua, id.At(i)))
+		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
 	}
 	if id.Len() == 0 {
 		d := crawler.Describe(ua)
@@ -160,7 +168,7 @@ func (o *identifyOptions) describe(policy *enforce.Rules, m *crawler.Matcher, ua
 }
 
 // crawler returns the result for one of the crawlers of a User-Agent.
-func (o *identifyOptions) crawler(policy *enforce.Rules, ua string, a *crawler.Agent) identifiedCrawler {
+func (o *identifyOptions) crawler(rules *enforce.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
 		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
@@ -170,8 +178,9 @@ func (o *identifyOptions) crawler(policy *enforce.Rules, ua string, a *crawler.A
 	}
 	if o.robots == "" {
 		c.HeldTo = groupWords(&o.rules, a)
-	} else if g := policy.Group(a); g != nil {
-		c.Group, c.GroupLine = g.Token(), g.Line()
+	} else if g := rules.Group(a); g != nil {
+		c.Group = g.Token()
+		_, c.GroupLine = rules.Origin(g.Line())
 	}
 	return c
 }

@@ -157,14 +157,20 @@ func (o *initOptions) command(s *proposal.Site, several bool) string {
 	for _, log := range o.logs {
 		list = append(list, "--log", log)
 	}
-	for i := range list {
-		list[i] = shellWord(list[i])
-	}
-	return strings.Join(list, " ")
+	return shellWords(list)
 }
 
 // plainWord matches text that no shell changes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// shellWords returns words of a command line, as a POSIX shell needs them.
+func shellWords(list []string) string {
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, shellWord(s))
+	}
+	return strings.Join(quoted, " ")
+}
 
 // shellWord quotes text as one word for a POSIX shell.
 func shellWord(s string) string {

@@ -81,6 +81,23 @@ func TestInitLog(t *testing.T) {
 	}
 }
 
+// The suggestions for the block are numbered alone. For the others there is a command.
+func TestInitLogNamesTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access log")
+	writeText(t, config, sitesWith("respond ok", []string{"a.test", "b.test"}))
+	text := strings.NewReplacer(`"headers":{`, `"headers":{"Referer":["http://a.test/"],`, `"duration":1`, `"duration":1.5`).Replace(logOfFlood("a.test"))
+	writeText(t, log, text+strings.NewReplacer("GPTBot", "AhrefsBot", "/item/", "/thing/", `"duration":1.5`, `"duration":0.5`).Replace(text))
+	block, _, notes := initOutput(t, "--config", config, "--site", "a.test", "--log", log)
+	if !strings.Contains(block, "# 1. Saves") || !strings.Contains(block, "# 2. Saves") || strings.Contains(block, "# 3. Saves") {
+		t.Errorf("%s", block)
+	}
+	const want = "suggestions for robots.txt: 2. To see them, run this: caddy robots audit --host a.test --robots robots.txt --suggest '"
+	if !strings.Contains(notes, want+log+"'\n") {
+		t.Errorf("no %q in\n%s", want, notes)
+	}
+}
+
 // 30 equal sites get one snippet, and each note once.
 func TestInitLogOfManySites(t *testing.T) {
 	dir := t.TempDir()
@@ -92,7 +109,7 @@ func TestInitLogOfManySites(t *testing.T) {
 	writeText(t, config, sitesWith("respond ok", hosts))
 	writeText(t, log, logOfFlood(hosts...)+strings.ReplaceAll(logOfFlood("other.test"), "UptimeRobot", "kube-probe"))
 	block, used, notes := initOutput(t, "--config", config, "--log", log)
-	if strings.Count(block, "robots {") != 1 || strings.Count(block, "\n(crawlers1) {\n") != 1 || strings.Count(notes, "\n") != 3 || !strings.Contains(notes, "robots.txt was not read") || !strings.Contains(notes, "monitors: UptimeRobot (80 requests).") {
+	if strings.Count(block, "robots {") != 1 || strings.Count(block, "\n(crawlers1) {\n") != 1 || strings.Count(notes, "\n") != 5 || !strings.Contains(notes, "Robots cost most at site0.test (") || !strings.Contains(notes, "robots.txt was not read") || !strings.Contains(notes, "monitors: UptimeRobot (80 requests).") {
 		t.Errorf("the block is\n%s\nthe notes are\n%s", block, notes)
 	}
 	for text, want := range map[string]string{block: "allowed", used: "deny "} {

@@ -137,6 +137,19 @@ func (c *configFlags) site(kind string, suitable func(*Site) bool) (*Site, error
 	return &list[0], nil
 }
 
+// replace replaces settings by those of the robots handler that the flags select,
+// if there is a --config.
+func (c *configFlags) replace(cmd *cobra.Command, settings *enforce.Settings) error {
+	if err := c.validate(cmd); err != nil || c.path == "" {
+		return err
+	}
+	site, err := c.site("", anyHandler)
+	if err == nil {
+		*settings = site.Rules
+	}
+	return err
+}
+
 // handlers returns the robots handlers of one site, for which suitable returns
 // true, in the order of the configuration: of the site that --site names or, if
 // the flag is missing, of the site that serves the host of at, which may be nil.
@@ -238,34 +251,49 @@ func (s *Site) listensAt(port string) bool {
 	return slices.ContainsFunc(strings.Fields(s.Listen), func(address string) bool { return strings.HasSuffix(address, ":"+port) })
 }
 
-// rootFile returns the path of the robots.txt in the root folder of a site of the
-// configuration, as `caddy robots init` finds it. It returns "" if there is no such
-// file, or if the site has several root folders.
-func (c *configFlags) rootFile(site *Site) (string, error) {
+// routes returns the sites of the configuration, also those without a robots handler;
+// none without --config.
+func (c *configFlags) routes() ([]proposal.Site, error) {
+	if c.path == "" {
+		return nil, nil
+	}
 	config, err := c.module.Config(c.path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	all, err := proposal.Read(config)
-	if err != nil {
-		return "", err
-	}
+	return proposal.Read(config)
+}
+
+// rootFile returns the path of the robots.txt that a site serves from its root
+// folder. all are the sites of the configuration. It returns "" if there is no such
+// file, or if the site has several root folders.
+func rootFile(all []proposal.Site, site *Site) string {
 	root := ""
 	for i := range all {
 		switch s := &all[i]; {
 		case !s.Robots || !slices.Equal(s.Hosts, site.Hosts) || s.Port != 0 && !site.listensAt(strconv.FormatUint(uint64(s.Port), 10)):
-		case s.Roots != 1 || strings.Contains(s.Root, "{") || root != "" && root != s.Root:
-			return "", nil
+		case !s.Files || s.Roots != 1 || strings.Contains(s.Root, "{") || root != "" && root != s.Root:
+			return ""
 		default:
 			root = s.Root
 		}
 	}
 	if root == "" {
-		return "", nil
+		return ""
 	}
 	file := filepath.Join(root, "robots.txt")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return ""
 	}
-	return file, nil
+	return file
+}
+
+// urlOf returns the URL of a host of a site, with the scheme and port of the site's
+// server. all are the sites of the configuration.
+func urlOf(all []proposal.Site, site *Site, host string) string {
+	i := slices.IndexFunc(all, func(s proposal.Site) bool { return site.listensAt(strconv.FormatUint(uint64(s.Port), 10)) })
+	if i < 0 {
+		return new(proposal.Site).URL(host)
+	}
+	return all[i].URL(host)
 }

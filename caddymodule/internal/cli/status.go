@@ -121,24 +121,24 @@ type statusReport struct {
 func (o *statusOptions) ask(address string) (*statusReport, error) {
 	s := &statusReport{Summary: new(statusapi.Summary)}
 	var (
-		crawlers                statusapi.Crawlers
-		rules                   statusapi.Lines
-		policies, broken, grace statusapi.Origins
-		recent                  statusapi.Recent
+		crawlers               statusapi.Crawlers
+		rules                  statusapi.Lines
+		inForce, broken, grace statusapi.Origins
+		recent                 statusapi.Recent
 	)
 	for _, part := range []struct {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace}, {"origins", &policies}, {"recent", &recent},
+		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace}, {"origins", &inForce}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
 			return nil, err
 		}
 	}
 	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Lines, broken.Origins, grace.Origins, recent.Refusals
-	s.CrawlersTotal, s.RulesTotal, s.FilesTotal = crawlers.Total, rules.Total, policies.Total
-	for _, p := range policies.Origins {
+	s.CrawlersTotal, s.RulesTotal, s.FilesTotal = crawlers.Total, rules.Total, inForce.Total
+	for _, p := range inForce.Origins {
 		if p.OK && len(s.Files) < o.limit {
 			s.Files = append(s.Files, p)
 		}

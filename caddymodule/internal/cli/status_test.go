@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,36 +95,6 @@ func monitoring() map[string]any {
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2},
 		}},
-	}
-}
-
-// documented is the state that docs/commands.md shows.
-func documented() map[string]any {
-	answers := enforcing()
-	answers["/robots/"].(*statusapi.Summary).Health.Shedding = nil
-	answers["/robots/crawlers"] = &statusapi.Crawlers{Crawlers: []statusapi.Crawler{
-		{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1})},
-		{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
-	}}
-	answers["/robots/lines"] = &statusapi.Lines{Lines: []statusapi.Line{
-		{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 3, Hour: 1, Day: 3}},
-		{Origin: "https://shop.test", Layer: "file", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
-	}}
-	answers["/robots/recent"] = &statusapi.Recent{Refusals: []statusapi.Refusal{
-		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
-	}}
-	policies := answers["/robots/origins"].(*statusapi.Origins)
-	policies.Origins[0].Grace = []statusapi.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
-	return answers
-}
-
-func TestStatusInTheDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, stdout, stderr := runCommand("", "status", "--address", adminEndpoint(t, documented())); !strings.Contains(string(text), "```text\n"+stdout+"```\n") {
-		t.Errorf("docs/commands.md does not show this output:\n%s%s", stdout, stderr)
 	}
 }
 

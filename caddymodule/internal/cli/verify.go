@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -17,7 +18,7 @@ import (
 type verifyOptions struct {
 	agent, resolver string
 	json            bool
-	registry        *crawler.Registry
+	rules           enforce.Settings // only its Registry
 	config          configFlags
 }
 
@@ -29,23 +30,16 @@ func verifyCommand(m Module) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.rules.Registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
 	o.config.add(cmd, m)
 	return cmd
 }
 
 func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
-	if err := o.config.validate(cmd); err != nil {
+	if err := o.config.replace(cmd, &o.rules); err != nil {
 		return exitFailed, err
 	}
-	if o.config.path != "" {
-		site, err := o.config.site("", anyHandler)
-		if err != nil {
-			return exitFailed, err
-		}
-		o.registry = site.Rules.Registry
-	}
-	o.registry = cmp.Or(o.registry, crawler.Builtin())
+	o.rules.Registry = cmp.Or(o.rules.Registry, crawler.Builtin())
 	rows, err := o.crawlers()
 	if err != nil {
 		return exitFailed, err
@@ -61,7 +55,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	defer verifier.Close()
-	checker, err := verifier.Bind(o.registry)
+	checker, err := verifier.Bind(o.rules.Registry)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -95,7 +89,7 @@ func newVerifier(config verify.Config, resolver string) (*verify.Verifier, error
 // crawlers returns the crawlers of the registry that --agent names.
 func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
 	var id crawler.Identity
-	crawler.NewCache(1).Identify(o.registry.Matcher(nil), o.agent, &id)
+	crawler.NewCache(1).Identify(o.rules.Registry.Matcher(nil), o.agent, &id)
 	var rows []*crawler.Crawler
 	for i := range id.Len() {
 		if row := id.At(i).Crawler; row != nil {
@@ -103,7 +97,7 @@ func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
 		}
 	}
 	if len(rows) == 0 {
-		if row := o.registry.Lookup(o.agent); row != nil {
+		if row := o.rules.Registry.Lookup(o.agent); row != nil {
 			rows = append(rows, row)
 		}
 	}

@@ -11,43 +11,31 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Answer replaces the default answer to requests with one verdict. It needs
-// exactly one of `status`, `redirect` and `abort`. It takes precedence over the
+// Answer replaces the default answer to requests with one verdict.
+//
+// It needs exactly one of `status`, `redirect` and `abort`, and takes precedence over the
 // site's error routes.
 type Answer struct {
-	// The verdict: `disallowed` (robots.txt or the policy disallows the URL),
-	// `impostor` (the client is not the crawler that it claims to be),
-	// `throttled` (the request breaks Crawl-delay, Request-rate, Visit-time or a
-	// `limit`),
-	// `pending` (robots.txt was never read yet), `unavailable` (robots.txt can't
-	// be read, with `on_error deny`), `hidden` (the policy hides the path) or
-	// `shed` (the server is busy).
+	// `disallowed`, `impostor`, `throttled`, `pending`, `unavailable`, `hidden` or `shed`.
 	Verdict string `json:"verdict"`
 
-	// The status code. Without an Answer it is 403 for `disallowed` and
-	// `impostor`, 429 for `throttled` and `pending`, 503 for `unavailable` and
-	// `shed`, and 404 for `hidden`. Allowed are: for `disallowed` and `impostor`,
-	// any 4xx except 429; for `throttled` and `pending`, 429 and 503; for
-	// `unavailable` and `shed`, 503; for `hidden`, 404 and 410. A search engine removes a page that
-	// answers 403, 404, 410 or 451 from its index, and crawls the whole host
-	// less if it gets 429 or 503.
+	// For `disallowed` and `impostor`, any 4xx except 429 (default 403); for `throttled`
+	// and `pending`, 429 (default) or 503; for `unavailable` and `shed`, 503; for
+	// `hidden`, 404 (default) or 410.
 	Status int `json:"status,omitempty"`
 
-	// The body as plain text, with a status. Placeholders are replaced. Default:
-	// a sentence that gives the reason.
+	// The body as plain text, with a status. Placeholders are replaced. Default: a
+	// sentence that gives the reason.
 	Text string `json:"text,omitempty"`
 
-	// An http or https URL, or a path of the site, to redirect to with status
-	// 302. Only for `disallowed` and `impostor`. Placeholders are replaced.
-	// Crawlers of search engines get the default answer instead, because search
-	// engines punish sites that show them other pages than people (cloaking).
-	// A crawler also gets the default answer if the redirect would lead to a URL
-	// that is refused too.
+	// An http or https URL, or a path of the site, to redirect to with status 302, for
+	// `disallowed` and `impostor`. Placeholders are replaced. Crawlers of search engines
+	// get the default answer instead, and so does a crawler that would be refused there
+	// too.
 	Redirect string `json:"redirect,omitempty"`
 
-	// Close the connection without an answer. Only for `disallowed`, `impostor`
-	// and `hidden`. Behind a trusted proxy the client gets the default answer,
-	// because the connection is the proxy's.
+	// Whether the connection is closed without an answer, for `disallowed`, `impostor` and
+	// `hidden`. Behind a trusted proxy, the client gets the default answer.
 	Abort bool `json:"abort,omitempty"`
 }
 
@@ -156,9 +144,7 @@ func checkAnswers(answers []Answer) error {
 	return nil
 }
 
-// answer parses
-//
-//	answer <verdict> <status> [<text>] | redir <url> | abort
+// answer parses the line answer.
 func (p *parser) answer(_ string, values []string) error {
 	if len(values) < 2 {
 		return fmt.Errorf("answer: want a verdict (%s) and a status, redir URL or abort", verdictNames())

@@ -25,37 +25,32 @@ const countByIP = "ip"
 var countBy = choices{"crawler", countByIP}
 
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
-// enforced. Networks deliver requests too early or too late, so a crawler may be
-// faster than its limit by a tenth, and a single request may come half an
-// interval early.
+// enforced.
+//
+// A request must pass the shortest Crawl-delay of the crawler's group, all Request-rate
+// lines, and one of the Visit-time lines. A refused request gets 429 with Retry-After, and
+// does not count. Networks deliver requests irregularly, so intervals are enforced as 0.9
+// of their length, and a request may come half an interval early.
 type CrawlDelay struct {
-	// The longest Crawl-delay that is enforced, at most 366 days. A longer one in
-	// robots.txt counts as this long. Default: 24h.
+	// The longest interval that is enforced: a longer one counts as this long. Default:
+	// 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
-	// The longest time for which the handler holds a request that comes too
-	// soon or outside Visit-time, until it is allowed. A request that would
-	// have to wait longer gets 429 at once. From 0s to 10m. Default: 0s, so
-	// that no request is held.
+	// The longest time for which a request that comes too soon is held, until it is
+	// allowed, in place of 429; at most 10m. A request with a body is never held, and a
+	// process holds at most 1000 requests. Default: 0s.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
-	// The number of requests that a crawler may send at once, if it keeps the
-	// Crawl-delay on average. From 1 to 1000. Default: 1.
+	// The number of requests that may come at once, from 1 to 1000. Default: 1.
 	Burst int `json:"burst,omitempty"`
 
-	// The largest number of budgets in the memory of this server, for all sites
-	// together, from 1 to 10000000. One takes about 64 octets. If sites have
-	// different values, the largest one applies. If there is no room, the server
-	// drops another budget: if it can, one that clients can invent, such as the
-	// budget of a single address, and the one that is unused soonest. A crawler
-	// with a dropped budget starts again with an unused one. Default: 100000.
+	// The largest number of budgets that the process keeps, of 64 bytes each, from 1 to
+	// 10000000; of several sites, the largest value applies. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
-	// How budgets are counted. `crawler`: each crawler has one budget for all its
-	// addresses. `ip`: each client address of a crawler (IPv4 /32, IPv6 /64) has
-	// its own budget, so that a crawler with 500 addresses has 500 budgets.
-	// Software that anyone runs, such as HTTP libraries, is always counted by
-	// address. Default: `crawler`.
+	// `crawler`: one budget for all addresses of a crawler. `ip`: one for each of its
+	// addresses (IPv4 /32, IPv6 /64), so that 500 addresses have 500, as software that
+	// anyone runs always has. Default: `crawler`.
 	Per string `json:"per,omitempty"`
 }
 
@@ -76,15 +71,7 @@ func (c *CrawlDelay) check() error {
 	return countBy.check("crawl_delay per", c.Per)
 }
 
-// crawlDelay parses
-//
-//	crawl_delay {
-//		max   <duration>
-//		wait  <duration>
-//		burst <number>
-//		per   crawler | ip
-//		max_entries <number>
-//	}
+// crawlDelay parses the block crawl_delay.
 func (p *parser) crawlDelay(_ string, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("crawl_delay: unexpected %q: write its options in a block", args[0])
@@ -94,8 +81,8 @@ func (p *parser) crawlDelay(_ string, args []string) error {
 	return p.block(table{
 		"max":         duration(&c.Max, time.Millisecond),
 		"wait":        duration(&c.Wait, 0),
-		"burst":       number(&c.Burst, 1, maxBurst),
-		"max_entries": number(&c.MaxEntries, 1, maxBudgets),
+		"burst":       number(&c.Burst, maxBurst),
+		"max_entries": number(&c.MaxEntries, maxBudgets),
 		"per":         choice(&c.Per, countBy),
 	}, c.check)
 }

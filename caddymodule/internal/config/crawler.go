@@ -26,9 +26,8 @@ type Crawler struct {
 	// The name of the crawler. Upper and lower case are the same.
 	Name string `json:"name"`
 
-	// The words in a User-Agent that identify the crawler. They match as whole
-	// words; upper and lower case are the same. Words that browsers send are an
-	// error, because people would be taken for the crawler. Default: the name.
+	// The words in a User-Agent that identify the crawler, in any case. Words that
+	// browsers and apps send, such as `Chrome`, are an error. Default: the name.
 	UserAgents []string `json:"user_agents,omitempty"`
 
 	// The product tokens of the robots.txt groups that the crawler obeys, the
@@ -38,38 +37,30 @@ type Crawler struct {
 	// The company or person that runs the crawler. Default: none.
 	Operator string `json:"operator,omitempty"`
 
-	// What the crawler's operator uses the pages for, such as `search` or
-	// `ai-training`, the main purpose first: purposes of the registry, or your
-	// own in lower-case letters, digits and hyphens. Default: none.
+	// What the operator uses the pages for, the main purpose first: purposes of the
+	// registry or your own, in lower-case letters, digits and hyphens. Default: none.
 	Purposes []string `json:"purposes,omitempty"`
 
-	// `crawler`; `user-triggered`, a fetcher that acts for a person; `scraper`,
-	// an offline browser or scraping framework; `webhook`, which delivers events
-	// that the site asked for; `probe`, a health check or uptime monitor that the
-	// site's operator ordered; `program`, a tool that fetches single documents; or
-	// `library`, an HTTP library. Default: `webhook` for the purpose `webhook`,
-	// otherwise `crawler`.
+	// `crawler`, `user-triggered` (a fetcher that acts for a person), `scraper` (an offline
+	// browser or scraping framework), `webhook`, `probe` (a health check or monitor that you
+	// ordered), `program` (a tool that fetches single documents) or `library`. Default:
+	// `webhook` for the purpose `webhook`, otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// Who runs the software: `operator`, only the crawler's operator; or
-	// `anyone`, any person or company on their own machines. With `anyone`,
-	// each client address has its own budget, as for the class `probe` always.
-	// Default: `anyone` for the classes `scraper`, `program` and `library`,
-	// otherwise `operator`.
+	// Who runs the software: `operator`, only its operator; or `anyone`, so that each
+	// client address has its own budget. Default: `anyone` for the classes `scraper`,
+	// `program` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
-	// Whether the group `User-agent: *` applies to the crawler if no group names
-	// it: `yes` or `no`. Default: `yes`.
+	// Whether the group for `*` applies to the crawler if no group names it: `yes` or
+	// `no`. Default: `yes`.
 	Star string `json:"star,omitempty"`
 
-	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the
-	// Crawl-delay, Request-rate and Visit-time of the group `User-agent: *` do not
-	// apply to it, and `policy` gives it no delay. Those of a group that names the
-	// crawler always apply. Default: `yes`.
+	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the limits of the
+	// group for `*` do not apply to it, and `policy` gives it no delay. Default: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
-	// How `verify` checks whether a client is this crawler. Default: no method,
-	// so that the claim can't be checked.
+	// How `verify` checks its claims, in one or several lines. Default: not at all.
 	Verify *CrawlerVerify `json:"verify,omitempty"`
 }
 
@@ -147,25 +138,13 @@ func checkCrawlers(crawlers []Crawler) error {
 	return nil
 }
 
-// crawler parses
-//
-//	crawler <name> {
-//		user_agents <tokens...>
-//		robots      <tokens...>
-//		operator    <name>
-//		purpose     <purposes...>
-//		class       crawler | user-triggered | scraper | webhook | library
-//		run_by      operator | anyone
-//		star        yes | no
-//		crawl_delay yes | no
-//		verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
-//	}
+// crawler parses the block crawler.
 func (p *parser) crawler(_, name string) error {
 	head, c := p.head, Crawler{Name: name}
 	err := p.block(table{
 		"user_agents": words(&c.UserAgents, checkUserAgentToken),
 		"robots":      words(&c.Robots, nil),
-		"operator":    text(&c.Operator, nil),
+		"operator":    text(&c.Operator),
 		"purpose":     words(&c.Purposes, CheckPurpose),
 		"class":       choice(&c.Class, crawlerClasses),
 		"run_by":      choice(&c.RunBy, runBy),
@@ -196,9 +175,7 @@ func checkUserAgentToken(token string) error {
 	return nil
 }
 
-// registry parses
-//
-//	registry <file> | <url>
+// registry parses the line registry.
 func (p *parser) registry(_, location string) error {
 	if location == "" {
 		return errors.New("registry: want a file or an https URL")

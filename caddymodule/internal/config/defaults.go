@@ -28,7 +28,7 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 	if On(s.Guard) && s.Verify == nil {
 		return errGuard
 	}
-	return s.Check()
+	return errors.Join(s.Check(), s.checkForwarded())
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for

@@ -15,11 +15,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
-// Exemption is a crawler that robots.txt does not apply to. In JSON, a string is
-// short for an object with this name and nothing else.
-//
-// Any client can send a crawler's name. Give the crawler's addresses in `from`,
-// or set `verify`, so that impostors are not exempt.
+// Exemption is a crawler that is never refused. In JSON, a string is short for an
+// object with this name and nothing else.
 type Exemption struct {
 	// The name of the crawler in the registry, or one of its User-Agent tokens.
 	Name string `json:"name"`
@@ -63,9 +60,7 @@ func exemptions(list []Exemption) (all []enforce.Exemption, err error) {
 	return all, nil
 }
 
-// exempt parses
-//
-//	exempt <crawlers...> [from <CIDR...>]
+// exempt parses the line exempt.
 //
 // An unknown name is an error here, unless a registry may add it, which is read
 // only when the configuration is loaded.

@@ -19,40 +19,32 @@ const (
 	maxFleetDeadline = time.Second
 )
 
-// Fleet makes several servers of a site share one budget for each crawler,
-// through Redis or Valkey (version 6 or later). Without it, a crawler could send
-// as many requests to each server as robots.txt allows in total. While Redis or
-// Valkey can't be reached, each server counts alone, with intervals that are
+// Fleet shares the budgets of several servers in Redis or Valkey.
+//
+// While Redis can't be reached, each server counts alone, with intervals that are
 // `instances` times as long, so that all servers together keep to the budget.
 type Fleet struct {
-	// The URL of Redis or Valkey:
-	// `redis://[[user]:password@]host[:port][/database]`; `rediss://…` with
-	// TLS; or `redis+unix:///path/to/socket`. The schemes `valkey`, `valkeys`
-	// and `valkey+unix` work too. Query parameters: `addr=host:port`, once for
-	// each further node of a cluster or Sentinel; `master_set=name`, for
-	// Sentinels; `sentinel_username` and `sentinel_password`, for their login;
-	// `db=number`, the database, in place of the path; `skip_verify=true`, to
-	// accept any TLS certificate. Placeholders that are known when the
-	// configuration is loaded, such as `{env.REDIS_PASSWORD}`, are replaced.
-	// Required.
+	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
+	// `redis+unix:///path/to/socket`; `valkey`, `valkeys` and `valkey+unix` work too.
+	// Query parameters: `addr=host:port`, for each further node of a cluster or
+	// Sentinel; `master_set=name`, for Sentinels, with `sentinel_username` and
+	// `sentinel_password`; `db=number`; `skip_verify=true`, to accept any TLS
+	// certificate. Placeholders, such as `{env.REDIS_PASSWORD}`, are replaced. Required.
 	URL string `json:"url,omitempty"`
 
-	// A file with PEM certificates. Over TLS, the server must have a
-	// certificate that one of them has signed. Default: the certificates that
-	// the system trusts.
+	// A file with PEM certificates: with TLS, one of them must have signed the server's.
+	// Default: those that the system trusts.
 	CAFile string `json:"ca_file,omitempty"`
 
-	// The number of servers that share the budgets, from 1 to 10000. If it is
-	// too low, crawlers may send too many requests while Redis or Valkey can't
-	// be reached. Default: 1.
+	// The number of servers, from 1 to 10000. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
-	// The prefix of all keys in Redis or Valkey. Servers with the same prefix
-	// share their budgets. Default: `robots:`.
+	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,
+	// a part in braces (`{robots}:`) puts all keys on one master. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The longest time for which a request waits for one answer of Redis or
-	// Valkey, from 1ms to 1s. Default: 25ms.
+	// The longest time for which a request waits for one answer of Redis, from 1ms to
+	// 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 }
 
@@ -110,21 +102,14 @@ func (f *Fleet) Config() (c throttle.FleetConfig, id string, err error) {
 	return c, fmt.Sprintf("%s %q", id, pem), nil
 }
 
-// fleet parses
-//
-//	fleet <url> {
-//		ca_file   <path>
-//		instances <number>
-//		prefix    <text>
-//		deadline  <duration>
-//	}
+// fleet parses the block fleet.
 func (p *parser) fleet(_, address string) error {
 	f := &Fleet{URL: address}
 	p.settings.Fleet = f
 	return p.block(table{
-		"ca_file":   text(&f.CAFile, nil),
-		"instances": number(&f.Instances, 1, maxInstances),
-		"prefix":    text(&f.Prefix, nil),
+		"ca_file":   text(&f.CAFile),
+		"instances": number(&f.Instances, maxInstances),
+		"prefix":    text(&f.Prefix),
 		"deadline":  duration(&f.Deadline, time.Millisecond),
 	}, f.check)
 }

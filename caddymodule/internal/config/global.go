@@ -22,38 +22,39 @@ type Global struct {
 	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// The largest amount of memory, in octets, for the robots.txt files of all
-	// sites together. The amount in use is an estimate. Beyond the limit, files
-	// of hosts that no site address names are dropped first. Each handler keeps
-	// at least one file, even if the limit is then exceeded. In a Caddyfile
-	// from 16MiB to 1TiB, in JSON any number above 0. Default: an eighth of
-	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least
-	// 67108864 (64 MiB).
+	// How much memory the robots.txt files of all sites may take together, as estimated:
+	// about 6 KiB for a host. Beyond it, files of hosts that no site address names are
+	// dropped first, and are fetched again when a crawler comes. In a Caddyfile from 16MiB
+	// to 1TiB, in JSON a number of bytes. Default: an eighth of GOMEMLIMIT or of the
+	// machine's memory, whichever is less, and at least 64MiB. Caddy sets GOMEMLIMIT from
+	// the limit of its container.
+	//
+	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// The path of a file that keeps the counters of the admin API and the
-	// dashboard over a restart. Caddy writes it every five minutes and when it
-	// stops, and reads it when it starts. If the file is damaged, that is
-	// logged, and the counters start at zero. Servers must not share one file.
-	// Placeholders that are known when the configuration is loaded are
-	// replaced. Default: no file; the counters are lost when Caddy stops.
+	// A file that keeps the counters of the admin API, the dashboard and
+	// `metrics per_site` over a restart, and what accidents are found by. It is written
+	// every five minutes and when Caddy stops. Its folder is created if it is missing.
+	// Each server needs a file of its own. The last refused requests and the other
+	// metrics are not kept. Default: none.
+	//
+	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`
 
 	// Optional metrics.
+	//
+	//	metrics per_site
 	Metrics *Metrics `json:"metrics,omitempty"`
 }
 
 // Metrics selects optional metrics.
 type Metrics struct {
-	// Whether there are metrics for each site:
-	// `caddy_robots_site_decisions_total` and `caddy_robots_site_people_total`.
-	// Each site adds a label value. Default: false.
+	// Whether there are metrics for each site. Every site adds several time series to
+	// Prometheus. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// The largest number of sites with a label value of their own. The sites
-	// with the most requests of crawlers get one and then keep it, even if other
-	// sites have more requests later, so that no counter goes back. All others
-	// share the value `(other)`. From 1 to 1000. Default: 100.
+	// The largest number of sites with a label value of their own, from 1 to 1000. All
+	// others share the value `(other)`. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 
@@ -103,9 +104,7 @@ func (g *Global) Check() error {
 	return g.Defaults.Check()
 }
 
-// maxMemory parses
-//
-//	max_memory <size>
+// maxMemory parses the line max_memory.
 func (g *Global) maxMemory(_, value string) error {
 	size, err := humanize.ParseBytes(value)
 	if err != nil || size < leastMemory || size > 1<<40 {
@@ -115,9 +114,7 @@ func (g *Global) maxMemory(_, value string) error {
 	return nil
 }
 
-// persist parses
-//
-//	persist <file>
+// persist parses the line persist.
 func (g *Global) persist(_, file string) error {
 	if file == "" {
 		return errors.New("persist: the file's name is empty")
@@ -126,9 +123,7 @@ func (g *Global) persist(_, file string) error {
 	return nil
 }
 
-// metrics parses
-//
-//	metrics per_site [<max_sites>]
+// metrics parses the line metrics.
 func (g *Global) metrics(_ string, values []string) error {
 	if len(values) == 0 || values[0] != "per_site" || len(values) > 2 {
 		return errors.New("metrics: want per_site, or per_site and the largest number of sites")

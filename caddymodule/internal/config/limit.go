@@ -18,47 +18,39 @@ import (
 // maxAtOnce bounds the requests at once of a Limit.
 const maxAtOnce = 1_000_000
 
-// Limit limits what crawlers may request together: on some paths or on the whole
-// site. It holds the clients that robots.txt binds, or would bind if it had a group
-// for `*`: never people and their apps, webhooks, probes, exempt crawlers and exempt
-// paths, and HTTP libraries and programs only where they are bound. It needs one of
-// `all`, `each`, `at_once` and `each_at_once`. A request that exceeds it gets 429.
+// Limit limits what crawlers request together, on some paths or on the whole site.
 //
-// All hosts of a site block share the budgets, and with `fleet` all servers share
-// those of `all` and `each`. Blocks with the same hosts and paths share them too.
+// One of `all`, `each`, `at_once` and `each_at_once` is needed. A request over the limit
+// gets 429 and uses no other budget. The limit holds crawlers that a group applies to, or
+// that the group for `*` would apply to if there were one; never browsers, webhooks,
+// probes and what is exempt. Search engines and ads are held only with `include`, because
+// a search engine that gets 429 crawls the whole host less. All hosts of a site block
+// share the budgets, and in a `fleet` all servers those of `all` and `each`.
 type Limit struct {
 	// The paths, as patterns in robots.txt syntax. Default: the whole site.
 	Paths []string `json:"paths,omitempty"`
 
-	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute.
-	// A tenth of them, rounded up, may come at once, so that no minute has more than
-	// 33 requests. Default: no limit.
+	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
+	// h), of which a tenth, rounded up, may come at once. Default: no limit.
 	All string `json:"all,omitempty"`
 
-	// The rate of each crawler, counted as `crawl_delay` counts: for software that
-	// anyone runs, and with `per ip`, each client address has its own budget.
-	// Default: no limit.
+	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each
+	// client address. Default: no limit.
 	Each string `json:"each,omitempty"`
 
-	// How many requests of all crawlers together may be in flight on this server. A
-	// request is in flight until its answer is sent, and a WebSocket until it is
-	// closed. Default: no limit.
+	// How many requests of all crawlers together may be in flight on this server, until
+	// their answers are sent. Default: no limit.
 	AtOnce int `json:"at_once,omitempty"`
 
-	// How many requests of each crawler may be in flight on this server, counted
-	// like `each`. Default: no limit.
+	// The same for each crawler. Default: no limit.
 	EachAtOnce int `json:"each_at_once,omitempty"`
 
-	// Purposes and crawlers that the limit does not hold. Default: none, but see
-	// `include`.
+	// Purposes and crawlers that the limit does not hold. A name counts more than a
+	// purpose, and `except` more than `include`. Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// The purposes `search` and `ads`, or crawlers with such a purpose, that the
-	// limit holds. Without it, it holds none of them, because a search engine that
-	// gets 429 crawls the whole host less. Verified crawlers that are included share
-	// one budget, and those that only claim to be such a crawler another one; neither
-	// is the budget of the other crawlers. Also, crawlers that the limit holds
-	// although `except` names their purpose. Default: none.
+	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones
+	// that the limit holds. Verified ones have budgets of their own. Default: none.
 	Include []string `json:"include,omitempty"`
 
 	// The name of the configuration file that has the limit, and the line. Refusals
@@ -163,16 +155,7 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 	return nil
 }
 
-// limit parses
-//
-//	limit [<patterns...>] {
-//		all          <number>/<duration>
-//		each         <number>/<duration>
-//		at_once      <number>
-//		each_at_once <number>
-//		except       <purposes and crawlers...>
-//		include      <purposes and crawlers...>
-//	}
+// limit parses the block limit.
 func (p *parser) limit(_ string, paths []string) error {
 	head, l := p.head, &Limit{Paths: paths}
 	l.File, l.Line = filepath.Base(head.File()), head.Line()
@@ -193,7 +176,7 @@ func (p *parser) limit(_ string, paths []string) error {
 	}
 	err := p.block(table{
 		"all": rate(&l.All), "each": rate(&l.Each),
-		"at_once": number(&l.AtOnce, 1, maxAtOnce), "each_at_once": number(&l.EachAtOnce, 1, maxAtOnce),
+		"at_once": number(&l.AtOnce, maxAtOnce), "each_at_once": number(&l.EachAtOnce, maxAtOnce),
 		"except": names(&l.Except), "include": names(&l.Include),
 	}, nil)
 	if err != nil {

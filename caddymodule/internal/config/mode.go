@@ -9,14 +9,7 @@ import (
 
 var errGuard = errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
 
-// mode parses
-//
-//	mode enforce [{
-//		guard
-//	}]
-//	mode monitor [{
-//		enforce <purposes and crawlers...>
-//	}]
+// mode parses the block mode.
 func (p *parser) mode(name string, values []string) error {
 	s := p.settings
 	if err := choice(&s.Mode, modes)(name, values); err != nil {

@@ -14,7 +14,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // parser parses the block of the directive robots, or that of the global option.
@@ -68,36 +70,37 @@ func (p *parser) directive(lines table) error {
 func (p *parser) site() table {
 	s := p.settings
 	return table{
-		"source":         p.source,
-		"refresh":        duration(&s.Refresh, time.Second),
-		"on_error":       choice(&s.OnError, errorActions),
-		"max_origins":    number(&s.MaxOrigins, 1, 1_000_000),
-		"publish":        onOff(&s.Publish),
-		"mode":           p.mode,
-		"dialect":        one(p.dialect),
-		"exempt":         p.orOff("exempt", p.exempt),
-		"exempt_paths":   words(&s.ExemptPaths, enforce.CheckPathPattern),
-		"http_clients":   onOff(&s.HTTPClients),
-		"programs":       choice(&s.Programs, programs),
-		"user_triggered": onOff(&s.UserTriggered),
-		"strict":         onOff(&s.Strict),
-		"forwarded_host": onOff(&s.ForwardedHost),
-		"crawler":        one(p.crawler),
-		"registry":       p.orOff("registry", one(p.registry)),
-		"policy":         p.orOff("policy", p.policy),
-		"grace":          choice(&s.Grace, graces),
-		"answer":         p.orOff("answers", p.answer),
-		"paths":          p.orOff("paths", p.paths),
-		"crawl_delay":    p.crawlDelay,
-		"limit":          p.orOff("limits", p.limit),
-		"fleet":          p.orOff("fleet", one(p.fleet)),
-		"verify":         p.orOff("verify", p.verify),
-		"suspects":       p.orOff("suspects", p.suspects),
-		"shed":           p.orOff("shed", p.shed),
-		"x_robots_tag":   p.orOff("x_robots_tag", p.xRobotsTag),
-		"noindex_lines":  onOff(&s.NoindexLines),
-		"meta_robots":    onOff(&s.MetaRobots),
-		"signals":        onOff(&s.Signals),
+		"source":            p.source,
+		"refresh":           duration(&s.Refresh, time.Second),
+		"on_error":          choice(&s.OnError, errorActions),
+		"max_origins":       number(&s.MaxOrigins, 1_000_000),
+		"publish":           onOff(&s.Publish),
+		"mode":              p.mode,
+		"dialect":           one(p.dialect),
+		"exempt":            p.orOff("exempt", p.exempt),
+		"exempt_paths":      words(&s.ExemptPaths, enforce.CheckPathPattern),
+		"http_clients":      onOff(&s.HTTPClients),
+		"programs":          choice(&s.Programs, programs),
+		"user_triggered":    onOff(&s.UserTriggered),
+		"strict":            onOff(&s.Strict),
+		"forwarded_host":    onOff(&s.ForwardedHost),
+		"forwarded_request": p.forwardedRequest,
+		"crawler":           one(p.crawler),
+		"registry":          p.orOff("registry", one(p.registry)),
+		"policy":            p.orOff("policy", p.policy),
+		"grace":             choice(&s.Grace, graces),
+		"answer":            p.orOff("answers", p.answer),
+		"paths":             p.orOff("paths", p.paths),
+		"crawl_delay":       p.crawlDelay,
+		"limit":             p.orOff("limits", p.limit),
+		"fleet":             p.orOff("fleet", one(p.fleet)),
+		"verify":            p.orOff("verify", p.verify),
+		"suspects":          p.orOff("suspects", p.suspects),
+		"shed":              p.orOff("shed", p.shed),
+		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
+		"noindex_lines":     onOff(&s.NoindexLines),
+		"meta_robots":       onOff(&s.MetaRobots),
+		"signals":           onOff(&s.Signals),
 	}
 }
 
@@ -199,28 +202,26 @@ func duration(field *caddy.Duration, least time.Duration) line {
 	})
 }
 
-func number(field *int, least, most int) line {
+// number returns a parser of a whole number from 1.
+func number(field *int, most int) line {
 	return one(func(name, value string) error {
 		v, err := strconv.Atoi(value)
-		if err != nil || v < least || v > most {
-			return fmt.Errorf("%s: %q is not a whole number from %d to %d", name, value, least, most)
+		if err != nil || v < 1 || v > most {
+			return fmt.Errorf("%s: %q is not a whole number from 1 to %d", name, value, most)
 		}
 		*field = v
 		return nil
 	})
 }
 
-// text returns a parser of one value that is not empty. check may be nil.
-func text(field *string, check func(string) error) line {
+// text returns a parser of one value that is not empty.
+func text(field *string) line {
 	return one(func(name, value string) error {
 		if value == "" {
 			return fmt.Errorf("%s: the value is empty", name)
 		}
 		*field = value
-		if check == nil {
-			return nil
-		}
-		return check(value)
+		return nil
 	})
 }
 
@@ -257,4 +258,23 @@ func words(field *[]string, check func(string) error) line {
 		*field = values
 		return nil
 	}
+}
+
+// dialect parses the line dialect.
+func (p *parser) dialect(_, value string) error {
+	if _, err := robots.ParseDialect(value); err != nil {
+		return fmt.Errorf("dialect: %w", err)
+	}
+	p.settings.Dialect = value
+	return nil
+}
+
+// xRobotsTag parses the line x_robots_tag.
+func (p *parser) xRobotsTag(_ string, values []string) error {
+	rule, err := headers.ParseSetting(values)
+	if err != nil {
+		return fmt.Errorf("x_robots_tag: %w", err)
+	}
+	p.settings.XRobotsTag = append(p.settings.XRobotsTag, rule)
+	return nil
 }

@@ -115,7 +115,7 @@ func manyLimits(n int) (text string) {
 // Each setting can be switched off in a handler: by a value of its own, or by off.
 func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 	withValues := []string{
-		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", // another value
+		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", "forwarded_request", // another value
 		"crawlers", // a name that no request has changes nothing
 		"enforced", // belongs to the mode
 	}

@@ -8,19 +8,17 @@ import (
 )
 
 // Paths lists the ways in which the back end treats different spellings of a
-// path as the same path. The handler then compares each of these spellings with
+// path as the same path. The handler compares each of these spellings with
 // the rules, so that a crawler can't get around a rule with another spelling.
-// Percent escapes, dot segments and double slashes are always resolved.
 type Paths struct {
 	// The back end ignores upper and lower case in paths, as on Windows.
-	// Default: false.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 
 	// The back end removes `;parameters` from path segments, as servlet
-	// containers do. Default: false.
+	// containers do.
 	StripParams bool `json:"strip_params,omitempty"`
 
-	// The back end decodes percent escapes twice. Default: false.
+	// The back end decodes percent escapes twice.
 	DecodeTwice bool `json:"decode_twice,omitempty"`
 }
 
@@ -32,9 +30,7 @@ func (p *Paths) Views() (o robots.ViewOptions) {
 	return o
 }
 
-// paths parses
-//
-//	paths ignore_case | strip_params | decode_twice ...
+// paths parses the line paths.
 func (p *parser) paths(_ string, args []string) error {
 	if len(args) == 0 {
 		return errors.New("paths: want ignore_case, strip_params or decode_twice")

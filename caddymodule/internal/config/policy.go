@@ -20,17 +20,7 @@ type policyBlock struct {
 	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
 }
 
-// policy parses
-//
-//	policy [no-training | no-ai] {
-//		deny    <purposes and crawlers...> [<paths...>]
-//		allow   <crawlers...>
-//		delay   <purposes and crawlers...> <duration>
-//		signal  <key>=<value>...
-//		usage   <key>=<value>...
-//		license <url>
-//		hidden  <paths...>
-//	}
+// policy parses the block policy.
 func (p *parser) policy(_ string, presets []string) error {
 	head := p.head
 	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}

@@ -2,131 +2,191 @@ package config_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/configuration.md has a section for each subdirective, and for each line
-// that only the global option takes. A section says the syntax and the default,
-// and shows an example with the JSON that the example becomes.
+// docs/configuration.md describes each line of the directive and of the global option,
+// by the comments of the settings. Its examples are adapted to the JSON beside them.
 func TestConfigurationReference(t *testing.T) {
-	site, global, _ := strings.Cut(readPage(t, "configuration.md"), "\n## Global option only\n")
-	sections := referenceSections(site)
-	for _, name := range config.SiteLines() {
-		if _, ok := sections[name]; !ok {
+	r := &reference{T: t, comments: pages.Comments{}, described: map[string]bool{}}
+	for _, folder := range []string{"../../../internal/managed", "../..", "."} {
+		r.comments.Read(t, folder)
+	}
+	r.syntax = syntaxOf(r.comments["App"], "\t\t")
+	maps.Copy(r.syntax, syntaxOf(r.comments["Handler.UnmarshalCaddyfile"], "\t"))
+	pages.Check(t, "../../../docs/configuration.md", *update, func(names []string) string {
+		var text strings.Builder
+		for _, name := range names {
+			r.describe(&text, name)
+		}
+		return strings.NewReplacer("Default: true.", "Default: `on`.", "Default: false.", "Default: `off`.").Replace(text.String()) // as in a Caddyfile
+	})
+	for _, name := range append(config.SiteLines(), config.GlobalLines...) {
+		if !r.described[name] {
 			t.Errorf("no section describes %s", name)
 		}
 	}
-	for name, section := range sections {
-		checkReference(t, name, section, "example.com {\nrobots {\n", func(m map[string]any) bool { return m["handler"] == "robots" })
-	}
-	sections = referenceSections(global)
-	for _, name := range config.GlobalLines {
-		section, ok := sections[name]
-		if !ok {
-			t.Errorf("no section describes the global option's %s", name)
+}
+
+// reference makes the sections of the page.
+type reference struct {
+	*testing.T
+	comments  pages.Comments
+	syntax    map[string]string // by the name of the line
+	described map[string]bool
+}
+
+// syntaxOf returns the lines of a block in a comment, with the blocks that they open.
+func syntaxOf(comment, indent string) map[string]string {
+	_, code := pages.Prose(comment)
+	all := make(map[string]string)
+	name := ""
+	for line := range strings.Lines(code) {
+		line, ok := strings.CutPrefix(line, indent)
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
 		}
-		checkReference(t, name, section, "{\nrobots {\n", func(m map[string]any) bool { return m[name] != nil })
+		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "}") {
+			name, _, _ = strings.Cut(strings.TrimSpace(line), " ")
+			line = regexp.MustCompile(" {2,}").ReplaceAllString(line, " ")
+		}
+		all[name] += line
+	}
+	return all
+}
+
+// more has the settings of a line, besides the one with its name.
+var more = map[string][]string{"mode": {"enforced", "guard"}}
+
+// describe writes the section of a line.
+func (r *reference) describe(w *strings.Builder, name string) {
+	r.described[name] = true
+	field, comment := r.field(reflect.TypeFor[config.Settings](), name)
+	isPart := func(m map[string]any) bool { return m["handler"] == "robots" }
+	block := "example.com {\nrobots {\n"
+	if comment == "" {
+		field, comment = r.field(reflect.TypeFor[config.Global](), name)
+		isPart, block = func(m map[string]any) bool { return m[name] != nil }, "{\nrobots {\n"
+	}
+	paragraphs, example := pages.Prose(comment)
+	if r.syntax[name] == "" || len(paragraphs) == 0 || example == "" {
+		r.Fatalf("%s: the comment of %s has no text or example, or the syntax is missing", name, field.Name)
+	}
+	if !strings.Contains(comment, "Default:") && field.Type.Kind() != reflect.Pointer {
+		r.Errorf("%s: the comment does not name the default", name)
+	}
+	var rows strings.Builder
+	row := func(name, comment string) {
+		if comment != "" && !strings.HasPrefix(comment, "The name of the configuration file") && !strings.HasPrefix(comment, "The line of the configuration") {
+			fmt.Fprintf(&rows, "- `%s`: %s\n", name, pages.Cell(comment))
+		}
+	}
+	for _, other := range more[name] {
+		_, comment := r.field(reflect.TypeFor[config.Settings](), other)
+		row(other, comment)
+	}
+	typ := field.Type
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() == reflect.Struct && !strings.HasSuffix(typ.PkgPath(), "/headers") { // of which docs/headers.md has the patterns
+		about, _ := pages.Prose(r.comments[typ.Name()])
+		paragraphs = append(paragraphs, about[1:]...)
+		for f := range typ.Fields() {
+			if name != "source" && name != "exempt" { // whose text has the fields
+				row(jsonName(f), r.comments[typ.Name()+"."+f.Name])
+			}
+		}
+	}
+	r.checkBlock(name, typ, block+strings.SplitAfter(example, "\n")[0])
+	fmt.Fprintf(w, "### %s\n\n```\n%s```\n\n%s\n\n", name, r.syntax[name], strings.Join(paragraphs, "\n\n"))
+	if rows.Len() > 0 {
+		fmt.Fprintf(w, "%s\n", rows.String())
+	}
+	adapted := r.adapt(name, block+example+"\n}\n}\n", isPart)
+	if strings.Contains(example, "\n") {
+		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\nJSON: `%s`\n\n", example, adapted)
+	} else {
+		fmt.Fprintf(w, "Example: `%s`, JSON: `%s`\n\n", example, adapted)
 	}
 }
 
-// The Caddyfile with every line at the end of docs/configuration.md has every
-// subdirective, and its handler becomes the JSON beside it.
-func TestConfigurationReferenceInOneFile(t *testing.T) {
-	_, page, _ := strings.Cut(readPage(t, "configuration.md"), "\n## Everything in one file\n")
-	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(page, -1)
-	if len(blocks) != 2 || blocks[0][1] != "caddyfile" || blocks[1][1] != "json" {
-		t.Fatal("the section does not have a Caddyfile and its JSON")
-	}
-	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(blocks[0][2]), map[string]any{"filename": "Caddyfile"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parsed, written any
-	for v, text := range map[*any]string{&parsed: string(adapted), &written: blocks[1][2]} {
-		if err := json.Unmarshal([]byte(text), v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, site, _ := strings.Cut(blocks[0][2], "\nexample.com {")
-	for _, name := range config.SiteLines() {
-		if name != "publish" && !regexp.MustCompile(`\n\t\t`+name+`\b`).MatchString(site) { // publish needs another source
-			t.Errorf("the Caddyfile has no line %s", name)
-		}
-	}
-	var fields [2]*referenceFields
-	for i, v := range []any{parsed, written} {
-		handler := findPart(v, func(m map[string]any) bool { return m["handler"] == "robots" })
-		delete(handler, "handler")
-		text, err := json.Marshal(handler)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fields[i] = readReference(t, "everything", string(text))
-	}
-	if !reflect.DeepEqual(fields[0], fields[1]) {
-		t.Errorf("the Caddyfile becomes\n%+v\nbut the page has\n%+v", fields[0].Settings, fields[1].Settings)
-	}
-}
-
-// referenceSections returns the texts of the third-level headings by heading.
-func referenceSections(page string) map[string]string {
-	sections := make(map[string]string)
-	for _, part := range strings.Split(page, "\n### ")[1:] {
-		name, text, _ := strings.Cut(part, "\n")
-		text, _, _ = strings.Cut(text, "\n## ")
-		sections[name] = text
-	}
-	return sections
-}
-
-var (
-	referenceExample = regexp.MustCompile("(?s)\n- Example:(?: `([^`]*)`|\n\n  ```\n(.*?)\n  ```)\n")
-	referenceJSON    = regexp.MustCompile("\n- JSON: `([^`]*)`")
-)
-
-// checkReference adapts the example of a section in a block. The part of the
-// configuration that it becomes has to equal the section's JSON.
-func checkReference(t *testing.T, name, section, block string, isPart func(map[string]any) bool) {
-	t.Helper()
-	if !strings.HasPrefix(section, "\n`"+name) {
-		t.Errorf("%s: the section does not begin with the syntax", name)
-	}
-	if !strings.Contains(section, "\n- Default: ") {
-		t.Errorf("%s: the section does not name the default", name)
-	}
-	example, written := referenceExample.FindStringSubmatch(section), referenceJSON.FindStringSubmatch(section)
-	if example == nil || written == nil {
-		t.Errorf("%s: the section has no example or no JSON", name)
+// checkBlock checks that the syntax of a block has each field of its type, and that the
+// parser knows each line of the syntax.
+func (r *reference) checkBlock(name string, typ reflect.Type, begin string) {
+	syntax := r.syntax[name]
+	if !strings.Contains(syntax, "{\n") {
 		return
 	}
-	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(block+example[1]+example[2]+"\n}\n}\n"), map[string]any{"filename": "Caddyfile"})
+	if typ.Kind() == reflect.Struct {
+		for f := range typ.Fields() {
+			field := jsonName(f)
+			if !slices.Contains([]string{"name", "url", "paths", "presets", "file", "line"}, field) && !strings.Contains(syntax, "\n\t"+strings.TrimSuffix(field, "s")) {
+				r.Errorf("%s: the syntax has no %s", name, field)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+)`).FindAllStringSubmatch(syntax, -1) {
+		_, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(begin+m[1]+"\n}\n}\n}\n"), map[string]any{"filename": "Caddyfile"})
+		if err != nil && strings.Contains(err.Error(), "unknown subdirective") {
+			r.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// field returns the field of typ for a line, with its comment, "" if there is none.
+func (r *reference) field(typ reflect.Type, line string) (f reflect.StructField, comment string) {
+	for f := range typ.Fields() {
+		if name := jsonName(f); name == line || name == line+"s" {
+			return f, r.comments[typ.Name()+"."+f.Name]
+		}
+	}
+	return f, ""
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// adapt returns the fields in JSON that a Caddyfile becomes, with durations as texts.
+func (r *reference) adapt(name, caddyfile string, isPart func(map[string]any) bool) string {
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
+		r.Errorf("%s: %v", name, err)
+		return ""
 	}
-	var config any
-	if err := json.Unmarshal(adapted, &config); err != nil {
-		t.Fatal(err)
-	}
-	part := findPart(config, isPart)
+	part := findPart(decoded(r.T, adapted), isPart)
 	delete(part, "handler")
-	got, err := json.Marshal(part)
+	text, err := json.Marshal(part)
 	if err != nil {
-		t.Fatal(err)
+		r.Fatal(err)
 	}
-	if got, want := readReference(t, name, string(got)), readReference(t, name, "{"+written[1]+"}"); !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: the example becomes\n%+v\nbut the section has\n%+v", name, got, want)
+	got := readReference(r.T, name, string(text))
+	if text, err = json.Marshal(got); err != nil {
+		r.Fatal(err)
 	}
+	written := regexp.MustCompile(`\b\d+000000\b`).ReplaceAllStringFunc(string(text), func(ns string) string {
+		n, _ := strconv.Atoi(ns)
+		return strconv.Quote(regexp.MustCompile(`([mh])0[sm](0s)?$`).ReplaceAllString(time.Duration(n).String(), "$1"))
+	})
+	if again := readReference(r.T, name, written); !reflect.DeepEqual(got, again) {
+		r.Errorf("%s: %s is not %s", name, written, text)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(written, "{"), "}")
 }
 
 // referenceFields are the fields that an example can set.
@@ -167,13 +227,4 @@ func findPart(v any, isPart func(map[string]any) bool) map[string]any {
 		}
 	}
 	return nil
-}
-
-func readPage(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile("../../../docs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -1,18 +1,12 @@
 package config
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"time"
-
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // The values of Settings.Mode.
@@ -31,317 +25,322 @@ const (
 var (
 	modes        = choices{ModeEnforce, ModeMonitor}
 	errorActions = choices{onErrorKeep, OnErrorDeny}
+	families     = choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
 	programs     = choices{enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()}
 	graces       = choices{enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()}
 )
 
 // Settings configures robots for one site. In the app's `defaults` it applies
 // to all sites.
+//
+// docs/configuration.md is made from these comments and those of the types of the
+// fields: go test ./caddymodule/internal/config -update. The code in a comment is
+// an example in a Caddyfile; Handler.UnmarshalCaddyfile has the whole syntax.
 type Settings struct {
-	// Where the rules come from. Default: the site's own /robots.txt.
+	// Where the rules come from. `site`: the site's own /robots.txt, which the
+	// handler fetches for each host through the site's routes, inside the process.
+	// `file`, `inline` (in a Caddyfile usually a heredoc) and `url`: one file for all
+	// hosts. With these three, crawlers read other rules than those in force, unless
+	// `publish` is on. Default: `site`.
+	//
+	//	source file /etc/caddy/robots.txt
 	Source *Source `json:"source,omitempty"`
 
-	// The time between two reads of the source, at least 1s: the first request
-	// after this time causes the next read. After a failed read, the handler
-	// tries again without a request, as long as the host had one in the last 24
-	// hours. While no good copy is in force, it does so after 1, 2, 4 … seconds,
-	// up to this time. A source `file` is also read when it changes, and a source
-	// `site` also when a client fetches /robots.txt. Default: 1m.
+	// How old a fetched file may be, at least 1s: the first request after this time
+	// begins the next fetch. A file on disk is also fetched when it changes, and
+	// the site's own file when a client reads /robots.txt. Failed fetches are
+	// repeated without a request; while there is no last good copy, after 1, 2, 4 …
+	// seconds. Default: 1m.
+	//
+	//	refresh 30s
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// What applies while the source can't be read, that is, while it answers
-	// 429, 5xx or with another unexpected status, redirects too often, or does
-	// not answer. `last_good`: the last good copy, for up to 30 days; no rules if
-	// there is no copy. `deny`: crawlers get 503 for everything, as RFC 9309
-	// requires. After 404 and 410 there are no rules. After another 4xx, the last
-	// good copy applies for up to 24 hours, and then no rules. Default:
-	// `last_good`.
+	// What crawlers get while the file can't be fetched: its status is 429, 5xx or
+	// another unexpected one, it has only NULs, or no answer comes. `last_good`: the
+	// last good copy stays in force for up to 30 days; without one, there are no
+	// rules. `deny`: crawlers get 503 for every path, as RFC 9309 requires; browsers,
+	// webhooks, probes and what is exempt pass, and unless `http_clients` and `programs`
+	// are on, HTTP libraries and programs too. If several back ends serve the site, 503
+	// is for the paths of all while the one that answers /robots.txt is down. After days
+	// of 503, search engines drop pages. Default: `last_good`.
+	//
+	//	on_error deny
 	OnError string `json:"on_error,omitempty"`
 
-	// The largest number of origins (scheme, host and port) for which the
-	// handler keeps the site's own robots.txt. Beyond it, the handler drops
-	// another origin: first one with a host that the site's addresses match only
-	// by a pattern; then one whose robots.txt was not read yet; then the least
-	// recently used one. Default: 1000.
+	// For how many origins (scheme, host and port) the handler keeps the site's own
+	// file, from 1 to 1000000. When the table is full, one origin is dropped, in
+	// this order: hosts that only a pattern such as `*.example.com` matches, hosts
+	// whose file was never fetched, the least recently used. The next crawler of a
+	// dropped origin waits for a fetch. Set it above the number of your hosts.
+	// Default: 1000.
+	//
+	//	max_origins 5000
 	MaxOrigins int `json:"max_origins,omitempty"`
 
-	// Whether the handler answers /robots.txt with the file from the source, so
-	// that crawlers read the rules that are enforced. An error with the source
-	// `site`, because the site already serves its own file. With a `policy` that
-	// adds lines to the file, the handler answers /robots.txt in any case, except
-	// in monitor mode. Default: false.
+	// Whether the handler answers /robots.txt with the file from the source, so that
+	// crawlers read the rules in force. It is an error with the source `site`, because
+	// the site serves its own file. With a `policy` that adds lines to the file, the
+	// handler answers /robots.txt anyway. In monitor mode, it does neither. Default:
+	// false.
+	//
+	//	source file /etc/caddy/robots.txt
+	//	publish
 	Publish *bool `json:"publish,omitempty"`
 
-	// `enforce` refuses requests. `monitor` only decides, counts and logs: it
-	// lets every request through, and the handler does not answer /robots.txt.
-	// X-Robots-Tag headers are sent in both modes. Default: `enforce`.
+	// `enforce` refuses requests. `monitor` refuses nothing: it counts and logs what
+	// `enforce` would refuse, and clients get the site's own /robots.txt, without
+	// `publish` and `policy`. X-Robots-Tag headers are sent in both modes. The admin API
+	// changes the mode of a running server.
+	// Default: `enforce`.
+	//
+	//	mode monitor {
+	//		enforce GPTBot Bytespider seo
+	//	}
 	Mode string `json:"mode,omitempty"`
 
-	// Names and purposes of crawlers whose requests are refused in the mode
-	// `monitor` too, so that enforcing can begin step by step. Only these
-	// crawlers then read a robots.txt that the handler publishes. Default: none.
+	// In the mode `monitor`, names and purposes of crawlers whose requests are refused,
+	// so that you can begin step by step. A purpose leaves out search engines that have
+	// it too, such as Googlebot; only their names include them. Only the crawlers in the
+	// list read a file that the handler publishes. Default: none.
 	Enforced []string `json:"enforced,omitempty"`
 
-	// Whether the mode `enforce` stops by itself, for the purpose of a crawler,
-	// when a verified search engine is refused by a line that names it or that
-	// refuses more than half of its requests in ten minutes. The purpose is then
-	// only monitored, until the next load of the configuration. Default: false.
+	// In the mode `enforce`, protects search engines from a mistake in robots.txt. If
+	// the accident `search_refused` begins at a site, no search engine is refused there
+	// until the next load of the configuration, or until the admin API sets the mode.
+	// It needs `verify`. Default: false.
 	Guard *bool `json:"guard,omitempty"`
 
-	// The version of the robots.txt language. `rfc9309`: the longest matching
-	// rule decides, and `*` and `$` are wildcards. `1994`: the first matching
-	// rule decides, there are no wildcards, and a blank line ends a group.
-	// `1996`: like `1994`, and a line may have several values. Default:
-	// `rfc9309`.
+	// The version of the robots.txt language. `rfc9309`: the longest matching rule
+	// decides, and `*` and `$` are wildcards. `1994`: the first matching rule decides,
+	// there are no wildcards, and a blank line ends a group. `1996`: like `1994`, and a
+	// line may have several values. Default: `rfc9309`.
+	//
+	//	dialect 1994
 	Dialect string `json:"dialect,omitempty"`
 
-	// Crawlers that robots.txt does not apply to. Without `from`, anybody who
-	// sends such a crawler's name is exempt, unless `verify` can check the
-	// claim. Default: none.
+	// Crawlers that are never refused, by a name or token in the registry, or the name
+	// of a probe. With `from`, only requests from these addresses and CIDR ranges are
+	// exempt; without it, every client that sends the name is, unless `verify` refutes
+	// the claim. A program of your own needs a `crawler` block too. Programs on the
+	// server come from 127.0.0.1 or ::1. Default: none.
+	//
+	//	exempt GTmetrix from 198.51.100.16/28
+	//	exempt OurMonitor from 127.0.0.1 ::1
+	//	crawler OurMonitor {
+	//		user_agents our-monitor
+	//	}
 	Exempt []Exemption `json:"exempt,omitempty"`
 
-	// Paths, in robots.txt syntax, that are never denied and never throttled.
-	// `/robots.txt` is always exempt. A list replaces the default, so repeat
-	// `/.well-known/*` in it. Default: `/.well-known/*`.
+	// Paths, in robots.txt syntax, on which nothing is refused. /robots.txt is always
+	// one of them. The line replaces the default, so repeat `/.well-known/*`, which
+	// security.txt, apps and certificates need. Default: `/.well-known/*`.
+	//
+	//	exempt_paths /.well-known/* /status$
 	ExemptPaths []string `json:"exempt_paths,omitempty"`
 
-	// Whether the group `User-agent: *` applies to HTTP libraries (curl,
-	// python-requests, …) and to requests without a User-Agent. API clients and
-	// webhooks look the same, so they would be refused too. A group that names
-	// a library always applies to it. Default: false.
+	// Whether the group for `*` applies to HTTP libraries (curl, python-requests,
+	// Go-http-client) and to requests without a User-Agent, with a budget for each
+	// client address. Clients of your API look the same, and so do apps that send only
+	// the name of their library (`okhttp/4.12`): exclude their paths with a matcher or
+	// `exempt_paths`. To refuse only some libraries, leave it off and give these a
+	// group of their own, which applies to them in any case. Default: false.
+	//
+	//	http_clients on
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
-	// Whether the group `User-agent: *` applies to programs that send only
-	// their name (`SiteSweeper/2.0`). `off`: no. `on`: yes. `seen`: only its
-	// path rules, only to programs that read /robots.txt from the same address
-	// in the last 24 hours, and only to GET and HEAD requests without an
-	// Authorization field. A group that names a program always applies to it.
-	// Default: `off`.
+	// Whether the group for `*` applies to programs that send only their name
+	// (`SiteSweeper/2.0`), and to tools that fetch single documents (Terraform,
+	// Dependabot). `on`: yes; this also refuses programs on people's computers, such as
+	// the link preview of an office suite. `seen`: only its path rules, only to programs
+	// that read /robots.txt from the same address in the last 24 hours, and only to GET
+	// and HEAD requests without an Authorization field. A group that names a program
+	// applies to it in any case. Default: `off`.
+	//
+	//	programs seen
 	Programs string `json:"programs,omitempty"`
 
-	// Whether the group `User-agent: *` applies to the GET and HEAD requests of
-	// fetchers that act for a person (ChatGPT-User, link previews, …). A group
-	// that names a fetcher always applies to it. Default: true.
+	// Whether the group for `*` applies to the GET and HEAD requests of fetchers that act
+	// for a person (ChatGPT-User, link previews, feed readers). With `on`, previews of
+	// links and AI assistants can't fetch pages that `*` disallows, even if their
+	// operator says that they ignore robots.txt. A group that names a fetcher applies to
+	// it in any case. Default: true.
+	//
+	//	user_triggered off
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
-	// Whether every rule applies to every crawler, even if the crawler's
-	// operator documents that it ignores the rule: `User-agent: *` to
-	// AdsBot-Google, or Crawl-delay to Googlebot. Default: false.
+	// Whether every rule applies to every crawler, even if its operator documents that
+	// it ignores the rule. Then the group for `*` applies to AdsBot-Google, and to
+	// crawlers that change something or send credentials; the Crawl-delay of `*` to
+	// Googlebot; and RFC 9309 where Google's own parser differs. A crawler that gets an
+	// unexpected 403 or 429 may drop pages. Default: false.
+	//
+	//	strict on
 	Strict *bool `json:"strict,omitempty"`
 
-	// Whether the site's host is taken from X-Forwarded-Host if the client is a
-	// trusted proxy. Many load balancers pass on the value that the client
-	// sent, so set it only if your proxy replaces the field. Default: false.
+	// Whether the site's host is taken from X-Forwarded-Host, if the request comes from
+	// one of Caddy's `trusted_proxies`. Many load balancers pass on the value that the
+	// client sent, who could then choose another site's rules: set it only if your proxy
+	// replaces the field. Default: false.
+	//
+	//	forwarded_host on
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers to add to the registry, or to override. The registry is the list
-	// of known crawlers that comes with the plugin. Default: none.
+	// For a site that another proxy serves: the handler judges the request that the
+	// proxy asks about in an authentication sub-request. `x_forwarded`: the fields
+	// X-Forwarded-Method, -Proto, -Host and -Uri describe that request, as Traefik's
+	// `forwardAuth` and Caddy's `forward_auth` send them. `x_original`: X-Original-Method
+	// and X-Original-URL, as nginx and ingress-nginx can send them. `off`: none. Only
+	// sub-requests of Caddy's `trusted_proxies` with each of these fields once are judged;
+	// all others get 403, in monitor mode 200. The answer is 200, or the refusal: with `x_original`
+	// always 403, with its own status in X-Robots-Status. It needs a line `source`; with
+	// `source site`, the next handlers answer the handler's own fetch of /robots.txt. It
+	// excludes `shed`, `meta_robots`, `at_once`, `action bind`, and `x_robots_tag` by type
+	// or status. Default: `off`.
+	//
+	//	forwarded_request x_original
+	//	source url https://example.com/robots.txt
+	ForwardedRequest string `json:"forwarded_request,omitempty"`
+
+	// Crawlers to add to the registry, or facts about a known crawler to override. Facts
+	// that a block does not mention stay. Default: none.
+	//
+	//	crawler OurIndexer {
+	//		user_agents our-indexer
+	//		robots OurIndexer Googlebot
+	//		purpose intranet
+	//		verify dns crawl.example.com
+	//	}
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file with more crawlers, one JSON object per line, or the https URL of
-	// such a file. A file is read again when it changes, and its crawlers
-	// also override built-in ones. A URL is read every 6 hours in the background;
-	// its crawlers are only added, and the last good copy is kept in Caddy's
-	// storage. While a file or URL can't be used, the previous crawlers stay in
-	// force. Placeholders that are known when the configuration is loaded are
-	// replaced. Default: none.
+	// A file with more crawlers, one JSON object in each line with the fields of
+	// `crawler`, or the https URL of such a file. A file is read again when it changes,
+	// and its rows replace built-in rows with the same name; if one line has a mistake,
+	// the whole file is ignored and the log names the line. A URL is fetched every 6
+	// hours; its rows are only added, and the last good copy is kept in Caddy's storage.
+	// Default: none.
+	//
+	//	registry /etc/caddy/crawlers.jsonl
 	Registry string `json:"registry,omitempty"`
 
-	// Rules for crawlers by purpose and by name, in addition to the site's own
-	// robots.txt. The handler merges them into that file and, except in monitor
-	// mode, answers /robots.txt with the result. Default: none.
+	// Rules for crawlers by purpose or name. The handler merges them into the site's
+	// robots.txt, and answers /robots.txt with the result, except in monitor mode.
+	// Requests for /robots.txt must reach the handler: in `handle /shop/*` they do not,
+	// which is an error. Default: none.
+	//
+	//	policy no-training {
+	//		deny seo /archive/*
+	//		allow CCBot
+	//	}
 	Policy *managed.Policy `json:"policy,omitempty"`
 
-	// Which crawlers may follow the earlier robots.txt for a while after it
-	// changed. A crawler that visited the site in the 24 hours before the change
-	// may still fetch the paths that the earlier file allowed, until it has read
-	// the file again, and for at most 24 hours. `search`: crawlers of search
-	// engines, because they drop a page that answers 403. `all`: all crawlers.
-	// `off`: none. Default: `search`.
+	// Which crawlers may follow the earlier robots.txt after a change: those that came in
+	// the 24 hours before it, until they have read the new file, for at most 24 hours.
+	// `search`: crawlers of search engines, because they drop pages that answer 403.
+	// `all`: all crawlers. `off`: none. So a new `Disallow` does not stop Googlebot at
+	// once; `POST /robots/refresh?grace=off` on the admin API ends a running grace.
+	// Default: `search`.
+	//
+	//	grace off
 	Grace string `json:"grace,omitempty"`
 
-	// Answers that replace the default ones, at most one for each verdict.
+	// What refused requests get in place of the default answer, one line for each
+	// verdict. Values that would harm the site in search engines are errors. Default: 403,
+	// 429 or 503 with a sentence that says why; for `hidden` 404.
+	//
+	//	answer disallowed 451 "See https://example.com/terms"
 	Answers []Answer `json:"answers,omitempty"`
 
-	// The ways in which the back end treats different spellings of a path as
-	// the same path. Default: none.
+	// Which other spellings your back end treats as the same path. Percent escapes, dot
+	// segments and double slashes are always resolved. No value covers PATH_INFO, such as
+	// `/index.php/private/x` for `/private/x`. Default: none.
+	//
+	//	paths ignore_case strip_params
 	Paths *Paths `json:"paths,omitempty"`
 
 	// How Crawl-delay, Request-rate and Visit-time are enforced.
+	//
+	//	crawl_delay {
+	//		max 1m
+	//		wait 2s
+	//	}
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
-	// Limits for what crawlers request together, at most 7. A request must meet all
-	// that hold it. Default: none.
+	// Limits for what crawlers request together, at most 7. A request must meet all that
+	// hold it. Default: none.
+	//
+	//	limit /archive/* /blame/* /*?sort= {
+	//		all 30/1m
+	//		each 10/1m
+	//		at_once 4
+	//		except archive
+	//	}
 	Limits []Limit `json:"limits,omitempty"`
 
-	// Makes several servers share their budgets through Redis or Valkey.
-	// Default: each server counts for itself.
+	// Shares the budgets of several servers in Redis or Valkey, version 6 or later.
+	// Default: each server counts for itself, so that a crawler may send as many requests
+	// to each of them as robots.txt allows in total.
+	//
+	//	fleet rediss://10.0.0.5:6379 {
+	//		instances 4
+	//		ca_file /etc/redis/ca.pem
+	//	}
 	Fleet *Fleet `json:"fleet,omitempty"`
 
-	// Checks whether a client is the crawler that its User-Agent names. Off
-	// unless present, because it sends requests to the servers of crawlers'
-	// operators and to DNS.
+	// Checks whether a client is the crawler that its User-Agent names. Default: off,
+	// because it sends requests to the servers of crawlers' operators and to DNS.
+	//
+	//	verify {
+	//		impostors ignore
+	//		resolver 10.0.0.53
+	//	}
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Finds clients that send a browser's User-Agent and behave like robots. Off
-	// unless present.
+	// Finds clients that send a browser's User-Agent and behave like robots. Default: off.
+	//
+	//	suspects {
+	//		trap /calendar-all/*
+	//		for 6h
+	//	}
 	Suspects *Suspects `json:"suspects,omitempty"`
 
-	// Refuses robots while the server is busy. Off unless present.
+	// Refuses crawlers with 503 while the server is busy, so that people get their pages.
+	// Default: off.
+	//
+	//	shed {
+	//		in_flight 64
+	//		latency 2s
+	//		first ai-training seo
+	//	}
 	Shed *Shed `json:"shed,omitempty"`
 
-	// X-Robots-Tag headers by file name, path, media type or status. A response
-	// gets the headers of all rules that match. If a handler returns an error,
-	// its status is what rules for a status are compared with. If a rule with
-	// `only` matches, the response also gets `Vary: User-Agent`.
+	// X-Robots-Tag headers by file name, path, regular expression, media type or status.
+	// A response gets the headers of all lines that match. A crawler never sees the header
+	// of a path that robots.txt disallows: `caddy robots lint --config` finds such lines.
+	// Default: none.
+	//
+	//	x_robots_tag *.pdf noindex, nofollow
+	//	x_robots_tag type application/zip none
 	XRobotsTag []headers.Setting `json:"x_robots_tag,omitempty"`
 
 	// Whether paths that a `Noindex:` line of robots.txt matches get
-	// `X-Robots-Tag: noindex`. Search engines no longer obey these lines
-	// themselves. A crawler with a group of its own gets a header from that
-	// group, which names the crawler. All other clients, also people, get the
-	// header from the group for `*`. Default: false.
+	// `X-Robots-Tag: noindex`. Search engines no longer obey these lines themselves, so
+	// pages leave the index: look at the lines of an old file first. The lines of a
+	// crawler's own group make a header that names the crawler; those of the group for `*`
+	// apply to all other clients. Default: false.
+	//
+	//	noindex_lines on
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
-	// Whether robots meta tags of HTML documents are also sent as X-Robots-Tag,
-	// for crawlers that look at headers only. The handler reads the first 64 KiB
-	// of a document, also if it is compressed with gzip or zstd. It does not
-	// change the document. Default: false.
+	// Whether the robots meta tags in the first 64 KiB of an HTML document, compressed with
+	// gzip and zstd too, are also sent as X-Robots-Tag. The document is not changed.
+	// Default: false.
+	//
+	//	meta_robots on
 	MetaRobots *bool `json:"meta_robots,omitempty"`
 
-	// Whether the Content-Signal and Content-Usage lines of the crawler's group
-	// are sent as header fields, and its License lines as
-	// `Link: <…>; rel="license"`. Clients without a group of their own get the
-	// lines of the group for `*`. Default: false.
+	// Whether the Content-Signal and Content-Usage lines of the client's group are sent as
+	// header fields, and its License lines as `Link: <…>; rel="license"`. Default: false.
+	//
+	//	signals on
 	Signals *bool `json:"signals,omitempty"`
-}
-
-// On returns the value of a switch that is off by default.
-func On(value *bool) bool { return value != nil && *value }
-
-// Engine converts the settings to the engine's, without a registry.
-func (s *Settings) Engine() (r enforce.Settings, err error) {
-	r = enforce.Settings{
-		ID:                  s.id(),
-		ExemptPaths:         s.exemptPaths(),
-		HTTPClients:         On(s.HTTPClients),
-		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
-		Strict:              On(s.Strict),
-		Signals:             On(s.Signals),
-		Views:               s.Paths.Views(),
-	}
-	if s.Policy != nil {
-		r.Managed = s.Policy.Additions
-	}
-	if s.Shed != nil {
-		r.ShedFile = s.Shed.File
-	}
-	if s.SourceKind() == SourceInline {
-		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
-	}
-	for _, l := range s.Limits {
-		limit, err := l.engine()
-		if err != nil {
-			return r, err
-		}
-		r.Limits = append(r.Limits, limit)
-	}
-	if r.Dialect, err = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String())); err != nil {
-		return r, err
-	}
-	if r.Exempt, err = exemptions(s.Exempt); err != nil {
-		return r, err
-	}
-	if r.Programs, err = enforce.ParsePrograms(cmp.Or(s.Programs, programs[0])); err != nil {
-		return r, fmt.Errorf("programs %w", err)
-	}
-	if r.Grace, err = enforce.ParseGrace(cmp.Or(s.Grace, graces[0])); err != nil {
-		return r, fmt.Errorf("grace %w", err)
-	}
-	if c := s.CrawlDelay; c != nil {
-		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
-	}
-	r.Monitor = s.Mode == ModeMonitor
-	if r.Monitor {
-		r.Except = s.Enforced
-	}
-	return r, nil
-}
-
-// id returns enforce.Settings.ID.
-func (s *Settings) id() string {
-	same := *s
-	if s.SourceKind() != SourceInline { // of which the engine needs the lines
-		same.Source = nil
-	}
-	text, err := json.Marshal(&same)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// exemptPaths returns ExemptPaths, or the default.
-func (s *Settings) exemptPaths() []string {
-	if s.ExemptPaths == nil {
-		return []string{"/.well-known/*"}
-	}
-	return s.ExemptPaths
-}
-
-// Check checks the settings alone: it reads no files and uses no network.
-func (s *Settings) Check() error {
-	_, exemptErr := exemptions(s.Exempt)
-	return cmp.Or(
-		modes.check("mode", s.Mode),
-		errorActions.check("on_error", s.OnError),
-		programs.check("programs", s.Programs),
-		graces.check("grace", s.Grace),
-		s.checkReads(),
-		s.CrawlDelay.check(),
-		s.checkLimits(),
-		s.Verify.check(),
-		s.Suspects.check(),
-		s.Shed.check(),
-		exemptErr,
-		checkCrawlers(s.Crawlers),
-		checkAnswers(s.Answers),
-		s.Fleet.check(),
-	)
-}
-
-// checkReads checks the settings about reads of the source.
-func (s *Settings) checkReads() error {
-	switch {
-	case s.Refresh != 0 && time.Duration(s.Refresh) < time.Second:
-		return fmt.Errorf("refresh %s is below 1s", time.Duration(s.Refresh))
-	case s.MaxOrigins < 0:
-		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
-	case On(s.Publish) && s.SourceKind() == SourceSite:
-		return errors.New("publish needs source file, inline or url: with source site, the site already serves its own robots.txt")
-	}
-	return nil
-}
-
-// dialect parses
-//
-//	dialect rfc9309 | 1994 | 1996
-func (p *parser) dialect(_, value string) error {
-	if _, err := robots.ParseDialect(value); err != nil {
-		return fmt.Errorf("dialect: %w", err)
-	}
-	p.settings.Dialect = value
-	return nil
-}
-
-// xRobotsTag parses
-//
-//	x_robots_tag [not] <pattern> [<crawler>: [only]] <directives...>
-func (p *parser) xRobotsTag(_ string, values []string) error {
-	rule, err := headers.ParseSetting(values)
-	if err != nil {
-		return fmt.Errorf("x_robots_tag: %w", err)
-	}
-	p.settings.XRobotsTag = append(p.settings.XRobotsTag, rule)
-	return nil
 }

@@ -21,32 +21,28 @@ const (
 	mostLatency  = 10 * time.Minute
 )
 
-// Shed refuses robots with 503 while the server is busy, so that people get their
-// pages. It refuses one kind of robots after the other, as long as the load
-// stays, and lets them through again when the load has ended. People, apps, HTTP
-// libraries, programs, webhooks, probes, exempt crawlers and paths, requests that
-// are no crawling, and /robots.txt are never refused. It needs `in_flight`,
-// `latency` or both.
+// Shed refuses crawlers with 503 while the server is busy, so that people get their
+// pages.
+//
+// It needs `in_flight`, `latency` or both. One kind of crawlers after the other is
+// refused, as long as the load stays. Browsers, HTTP libraries, programs, webhooks, probes
+// and what is exempt are never refused. Each handler counts its own requests: if several
+// sites share a back end, each needs a smaller `in_flight`.
 type Shed struct {
-	// The number of requests of this handler, of people and robots together, that
-	// may wait for their answer. A request waits until the header of its response
-	// is sent. The server is busy while more requests wait. Default: any number;
-	// then search engines are never refused.
+	// Busy while more than this many requests of all clients wait for the header of their
+	// response. Default: any number; then search engines are never refused.
 	InFlight int `json:"in_flight,omitempty"`
 
-	// The server is busy while more than one of ten pages takes longer than this
-	// for people, of those in the last 10 seconds: from the request to the header
-	// of the response, for GET requests that get an HTML document with status 200.
-	// With fewer than 20 pages, there is no verdict. From 10ms to 10m. Default:
-	// any time.
+	// Busy while more than one of ten pages of the last 10 seconds took longer than this
+	// for people, from 10ms to 10m, and there were 20 or more. The time ends with the
+	// header of the response; only GET requests of HTML documents with status 200 count.
+	// Default: any time.
 	Latency caddy.Duration `json:"latency,omitempty"`
 
-	// The robots to refuse first: purposes of crawlers, `self-declared`, `ai-*`,
-	// or `suspects`, which are otherwise never refused. The others follow in the
-	// default order: `self-declared` and whatever has no place here, `ai-*`,
-	// `seo`, `archive`, `preview`, `search`, and at last verified search engines.
-	// A search engine loses at most a fifth of its requests, in at most 120
-	// minutes of a day. Default: the default order.
+	// Whom to refuse first: purposes, `self-declared`, `ai-*`, or `suspects`, which are
+	// otherwise never refused. The others follow: `self-declared` and whatever has no
+	// place here, `ai-*`, `seo`, `archive`, `preview`, `search`, and at last verified
+	// search engines, which lose at most a fifth of their requests. Default: this order.
 	First []string `json:"first,omitempty"`
 
 	// The name of the configuration file that has this setting, such as
@@ -98,13 +94,7 @@ func (s *Shed) CheckFirst(registry *crawler.Registry) error {
 // Order returns the order in which robots are refused.
 func (s *Shed) Order() *shed.Order { return shed.NewOrder(s.First, s.InFlight > 0) }
 
-// shed parses
-//
-//	shed {
-//		in_flight <number>
-//		latency   <duration>
-//		first     <purposes...>
-//	}
+// shed parses the block shed.
 func (p *parser) shed(_ string, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("shed: unexpected %q: it takes its options in a block", args[0])
@@ -112,7 +102,7 @@ func (p *parser) shed(_ string, args []string) error {
 	head, s := p.head, &Shed{File: filepath.Base(p.head.File()), Line: p.head.Line()}
 	p.settings.Shed = s
 	err := p.block(table{
-		"in_flight": number(&s.InFlight, 1, maxInFlight),
+		"in_flight": number(&s.InFlight, maxInFlight),
 		"latency":   duration(&s.Latency, leastLatency),
 		"first": func(name string, values []string) error {
 			p.checkNames(s.CheckFirst)

@@ -20,18 +20,12 @@ const (
 	SourceURL    = "url"
 )
 
-// Source is where the rules come from. With `file`, `inline` and `url` the site
-// still serves its own /robots.txt, if it has one; `publish` serves the enforced
-// rules instead.
+// Source is where the rules come from.
 type Source struct {
-	// `site`: the site's own /robots.txt. The handler requests it through the
-	// site's routes, inside the server process, for each origin (scheme, host
-	// and port). `file`, `inline` and `url`: one file for all hosts of the
-	// site. Default: `site`.
+	// `site`, `file`, `inline` or `url`. Default: `site`.
 	Kind string `json:"kind,omitempty"`
 
-	// The path of the robots.txt file, for `file`. Placeholders that are known
-	// when the configuration is loaded, such as `{env.ROBOTS}`, are replaced.
+	// The path of the robots.txt, for `file`.
 	Path string `json:"path,omitempty"`
 
 	// The text of the robots.txt, for `inline`.
@@ -43,8 +37,7 @@ type Source struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
-	// The absolute http or https URL of the robots.txt, for `url`. Placeholders
-	// that are known when the configuration is loaded are replaced.
+	// The absolute http or https URL of the robots.txt, for `url`.
 	URL string `json:"url,omitempty"`
 }
 
@@ -102,9 +95,7 @@ func (s *Settings) NewSource() (enforce.Source, error) {
 	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)
 }
 
-// source parses
-//
-//	source site | file <path> | inline <text> | url <url>
+// source parses the line source.
 func (p *parser) source(_ string, args []string) error {
 	if len(args) == 0 {
 		return errors.New("source: want site, file PATH, inline TEXT or url URL")

@@ -17,39 +17,31 @@ const ImpostorsIgnore = "ignore"
 var impostorActions = choices{"deny", ImpostorsIgnore}
 
 // Verify checks whether a client is the crawler that its User-Agent names: any
-// client can send any name. It uses the methods that the crawler's operator
-// documents: published lists of addresses, reverse DNS, and signed requests. No
-// request waits for a check, because lists, keys and DNS are read in the
-// background. So the first requests of a crawler may be unverified.
+// client can send any name.
 //
-// A verified crawler has a budget of its own for Crawl-delay and Request-rate;
-// unverified clients can't use it up. A client is an impostor if every list of
-// addresses that is documented, and reverse DNS if it is documented, refute its
-// claim. A signature never refutes a claim. Behind a proxy or CDN, set
-// `trusted_proxies`, so that Caddy sees the addresses of clients. As a
-// protection against a wrong setup, nobody is an impostor at a host until some
-// crawler was verified there by its address in the last 24 hours.
+// It uses the methods that the crawler's operator documents. No request waits for a
+// check, so the first ones of a crawler may be unverified. Behind a proxy or CDN, set
+// Caddy's `trusted_proxies`: otherwise all clients have the proxy's address, and no claim
+// can be checked.
 type Verify struct {
-	// What happens to impostors. `deny`: they get 403 for everything except
-	// /robots.txt and exempt paths. `ignore`: they are treated as unverified
-	// crawlers, with a separate budget. Default: `deny`.
+	// `deny`: impostors get 403 for everything except /robots.txt and exempt paths.
+	// `ignore`: they get the rules of the crawler that they name, and share a budget of
+	// their own. Default: `deny`.
 	Impostors string `json:"impostors,omitempty"`
 
-	// The DNS server for reverse DNS: an IP address, with or without a port.
-	// Placeholders that are known when the configuration is loaded are
-	// replaced. Default: the system's resolver.
+	// The DNS server for reverse DNS: an IP address, with or without a port. Default:
+	// the system's resolver.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Whether lists of addresses that crawlers' operators publish are used.
-	// They are read every 6 hours, and the last good copies are kept in Caddy's
-	// storage. Default: true.
+	// Whether published lists of addresses are used. They are fetched every 6 hours, and
+	// the last good copies are kept in Caddy's storage. Default: true.
 	Lists *bool `json:"lists,omitempty"`
 
 	// Whether forward-confirmed reverse DNS is used. Default: true.
 	DNS *bool `json:"dns,omitempty"`
 
-	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. Default:
-	// true.
+	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. A signature never
+	// refutes a claim. Default: true.
 	Signatures *bool `json:"signatures,omitempty"`
 }
 
@@ -80,15 +72,7 @@ func (v *Verify) Config() (verify.Config, error) {
 	return c, nil
 }
 
-// verify parses
-//
-//	verify {
-//		impostors  deny | ignore
-//		resolver   <address>
-//		lists      [on|off]
-//		dns        [on|off]
-//		signatures [on|off]
-//	}
+// verify parses the block verify.
 func (p *parser) verify(_ string, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("verify: unexpected %q: it takes its options in a block", args[0])
@@ -97,7 +81,7 @@ func (p *parser) verify(_ string, args []string) error {
 	p.settings.Verify = v
 	return p.block(table{
 		"impostors":  choice(&v.Impostors, impostorActions),
-		"resolver":   text(&v.Resolver, nil),
+		"resolver":   text(&v.Resolver),
 		"lists":      onOff(&v.Lists),
 		"dns":        onOff(&v.DNS),
 		"signatures": onOff(&v.Signatures),
@@ -155,9 +139,7 @@ func (v *CrawlerVerify) apply(row *crawler.Crawler) {
 	})
 }
 
-// verify parses
-//
-//	verify lists <urls...> | dns <suffixes...> | signatures <urls...> | none
+// verify parses the line verify.
 func (c *Crawler) verify(_ string, args []string) error {
 	if len(args) == 0 {
 		return errors.New("verify: want lists, dns, signatures or none")

@@ -41,7 +41,7 @@ func decision(a crawler.Agent, why enforce.Reason) *enforce.Decision {
 	d := &enforce.Decision{Action: actions[why], Reason: why, Agent: a}
 	switch why {
 	case enforce.Disallowed:
-		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), &file1.Star().Rules()[0], enforce.FileLayer, 2
+		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), file1.Star().Rules()[0], enforce.FileLayer, 2
 	case enforce.CrawlDelay:
 		d.Group, d.Layer, d.Line, d.RetryAfter = file1.Star(), enforce.FileLayer, 4, 9500*time.Millisecond
 	case enforce.Hidden:

@@ -60,7 +60,7 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 		return NewLineID(source, d.Layer, "", false, d.RuleText(), 0, 0)
 	case d.Layer >= enforce.HiddenLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
-	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
+	case actions[d.Reason] == enforce.Throttle || d.Rule.Line == 0:
 		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
 	}
 	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)

@@ -358,7 +358,10 @@ func TestSearchRefused(t *testing.T) {
 	if n := s.metric(`caddy_robots_accidents{kind="search_refused"}`); int(n) != len(want)-1 || s.exitStatus() != 2 {
 		t.Errorf("the metric is %v, the exit status %d", n, s.exitStatus())
 	}
-	if problems := adminValue[statusapi.Health](s, "health?site=by-name.test").Problems; len(problems) != 1 || !strings.Contains(problems[0].Message, "SearchBot, a verified search engine, is refused at by-name.test") {
+	problems := slices.DeleteFunc(adminValue[statusapi.Health](s, "health?site=by-name.test").Problems, func(p statusapi.Problem) bool {
+		return p.Kind == "busy" // before it was verified, which takes long on a busy machine
+	})
+	if len(problems) != 1 || !strings.Contains(problems[0].Message, "SearchBot, a verified search engine, is refused at by-name.test") {
 		t.Errorf("problems of one site: %+v", problems)
 	}
 	get := func(agent, path string) response {

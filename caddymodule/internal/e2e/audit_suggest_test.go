@@ -91,7 +91,7 @@ func TestSuggestionsHold(t *testing.T) {
 	}
 
 	// The text as an operator pastes it.
-	site, lines, found := strings.Cut(string(block), "each without its first octet:\n")
+	site, lines, found := strings.Cut(string(block), "each without the # at its start:\n")
 	if !found || !strings.Contains(site, "localhost {\n\trobots {\n") {
 		t.Fatalf("%s", block)
 	}

@@ -259,6 +259,27 @@ func TestDocumentedChallenge(t *testing.T) {
 	}
 }
 
+// Of a named route, Caddy keeps only the first directive, so docs/configuration.md
+// wraps them in route.
+func TestDocumentedNamedRoute(t *testing.T) {
+	t.Parallel()
+	b := newBackend(t, page(disallow("/private")))
+	config := documented(t, "configuration.md", "caddyfile", "&(app)", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address())
+	s := start(t, config)
+	s.wants(403, s.get(googlebot, "/private"), "a crawler")
+	if got := s.get(chrome, "/private"); got.body != "page /private" {
+		t.Errorf("a browser gets %q", got.body)
+	}
+	alone := strings.NewReplacer("\troute {\n", "", "\t}\n}\nhttp", "}\nhttp").Replace(config)
+	if alone == config {
+		t.Fatalf("the example is %s", config)
+	}
+	s = start(t, alone)
+	if got := s.get(chrome, "/private"); got.body != "" {
+		t.Errorf("without route, a browser gets %q: the page says that it would be empty", got.body)
+	}
+}
+
 // The answers of the example are sent, and the page that they name can be fetched
 // by crawlers that may fetch nothing else.
 func TestDocumentedAnswers(t *testing.T) {

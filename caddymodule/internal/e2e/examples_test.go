@@ -39,20 +39,17 @@ func example(t *testing.T, name string, oldnew ...string) string {
 	return strings.NewReplacer(oldnew...).Replace(config)
 }
 
-// Each example has a test below.
+// Each example has a test.
 func TestExamplesAreTested(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("examples_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := readFile(t, "examples_test.go") + readFile(t, "limit_doc_test.go") + readFile(t, "forwarded_request_test.go") + readFile(t, "proxies_test.go")
 	files, _ := filepath.Glob(filepath.Join(root(t), "testdata", "examples", "*.Caddyfile"))
 	if len(files) < 10 {
 		t.Errorf("%d examples", len(files))
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".Caddyfile")
-		if !strings.Contains(string(source), fmt.Sprintf("example(t, %q", name)) {
+		if !strings.Contains(source, fmt.Sprintf("example(t, %q", name)) {
 			t.Errorf("no test runs the example %s", name)
 		}
 	}
@@ -69,6 +66,17 @@ func page(robots string) http.HandlerFunc {
 		}
 		fmt.Fprintf(w, "page %s", r.URL.Path)
 	}
+}
+
+// startPHP starts php-fpm with the file fpm.conf in a folder. An interrupt ends it with
+// its children.
+func startPHP(t *testing.T, program, dir string) {
+	t.Helper()
+	fpm := exec.Command(program, "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
+	if err := fpm.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = fpm.Process.Signal(os.Interrupt); _ = fpm.Wait() })
 }
 
 func TestExamplePHP(t *testing.T) {
@@ -116,11 +124,7 @@ pm.max_children = 2
 	s.wants(502, s.get(googlebot, "/private/x"), "before php-fpm runs, no rule of robots.txt is enforced")
 	s.wants(404, s.get(googlebot, "/index.php/private/x"), "hidden paths are denied nevertheless")
 
-	fpm := exec.Command(programs[0], "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
-	if err := fpm.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = fpm.Process.Kill(); _ = fpm.Wait() })
+	startPHP(t, programs[0], dir)
 	s.eventually("PHP answers", func() bool { return s.get(chrome, "/hello").body == "page /hello" })
 	s.eventually("the rules are in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 	if got := s.get(chrome, "/feed/atom").header.Get("X-Robots-Tag"); got != "noindex" {

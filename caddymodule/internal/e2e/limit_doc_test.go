@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The examples of docs/overload.md start, and hold the URLs that they are for, and no
-// others. Each is run with the page's configuration and other back ends.
-func TestOverloadExamples(t *testing.T) {
+// The limits in docs/overload.md and testdata/examples start, and hold the URLs that
+// they are for, and no others. Each is run with other back ends.
+func TestExampleLimits(t *testing.T) {
 	t.Parallel()
 	held := map[string][]string{
 		"example.com {\n\trobots {\n\t\tlimit /archive/*": {"/archive/x /list?sort=name", "/ /x?page=2"},
@@ -25,6 +25,7 @@ func TestOverloadExamples(t *testing.T) {
 	}
 	blocks := fenced(readFile(t, filepath.Join(root(t), "docs", "overload.md")))["caddyfile"]
 	blocks = slices.DeleteFunc(blocks, func(block string) bool { return !strings.Contains(block, "limit ") })
+	blocks = append(blocks, regexp.MustCompile(`(?ms)^[a-z.]+ \{\n.*?^\}\n`).FindAllString(example(t, "limits"), -1)...)
 	if len(blocks) != len(held) {
 		t.Errorf("%d examples, %d are tested", len(blocks), len(held))
 	}

@@ -16,6 +16,7 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		unreached  = "no request reaches this robots handler"
 		differ     = "requests can reach two handlers"
 		maybe      = "requests may reach two handlers"
+		field      = "remove the rewrite to the URI in"
 	)
 	at := func(handler, matcher string) string {
 		return strings.Replace(handler, "robots {", "robots "+matcher+" {", 1)
@@ -56,6 +57,12 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		{name: "a policy in a named route", site: "handle /x/* {\ninvoke shared\n}\nrespond page\n}\n&(shared) {\nrobots {\npolicy no-ai\n}\n", warning: "in a named route"},
 		{name: "two sites", site: plain + "respond page\n}\nhttp://other.test:1 {\n" + verified + "respond page"},
 
+		{name: "a rewrite to the URI in a field", site: "route {\nrewrite * {header.X-Forwarded-Uri}\n" + plain + "respond page\n}", warning: "write forwarded_request x_forwarded in the robots block"},
+		{name: "a rewrite that Caddy puts behind", site: "rewrite * {header.X-Original-URI}\n" + plain + "respond page", warning: "write forwarded_request x_original in the robots block"},
+		{name: "a rewrite in another block", site: "handle /x/* {\nrewrite * {header.X-Forwarded-Uri}\nrespond page\n}\nhandle {\n" + plain + "respond page\n}"},
+		{name: "forwarded_request without trusted_proxies", site: strings.Replace(plain, "{", "{\nforwarded_request x_forwarded", 1) + "respond page", warning: "forwarded_request needs trusted_proxies"},
+		{name: "a rewrite with forwarded_request off", site: "rewrite * {header.X-Forwarded-Uri}\n" + strings.Replace(plain, "{", "{\nforwarded_request off", 1) + "respond page", warning: field},
+
 		{name: "behind file_server", site: "route {\nfile_server\n" + plain + "}", warning: unreached},
 		{name: "behind file_server with pass_thru", site: "route {\nfile_server {\npass_thru\n}\n" + plain + "}"},
 		{name: "behind forward_auth", site: "route {\nforward_auth localhost:9 {\nuri /\n}\n" + plain + "respond page\n}"},
@@ -73,7 +80,7 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 			if (err != nil) != (tt.problem != "") || !strings.Contains(message, tt.problem) || !strings.Contains(message, tt.warning) {
 				t.Errorf("want the error %q and the warning %q: %v\n%s", tt.problem, tt.warning, err, message)
 			}
-			if tt.warning == "" && (strings.Contains(message, unreached) || strings.Contains(message, maybe)) {
+			if tt.warning == "" && (strings.Contains(message, unreached) || strings.Contains(message, maybe) || strings.Contains(message, field)) {
 				t.Errorf("a warning:\n%s", message)
 			}
 		})

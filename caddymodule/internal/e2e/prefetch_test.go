@@ -63,7 +63,7 @@ func TestOutageAtStartIsSeenAndEnds(t *testing.T) {
 	})
 	back.answerWith(rules("/private/"))
 	s.eventually("the log has the end of the outage", func() bool {
-		return len(s.lines("robots.txt can be read again, and is unchanged")) == 1
+		return len(s.lines("robots.txt can be fetched again, and is unchanged")) == 1
 	})
 }
 

@@ -175,7 +175,7 @@ func TestRefusedProbesAreSaidFirst(t *testing.T) {
 	writeFile(t, robots, file)
 	writeFile(t, log, strings.Repeat(`10.0.0.1 - - [07/Nov/2026:12:00:00 +0000] "GET /healthz HTTP/1.1" 200 5 "-" "kube-probe/1.31"`+"\n", 3))
 	out, err := exec.Command(binary, "robots", "audit", "--robots", robots, log).Output()
-	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "kube-probe (3 requests)") {
+	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "kube-probe (3 of 3 requests)") {
 		t.Errorf("audit: %v\n%s", err, out)
 	}
 	var lines strings.Builder
@@ -186,7 +186,7 @@ func TestRefusedProbesAreSaidFirst(t *testing.T) {
 	}
 	writeFile(t, log, lines.String())
 	out, err = exec.Command(binary, "robots", "audit", "--robots", robots, log).Output()
-	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "Prometheus (14 requests)") || !strings.Contains(first, "acme-probe (14 requests)") {
+	if first, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.Contains(first, "Prometheus (14 of 30 requests)") || !strings.Contains(first, "acme-probe (14 of 30 requests)") {
 		t.Errorf("audit of too many URLs: %v\n%s", err, out)
 	}
 	cmd := exec.Command(binary, "robots", "init", "--robots", robots)

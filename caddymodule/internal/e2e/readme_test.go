@@ -116,9 +116,10 @@ func TestDocumentationLinks(t *testing.T) {
 	t.Parallel()
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
 	more, _ := filepath.Glob(filepath.Join(root(t), "*.md"))
+	folders, _ := filepath.Glob(filepath.Join(root(t), "docs", "*", "*.md"))
 	link := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]*))?\)`)
 	checked := 0
-	for _, page := range append(pages, more...) {
+	for _, page := range slices.Concat(pages, more, folders) {
 		text := readFile(t, page)
 		for _, m := range link.FindAllStringSubmatch(fences.ReplaceAllString(text, ""), -1) {
 			target := page

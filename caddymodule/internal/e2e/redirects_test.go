@@ -93,7 +93,7 @@ http://elsewhere.test:$OTHER {
 		s.wants(403, s.at(host, googlebot, "/private/x"), name+": the last good copy")
 		s.wants(200, s.at(strings.Replace(host, "src", "new", 1), googlebot, "/private/x"), name+": a host that had no rules before")
 	}
-	if strings.Contains(string(s.log.bytes()), "robots.txt can't be read") {
+	if strings.Contains(string(s.log.bytes()), "robots.txt can't be fetched") {
 		t.Error("it counts as a failure")
 	}
 }
@@ -135,7 +135,7 @@ http://b.test:$PORT {
 			}
 		}
 	}
-	if strings.Contains(string(s.log.bytes()), "robots.txt can't be read") {
+	if strings.Contains(string(s.log.bytes()), "robots.txt can't be fetched") {
 		t.Error("it counts as a failure")
 	}
 }

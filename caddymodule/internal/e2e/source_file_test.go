@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,12 +24,22 @@ func TestAccidentsToTheSourceFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, file, "User-agent: *\nDisallow: /private/\n")
-	s := start(t, "http://shop.test:$PORT {\n\trobots {\n\t\tsource file "+file+"\n\t}\n\trespond page\n}\n")
+	config := "http://shop.test:$PORT {\n\trobots {\n\t\tsource file " + file + "\n\t}\n\trespond page\n}\n"
+	s := start(t, config)
 	private := func(what string) {
 		t.Helper()
 		s.wants(403, s.at("shop.test", gptbot, "/private/x"), what)
 	}
 	private("at first")
+	if err := s.reload(strings.Replace(config, "page", "sheet", 1)); err != nil {
+		t.Fatal(err)
+	}
+	private("after a reload")
+	for outcome, want := range map[string]float64{"loaded": 1, "unchanged": 1} {
+		if n := s.metric(fmt.Sprintf("caddy_robots_fetches_total{outcome=%q,source=%q}", outcome, "file")); n != want {
+			t.Errorf("fetches with the outcome %s: %v, want %v", outcome, n, want)
+		}
+	}
 	replace := func(what, kind, message string, make func(path string) error) {
 		t.Helper()
 		if err := errors.Join(make(file+".new"), os.Rename(file+".new", file)); err != nil {

@@ -101,7 +101,7 @@ https://secure.test:$TLS {
 		s.eventually("the certificate is there", func() bool { _, err := ask(); return err == nil })
 		got, err := ask()
 		if err != nil || got.status != 200 || got.body != "page" {
-			t.Errorf("%s: status %d, %q, %v: its robots.txt can't be read, so it has no rules", host, got.status, got.body, err)
+			t.Errorf("%s: status %d, %q, %v: its robots.txt can't be fetched, so it has no rules", host, got.status, got.body, err)
 		}
 	}
 	for _, r := range victim.requests("") {

@@ -160,7 +160,7 @@ func TestLastGoodCopySurvivesAReload(t *testing.T) {
 	})
 	s.wants(403, s.get(googlebot, "/private/x"), "with the last good copy")
 	s.wants(200, s.get(googlebot, "/x"), "a path that the last good copy allows")
-	if len(s.lines("robots.txt can't be read: the last good copy stays in force")) != 1 {
+	if len(s.lines("robots.txt can't be fetched: the last good copy stays in force")) != 1 {
 		t.Error("the failure is not logged once")
 	}
 	if err := s.reload(config("max_origins 5")); err != nil {

@@ -119,7 +119,7 @@ Disallow: /tenants/"
 	for _, path := range []string{"/", "/private/x", "/robots.txt"} {
 		s.wants(302, s.at("away.test", googlebot, path), "a host that redirects elsewhere: "+path)
 	}
-	if lines := s.lines("robots.txt can't be read"); len(lines) != 0 {
+	if lines := s.lines("robots.txt can't be fetched"); len(lines) != 0 {
 		t.Errorf("it counts as a failure: %v", lines)
 	}
 	if health := s.health(); !health.OK {

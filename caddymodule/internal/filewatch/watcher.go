@@ -1,8 +1,7 @@
 // Package filewatch calls functions when files may have changed. It does not read
 // them.
 //
-//	watcher, err := filewatch.New()
-//	...
+//	watcher := filewatch.New()
 //	stop, err := watcher.Watch(path, reread)
 package filewatch
 
@@ -22,12 +21,13 @@ import (
 // share one instance of the system's notification service; Linux allows a user
 // only 128. A Watcher is safe for concurrent use. The caller must close it.
 type Watcher struct {
-	fs   *fsnotify.Watcher
+	fs   *fsnotify.Watcher // nil before the first Watch; then it stays the same
 	stat func(name string) (os.FileInfo, error)
-	done chan struct{}
+	done chan struct{} // of fs
 
 	calling sync.Mutex // held while functions are called
 	mu      sync.Mutex
+	late    bool // a file system did not answer in time
 	folders map[string]*folder
 }
 
@@ -44,16 +44,25 @@ type watch struct{ changed func() }
 // one.
 const recheckInterval = 2 * time.Second
 
-// New returns a Watcher that watches nothing yet.
-func New() (*Watcher, error) {
-	fs, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, fmt.Errorf("watching files: %w", err)
+// New returns a Watcher that watches nothing yet. It uses nothing of the system before
+// the first Watch.
+func New() *Watcher {
+	return &Watcher{stat: os.Stat, folders: make(map[string]*folder)}
+}
+
+// open begins to listen to the system, once. The caller holds mu.
+func (w *Watcher) open() (err error) {
+	if w.fs != nil {
+		return nil
 	}
-	w := &Watcher{fs: fs, stat: os.Stat, done: make(chan struct{}), folders: make(map[string]*folder)}
+	if w.fs, err = fsnotify.NewWatcher(); err != nil {
+		w.fs = nil
+		return err
+	}
+	w.done = make(chan struct{})
 	go w.run()
 	go w.recheckRegularly()
-	return w, nil
+	return nil
 }
 
 // Watch calls changed whenever the file at path may have changed, until stop is
@@ -61,11 +70,15 @@ func New() (*Watcher, error) {
 // replace files by renaming, and Kubernetes replaces a symbolic link beside
 // them. So changed is also called for changes of other files in the folder, and,
 // within two seconds, when another folder has taken the folder's place. It is
-// called from other goroutines, one call at a time, and must not block.
+// called from other goroutines, one call at a time, and must not block or call
+// stop. It is not called after stop has returned.
 func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
 	name := filepath.Clean(filepath.Dir(path))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.open(); err != nil {
+		return nil, fmt.Errorf("watching %s: %w", path, err)
+	}
 	f := w.folders[name]
 	if f == nil {
 		info, err := w.statInTime(name)
@@ -83,11 +96,15 @@ func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
 	return func() { w.forget(name, this) }, nil
 }
 
-// statLimit is how long Watch waits for a file system that does not answer.
-const statLimit = time.Second
+// How long Watch waits for a file system that does not answer, and for the others
+// after the first one.
+const (
+	statLimit = time.Second
+	lateLimit = 20 * time.Millisecond
+)
 
 // statInTime returns nil if a folder's file system does not answer in time: then
-// recheck watches the folder when it does.
+// recheck watches the folder when it does. The caller holds mu.
 func (w *Watcher) statInTime(name string) (os.FileInfo, error) {
 	type result struct {
 		info os.FileInfo
@@ -98,16 +115,25 @@ func (w *Watcher) statInTime(name string) (os.FileInfo, error) {
 		info, err := w.stat(name)
 		answer <- result{info, err}
 	}()
+	limit := statLimit
+	if w.late {
+		limit = lateLimit
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	select {
 	case r := <-answer:
 		return r.info, r.err
-	case <-time.After(statLimit):
+	case <-timer.C:
+		w.late = true
 		return nil, nil
 	}
 }
 
 // forget ends a watch.
 func (w *Watcher) forget(folder string, this *watch) {
+	w.calling.Lock()
+	defer w.calling.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.folders[folder]
@@ -223,6 +249,12 @@ func (w *Watcher) notify(folders ...string) {
 
 // Close ends all watches. After it returns, no function is called.
 func (w *Watcher) Close() error {
+	w.mu.Lock()
+	opened := w.fs != nil
+	w.mu.Unlock()
+	if !opened {
+		return nil
+	}
 	err := w.fs.Close()
 	<-w.done
 	w.calling.Lock()

@@ -19,10 +19,7 @@ func TestWatcher(t *testing.T) {
 	}
 	write(path, "User-agent: *\n")
 	changed := make(chan struct{}, 100)
-	w, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := New()
 	defer w.Close()
 	stop, err := w.Watch(path, func() { changed <- struct{}{} })
 	if err != nil {
@@ -105,10 +102,7 @@ func TestFolderThatIsReplaced(t *testing.T) {
 			if err := link(releases("one"), current); err != nil {
 				t.Fatal(err)
 			}
-			w, err := New()
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := New()
 			defer w.Close()
 			changed := make(chan struct{}, 100)
 			path := filepath.Join(current, "robots.txt")
@@ -150,10 +144,7 @@ func TestFolderThatIsReplaced(t *testing.T) {
 // as soon as it does.
 func TestFolderThatDoesNotAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "robots.txt")
-	w, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := New()
 	defer w.Close()
 	answers := make(chan struct{})
 	w.stat = func(name string) (os.FileInfo, error) {

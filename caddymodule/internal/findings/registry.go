@@ -78,13 +78,13 @@ func verifiable(row *crawler.Crawler) bool {
 // calls report with the header rule and with the robots.txt rule that disallows the
 // paths. It tests a few example URLs for each header rule, so it may miss some, but
 // does not report others.
-func UnseenNoindex(rules []headers.Setting, f *robots.File, registry *crawler.Registry, report func(t *headers.Setting, by *robots.Rule)) {
+func UnseenNoindex(rules []headers.Setting, f *robots.File, registry *crawler.Registry, report func(t *headers.Setting, by robots.Rule)) {
 	for i := range rules {
 		t := &rules[i]
 		if t.Not || !t.Directives.Has("noindex") && !t.Directives.Has("none") {
 			continue
 		}
-		if rule := hiddenBy(exampleTargets(t), readers(t, f, registry)); rule != nil {
+		if rule := hiddenBy(exampleTargets(t), readers(t, f, registry)); rule.Line > 0 {
 			report(t, rule)
 		}
 	}
@@ -94,7 +94,7 @@ func UnseenNoindex(rules []headers.Setting, f *robots.File, registry *crawler.Re
 // UnseenNoindex finds.
 func WithUnseenNoindex(rules []headers.Setting, registry *crawler.Registry) lint.Option {
 	return lint.WithCheck(func(f *robots.File, report func(code string, line int, message string)) {
-		UnseenNoindex(rules, f, registry, func(t *headers.Setting, by *robots.Rule) {
+		UnseenNoindex(rules, f, registry, func(t *headers.Setting, by robots.Rule) {
 			report("unseen-noindex", by.Line, fmt.Sprintf("%q keeps crawlers from seeing \"x_robots_tag %s\"", by, t))
 		})
 	})
@@ -115,18 +115,18 @@ func readers(t *headers.Setting, f *robots.File, registry *crawler.Registry) []*
 
 // hiddenBy returns the rule that disallows the first target, if all targets
 // are disallowed to all groups.
-func hiddenBy(targets []string, groups []*robots.Group) (by *robots.Rule) {
+func hiddenBy(targets []string, groups []*robots.Group) (by robots.Rule) {
 	if len(targets) == 0 {
-		return nil
+		return by
 	}
 	for _, g := range groups {
 		for _, target := range targets {
 			v := g.Match(target)
 			if v.Allowed {
-				return nil
+				return robots.Rule{}
 			}
-			if by == nil {
-				by = v.Rule
+			if by.Line == 0 {
+				by = v.Rule()
 			}
 		}
 	}

@@ -14,16 +14,34 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// The kinds of an Accident.
+// The kinds of an Accident: when each begins and ends.
 const (
-	RulesLost     = "rules_lost"      // robots.txt had rules, and now has none or few
-	SearchShutOut = "search_shut_out" // robots.txt now disallows / to `*` or a search engine
-	SearchRefused = "search_refused"  // a verified search engine is refused
-	Flood         = "flood"           // robots send far more requests than usual
-	GuardActed    = "guard_acted"     // the setting guard has stopped refusing search engines
-	Shedding      = "shedding"        // the server is busy and refuses robots
+	// robots.txt had rules, and lost them: it is missing (404, 410), an HTML page, empty
+	// or only NULs, or shrank to less than a tenth of its rules and User-agent lines; or
+	// the answer is another 4xx than 429, or a redirect to another host. It ends when the
+	// file has them again.
+	RulesLost = "rules_lost"
+	// robots.txt now disallows `/` to `*` or to a search engine, and did not before. It
+	// ends when the file no longer does.
+	SearchShutOut = "search_shut_out"
+	// For at least a minute, a verified search engine is refused where the group for `*`
+	// would let it pass, or is refused more often than it is served. It ends after ten
+	// minutes without a refusal.
+	SearchRefused = "search_refused"
+	// Within a minute, one crawler, or all together, send more than 100 requests to a
+	// site, and more than ten times as many as usual. These are at least a fifth of all
+	// its requests. Verified search engines do not count. It ends after five minutes
+	// without.
+	Flood = "flood"
+	// The setting `guard` stopped refusing search engines, because `search_refused` began.
+	// It ends when a configuration is loaded or the admin API sets the mode `enforce`.
+	GuardActed = "guard_acted"
+	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
+	// longer busy. This one is a warning, with the metric `caddy_robots_shedding`.
+	Shedding = "shedding"
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -31,16 +49,13 @@ const (
 // named, so that they may be arguments of a command.
 type Accident struct {
 	Kind    string
-	Site    string // as in the configuration
-	Cause   string // of RulesLost
-	Crawler string // in the registry, or its class; all for `*` and for all robots together
-	Line    int    // of robots.txt; 0 if none is to blame
-	Since   time.Time
-
-	// RulesLost and SearchShutOut: rules of the file. SearchRefused: requests that
-	// were served and refused. Flood: requests per minute, as usual and now.
-	// Shedding: only Now, requests in flight.
-	Before, Now int
+	Site    string    // the site as the configuration names it
+	Crawler string    // whom it is about: a name of the registry; the class of another crawler; `all` for the group for `*`, or for all crawlers together
+	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
+	Line    int       // the line of robots.txt that is to blame; 0 if none is
+	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused` and `guard_acted`: requests that were served; of `flood`: the usual requests in a minute
+	Now     int       // the same now: rules, refused requests, requests in a minute; of `shedding`: requests that wait for their answer
+	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
 
 	last                     time.Time // the latest refusal of SearchRefused
 	subject, message, advice string
@@ -71,6 +86,9 @@ type Accidents struct {
 	loads []*counters.Load         // at the last look
 	told  map[accidentKey]Accident // of the news
 	times []time.Time              // of the news of the last hour
+
+	registry *crawler.Registry // of the file that was watched last
+	engines  []*crawler.Crawler
 }
 
 type accidentKey struct{ kind, site string }
@@ -130,6 +148,9 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 		}
 	}
 	for _, f := range a.files {
+		if f.look != a.looks {
+			f.settle() // its rules need memory
+		}
 		if !f.Since.IsZero() && now.Sub(f.Since) > acceptAfter {
 			f.accept()
 		}
@@ -165,7 +186,10 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 		f.Subject = p.subject()
 		return
 	}
-	f.watch(p, now)
+	if registry := p.engine().Registry(); a.registry != registry {
+		a.registry, a.engines = registry, searchEngines(registry)
+	}
+	f.watch(p, a.engines, now)
 	if !f.Since.IsZero() && now.After(p.Next) {
 		p.engine().Origins().Refetch(&enforce.Request{Origin: p.Origin, Time: now})
 	}
@@ -299,6 +323,9 @@ func (a *Accidents) acceptAt(list []inForce) (n int) {
 func (a *Accidents) save() json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, f := range a.files {
+		f.settle()
+	}
 	text, _ := json.Marshal(a.files) // has no value that can't be written
 	return text
 }

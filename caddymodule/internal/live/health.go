@@ -335,7 +335,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Message += "; as before, no rules are in force"
 	default:
 		problem.Severity = statusapi.Severe
-		problem.Message += "; there is no cached copy, so " + metrics.WithoutFile(p.Rules)
+		problem.Message += "; there is no last good copy, so " + metrics.WithoutFile(p.Rules)
 	}
 	if p.Err != nil {
 		problem.Advice = "The last read failed with: " + plainError(p.Err) + ". " + problem.Advice

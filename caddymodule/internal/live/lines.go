@@ -117,11 +117,18 @@ func add(a, b counters.LineCount) counters.LineCount {
 }
 
 // textLines returns the lines of the text in force that decided on requests, and
-// those that the managed policy added.
+// those that the policy added.
 func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []statusapi.TextLine {
 	sums := make(map[int]counters.LineCount) // by number in the text
+	counted := make(map[string]bool)
+	for _, n := range counts {
+		counted[n.Group] = true
+	}
 	for _, g := range p.Rules.File().Groups() {
 		for _, token := range g.Tokens() {
+			if !counted[token] {
+				continue
+			}
 			for number, n := range p.countsIn(g, token, counts) {
 				sums[number] = add(sums[number], n)
 			}

@@ -16,7 +16,7 @@ const (
 
 // News is the news that an accident begins, changes or ends.
 type News struct {
-	State string
+	State string // `begin`, `change` or `end`
 	Accident
 	Message string
 }

@@ -43,6 +43,15 @@ type watchedFile struct {
 	look  int       // the last of Accidents.looks at which it was in force
 	mark  mark      // of the version that was compared last
 	began time.Time // when the read of that version began
+	first *seen     // the only version so far, which Before and Now lack; nil if they have it
+}
+
+// seen is a version as it was in force. Most files never change, so what is compared
+// of the first one is found when there is a second one, or none any more.
+type seen struct {
+	last    enforce.Outcome
+	rules   *enforce.Rules
+	engines []*crawler.Crawler
 }
 
 // mark tells apart the versions that are compared.
@@ -62,19 +71,29 @@ type fileVersion struct {
 	Except []string `json:"except,omitempty"` // search engines that may if Star is set, or may not if it is not set
 }
 
-// versionOf returns the version in force, with the lines that keep everybody or
-// search engines from fetching /.
-func versionOf(p *inForce) (v fileVersion, lines map[string]int) {
-	switch {
-	case p.Last == enforce.Failed:
-		return fileVersion{Cause: "nuls"}, nil
-	case p.Last != enforce.Loaded:
-		return fileVersion{Cause: p.Last.String()}, nil
+// searchEngines returns the crawlers of search engines.
+func searchEngines(registry *crawler.Registry) (rows []*crawler.Crawler) {
+	for row := range registry.All() {
+		if row.CountsAs(crawler.Search) && !row.ControlOnly {
+			rows = append(rows, row)
+		}
 	}
-	v.Hash = xxhash.Sum64(p.Rules.SiteText())
-	file := p.Rules.File()
-	if p.Rules.Published() {
-		file = robots.Parse(p.Rules.SiteText())
+	return rows
+}
+
+// version returns what is compared, with the lines that keep everybody or
+// one of the search engines from fetching /.
+func (s *seen) version() (v fileVersion, lines map[string]int) {
+	switch {
+	case s.last == enforce.Failed:
+		return fileVersion{Cause: "nuls"}, nil
+	case s.last != enforce.Loaded:
+		return fileVersion{Cause: s.last.String()}, nil
+	}
+	v.Hash = xxhash.Sum64(s.rules.SiteText())
+	file := s.rules.File()
+	if s.rules.Published() {
+		file = robots.Parse(s.rules.SiteText())
 	}
 	for line := range file.Lines() {
 		switch line.Directive {
@@ -90,12 +109,14 @@ func versionOf(p *inForce) (v fileVersion, lines map[string]int) {
 	lines = make(map[string]int)
 	shut := func(name string, g *robots.Group) bool {
 		verdict := g.Match("/")
-		lines[name] = verdict.Line()
+		lines[name] = verdict.Rule().Line
 		return !verdict.Allowed
 	}
 	v.Star = shut(everybody, file.Star())
-	for row := range p.engine().Registry().All() {
-		if row.CountsAs(crawler.Search) && !row.ControlOnly && shut(row.Name, file.Group(row.Robots...)) != v.Star {
+	for _, row := range s.engines {
+		if g := file.Group(row.Robots...); g == file.Star() {
+			lines[row.Name] = lines[everybody]
+		} else if shut(row.Name, g) != v.Star {
 			v.Except = append(v.Except, row.Name)
 		}
 	}
@@ -134,19 +155,36 @@ func (f *watchedFile) accept() {
 	f.Before, f.Since, f.Lost, f.Shut = f.Now, time.Time{}, "", nil
 }
 
+// settle sets Before and Now if there was only one version so far.
+func (f *watchedFile) settle() {
+	if f.first != nil {
+		f.Now, _ = f.first.version()
+		f.Before, f.first = f.Now, nil
+	}
+}
+
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
-func (f *watchedFile) watch(p *inForce, now time.Time) {
+func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Time) {
 	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
+	if mark == f.mark && f.first != nil {
+		f.first.rules = p.Rules // the same, without an earlier configuration
+	}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
-	version, lines := versionOf(p)
+	latest := &seen{p.Last, p.Rules, engines}
+	if f.Subject == "" {
+		f.mark, f.began, f.Subject, f.first = mark, p.Began, p.subject(), latest
+		return
+	}
+	f.settle()
+	version, lines := latest.version()
 	same := version.Cause == f.Now.Cause && version.Hash == f.Now.Hash
-	if f.Subject == "" || f.Since.IsZero() && same {
+	if f.Since.IsZero() && same {
 		f.Before = version // only the settings changed
 	}
-	if f.Subject != "" && !same {
+	if !same {
 		f.note("", now)
 	}
 	f.mark, f.began, f.Now, f.Subject = mark, p.Began, version, p.subject()

@@ -3,8 +3,8 @@ package metrics
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	accidentCount = newDesc("accidents", "Accidents of now, by kind.", "kind")
-	sheddingCount = newDesc("shedding", "Sites that are busy now, so that robots are refused there (shed).")
+	accidentCount = newDesc("accidents", "Accidents of now, by kind, without shedding.", "kind")
+	sheddingCount = newDesc("shedding", "Sites that are busy now, so that crawlers are refused there (shed).")
 
 	accidents = newLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
 )

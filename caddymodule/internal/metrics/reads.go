@@ -19,12 +19,12 @@ import (
 const readsLogged = 20
 
 var (
-	policyReads    = newCounter("fetches_total", "Attempts to read a robots.txt, by kind of source and outcome.", "source", "outcome")
-	policyReadTime = collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	fetches       = newCounter("fetches_total", "Fetches of robots.txt, by kind of source and outcome.", "source", "outcome")
+	lastGoodFetch = collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "caddy_robots_last_good_fetch_timestamp_seconds",
-		Help: "The time of the last successful read of a robots.txt, as a Unix time in seconds, by kind of source.",
+		Help: "Unix time of the last fetch of a robots.txt whose outcome was not failed, by kind of source.",
 	}, []string{"source"}))
-	registryReads = newCounter("registry_fetches_total", "Attempts to read a registry file that changed, by outcome.", "outcome")
+	registryReads = newCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.", "outcome")
 )
 
 // CountRegistryRead counts an attempt to read a registry file or URL, with the
@@ -53,21 +53,22 @@ func (o *Reads) Close() error { return o.review.Close() }
 // Fetched is for enforce.Config. It logs a read without a change at DEBUG only;
 // the metrics show a source that keeps failing.
 func (o *Reads) Fetched(e enforce.FetchEvent) {
-	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
+	fetches.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Repeated {
 		countRepeatedFetch()
 	}
 	if e.Outcome != enforce.Failed {
-		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
+		lastGoodFetch.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
 	o.logRead(&e)
 	o.logMerge(&e)
-	if e.Outcome == enforce.Loaded || e.Rules.Published() {
+	// After a reload, a file that did not change may have mistakes by the new settings.
+	if e.Changed && (e.Outcome == enforce.Loaded || e.Outcome == enforce.Unchanged) || e.Rules.Published() {
 		o.review.add(e.Origin, e.Rules)
 	}
 }
 
-// logMerge logs that the managed policy is not in force, or how its lines
+// logMerge logs that the policy is not in force, or how its lines
 // changed since they were last published.
 func (o *Reads) logMerge(e *enforce.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil {
@@ -125,7 +126,7 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 		return zapcore.InfoLevel, "robots.txt loaded"
 	case enforce.Unchanged:
 		if e.Again {
-			return zapcore.InfoLevel, "robots.txt can be read again, and is unchanged"
+			return zapcore.InfoLevel, "robots.txt can be fetched again, and is unchanged"
 		}
 		return zapcore.DebugLevel, "robots.txt is unchanged"
 	case enforce.Missing:
@@ -133,30 +134,30 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 	case enforce.NotRobots:
 		return zapcore.WarnLevel, "robots.txt is a web page: " + WithoutFile(e.Rules)
 	case enforce.Forbidden, enforce.Redirected:
-		what := "robots.txt is refused: "
-		if e.Outcome == enforce.Redirected {
-			what = "robots.txt redirects to another host: "
-		}
+		after := WithoutFile(e.Rules)
 		if e.Rules.Outcome() == enforce.Loaded {
-			return zapcore.WarnLevel, what + "the last good copy stays in force for 24 hours"
+			after = "the last good copy stays in force for 24 hours"
 		}
-		return zapcore.InfoLevel, what + WithoutFile(e.Rules)
+		if e.Outcome == enforce.Redirected {
+			return zapcore.WarnLevel, "robots.txt redirects to another host: " + after
+		}
+		return zapcore.WarnLevel, "robots.txt is refused: " + after
 	}
 	switch {
 	case e.Rules.Outcome() == enforce.Loaded:
-		return zapcore.ErrorLevel, "robots.txt can't be read: the last good copy stays in force"
+		return zapcore.ErrorLevel, "robots.txt can't be fetched: the last good copy stays in force"
 	case e.Rules.DeniesAll():
-		return zapcore.ErrorLevel, "robots.txt can't be read: crawlers may fetch nothing"
+		return zapcore.ErrorLevel, "robots.txt can't be fetched: crawlers may fetch nothing"
 	default:
-		return zapcore.ErrorLevel, "robots.txt can't be read and there is no good copy: " + WithoutFile(e.Rules)
+		return zapcore.ErrorLevel, "robots.txt can't be fetched and there is no good copy: " + WithoutFile(e.Rules)
 	}
 }
 
 var (
-	policyCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the file.", "source", "state")
-	policyRules = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
+	originCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source", "state")
+	ruleCount   = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
 
-	engines = newLive(prometheus.GaugeValue, sendRules, policyCount, policyRules)
+	engines = newLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
 )
 
 // engine is an engine and the kind of its source.
@@ -183,9 +184,9 @@ func sendRules(engines []engine, send sender) {
 		})
 	}
 	for k, n := range counts {
-		send(policyCount, float64(n), k.kind, k.state)
+		send(originCount, float64(n), k.kind, k.state)
 	}
 	for kind, n := range rules {
-		send(policyRules, float64(n), kind)
+		send(ruleCount, float64(n), kind)
 	}
 }

@@ -46,7 +46,7 @@ type review struct {
 // reviews reviews the files of all sites in the background: one at a time, with
 // pauses, since the linter may take a tenth of a second for the largest ones; and
 // each once,
-// since sites with the same settings and file share their rules, also after a
+// since sites with the same settings and file share their rules, even after a
 // reload.
 var reviews = struct {
 	sync.Mutex
@@ -141,7 +141,7 @@ func (r *review) Close() error {
 	return nil
 }
 
-// logMergeNotes logs the notes about the merge of the managed policy.
+// logMergeNotes logs the notes about the merge of the policy.
 func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
 	m := managed.MergedIn(p)
 	if m == nil {
@@ -152,7 +152,7 @@ func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
 			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(m.Notes)-i))
 			break
 		}
-		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]), zap.Int("of", len(n.Crawlers)),
+		log.Info("the policy has a note: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]), zap.Int("of", len(n.Crawlers)),
 			zap.String("detail", Clip(n.Detail)), zap.Int("site_line", n.SiteLine), zap.Int("line", n.Line))
 	}
 }
@@ -164,7 +164,7 @@ func logUnenforceable(log *zap.Logger, p *enforce.Rules) {
 		for _, token := range tokens {
 			line := p.File().Named(token).Line()
 			if layer, _ := p.Origin(line); layer == enforce.PolicyLayer {
-				continue // the managed policy added the group on purpose
+				continue // the policy added the group on purpose
 			}
 			if left--; left < 0 {
 				return
@@ -199,7 +199,7 @@ func logMistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 // so that their crawlers never see the header.
 func logHiddenHeaders(log *zap.Logger, tags []headers.Setting, f *robots.File, registry *crawler.Registry) {
 	left := MaxFindings
-	findings.UnseenNoindex(tags, f, registry, func(t *headers.Setting, by *robots.Rule) {
+	findings.UnseenNoindex(tags, f, registry, func(t *headers.Setting, by robots.Rule) {
 		if left--; left >= 0 {
 			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
 				zap.Int("line", by.Line), zap.String("rule", Clip(by.String())), zap.String("x_robots_tag", Clip(t.String())))

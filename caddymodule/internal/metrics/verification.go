@@ -16,7 +16,7 @@ var (
 	lookups = newCounter("verification_lookups_total",
 		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.", "outcome")
 	sourceReads = newCounter("verification_fetches_total",
-		"Attempts to read a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
+		"Fetches of a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
 	storageFailures = newCounter("verification_storage_failures_total",
 		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()
 
@@ -68,7 +68,7 @@ func (v *Verification) SourceRead(s verify.SourceState, err error) {
 	log := v.log.Load().With(zap.String("kind", string(s.Kind)), zap.String("url", s.URL), zap.Int("entries", s.Entries))
 	if err == nil {
 		if _, failed := v.failing.LoadAndDelete(s.URL); failed {
-			log.Info("a crawler's list of addresses or directory of keys can be read again")
+			log.Info("a crawler's list of addresses or directory of keys can be fetched again")
 		}
 		return
 	}
@@ -80,7 +80,7 @@ func (v *Verification) SourceRead(s verify.SourceState, err error) {
 		log.Debug("a crawler's list of addresses or directory of keys still can't be read", fields...)
 		return
 	}
-	log.Warn("a crawler's list of addresses or directory of keys can't be read: the last good copy stays in use, if there is one", fields...)
+	log.Warn("a crawler's list of addresses or directory of keys can't be fetched: the last good copy stays in use, if there is one", fields...)
 }
 
 // StorageFailed implements verify.Observer.

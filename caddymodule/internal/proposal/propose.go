@@ -69,8 +69,8 @@ func (s *Site) configured(w *writer) {
 	if s.Open() {
 		w.line("max_origins 10000", "The site serves hosts that its address does not name: cache the robots.txt of at most 10,000 hosts.")
 	}
-	if s.Plain && !s.TrustedProxies {
-		w.note("the site is served without TLS. If there is a load balancer or CDN in front of it, set trusted_proxies in the global options. Otherwise, all clients have the address of the proxy")
+	if !s.TrustedProxies {
+		w.note("if there is a load balancer or CDN in front of the site, set trusted_proxies in the global options. Otherwise, all clients have the address of the proxy")
 	}
 	if s.TrustedProxies {
 		w.note("the server trusts proxies. If a proxy has a cache, the requests that it answers do not reach this server, so robots.txt is not enforced for them")

@@ -24,6 +24,7 @@ type Site struct {
 	Roots    int      // number of the folders
 	Backends []string // addresses to which it forwards requests
 	PHP      bool     // it forwards requests over FastCGI
+	Files    bool     // a file server answers GET /robots.txt
 
 	Robots         bool // it has a robots handler
 	Redirects      bool // it answers only with redirects, so it needs no rules
@@ -153,11 +154,15 @@ func isPlain(app *caddyhttp.App, server *caddyhttp.Server, sites []Site) bool {
 	})
 }
 
+// answering are handlers that hand no request on to the next one.
+var answering = []string{"file_server", "reverse_proxy", "static_response", "error"}
+
 // read reads the route of the site.
 func (s *Site) read(route *caddyhttp.Route) {
 	var tree any
 	_ = routes.Decode(route, &tree)
-	pages := false // a handler answers with something other than a redirect
+	pages := false    // a handler answers with something other than a redirect
+	answered := false // a handler may answer GET /robots.txt
 	for route, object := range routes.WalkJSON(tree) {
 		if object == nil {
 			if route.Around == nil {
@@ -169,6 +174,9 @@ func (s *Site) read(route *caddyhttp.Route) {
 		h := new(handler)
 		if routes.Decode(object, h) == nil {
 			s.add(h)
+		}
+		if !answered && slices.Contains(answering, h.Name) && route.PassesPath("/robots.txt") {
+			answered, s.Files = true, h.Name == "file_server"
 		}
 		switch redirect := h.Headers.Get("Location") != ""; h.Name {
 		case "static_response":

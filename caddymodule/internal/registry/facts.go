@@ -45,7 +45,7 @@ func checkFacts(facts *crawler.Verify) error {
 	return nil
 }
 
-// isLocal reports whether a host is a loopback or private address, also in a form
+// isLocal reports whether a host is a loopback or private address, even in a form
 // that only resolvers read, or a name in a local network.
 func isLocal(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {

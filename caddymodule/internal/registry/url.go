@@ -146,7 +146,7 @@ func (u *URL) fetched(changed bool, err error) {
 		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		u.count("failed")
 	case err != nil:
-		u.log.Error("the registry can't be read: the previous crawlers stay in force", zap.Error(err))
+		u.log.Error("the registry can't be fetched: the previous crawlers stay in force", zap.Error(err))
 		u.count("failed")
 	case changed:
 		u.logRows()
@@ -168,7 +168,7 @@ func (u *URL) logRows() {
 		}
 		u.log.Warn("a row of the registry was rejected", zap.String("crawler", r.Name), zap.String("reason", r.Reason))
 	}
-	u.log.Info("the registry was read", zap.Int("rows", len(additions.rows)), zap.Int("rejected", len(rejected)))
+	u.log.Info("the registry was fetched", zap.Int("rows", len(additions.rows)), zap.Int("rejected", len(rejected)))
 }
 
 // notify gives the crawlers to the followers.

@@ -47,7 +47,7 @@ func (f *Fields) robotsTxtFields(target string, d *enforce.Decision) (t robotsTx
 	defer viewsPool.Put(views)
 	views.Reset(target, f.Views)
 	t.varies = t.varies || d.Rules.NoindexVaries(views)
-	if group.NoindexViews(views) == nil {
+	if group.NoindexViews(views).Line == 0 {
 		return t
 	}
 	tag := headers.Tag{Directives: noindex}

@@ -18,7 +18,10 @@ func PlainHost(host string) string { return enforce.NewOrigin("", host, 0).Host 
 // siteName returns a host of a host matcher as the name of a site. It replaces the
 // placeholders that do not depend on a request.
 func siteName(host string) string {
-	return PlainHost(caddy.NewReplacer().ReplaceKnown(host, ""))
+	if strings.Contains(host, "{") {
+		host = caddy.NewReplacer().ReplaceKnown(host, "")
+	}
+	return PlainHost(host)
 }
 
 // IsPattern reports whether a site's name stands for hosts that it does not name.

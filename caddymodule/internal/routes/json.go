@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// WalkJSON goes through the routes in a part of a configuration in JSON, also those
+// WalkJSON goes through the routes in a part of a configuration in JSON, and those
 // inside handlers. It yields each route with a nil handler first, and then with each
 // of its handlers. It walks through lists in their order, and through objects by the
 // names of their fields.
@@ -107,7 +107,7 @@ func (w *walker) route(route *Route, object map[string]any, unreached bool) (end
 	}
 	excluded := unreached || w.taken[route.group]
 	route.ends = w.fields(route, object, excluded) || route.ends
-	if excluded || len(route.Sets()) > 0 {
+	if excluded || len(route.live)+len(route.sets) > 0 {
 		return false
 	}
 	if route.group != "" {

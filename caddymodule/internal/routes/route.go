@@ -112,15 +112,19 @@ func (r *Route) Hosts() (hosts []string) {
 // hosts returns the hosts in the route's own host matchers. Nil means any host: a
 // matcher set has no host matcher.
 func (r *Route) hosts() []string {
-	if slices.ContainsFunc(r.Sets(), func(set Set) bool { return set["host"] == nil }) {
+	hosts, all := r.namedHosts()
+	if !all {
 		return nil
 	}
-	return r.namedHosts()
+	return hosts
 }
 
-// namedHosts returns the hosts in the route's own host matchers.
-func (r *Route) namedHosts() (hosts []string) {
+// namedHosts returns the hosts in the route's own host matchers, and whether all
+// matcher sets have one.
+func (r *Route) namedHosts() (hosts []string, all bool) {
+	all = true
 	for _, set := range r.Sets() {
+		all = all && set["host"] != nil
 		for _, host := range stringsOf(set["host"]) {
 			if r.live != nil {
 				host = siteName(host)
@@ -130,12 +134,24 @@ func (r *Route) namedHosts() (hosts []string) {
 			}
 		}
 	}
-	return hosts
+	return hosts, all
 }
 
 // stringsOf returns the strings of a matcher that is a list.
 func stringsOf(matcher any) (texts []string) {
-	_ = Decode(matcher, &texts)
+	switch list := matcher.(type) {
+	case nil:
+	case caddyhttp.MatchHost:
+		return slices.Clone(list)
+	case *caddyhttp.MatchHost:
+		return slices.Clone(*list)
+	case caddyhttp.MatchPath:
+		return slices.Clone(list)
+	case *caddyhttp.MatchPath:
+		return slices.Clone(*list)
+	default:
+		_ = Decode(matcher, &texts)
+	}
 	return texts
 }
 

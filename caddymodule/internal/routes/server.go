@@ -36,7 +36,8 @@ func NewServer(server *caddyhttp.Server) *Server {
 		if handler != nil {
 			continue
 		}
-		for _, host := range route.namedHosts() {
+		hosts, _ := route.namedHosts()
+		for _, host := range hosts {
 			s.add(host)
 		}
 	}

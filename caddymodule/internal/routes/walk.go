@@ -50,7 +50,7 @@ func Servers(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	return servers
 }
 
-// HasHandler reports whether a handler of a server, also of its named routes, is
+// HasHandler reports whether a handler of a server, and of its named routes, is
 // one for which is returns true.
 func HasHandler(server *caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) bool {
 	for _, handler := range walk(nil, slices.Concat(server.Routes, namedRoutes(server))) {

@@ -27,6 +27,7 @@ type Source struct {
 	names    func(server *caddyhttp.Server, host string) bool
 	links    *Links
 	compiled sync.Map // *caddyhttp.Server to *routes.HostIndex
+	indexing sync.Mutex
 }
 
 // New returns the source for the servers of a configuration. names reports
@@ -195,6 +196,11 @@ func (s *Source) compile(server *caddyhttp.Server, host string) (caddyhttp.Handl
 // matchers and handlers are the server's own, so that their background work is not
 // doubled.
 func (s *Source) index(server *caddyhttp.Server) (*routes.HostIndex, error) {
+	if known, ok := s.compiled.Load(server); ok {
+		return known.(*routes.HostIndex), nil
+	}
+	s.indexing.Lock() // the first fetches begin together
+	defer s.indexing.Unlock()
 	if known, ok := s.compiled.Load(server); ok {
 		return known.(*routes.HostIndex), nil
 	}

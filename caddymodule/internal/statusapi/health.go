@@ -60,8 +60,8 @@ type List struct {
 	Kind     string     `json:"kind"` // list or directory
 	URL      string     `json:"url"`  // without query
 	Entries  int        `json:"entries"`
-	Read     *time.Time `json:"read"`     // when the cached copy was last read or confirmed; null without a copy
-	Failures int        `json:"failures"` // number of failed reads since the last one that worked
+	Read     *time.Time `json:"read"`     // when the last good copy was last fetched or confirmed; null without a copy
+	Failures int        `json:"failures"` // number of failed fetches since the last one that worked
 	Stale    bool       `json:"stale"`    // too old to show that a client is an impostor
 	Error    string     `json:"error"`
 	Message  string     `json:"message"`

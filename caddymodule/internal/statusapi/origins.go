@@ -24,27 +24,27 @@ type Origin struct {
 	Location string   `json:"location"` // of a file or url, without credentials and query
 	Dialect  string   `json:"dialect"`  // rfc9309, 1994 or 1996
 
-	State     string     `json:"state"`      // of the rules in force: loaded, missing, not_robots, refused, failed or pending
-	LastRead  string     `json:"last_fetch"` // the result of the last read, as in State
-	Error     string     `json:"error"`      // of the last read; "" if it worked
+	State     string     `json:"state"`      // of the rules in force: loaded, missing, not_robots, forbidden, redirected, failed or pending
+	LastRead  string     `json:"last_fetch"` // the result of the last fetch, as in State
+	Error     string     `json:"error"`      // of the last fetch; "" if it worked
 	Message   string     `json:"message"`    // the state in words
 	Advice    string     `json:"advice"`     // what the operator can do; "" if OK
 	OK        bool       `json:"ok"`         // there is no problem
-	ReadAt    *time.Time `json:"fetched_at"` // when the rules in force were last read or confirmed; null if they were not read
-	CheckedAt *time.Time `json:"checked_at"` // when the last read began; null before the first one
-	NextRead  *time.Time `json:"next_fetch"` // the first request after this time makes the handler read the source again
-	Failing   *time.Time `json:"failing"`    // the first failed read since the last one that worked; null if the last one worked
-	Failures  int        `json:"failures"`   // number of failed reads since the last one that worked
-	Kept      bool       `json:"kept"`       // the last read gave no usable file, so the cached copy stays in force
+	ReadAt    *time.Time `json:"fetched_at"` // when the rules in force were last fetched or confirmed; null if they were not
+	CheckedAt *time.Time `json:"checked_at"` // when the last fetch began; null before the first one
+	NextRead  *time.Time `json:"next_fetch"` // the first request after this time makes the handler fetch the source again; without requests, it lies in the past
+	Failing   *time.Time `json:"failing"`    // the first failed fetch since the last one that worked; null if the last one worked
+	Failures  int        `json:"failures"`   // number of failed fetches since the last one that worked
+	Kept      bool       `json:"kept"`       // the last fetch gave no usable file, so the last good copy stays in force
 	DeniesAll bool       `json:"denies_all"` // crawlers may fetch nothing, because the source can't be read
 
 	Octets        int      `json:"octets"`
 	Groups        int      `json:"groups"`
 	Rules         int      `json:"rules"`
-	Hidden        int      `json:"hidden"`        // number of hidden paths of the managed policy (subdirective policy)
-	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines of the managed policy
-	MergeError    string   `json:"merge_error"`   // why the managed policy is not in force; "" if it is
-	Notes         []Note   `json:"notes"`         // about the merge of the managed policy with the site's robots.txt
+	Hidden        int      `json:"hidden"`        // number of hidden paths of the policy
+	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines of the policy
+	MergeError    string   `json:"merge_error"`   // why the policy is not in force; "" if it is
+	Notes         []Note   `json:"notes"`         // about the merge of the policy with the site's robots.txt
 	Unenforceable []string `json:"unenforceable"` // product tokens that no crawler sends in its User-Agent
 	Ignored       []string `json:"ignored"`       // product tokens that browsers send, so that their groups are not enforced
 	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still follow, newest first
@@ -52,11 +52,11 @@ type Origin struct {
 	// Only if OriginsQuery.Text is set:
 	Text     string     `json:"text,omitempty"`     // as it is in force, and published if Published
 	Before   string     `json:"before,omitempty"`   // the text of Grace[0], as it was in force
-	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the managed policy
+	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the policy
 	Findings []Finding  `json:"findings,omitempty"` // of the linter
 }
 
-// Note is a note about the merge of the managed policy with the site's robots.txt.
+// Note is a note about the merge of the policy with the site's robots.txt.
 type Note struct {
 	Text     string   `json:"text"`
 	Crawlers []string `json:"crawlers"` // the first ten crawlers that the note is about
@@ -71,7 +71,7 @@ type Note struct {
 type Grace struct {
 	Crawler  string    `json:"crawler"` // which crawlers: search (those of search engines) or all
 	Version  string    `json:"version"` // the entity tag of the version, without quotes; "" if there was no file
-	State    string    `json:"state"`   // of the version: loaded, missing, not_robots or refused
+	State    string    `json:"state"`   // of the version: loaded, missing, not_robots, forbidden or redirected
 	Status   int       `json:"status"`  // the HTTP status of the answer that there was no file, such as 403; otherwise 0
 	Replaced time.Time `json:"replaced"`
 	Until    time.Time `json:"until"` // after this time, no crawler may follow the version
@@ -90,7 +90,7 @@ func (g *Grace) Name() string {
 }
 
 // TextLine is a line of Origin.Text that decided about requests, or that comes from the
-// managed policy.
+// policy.
 type TextLine struct {
 	Number int        `json:"number"` // in Text, from 1
 	Layer  string     `json:"layer"`  // file or policy

@@ -38,7 +38,6 @@ type Visitors struct {
 	observer metrics.Suspects
 	own      *suspect.Key                // the key of this process: signs until the stored key is read, and stays valid
 	key      atomic.Pointer[suspect.Key] // the key that signs now
-	stored   atomic.Bool                 // key is the stored key
 }
 
 // NewVisitors returns a Visitors with a random key.
@@ -54,12 +53,10 @@ func NewVisitors() *Visitors {
 // ctx ends. The fleet may be nil.
 func (v *Visitors) Run(ctx context.Context, storage certmagic.Storage, fleet *shared.Fleet, log *zap.Logger) {
 	v.observer.Start(v.Watch, log)
-	for pause := keyRetry; !v.stored.Load(); pause = min(2*pause, keyRetryMost) {
+	for pause := keyRetry; v.key.Load() == v.own; pause = min(2*pause, keyRetryMost) {
 		key, err := loadKey(ctx, storage)
 		if err == nil {
 			v.key.Store(key)
-			v.SetKey(key)
-			v.stored.Store(true)
 			break
 		}
 		v.observer.KeyFailed(err)
@@ -70,7 +67,7 @@ func (v *Visitors) Run(ctx context.Context, storage certmagic.Storage, fleet *sh
 	if fleet == nil {
 		return
 	}
-	v.Share()
+	v.Share(v.key.Load())
 	for version := "-"; sleep(ctx, shareEvery); {
 		if f := fleet.Connected(); f != nil {
 			version = v.share(ctx, f, version)

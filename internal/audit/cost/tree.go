@@ -92,7 +92,7 @@ func (t *Tree) Add(client, target string, s Sum) {
 		n = t.child(n, varying)
 	}
 	if query != "" {
-		n = t.child(n, t.params(query))
+		n = t.child(n, t.params(query, n != t.root && strings.HasSuffix(target[:len(target)-len(query)-1], "/")))
 	}
 	n.add(client, s)
 }
@@ -120,21 +120,24 @@ func plain(name string) string {
 
 // params returns the names of a query's parameters in order: ?page=&sort=, or ?* if
 // there are too many, or if they are not usual names. Without =, it is not known what
-// is a name and what is secret. The result is valid until the next
-// call.
-func (t *Tree) params(query string) string {
+// is a name and what is secret. After a path with a slash at the end, it is /?page=&sort=.
+// The result is valid until the next call.
+func (t *Tree) params(query string, slash bool) string {
 	names := make([]string, 0, maxParam)
+	t.query = append(t.query[:0], "/?"...)
+	if !slash {
+		t.query = append(t.query[:0], '?')
+	}
 	for query != "" {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
 		name, _, named := strings.Cut(pair, "=")
 		if len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam) {
-			return "?" + varying
+			return folded(unsafe.String(unsafe.SliceData(t.query), len(t.query)))
 		}
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	t.query = append(t.query[:0], '?')
 	for i, name := range names {
 		if i == 0 || name != names[i-1] {
 			t.query = append(append(append(t.query, separator[min(i, 1)]...), name...), '=')
@@ -209,8 +212,8 @@ func (n *node) each(depth int, f func(*node)) {
 	}
 }
 
-// fold merges the children that rare selects into one named *, or ?* for queries. rare
-// gets all children without these two, the most frequent first. fold returns the number
+// fold merges the children that rare selects into one named *, or ?* or /?* for queries.
+// rare gets all children without these, the most frequent first. fold returns the number
 // of nodes that are gone.
 func (n *node) fold(rare func([]*node) []*node) (gone int) {
 	all := make([]*node, 0, len(n.children))
@@ -236,12 +239,13 @@ func (n *node) fold(rare func([]*node) []*node) (gone int) {
 // folded returns the name of the node into which one with a name is folded.
 func folded(name string) string {
 	if isQuery(name) {
-		return "?" + varying
+		return name[:strings.IndexByte(name, '?')+1] + varying
 	}
 	return varying
 }
 
-func isQuery(name string) bool { return strings.HasPrefix(name, "?") }
+// isQuery reports whether the name of a node is that of a query.
+func isQuery(name string) bool { return strings.HasPrefix(name, "?") || strings.HasPrefix(name, "/?") }
 
 // put makes c a child of n, or merges it into the child with its name. It returns the
 // number of nodes that are gone.

@@ -62,6 +62,22 @@ func TestRowsFoldAlike(t *testing.T) {
 	}
 }
 
+// The slash before a query is part of the path, because a rule without it would match
+// nothing.
+func TestRowsKeepTheSlash(t *testing.T) {
+	tree := New()
+	for i := range 300 {
+		tree.Add("GPTBot", fmt.Sprintf("/products/?color=red&id=%d", i), one(10))
+		tree.Add("GPTBot", fmt.Sprintf("/cart?id=%d", i), one(9))
+		tree.Add("GPTBot", fmt.Sprintf("/list/?%d", i), one(8))
+		tree.Add("GPTBot", fmt.Sprintf("/?id=%d", i), one(7))
+	}
+	want := "/products/?color=&id= 300\n/cart?id= 300\n/list/?* 300\n/?id= 300\n"
+	if got := patterns(tree.Rows(0.02)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // What is rare is in the row above it, and each request is in one row.
 func TestRowsHaveAllRequests(t *testing.T) {
 	tree := New()

@@ -14,7 +14,7 @@ import (
 )
 
 // percent returns a part of a whole as a percentage, for coordinates in an SVG whose
-// width is not known. The result is between 0% and 100%, also for NaN and infinities.
+// width is not known. The result is between 0% and 100%, even for NaN and infinities.
 func percent(part, whole float64) string {
 	if !(whole > 0) || math.IsNaN(part) || math.IsInf(part, 0) {
 		return "0%"

@@ -54,7 +54,7 @@ const (
 func (s *suggester) candidates() (list []*candidate) {
 	list = append(s.policies(), s.delays()...)
 	for _, u := range s.units {
-		if u.preset >= 0 && !s.software.recognises(u.preset) {
+		if u.preset >= 0 && !s.software.Recognises(u.preset) {
 			continue
 		}
 		list = append(list, s.disallows(u)...)
@@ -76,7 +76,8 @@ func (s *suggester) candidates() (list []*candidate) {
 // first one, with ai-data.
 var purposes = []crawler.Purpose{crawler.AITraining, crawler.SEO, "data", "intelligence", "research", "plagiarism", "archive", "security"}
 
-// policies returns a policy for each purpose, if the site has none.
+// policies returns a policy for each purpose, if the site has none. Its Why names the
+// crawlers that cost much, if others of the purpose do not.
 func (s *suggester) policies() (list []*candidate) {
 	if s.site.Rules.Managed != nil {
 		return nil
@@ -86,17 +87,37 @@ func (s *suggester) policies() (list []*candidate) {
 		if c.policy.Deny = []managed.Deny{{Crawlers: []string{string(p)}}}; p == crawler.AITraining {
 			c.Text, c.policy = "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
 		}
+		var own, much []string
 		for _, row := range s.costly(s.crawlers) {
-			if row.CountsAs(p) || p == crawler.AITraining && row.CountsAs(crawler.AIData) {
-				sum.merge(s.crawlers[row])
-				c.Crawlers = append(c.Crawlers, row.Name)
+			t := s.crawlers[row]
+			switch {
+			case !row.CountsAs(p) && (p != crawler.AITraining || !row.CountsAs(crawler.AIData)):
+				continue
+			case t.names(row):
+				own = append(own, row.Name)
+				continue
+			case t.Share(s.whole) >= minShare:
+				much = append(much, audit.QuotedName(row.Name))
 			}
+			sum.merge(t)
+			c.Crawlers = append(c.Crawlers, row.Name)
+		}
+		c.Why = "denies the site to crawlers of a purpose that these have: " + words.List(c.Crawlers, 3)
+		if len(much) > 0 && len(much) < len(c.Crawlers) {
+			c.Why += ". To deny only those that cost much, write: deny " + strings.Join(much[:min(len(much), maxNamed)], " ")
+		}
+		if len(own) > 0 {
+			c.Why += ". It does not deny " + words.List(own, 3) + ", which robots.txt has a group for; to deny them too, add their names to deny"
 		}
 		c.Crawlers = c.Crawlers[:min(len(c.Crawlers), maxNamed)]
-		c.Why = "denies the site to crawlers of a purpose that these have: " + words.List(c.Crawlers, 3)
 		list = append(list, c.from(sum))
 	}
 	return list
+}
+
+// names reports whether robots.txt has a group for the crawler.
+func (t *tally) names(row *crawler.Crawler) bool {
+	return t.file != nil && t.file.Named(row.Robots[0]) != nil
 }
 
 // disallows returns a Disallow for paths that only robots get.
@@ -114,21 +135,21 @@ func (s *suggester) disallows(u *unit) (list []*candidate) {
 		c.Crawlers = append(c.Crawlers, row.Name)
 	}
 	c.lines = s.groups(rows, lines, u.crawlers)
-	c.Why = fmt.Sprintf("closes %s%s, which nobody but robots asks for", strings.Join(u.patterns, " "), u.of())
+	c.Why = fmt.Sprintf("closes %s%s, which nobody but robots asks for", strings.Join(u.patterns, " "), s.what(u))
 	return append(list, c.from(sum))
 }
 
-// of returns the name of the software that the paths belong to, for Suggestion.Why.
-func (u *unit) of() string {
-	if u.preset < 0 {
-		return ""
+// what returns what the pages of a unit are, in parentheses; "" if that is not known.
+func (s *suggester) what(u *unit) string {
+	if what := s.software.What(u.patterns[0]); what != "" {
+		return " (" + what + ")"
 	}
-	return " of " + presets[u.preset].name
+	return ""
 }
 
 // limits returns a limit that lets a quarter of the requests of robots pass.
 func (s *suggester) limits(u *unit) (list []*candidate) {
-	if u.free || len(s.site.Rules.Limits) >= enforce.MaxLimits {
+	if u.free || len(s.site.Rules.Limits) >= enforce.MaxLimits || slices.ContainsFunc(s.site.Rules.Limits, u.isIn) {
 		return nil
 	}
 	rate := robots.RequestRate{Requests: 1, Per: time.Minute}
@@ -140,7 +161,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	text := fmt.Sprintf("limit %s {\n\tall %s\n}", strings.Join(u.patterns, " "), rate)
 	c := s.candidate(limit, caddyfile, text)
 	c.preset, c.limit = u.preset, &enforce.Limit{Paths: u.patterns, All: rate}
-	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace, and holds no person and no search engine", strings.Join(u.patterns, " "), u.of())
+	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search engine, but feed readers and link previews", strings.Join(u.patterns, " "), s.what(u))
 	return append(list, c.from(&u.robots))
 }
 
@@ -213,7 +234,7 @@ func (s *suggester) groups(rows []*crawler.Crawler, lines string, of map[*crawle
 	at := make(map[string]int) // index in list, by the lines after the tokens
 	for _, row := range rows {
 		body := lines
-		if t := of[row]; t.group != nil && t.file.Named(row.Robots[0]) == nil {
+		if t := of[row]; t.group != nil && !t.names(row) {
 			body += t.copied(lines)
 		}
 		i, known := at[body]

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -39,39 +41,34 @@ type tally struct {
 const maxAddresses = 1000
 
 func (t *tally) add(r *audit.Replayed) {
-	t.Add(r.Sum)
-	t.targets += xxhash.Sum64String(r.Target)
-	if t.addresses == nil {
-		t.addresses = make(map[uint64]struct{})
-	}
-	if len(t.addresses) < maxAddresses {
-		t.addresses[xxhash.Sum64String(r.Client)] = struct{}{}
-	}
+	t.merge(&tally{Sum: r.Sum, targets: xxhash.Sum64String(r.Target)})
+	t.addAddress(xxhash.Sum64String(r.Client))
 }
 
 // merge adds another tally.
 func (t *tally) merge(o *tally) {
 	t.Add(o.Sum)
 	t.targets += o.targets
+	for a := range o.addresses {
+		t.addAddress(a)
+	}
+}
+
+// addAddress adds the hash of an address.
+func (t *tally) addAddress(hash uint64) {
 	if t.addresses == nil {
 		t.addresses = make(map[uint64]struct{})
 	}
-	for a := range o.addresses {
-		if len(t.addresses) < maxAddresses {
-			t.addresses[a] = struct{}{}
-		}
+	if len(t.addresses) < maxAddresses {
+		t.addresses[hash] = struct{}{}
 	}
 }
 
-// nameable are the purposes of crawlers that a Disallow or Crawl-delay may name. The
-// others bring people to the site, or act for them.
-var nameable = map[crawler.Purpose]bool{
-	crawler.AITraining: true, crawler.AIData: true, "seo": true, "data": true, "intelligence": true, "research": true, "plagiarism": true, "archive": true, "security": true,
-}
-
-// isNameable reports whether a Disallow may name the crawler.
+// isNameable reports whether a policy, a Disallow or a Crawl-delay may name the crawler.
+// The others bring people to the site, or act for them.
 func isNameable(row *crawler.Crawler) bool {
-	return row != nil && row.Class == crawler.Registered && !row.ControlOnly && len(row.Robots) > 0 && nameable[row.Purposes[0]] && !isSearch(row)
+	return row != nil && row.Class == crawler.Registered && !row.ControlOnly && len(row.Robots) > 0 && len(row.Purposes) > 0 &&
+		(row.Purposes[0] == crawler.AIData || slices.Contains(purposes, row.Purposes[0])) && !isSearch(row)
 }
 
 // isSearch reports whether the crawler is that of a search engine.
@@ -90,20 +87,20 @@ func isHeld(a *crawler.Agent) bool {
 type survey struct {
 	units    []*unit
 	any      *robots.Group // has the patterns of all units
-	software *recogniser
+	software *software.Recogniser
 	whole    cost.Sum
 	crawlers map[*crawler.Crawler]*tally // nameable ones whose requests pass
 	referers bool                        // the log has the field Referer
 }
 
 func newSurvey(units []*unit) *survey {
-	s := &survey{units: units, software: newRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
+	s := &survey{units: units, software: software.NewRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
 	var all []string
 	for _, u := range units {
 		all = append(all, u.patterns...)
 		u.crawlers = make(map[*crawler.Crawler]*tally)
 	}
-	s.any = groupOf(all...)
+	s.any = software.GroupOf(all...)
 	return s
 }
 
@@ -113,7 +110,7 @@ func (s *survey) count(r *audit.Replayed) {
 	s.referers = s.referers || r.Referer != ""
 	answered := r.Status > 0 && r.Status < 400
 	if answered {
-		s.software.note(r.Target)
+		s.software.Note(r.Target)
 	}
 	d := &r.Decisions[0]
 	if enforce.IsRobotsTxt(r.Target) {
@@ -125,11 +122,11 @@ func (s *survey) count(r *audit.Replayed) {
 		row = d.Agent.Crawler
 		tallyOf(s.crawlers, row, r, d)
 	}
-	if !matches(s.any, r.Target) {
+	if !software.Matches(s.any, r.Target) {
 		return
 	}
 	for _, u := range s.units {
-		if !matches(u.group, r.Target) {
+		if !software.Matches(u.group, r.Target) {
 			continue
 		}
 		if held {

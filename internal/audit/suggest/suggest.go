@@ -3,7 +3,6 @@ package suggest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
@@ -34,9 +34,6 @@ type Input struct {
 // maxSuggestions is the largest number of suggestions.
 const maxSuggestions = 10
 
-// ErrSites is the error for an audit of several sites, or of none.
-var ErrSites = errors.New("suggestions are for one site with a known robots.txt")
-
 // suggester makes the suggestions for a site.
 type suggester struct {
 	*Input
@@ -52,9 +49,7 @@ type suggester struct {
 // Add adds suggestions to the report. It reads the logs three times.
 func Add(ctx context.Context, in *Input) error {
 	s := &suggester{Input: in}
-	if err := s.findSite(); err != nil {
-		return err
-	}
+	s.findSite()
 	r := in.Report
 	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Software: []string{}, Notes: []string{}}
 	if r.Period.From != nil {
@@ -96,8 +91,7 @@ func Add(ctx context.Context, in *Input) error {
 	return nil
 }
 
-// findAlternatives finds the policies that a group of robots.txt takes the place of:
-// a policy leaves out each crawler with a group of its own.
+// findAlternatives finds the policies that a group of robots.txt takes the place of.
 func findAlternatives(chosen []*candidate) {
 	for _, c := range chosen {
 		for i, p := range chosen {
@@ -116,27 +110,15 @@ func (s *suggester) note(format string, args ...any) {
 	s.Report.Suggested.Notes = append(s.Report.Suggested.Notes, fmt.Sprintf(format, args...))
 }
 
-// findSite finds the only site with a robots.txt.
-func (s *suggester) findSite() error {
-	s.index = -1
-	for i, site := range s.Options.Sites {
-		if len(site.Robots) == 0 {
-			continue
-		}
-		if s.index >= 0 {
-			return ErrSites
-		}
-		s.index, s.site = i, site
-	}
-	if s.index < 0 {
-		return ErrSites
-	}
+// findSite finds the site with a robots.txt.
+func (s *suggester) findSite() {
+	s.index = slices.IndexFunc(s.Options.Sites, func(site audit.Site) bool { return len(site.Robots) > 0 })
+	s.site = s.Options.Sites[s.index]
 	latest := slices.MaxFunc(s.site.Robots, func(a, b audit.Version) int { return a.From.Compare(b.From) })
 	latest.From = time.Time{}
 	s.site.Robots = []audit.Version{latest}
 	status := latest.Response.Status
 	s.canAddLines = status == http.StatusOK || status == http.StatusNotFound
-	return nil
 }
 
 // hosts returns the hosts of the site: those of its settings, or the one with most
@@ -159,9 +141,9 @@ func isHost(host string) bool {
 func (s *suggester) findConditions() {
 	out := s.Report.Suggested
 	out.Whole = s.whole
-	for i, p := range presets {
-		if s.software.recognises(i) {
-			out.Software = append(out.Software, p.name)
+	for i, p := range software.All {
+		if s.software.Recognises(i) {
+			out.Software = append(out.Software, p.Name)
 		}
 	}
 	s.canDisallow = s.canAddLines
@@ -178,6 +160,9 @@ func (s *suggester) findConditions() {
 	if s.site.Rules.Managed != nil {
 		s.note("The site has a policy already: no policy is suggested.")
 	}
+	if len(s.site.Rules.Limits) > 0 {
+		s.note("The site has limits already: no other limit is suggested for their paths.")
+	}
 	if s.whole.Seconds == 0 {
 		s.note("The log does not have the durations of requests: costs are requests and octets.")
 	}
@@ -185,7 +170,7 @@ func (s *suggester) findConditions() {
 
 // inSitemap reports whether the sitemap names one of the unit's paths.
 func (s *suggester) inSitemap(u *unit) bool {
-	return slices.ContainsFunc(s.Sitemap, func(target string) bool { return matches(u.group, target) })
+	return slices.ContainsFunc(s.Sitemap, func(target string) bool { return software.Matches(u.group, target) })
 }
 
 // with returns the site with changes.

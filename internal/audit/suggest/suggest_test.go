@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -42,11 +44,11 @@ const ownFile = "User-agent: *\nDisallow: /private/\n"
 // that people reach from a search engine.
 func TestPresets(t *testing.T) {
 	alternatives := 0
-	for i, p := range presets {
-		t.Run(p.name, func(t *testing.T) {
-			flows := culprits[p.name]
+	for _, p := range software.All {
+		t.Run(p.Name, func(t *testing.T) {
+			flows := culprits[p.Name]
 			r := suggested(t, write(8, flows...), ownFile, nil)
-			if len(r.Suggested.Software) != 1 || r.Suggested.Software[0] != presets[i].name {
+			if len(r.Suggested.Software) != 1 || r.Suggested.Software[0] != p.Name {
 				t.Errorf("software %q", r.Suggested.Software)
 			}
 			for _, s := range r.Suggestions {
@@ -57,7 +59,7 @@ func TestPresets(t *testing.T) {
 				for _, pattern := range patternsOf(s) {
 					for _, f := range flows {
 						for _, target := range f.targets {
-							if f.landing && matches(groupOf(pattern), strings.ReplaceAll(target, "#", "7")) {
+							if f.landing && software.Matches(software.GroupOf(pattern), strings.ReplaceAll(target, "#", "7")) {
 								t.Errorf("%s names %s, which people reach from a search engine", pattern, target)
 							}
 						}
@@ -74,6 +76,9 @@ func TestPresets(t *testing.T) {
 					}
 					alternatives++
 				}
+			}
+			if named := func(s audit.Suggestion) bool { return strings.Contains(s.Why, " ("+p.Name+": ") }; !slices.ContainsFunc(r.Suggestions, named) {
+				t.Error("no suggestion says which pages it is for")
 			}
 			robots := r.Costs.Robots.Seconds
 			if covered := r.Suggested.Together.Seconds / robots; covered < 0.8 {
@@ -147,6 +152,8 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"a feed", blames(8, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
 		{"a page of a list", blames(8, blame(spider, "/ann/app/blame/branch/x?page=2")), ownFile, nil, noDisallow},
 		{"an embedded file", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/logo.png")), ownFile, nil, noDisallow},
+		{"an embedded file in capitals", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/LOGO.PNG?v=1")), ownFile, nil, noDisallow},
+		{"data that scripts load", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/data.json")), ownFile, nil, noDisallow},
 		{"the sitemap names such a page", blames(8), ownFile, func(in *Input) { in.Sitemap = []string{"/ann/app/blame/branch/file1.go"} }, noDisallow},
 		{"the sitemap is not known", blames(8), ownFile, func(in *Input) { in.NoSitemap = true }, noDisallow},
 		{"no Referer", bytes.ReplaceAll(blames(8), []byte(`"Referer":["https://www.google.com/"],`), nil), ownFile, nil, noDisallow},
@@ -159,6 +166,16 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"limits", blames(8), ownFile, func(in *Input) {
 			in.Options.Sites[0].Rules.Limits = slices.Repeat([]enforce.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, enforce.MaxLimits)
 		}, "disallow policy"},
+		{"a limit for the path", blames(8), ownFile, func(in *Input) {
+			in.Options.Sites[0].Rules.Limits = []enforce.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
+		}, "disallow policy"},
+		{"a crawler without a purpose", write(8, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
+			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Options.Sites[0].Rules.Registry = registry
+		}, "limit"},
 	} {
 		r := suggested(t, c.log, c.file, c.change)
 		if got := kinds(r); got != c.want {
@@ -166,6 +183,42 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		}
 		if (len(r.Suggestions) == 0) != (len(r.Suggested.Notes) > 0 && r.Suggested.Together.Requests == 0) {
 			t.Errorf("%s: %d suggestions, but the notes are %q", c.what, len(r.Suggestions), r.Suggested.Notes)
+		}
+	}
+}
+
+// A policy is for a purpose. Its reason names the crawlers that cost much, if others with
+// the purpose do not.
+func TestPolicyNamesWhoCosts(t *testing.T) {
+	page := func(agent string, perDay int) flow { return culprit(agent, perDay, 1, "/page-#") }
+	var small []flow
+	for _, name := range []string{"AhrefsBot", "SemrushBot", "MJ12bot", "DotBot", "BLEXBot", "DataForSeoBot"} {
+		small = append(small, page("Mozilla/5.0 (compatible; "+name+"/1.0; +https://example.org)", 10))
+	}
+	for _, c := range []struct {
+		what  string
+		flows []flow
+		file  string
+		want  string // the suggested policies
+		why   string
+	}{
+		{"one, and one that costs little", []flow{page(gptbot, 900), page(claudebot, 3)}, ownFile, "policy no-training", "of a purpose that these have: GPTBot, ClaudeBot. To deny only those that cost much, write: deny GPTBot"},
+		{"one alone", []flow{page(ahrefs, 900)}, ownFile, "policy {\n\tdeny seo\n}", "a purpose that these have: AhrefsBot"},
+		{"two of three", []flow{page(gptbot, 900), page(claudebot, 600), page("CCBot/2.0", 3)}, ownFile, "policy no-training", "write: deny GPTBot ClaudeBot"},
+		{"two", []flow{page(gptbot, 900), page(claudebot, 600)}, ownFile, "policy no-training", "a purpose that these have: GPTBot, ClaudeBot"},
+		{"many together", append(small, page(spider, 700)), ownFile, "policy {\n\tdeny seo\n}", "and 3 more"},
+		{"one with a group of its own", []flow{page(gptbot, 900), page(claudebot, 3)}, ownFile + "\nUser-agent: GPTBot\nDisallow: /x\n", "", ""},
+		{"one besides one with a group of its own", []flow{page(gptbot, 900), page(claudebot, 600)}, ownFile + "\nUser-agent: GPTBot\nDisallow: /x\n", "policy no-training", "It does not deny GPTBot, which"},
+	} {
+		r := suggested(t, write(8, append(visitors("/page-#"), c.flows...)...), c.file, nil)
+		got, why := "", ""
+		for _, s := range r.Suggestions {
+			if s.Kind == policy {
+				got, why = got+s.Text, why+s.Why
+			}
+		}
+		if got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, because it %s", c.what, got, why)
 		}
 	}
 }

@@ -1,9 +1,13 @@
 package suggest
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -15,6 +19,12 @@ type unit struct {
 	evidence
 }
 
+// isIn reports whether a limit holds one of the unit's paths.
+func (u *unit) isIn(l enforce.Limit) bool {
+	held := software.GroupOf(l.Paths...)
+	return len(l.Paths) == 0 || slices.ContainsFunc(u.patterns, func(p string) bool { return software.Matches(held, strings.NewReplacer("*", "x", "$", "").Replace(p)) })
+}
+
 // maxUnits is the largest number of units that are considered.
 const maxUnits = 100
 
@@ -24,12 +34,12 @@ func units(costs *audit.Costs) (list []*unit) {
 	add := func(preset int, patterns ...string) {
 		if key := strings.Join(patterns, " "); !known[key] && len(list) < maxUnits {
 			known[key] = true
-			list = append(list, &unit{patterns: patterns, preset: preset, group: groupOf(patterns...)})
+			list = append(list, &unit{patterns: patterns, preset: preset, group: software.GroupOf(patterns...)})
 		}
 	}
-	for i, p := range presets {
-		for _, patterns := range p.paths {
-			add(i, patterns...)
+	for i, p := range software.All {
+		for _, path := range p.Paths {
+			add(i, path.Patterns...)
 		}
 	}
 	for _, row := range costs.Patterns {
@@ -42,7 +52,7 @@ func units(costs *audit.Costs) (list []*unit) {
 			add(-1, path+"?")
 			for name := range strings.SplitSeq(strings.TrimSuffix(query, "="), "=&") {
 				if name != "*" {
-					add(-1, param(name)...)
+					add(-1, software.Param(name)...)
 				}
 			}
 		case strings.Trim(path, "/*") == "": // nothing in the path says which pages these are
@@ -60,14 +70,6 @@ func units(costs *audit.Costs) (list []*unit) {
 func isPlain(path string) bool {
 	return strings.Trim(path, "/*abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:-") == ""
 }
-
-// groupOf returns a group that disallows patterns.
-func groupOf(patterns ...string) *robots.Group {
-	return robots.ParseText("User-agent: *\nDisallow: " + strings.Join(patterns, "\nDisallow: ") + "\n").Star()
-}
-
-// matches reports whether a group of groupOf has a pattern for a target.
-func matches(g *robots.Group, target string) bool { return !g.Match(target).Allowed }
 
 // isFeed reports whether a target seems to be a feed.
 func isFeed(target string) bool {
@@ -89,18 +91,12 @@ func isListPage(target string) bool {
 
 // hasParam reports whether a query has one of several parameters.
 func hasParam(query string, names ...string) bool {
-	for pair := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		for _, n := range names {
-			if name == n {
-				return true
-			}
-		}
-	}
-	return false
+	values, _ := url.ParseQuery(query)
+	return slices.ContainsFunc(names, values.Has)
 }
 
-// embedded are the name extensions of files that pages embed.
+// embedded are the name extensions of files that pages embed. The data that scripts
+// load counts too, other than in suspect, for which only browsers load embedded files.
 var embedded = map[string]bool{
 	"css": true, "js": true, "mjs": true, "json": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "webp": true, "avif": true, "svg": true,
 	"ico": true, "woff": true, "woff2": true, "ttf": true, "otf": true, "mp4": true, "webm": true, "mp3": true, "wasm": true, "map": true,

@@ -19,9 +19,10 @@ type Log struct {
 	lines     int
 	addresses int
 	random    *rand.Rand
-	at        time.Time // of the last line
-	buf       []byte    // lines that were generated and not read yet
-	n         int       // number of generated lines
+	at        time.Time     // of the last line
+	step      time.Duration // at most, between two lines
+	buf       []byte        // lines that were generated and not read yet
+	n         int           // number of generated lines
 }
 
 // New returns a log with the given number of lines, from at most the given
@@ -34,7 +35,13 @@ func New(format string, lines, addresses int) *Log {
 		panic("accesslog: unknown format " + format)
 	}
 	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	return &Log{line: line, lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: start}
+	return &Log{line: line, lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: start, step: 20 * time.Millisecond}
+}
+
+// Over spreads the lines over about a period, in place of ten milliseconds for each.
+func (g *Log) Over(period time.Duration) *Log {
+	g.step = max(2*period/time.Duration(g.lines), time.Millisecond)
+	return g
 }
 
 // lineFunc appends a line of a log to b. It takes the sizes of the request and
@@ -86,7 +93,7 @@ func (g *Log) target() string {
 func (g *Log) Read(p []byte) (int, error) {
 	for len(g.buf) < len(p) && g.n < g.lines {
 		g.n++
-		g.at = g.at.Add(time.Duration(g.random.IntN(20)) * time.Millisecond)
+		g.at = g.at.Add(time.Duration(g.random.IntN(int(g.step/time.Millisecond))) * time.Millisecond)
 		v := uint32(g.random.IntN(g.addresses)) * 2654435761 // a one-to-one mapping that spreads the addresses
 		addr := netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 		g.buf = g.line(g.buf, g.random, g.at, addr, g.agent(), g.target())

@@ -17,8 +17,8 @@ const Anything = "\x01"
 // as if it ended in a `*`.
 func (p *Pattern) Witness() string {
 	texts := append([]string{p.Prefix}, p.Parts...)
-	if p.Wild || !p.Anchored {
-		texts = append(texts, p.Last) // empty unless Anchored
+	if !p.Anchored {
+		texts = append(texts, "")
 	}
 	return strings.Join(texts, Anything)
 }

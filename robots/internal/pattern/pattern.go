@@ -28,13 +28,18 @@ const (
 // Pattern is a compiled pattern. A pattern that has no `*`, or only one that
 // has no effect, has only a Prefix. A Pattern does not change after Compile.
 type Pattern struct {
-	Prefix   string   // text before the first `*`
-	Parts    []string // texts between the `*`, without empty ones; also the text after the last `*` unless Anchored
-	Last     string   // text after the last `*`, if Anchored
-	Wild     bool     // has a `*` that is not at the end
+	Prefix string // text before the first `*`
+	Octets int    // length with `*` and `$`; of two rules, the one with more octets decides
+	Wild   bool   // has a `*` that is not at the end
+	Rest
+}
+
+// Rest is what follows the Prefix of a pattern.
+type Rest struct {
+	Parts    []string // texts between the `*` and after the last one, without empty ones
+	from     uint32   // octets of the Prefix
 	Anchored bool     // ends in a `$` that has an effect
 	Query    bool     // has a `?`: the text after it is compared with the query
-	Octets   int      // length with `*` and `$`; of two rules, the one with more octets decides
 }
 
 // Compile compiles a pattern. If fold is set, it converts ASCII letters to
@@ -57,40 +62,42 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 	case Google:
 		s = canonical.GoogleEscape(s)
 	}
-	s, p.Anchored = strings.CutSuffix(s, "$")
+	s, anchored := strings.CutSuffix(s, "$")
+	p.Anchored = anchored
 	if syntax == Google {
 		p.Octets = len(s)
 		p.split(s, func(part string) string { return part })
 	} else {
-		p.compileParts(s)
+		p.compileParts(s, anchored)
 	}
-	if p.Anchored {
+	if anchored {
 		p.Octets++
 	}
-	p.finish()
 	return p, true
 }
 
-// split sets Prefix, Parts and Last from a pattern without its `$`. It calls
-// read for each part between the `*`; read returns the form in which the part
-// is compared.
+// split sets Prefix, Parts, Wild and Anchored from a pattern without its `$`. It
+// calls read for each part between the `*`; read returns the form in which the
+// part is compared. A `*` or `$` that has no effect is not set.
 func (p *Pattern) split(s string, read func(part string) string) {
 	part, rest, more := strings.Cut(s, "*")
-	p.Prefix, p.Wild = read(part), more
+	p.Prefix = read(part)
+	p.from = uint32(len(p.Prefix))
 	for more {
 		part, rest, more = strings.Cut(rest, "*")
-		switch text := read(part); {
-		case !more:
-			p.Last = text
-		case text != "":
+		text := read(part)
+		if text != "" {
 			p.Parts = append(p.Parts, text)
+		} else if !more {
+			p.Anchored = false // `*$` matches what `*` matches, and a `*` at the end has no effect
 		}
 	}
+	p.Wild = len(p.Parts) > 0
 }
 
 // compileParts sets the fields from a pattern without its `$`, in canonical
-// form.
-func (p *Pattern) compileParts(s string) {
+// form. anchored reports whether it had one.
+func (p *Pattern) compileParts(s string, anchored bool) {
 	keep, last := canonical.Path, ""
 	p.split(s, func(part string) string {
 		last = part
@@ -107,23 +114,9 @@ func (p *Pattern) compileParts(s string) {
 		return last
 	})
 	p.Octets += strings.Count(s, "*")
-	if strings.HasSuffix(last, "$") && !p.Anchored {
+	if strings.HasSuffix(last, "$") && !anchored {
 		p.Octets += 2 // the pattern ends in %24, a literal `$` of three octets
 	}
-}
-
-// finish sets Wild and Anchored, without a `*` or `$` that has no effect.
-func (p *Pattern) finish() {
-	if !p.Wild {
-		return
-	}
-	if p.Last == "" {
-		p.Anchored = false // `*$` matches what `*` matches, and a `*` at the end has no effect
-	} else if !p.Anchored {
-		p.Parts = append(p.Parts, p.Last)
-		p.Last = ""
-	}
-	p.Wild = len(p.Parts) > 0 || p.Anchored
 }
 
 // appendPart appends the canonical form of a part of a pattern. keep is the
@@ -144,7 +137,6 @@ func appendPart(b []byte, s string, keep canonical.Octets) ([]byte, canonical.Oc
 
 func (p *Pattern) fold() {
 	p.Prefix = canonical.Lower(p.Prefix)
-	p.Last = canonical.Lower(p.Last)
 	for i, part := range p.Parts {
 		p.Parts[i] = canonical.Lower(part)
 	}
@@ -162,20 +154,23 @@ func (p *Pattern) Matches(s string) bool {
 	return p.MatchesRest(s)
 }
 
-// MatchesRest reports whether p matches s. p must be Wild, and s must start
-// with its Prefix. MatchesRest searches for the first occurrence of each part
-// behind the part before. It need not try later occurrences, since these leave
-// less text for the following parts.
-func (p *Pattern) MatchesRest(s string) bool {
-	s = s[len(p.Prefix):]
-	for _, part := range p.Parts {
+// MatchesRest reports whether the pattern matches s. It must be Wild, and s must
+// start with its Prefix. MatchesRest searches for the first occurrence of each
+// part behind the part before. It need not try later occurrences, since these
+// leave less text for the following parts.
+func (r *Rest) MatchesRest(s string) bool {
+	s = s[r.from:]
+	for k, part := range r.Parts {
+		if r.Anchored && k == len(r.Parts)-1 {
+			return strings.HasSuffix(s, part)
+		}
 		i := strings.Index(s, part)
 		if i < 0 {
 			return false
 		}
 		s = s[i+len(part):]
 	}
-	return !p.Anchored || strings.HasSuffix(s, p.Last)
+	return true
 }
 
 // Grams returns a set of the pairs of adjacent octets in a text. Each pair is
@@ -188,11 +183,10 @@ func Grams(s string) (set uint64) {
 	return set
 }
 
-// Grams returns the pairs that each text has that p matches, apart from those in
-// its Prefix.
-func (p *Pattern) Grams() uint64 {
-	set := Grams(p.Last)
-	for _, part := range p.Parts {
+// Grams returns the pairs that each text has that the pattern matches, apart from
+// those in its Prefix.
+func (r *Rest) Grams() (set uint64) {
+	for _, part := range r.Parts {
 		set |= Grams(part)
 	}
 	return set
@@ -201,6 +195,6 @@ func (p *Pattern) Grams() uint64 {
 // Equal reports whether the compiled forms of p and q are equal. If so, both
 // match the same paths and have the same length.
 func (p *Pattern) Equal(q *Pattern) bool {
-	return p.Prefix == q.Prefix && slices.Equal(p.Parts, q.Parts) && p.Last == q.Last &&
+	return p.Prefix == q.Prefix && slices.Equal(p.Parts, q.Parts) &&
 		p.Wild == q.Wild && p.Anchored == q.Anchored && p.Query == q.Query && p.Octets == q.Octets
 }

@@ -25,7 +25,7 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 		b.comment(n)
 	}
 	if len(r.Suggestions) > 0 {
-		b.comment(fmt.Sprintf("All requests: %s. The suggestions together would have saved %s.", sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
+		b.comment(fmt.Sprintf("All requests: %s. Besides what robots.txt refuses, the suggestions together would have saved %s.", sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
 		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.")
 	}
 	if b.has(r, "caddyfile") {
@@ -35,7 +35,7 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 		b.WriteString("\t}\n}\n")
 	}
 	if b.has(r, "robots_txt") {
-		b.WriteString("\n# Add the lines below at the end of robots.txt, each without its first octet:\n")
+		b.WriteString("\n# Add the lines below at the end of robots.txt, each without the # at its start:\n")
 		b.prefix = "#"
 		for i, one := range r.Suggestions {
 			if one.Where == "robots_txt" {
@@ -53,16 +53,12 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 // how many suggestions are for robots.txt.
 func Commented(r *audit.Report) (text string, others int) {
 	b := &commented{prefix: "\t#"}
-	for _, s := range r.Suggestions {
-		if s.Where == "robots_txt" {
-			others++
-		}
+	list := slices.DeleteFunc(slices.Clone(r.Suggestions), func(s audit.Suggestion) bool { return s.Where == "robots_txt" })
+	if len(list) > 0 {
+		b.WriteString("\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n")
+		b.directives(list)
 	}
-	if others < len(r.Suggestions) {
-		b.WriteString("\n\t# The log suggests these lines. To use one, remove the first octet # of its lines.\n")
-		b.directives(r.Suggestions)
-	}
-	return b.String(), others
+	return b.String(), len(r.Suggestions) - len(list)
 }
 
 // commented collects lines with comments.
@@ -91,7 +87,7 @@ func (b *commented) reason(i int, s audit.Suggestion) {
 	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
 	b.comment(fmt.Sprintf("It %s.", s.Why))
 	if len(s.InsteadOf) > 0 {
-		b.comment(fmt.Sprintf("Use it instead of %s: a policy does not deny a crawler that has a group of its own.", words.List(numbers(s.InsteadOf), len(s.InsteadOf))))
+		b.comment(fmt.Sprintf("Use it instead of %s, by which these crawlers get nothing.", words.List(numbers(s.InsteadOf), len(s.InsteadOf))))
 	}
 }
 
@@ -103,24 +99,30 @@ func numbers(list []int) (texts []string) {
 }
 
 // directives adds the subdirectives: first one policy with the statements of all
-// suggested ones, then the limits.
+// suggested ones, then the limits. What a preset saves is said before the policy, and
+// what a statement saves before the statement.
 func (b *commented) directives(list []audit.Suggestion) {
-	head, statements := "policy", ""
+	head := "policy"
+	statements := &commented{prefix: b.prefix + "\t"}
 	for i, s := range list {
 		if s.Kind != "policy" {
 			continue
 		}
-		b.reason(i, s)
 		first, rest, _ := strings.Cut(s.Text, "\n")
 		if preset := strings.TrimPrefix(first, "policy "); preset != "{" {
 			head += " " + preset
+			b.reason(i, s)
+			continue
 		}
-		statements += strings.TrimSuffix(rest, "}")
+		statements.reason(i, s)
+		statements.lines(strings.TrimSpace(strings.TrimSuffix(rest, "}")))
 	}
-	if statements != "" {
-		head += " {\n" + statements + "}"
-	}
-	if head != "policy" {
+	switch {
+	case statements.Len() > 0:
+		b.lines(head + " {")
+		b.WriteString(statements.String())
+		b.lines("}")
+	case head != "policy":
 		b.lines(head)
 	}
 	for i, s := range list {

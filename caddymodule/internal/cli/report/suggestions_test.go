@@ -28,16 +28,16 @@ func TestSuggestions(t *testing.T) {
 	const why = ". Saves 1,200 requests, 5.0 kB, 60 s (25 %). Sure: high, by 1,000 addresses.\n"
 	const want = `# Suggestions of caddy robots audit. Nothing was changed.
 # Software: MediaWiki.
-# All requests: 5,000 requests, 9.0 kB, 5 min. The suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
+# All requests: 5,000 requests, 9.0 kB, 5 min. Besides what robots.txt refuses, the suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
 # Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.
 
 example.com, www.example.com {
 	robots {
-		# 2` + why + `		# It helps \x1b.
 		# 4` + why + `		# It helps \x1b.
-		# 5` + why + `		# It helps \x1b.
 		policy no-training {
+			# 2` + why + `			# It helps \x1b.
 			deny seo
+			# 5` + why + `			# It helps \x1b.
 			deny data
 		}
 		# 1` + why + `		# It helps \x1b.
@@ -47,10 +47,10 @@ example.com, www.example.com {
 	}
 }
 
-# Add the lines below at the end of robots.txt, each without its first octet:
+# Add the lines below at the end of robots.txt, each without the # at its start:
 #
 ## 3` + why + `## It helps \x1b.
-## Use it instead of 2, 4: a policy does not deny a crawler that has a group of its own.
+## Use it instead of 2, 4, by which these crawlers get nothing.
 #User-agent: GPTBot
 #Disallow: /b
 `

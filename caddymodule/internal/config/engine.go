@@ -1,0 +1,120 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// On returns the value of a switch that is off by default.
+func On(value *bool) bool { return value != nil && *value }
+
+// Engine converts the settings to the engine's, without a registry.
+func (s *Settings) Engine() (r enforce.Settings, err error) {
+	r = enforce.Settings{
+		ID:                  s.id(),
+		ExemptPaths:         s.exemptPaths(),
+		HTTPClients:         On(s.HTTPClients),
+		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
+		Strict:              On(s.Strict),
+		Signals:             On(s.Signals),
+		Views:               s.Paths.Views(),
+	}
+	if s.Policy != nil {
+		r.Managed = s.Policy.Additions
+	}
+	if s.Shed != nil {
+		r.ShedFile = s.Shed.File
+	}
+	if s.SourceKind() == SourceInline {
+		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
+	}
+	for _, l := range s.Limits {
+		limit, err := l.engine()
+		if err != nil {
+			return r, err
+		}
+		r.Limits = append(r.Limits, limit)
+	}
+	if r.Dialect, err = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String())); err != nil {
+		return r, err
+	}
+	if r.Exempt, err = exemptions(s.Exempt); err != nil {
+		return r, err
+	}
+	if r.Programs, err = enforce.ParsePrograms(cmp.Or(s.Programs, programs[0])); err != nil {
+		return r, fmt.Errorf("programs %w", err)
+	}
+	if r.Grace, err = enforce.ParseGrace(cmp.Or(s.Grace, graces[0])); err != nil {
+		return r, fmt.Errorf("grace %w", err)
+	}
+	if c := s.CrawlDelay; c != nil {
+		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
+	}
+	r.Monitor = s.Mode == ModeMonitor
+	if r.Monitor {
+		r.Except = s.Enforced
+	}
+	return r, nil
+}
+
+// id returns enforce.Settings.ID.
+func (s *Settings) id() string {
+	same := *s
+	if s.SourceKind() != SourceInline { // of which the engine needs the lines
+		same.Source = nil
+	}
+	text, err := json.Marshal(&same)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// exemptPaths returns ExemptPaths, or the default.
+func (s *Settings) exemptPaths() []string {
+	if s.ExemptPaths == nil {
+		return []string{"/.well-known/*"}
+	}
+	return s.ExemptPaths
+}
+
+// Check checks the settings alone: it reads no files and uses no network.
+func (s *Settings) Check() error {
+	_, exemptErr := exemptions(s.Exempt)
+	return cmp.Or(
+		modes.check("mode", s.Mode),
+		errorActions.check("on_error", s.OnError),
+		programs.check("programs", s.Programs),
+		graces.check("grace", s.Grace),
+		families.check("forwarded_request", s.ForwardedRequest),
+		s.checkReads(),
+		s.CrawlDelay.check(),
+		s.checkLimits(),
+		s.Verify.check(),
+		s.Suspects.check(),
+		s.Shed.check(),
+		exemptErr,
+		checkCrawlers(s.Crawlers),
+		checkAnswers(s.Answers),
+		s.Fleet.check(),
+	)
+}
+
+// checkReads checks the settings about reads of the source.
+func (s *Settings) checkReads() error {
+	switch {
+	case s.Refresh != 0 && time.Duration(s.Refresh) < time.Second:
+		return fmt.Errorf("refresh %s is below 1s", time.Duration(s.Refresh))
+	case s.MaxOrigins < 0:
+		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
+	case On(s.Publish) && s.SourceKind() == SourceSite:
+		return errors.New("publish needs source file, inline or url: with source site, the site already serves its own robots.txt")
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/headers"
+)
+
+// forwardedRequest parses
+//
+//	forwarded_request off | x_forwarded | x_original
+func (p *parser) forwardedRequest(name string, values []string) error {
+	p.checkLater(func() error {
+		if p.global {
+			return nil
+		}
+		return p.merged().checkForwarded()
+	})
+	return choice(&p.settings.ForwardedRequest, families)(name, values)
+}
+
+// IsForwarded reports whether the requests that sub-requests describe are judged.
+func (s *Settings) IsForwarded() bool {
+	return s.ForwardedRequest != "" && s.ForwardedRequest != forwarded.Off
+}
+
+// checkForwarded returns an error for settings that have no effect on a
+// sub-request, because it ends before the page is made, or that a proxy can't
+// carry out. Call it after AddDefaults.
+func (s *Settings) checkForwarded() error {
+	if !s.IsForwarded() {
+		return nil
+	}
+	never := func(setting string) error {
+		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: remove it, or set it to off", setting)
+	}
+	switch {
+	case s.Source == nil || s.Source.Kind == "":
+		return errors.New("forwarded_request needs a line source that says where the proxy's site has its robots.txt: " +
+			"source url https://example.com/robots.txt, or source site with a reverse_proxy to that site after robots")
+	case s.Shed != nil:
+		return never("shed")
+	case On(s.MetaRobots):
+		return never("meta_robots")
+	case s.Suspects != nil && s.Suspects.Action == SuspectsBind:
+		return errors.New("forwarded_request: suspects can't have action bind, because not every proxy passes on the page with the button for people: use action observe")
+	}
+	for i := range s.Limits {
+		if l := &s.Limits[i]; l.AtOnce > 0 || l.EachAtOnce > 0 {
+			return never("at_once in limit")
+		}
+	}
+	for _, rule := range s.XRobotsTag {
+		if rule.Kind == headers.KindType || rule.Kind == headers.KindStatus {
+			return never("x_robots_tag by " + string(rule.Kind))
+		}
+	}
+	for _, a := range s.Answers {
+		if a.Redirect == "" {
+			continue
+		}
+		if s.ForwardedRequest == forwarded.XOriginal {
+			return fmt.Errorf("forwarded_request x_original: answer %s can't redirect, because nginx gets a 403: redirect in the configuration of nginx", a.Verdict)
+		}
+		if u, err := url.Parse(a.Redirect); err == nil && u.Host == "" && !hasPlaceholder(a.Redirect) {
+			return fmt.Errorf("forwarded_request: answer %s redir %s: write a full URL, because Traefik adds the address of this server to a path", a.Verdict, a.Redirect)
+		}
+	}
+	return nil
+}

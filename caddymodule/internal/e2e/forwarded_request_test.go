@@ -1,0 +1,375 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Through each proxy, a client gets the verdict that it gets from the handler.
+func TestForwardedRequest(t *testing.T) {
+	t.Parallel()
+	site := proxiedSite(t, nil)
+	s, proxies := startProxies(t, site, "\t\texempt GTmetrix from "+visitorAddress+"\n\t\tx_robots_tag *.pdf noindex\n\t\tx_robots_tag *.pdf bingbot: noarchive\n\t\tpolicy {\n\t\t\thidden /backup/*\n\t\t}\n")
+	const (
+		host      = "Host: example.com"
+		probe     = "kube-probe/1.30"
+		unknown   = "Mozilla/5.0 (compatible; SomeNewBot/1.0; +https://example.org/bot)"
+		webhook   = "GitHub-Hookshot/abc123"
+		forgedOne = "X-Forwarded-Uri: /\r\nX-Forwarded-Method: POST\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: other.test"
+		forgedTwo = "X-Original-URL: https://other.test/\r\nX-Original-Method: POST"
+		repeated  = "X-Forwarded-Uri: /\r\nX-Forwarded-Uri: /\r\nX-Original-URL: http://a.test/\r\nX-Original-URL: http://b.test/\r\nX-Original-Method: GET\r\nX-Original-Method: GET"
+	)
+	for _, tt := range []struct {
+		name, line, ua string
+		want           int
+		more           []string
+	}{
+		{"a browser", "GET /", chrome, 200, nil},
+		{"a browser at a disallowed path", "GET /private/x", chrome, 200, nil},
+		{"a browser at a hidden path", "GET /backup/x", chrome, 200, nil},
+		{"a browser with a long URL", "GET /private/?" + strings.Repeat("x", 7000), chrome, 200, nil},
+		{"a browser that sends the fields", "GET /private/x", chrome, 200, []string{repeated}},
+		{"a browser that opens a WebSocket", "GET /private/ws", chrome, 200, []string{"Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}},
+		{"a form", "POST /private/x", chrome, 200, []string{"Content-Length: 0"}},
+		{"allowed", "GET /", googlebot, 200, nil},
+		{"an Allow line", "GET /private/open", googlebot, 200, nil},
+		{"disallowed", "GET /private/x", googlebot, 403, nil},
+		{"HEAD", "HEAD /private/x", googlebot, 403, nil},
+		{"HEAD allowed", "HEAD /", googlebot, 200, nil},
+		{"POST of a crawler in the registry", "POST /", gptbot, 403, []string{"Content-Length: 0"}},
+		{"POST of a self-declared robot", "POST /private/x", unknown, 200, []string{"Content-Length: 0"}},
+		{"GET of a self-declared robot", "GET /private/x", unknown, 403, nil},
+		{"credentials of a self-declared robot", "GET /private/x", unknown, 200, []string{"Authorization: Bearer x"}},
+		{"a group of its own", "GET /", gptbot, 403, nil},
+		{"a query", "GET /search?q=x", googlebot, 403, nil},
+		{"another query", "GET /search?p=x", googlebot, 200, nil},
+		{"an encoded path", "GET /%70rivate/x", googlebot, 403, nil},
+		{"an encoded slash", "GET /private%2fx", googlebot, 403, nil},
+		{"encoded dots", "GET /a/%2e%2e/private/x", googlebot, 403, nil},
+		{"encoded dots and slash", "GET /a/..%2fprivate/x", googlebot, 403, nil},
+		{"dots", "GET /a/../private/x", googlebot, 403, nil},
+		{"double slashes", "GET //private//x", googlebot, 403, nil},
+		{"an absolute target", "GET http://other.test/private/x", googlebot, 403, nil},
+		{"forged fields", "GET /private/x", googlebot, 403, []string{forgedOne}},
+		{"other forged fields", "GET /private/x", googlebot, 403, []string{forgedTwo}},
+		{"repeated forged fields", "GET /private/x", googlebot, 403, []string{repeated}},
+		{"forged fields of a crawler that may", "GET /", googlebot, 200, []string{repeated}},
+		{"hidden", "GET /backup/x", googlebot, 404, nil},
+		{"robots.txt", "GET /robots.txt", gptbot, 200, nil},
+		{"an exempt path", "GET /.well-known/x", gptbot, 200, nil},
+		{"a probe", "GET /private/x", probe, 200, nil},
+		{"a webhook", "POST /private/x", webhook, 200, []string{"Content-Length: 0"}},
+		{"a crawler that is exempt from its address", "GET /private/x", "Mozilla/5.0 (compatible; GTmetrix/1.0)", 200, nil},
+		{"an HTTP library", "GET /private/x", "curl/8.5.0", 200, nil},
+		{"the first request with a Crawl-delay", "GET /", bingbot, 200, nil},
+		{"the second request with a Crawl-delay", "GET /", bingbot, 429, nil},
+	} {
+		fields := append([]string{host, "User-Agent: " + tt.ua}, tt.more...)
+		direct := sendFrom(t, s.port, visitorAddress, tt.line, fields...)
+		if direct.status != tt.want {
+			t.Errorf("%s: the handler answers %d, want %d", tt.name, direct.status, tt.want)
+		}
+		for _, p := range proxies {
+			got := sendFrom(t, p.port, visitorAddress, tt.line, fields...)
+			if got.status != tt.want {
+				t.Errorf("%s through %s: status %d, want %d", tt.name, p.name, got.status, tt.want)
+			}
+			retry, wanted := got.header.Get("Retry-After"), direct.header.Get("Retry-After")
+			if (retry == "") != (wanted == "") || len(retry) != len(wanted) { // 600 or 599
+				t.Errorf("%s through %s: Retry-After %q, want %q", tt.name, p.name, retry, wanted)
+			}
+			if tt.want >= 400 && got.header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s through %s: Cache-Control %q", tt.name, p.name, got.header.Get("Cache-Control"))
+			}
+			if tt.name == "robots.txt" && got.body != proxiedRobots {
+				t.Errorf("robots.txt through %s: %q", p.name, got.body)
+			}
+		}
+	}
+	for _, p := range proxies {
+		got := sendFrom(t, p.port, visitorAddress, "GET /x.pdf", host, "User-Agent: "+googlebot, "X-Robots-Tag: forged", "X-Robots-Crawler: forged")
+		if tags := got.header.Get("X-Robots-Tag"); (tags == "noindex, bingbot: noarchive") != p.tags {
+			t.Errorf("through %s: X-Robots-Tag %q", p.name, tags)
+		}
+		if asked := site.requests("/x.pdf"); p.family == "x_forwarded" && asked[len(asked)-1].Header.Get("X-Robots-Crawler") != "Googlebot" {
+			t.Errorf("through %s, the site gets %v", p.name, asked[len(asked)-1].Header)
+		}
+		answer := sendFrom(t, p.own, "127.0.0.1", "GET /asked", append([]string{host, "User-Agent: " + googlebot}, describing(p.family, "GET", "/x.pdf")...)...)
+		if answer.status != 200 || answer.header.Get("X-Robots-Crawler") != "Googlebot" || answer.header.Get("X-Robots-Tag") == "" || answer.body != "" {
+			t.Errorf("%s gets %d %v", p.name, answer.status, answer.header)
+		}
+	}
+}
+
+// describing returns the fields of a family for a client's request to example.com.
+func describing(family, method, uri string) []string {
+	if family == "x_original" {
+		return []string{"X-Forwarded-For: 127.0.0.9", "X-Original-Method: " + method, "X-Original-URL: http://example.com" + uri}
+	}
+	return []string{"X-Forwarded-For: 127.0.0.9", "X-Forwarded-Method: " + method, "X-Forwarded-Proto: http", "X-Forwarded-Host: example.com", "X-Forwarded-Uri: " + uri}
+}
+
+// A request that is no sub-request of a trusted proxy gets 403, also that of a
+// browser, and the log says why. It never reaches the next handler.
+func TestForwardedRequestOfOthers(t *testing.T) {
+	t.Parallel()
+	site := proxiedSite(t, nil)
+	s, proxies := startProxies(t, site, "")
+	for _, p := range proxies {
+		all := describing(p.family, "GET", "/open")
+		other := describing(map[string]string{"x_original": "x_forwarded", "x_forwarded": "x_original"}[p.family], "GET", "/open")
+		cases := map[string][]string{"no fields": {}, "the other family": other, "a field twice": append(slices.Clone(all), all[len(all)-1])}
+		for i := range all[1:] {
+			cases["without "+all[i+1]] = slices.Delete(slices.Clone(all), i+1, i+2)
+		}
+		for what, fields := range cases {
+			got := sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, fields...)...)
+			s.wants(403, got, p.name+", "+what)
+		}
+		s.wants(403, sendFrom(t, p.own, visitorAddress, "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, all...)...), p.name+", an untrusted peer")
+		s.wants(503, sendFrom(t, p.own, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+chrome), p.name+", a file that is not published")
+		s.wants(200, sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, all...)...), p.name+", a sub-request")
+		s.wants(200, sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, append(other[1:], all...)...)...), p.name+", with the other family as well")
+	}
+	if got := site.requests("/open"); len(got) > 0 {
+		t.Errorf("the site got %d requests", len(got))
+	}
+	if lines := s.lines("a request is not an authentication request of a trusted proxy"); len(lines) < len(proxies) || lines[0]["level"] != "warn" {
+		t.Errorf("the log has %v", lines)
+	}
+}
+
+// The verdicts on the cases of this project, and on those that ROBOTS_CORPUS names,
+// are those of the handler.
+func TestForwardedRequestOnConformanceCases(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Robots, Agent, Path string
+		B64                 bool `json:"robots_b64"`
+	}
+	files := []string{filepath.Join(root(t), "robots", "testdata", "vectors.jsonl")}
+	if corpus := os.Getenv("ROBOTS_CORPUS"); corpus != "" {
+		files = append(files, filepath.Join(corpus, "robots-cases.jsonl"))
+	}
+	var rows []row
+	var texts []string
+	for _, file := range files {
+		for line := range strings.Lines(readFile(t, file)) {
+			var r row
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.B64 {
+				text, err := base64.StdEncoding.DecodeString(r.Robots)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Robots = string(text)
+			}
+			rows = append(rows, r)
+			if !slices.Contains(texts, r.Robots) {
+				texts = append(texts, r.Robots)
+			}
+		}
+	}
+	s, proxies := startProxies(t, proxiedSite(t, texts), "")
+	ask := func(port int, r row) response {
+		fields := []string{fmt.Sprintf("Host: c%d.test", slices.Index(texts, r.Robots))}
+		if r.Agent != "" {
+			fields = append(fields, "User-Agent: "+r.Agent)
+		}
+		return sendFrom(t, port, visitorAddress, "GET "+r.Path, fields...)
+	}
+	for _, port := range append([]int{s.port}, portsOf(proxies)...) {
+		for _, text := range texts {
+			s.eventually("robots.txt has been read, for which only known crawlers wait", func() bool {
+				got := ask(port, row{Robots: text, Agent: googlebot, Path: "/"})
+				return got.status != 429 || got.header.Get("Retry-After") != "5"
+			})
+		}
+	}
+	verdicts, rejected := make(map[int]int), 0
+	for _, r := range rows {
+		want := ask(s.port, r)
+		verdicts[want.status]++
+		for _, p := range proxies {
+			switch got := ask(p.port, r); {
+			case got.status == 400 || want.status == 400: // by the proxy itself, or by Caddy
+				rejected++
+			case (got.status == 403) != (want.status == 403):
+				t.Errorf("%q for %q through %s: status %d, want %d\n%s", r.Path, r.Agent, p.name, got.status, want.status, r.Robots)
+			}
+		}
+	}
+	if verdicts[403] < len(rows)/5 || verdicts[200] < len(rows)/5 || rejected > len(rows)/20 {
+		t.Errorf("of %d cases, the handler's answers are %v; %d requests were rejected", len(rows), verdicts, rejected)
+	}
+	t.Logf("%d cases through %d proxies: the handler's answers are %v; %d requests were rejected", len(rows), len(proxies), verdicts, rejected)
+}
+
+// portsOf returns the ports of proxies.
+func portsOf(proxies []*proxy) (ports []int) {
+	for _, p := range proxies {
+		ports = append(ports, p.port)
+	}
+	return ports
+}
+
+// An internal redirect of nginx, such as to index.html, does not count a request
+// twice, nor lose the X-Robots-Tag.
+func TestNginxAsksOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("nginx"); err != nil {
+		t.Log("nginx is not installed: it is not tested")
+		return
+	}
+	site := proxiedSite(t, nil)
+	p := &proxy{own: freePort(t), port: freePort(t)}
+	s := start(t, example(t, "nginx", "http://:9000", fmt.Sprintf("http://:%d", p.own), "localhost:8080", site.address(), "source site\n", "source site\n\t\tx_robots_tag * noarchive\n"))
+	startNginx(t, s, p, site, "proxy_pass http://localhost:8080; # the site", "root DIR/www;\n\t\tindex index.html;")
+	for _, want := range []int{200, 429} {
+		got := sendFrom(t, p.port, visitorAddress, "GET /", "Host: example.com", "User-Agent: "+bingbot)
+		s.wants(want, got, "bingbot at a folder")
+		if got.status == 200 && (got.body != "index" || got.header.Get("X-Robots-Tag") != "noarchive") {
+			t.Errorf("%q, X-Robots-Tag %q", got.body, got.header.Get("X-Robots-Tag"))
+		}
+	}
+}
+
+// The bodies of forms reach the site, and the scheme that people use reaches the
+// handler's own fetch of robots.txt.
+func TestProxiesPassBodiesAndSchemes(t *testing.T) {
+	t.Parallel()
+	site := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		page(disallow(fmt.Sprint("/", len(body))))(w, r)
+		fmt.Fprint(w, len(body))
+	})
+	s, proxies := startProxies(t, site, "")
+	for _, p := range proxies {
+		for name, body := range map[string]io.Reader{"with its length": strings.NewReader(strings.Repeat("x", 300_000)), "chunked": io.LimitReader(rand.Reader, 300_000)} {
+			r, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/form", p.port), body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("User-Agent", chrome)
+			resp, err := client.Do(r)
+			if err != nil {
+				t.Fatalf("%s: a body %s: %v", p.name, name, err)
+			}
+			got, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != 200 || string(got) != "page /form300000" {
+				t.Errorf("%s: a body %s: %d %s", p.name, name, resp.StatusCode, got)
+			}
+		}
+		fields := describing(p.family, "GET", "/0")
+		for i := range fields {
+			fields[i] = strings.NewReplacer("Proto: http", "Proto: https", "http://", "https://", "example.com", p.name+".test").Replace(fields[i])
+		}
+		s.wants(403, sendFrom(t, p.own, "127.0.0.1", "GET /asked", append([]string{"Host: caddy.test", "User-Agent: " + googlebot}, fields...)...), p.name)
+		asked := site.requests("/robots.txt")
+		if last := asked[len(asked)-1]; last.Host != strings.ToLower(p.name)+".test" || last.Header.Get("X-Forwarded-Proto") != "https" {
+			t.Errorf("%s: robots.txt was fetched from %s with %v", p.name, last.Host, last.Header)
+		}
+	}
+}
+
+// While the handler does not answer, nginx and Caddy let everybody in, as the
+// examples say.
+func TestProxiesWithoutHandler(t *testing.T) {
+	t.Parallel()
+	s, proxies := startProxies(t, proxiedSite(t, nil), "")
+	for _, p := range proxies {
+		s.wants(403, sendFrom(t, p.port, visitorAddress, "GET /private/x", "Host: example.com", "User-Agent: "+gptbot), p.name)
+	}
+	_ = s.cmd.Process.Kill()
+	s.eventually("the handler is gone", func() bool { return !listens(s.port) })
+	for _, p := range proxies {
+		want := 200
+		if p.name == "Traefik" {
+			want = 500 // it has no option for that
+		}
+		for range 3 {
+			s.wants(want, sendFrom(t, p.port, visitorAddress, "GET /private/x", "Host: example.com", "User-Agent: "+chrome), p.name+" alone")
+		}
+	}
+}
+
+// A robots.txt that the handler publishes is served, if the proxy routes
+// /robots.txt there. In monitor mode, all requests pass.
+func TestForwardedRequestPublishes(t *testing.T) {
+	t.Parallel()
+	const head = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tforwarded_request x_original\n\t\tsource inline \"User-agent: *\nDisallow: /private/\"\n\t\tpublish\n"
+	s := start(t, head+"\t}\n}\n")
+	file := sendFrom(t, s.port, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+gptbot, "X-Forwarded-For: 127.0.0.9")
+	if file.status != 200 || !strings.Contains(file.body, "Disallow: /private/") {
+		t.Errorf("robots.txt: %d %q", file.status, file.body)
+	}
+	ask := func(target, ua string) response {
+		return sendFrom(t, s.port, "127.0.0.1", "GET /asked", append([]string{"Host: example.com", "User-Agent: " + ua}, describing("x_original", "GET", target)...)...)
+	}
+	if got := ask("/robots.txt", gptbot); got.status != 200 || got.body != "" {
+		t.Errorf("a sub-request about robots.txt: %d %q", got.status, got.body)
+	}
+	denied := ask("/private/x", gptbot)
+	if denied.status != 403 || denied.header.Get("X-Robots-Status") != "403" {
+		t.Errorf("disallowed: %d %v", denied.status, denied.header)
+	}
+	if err := s.reload(head + "\t\tmode monitor\n\t}\n}\n"); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(200, ask("/private/x", gptbot), "disallowed, in monitor mode")
+	s.wants(200, sendFrom(t, s.port, "127.0.0.1", "GET /x", "Host: example.com", "User-Agent: "+gptbot), "no fields, in monitor mode")
+	s.wants(503, sendFrom(t, s.port, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+gptbot), "robots.txt in monitor mode, which does not publish it")
+}
+
+// `caddy robots check` judges URLs of the proxy's site by the handler's settings.
+func TestCheckOfForwardedRequest(t *testing.T) {
+	t.Parallel()
+	site := proxiedSite(t, nil)
+	text := example(t, "nginx", "source site\n", "source url "+site.URL+"/robots.txt\n", "forwarded_request", "mode enforce\n\t\tforwarded_request")
+	path := filepath.Join(t.TempDir(), "Caddyfile")
+	writeFile(t, path, text)
+	for _, tt := range []struct{ path, want string }{{"/private/x", "deny     https://example.com/private/x  disallowed  crawler Googlebot"}, {"/x", "pass     https://example.com/x"}} {
+		if out, _ := exec.Command(binary, "robots", "check", "--config", path, "--agent", "Googlebot", "https://example.com"+tt.path).CombinedOutput(); !strings.HasPrefix(string(out), tt.want) {
+			t.Errorf("%s: %s", tt.path, out)
+		}
+	}
+}
+
+// With the location of the documentation, nginx serves the robots.txt that a policy
+// makes. Its own read by the handler is not affected.
+func TestDocumentedNginxLocation(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("nginx"); err != nil {
+		t.Log("nginx is not installed: it is not tested")
+		return
+	}
+	site := proxiedSite(t, nil)
+	p := &proxy{own: freePort(t), port: freePort(t)}
+	location := documented(t, "nginx-and-traefik.md", "nginx", "location = /robots.txt", "http://127.0.0.1:9000;", fmt.Sprintf("http://127.0.0.1:%d;", p.own))
+	s := start(t, example(t, "nginx", "http://:9000", fmt.Sprintf("http://:%d", p.own), "localhost:8080", site.address(), "source site\n", "source site\n\t\tpolicy no-ai\n"))
+	startNginx(t, s, p, site, "location = /_robots {", location+"location = /_robots {")
+	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	for _, tt := range []struct {
+		ua, path string
+		want     int
+	}{{ccbot, "/", 403}, {ccbot, "/robots.txt", 200}, {googlebot, "/", 200}, {googlebot, "/private/x", 403}, {chrome, "/private/x", 200}} {
+		got := sendFrom(t, p.port, visitorAddress, "GET "+tt.path, "Host: example.com", "User-Agent: "+tt.ua)
+		s.wants(tt.want, got, tt.ua+" "+tt.path)
+		if tt.path == "/robots.txt" && (!strings.Contains(got.body, "User-agent: CCBot") || !strings.Contains(got.body, "Disallow: /private/")) {
+			t.Errorf("robots.txt:\n%s", got.body)
+		}
+	}
+}

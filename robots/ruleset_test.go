@@ -1,0 +1,47 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/heapsize"
+)
+
+// A short list is compiled by the first of the matches that need it, and what it then
+// takes is in the estimate from the beginning. A long one is compiled at once.
+func TestListsAreCompiledWhenUsed(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("User-agent: a\nUser-agent: b\nDisallow: /a/b\n\nUser-agent: b\n")
+	for i := range maxLater + 1 {
+		fmt.Fprintf(&text, "Disallow: /%d/shop/*?sort=\n", i*7)
+	}
+	text.WriteString("\nUser-agent: c\n" + strings.Repeat("Disallow: /"+strings.Repeat("x", 1000)+"\n", maxLaterSize/1000))
+	text.WriteString("\nUser-agent: *\n")
+	for i := range maxLater {
+		fmt.Fprintf(&text, "Disallow: /%d/shop/\n", i*7)
+	}
+	f := Parse([]byte(text.String()))
+	star := f.Star().rules[0]
+	if star.first.Load() != nil || f.Named("b").rules[0].first.Load() == nil || f.Named("c").rules[0].first.Load() == nil {
+		t.Fatal("a short list is compiled before it is used, or a long one is not")
+	}
+	before := heapsize.Of(f)
+	var matches sync.WaitGroup
+	for range 8 {
+		matches.Go(func() {
+			if v := f.Star().Match("/7/shop/x"); v.Allowed || v.Rule().Pattern != "/7/shop/" {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+	matches.Wait()
+	took := heapsize.Of(star.first.Load()) - heapsize.Of(f.text)
+	if estimated := int64(star.octets); estimated < took*3/4 || estimated > took*4/3 {
+		t.Errorf("the estimate is %d octets, the matcher takes %d", estimated, took)
+	}
+	if after := heapsize.Of(f); after != before {
+		t.Errorf("the estimate for the file was %d, and is %d", before, after)
+	}
+}
