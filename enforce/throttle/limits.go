@@ -114,6 +114,9 @@ type opening struct {
 
 // Compile compiles g to Limits. It returns nil if g limits nothing.
 func Compile(g Grant) *Limits {
+	if g.Delay.Delay <= 0 && len(g.Rates)+len(g.Visits) == 0 {
+		return nil
+	}
 	longest := g.MaxDelay
 	if longest <= 0 {
 		longest = DefaultMaxDelay
@@ -140,7 +143,9 @@ func Compile(g Grant) *Limits {
 	}
 
 	t.setLimits(limits)
-	t.setVisits(g.Visits)
+	if len(g.Visits) > 0 {
+		t.setVisits(g.Visits)
+	}
 	if t.n == 0 && !t.visits {
 		return nil
 	}
@@ -228,9 +233,6 @@ func (t *Limits) setLimits(limits []limit) {
 // setVisits joins all windows into one set of minutes. Of windows that open at
 // the same minute, only the longest counts.
 func (t *Limits) setVisits(visits []robots.VisitTime) {
-	if len(visits) == 0 {
-		return
-	}
 	var longest [minutesPerDay]span
 	for _, v := range visits {
 		s, ok := newSpan(v.Window)

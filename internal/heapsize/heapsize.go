@@ -13,7 +13,7 @@ import (
 // without refer to directly, which are pointers to structs; functions and
 // channels; and strings in lists, which are usually parts of another string.
 func Of(v any, without ...any) int64 {
-	w := walk{seen: make(map[uintptr]bool)}
+	w := walks.Get().(*walk)
 	for _, x := range without {
 		p := reflect.ValueOf(x)
 		w.seen[p.Pointer()] = true
@@ -24,7 +24,13 @@ func Of(v any, without ...any) int64 {
 		}
 	}
 	w.value(reflect.ValueOf(v))
-	return w.octets
+	octets := w.octets
+	if len(w.seen) <= maxReused {
+		clear(w.seen)
+		w.octets = 0
+		walks.Put(w)
+	}
+	return octets
 }
 
 // Later is the estimate of octets that a value will refer to later.
@@ -36,6 +42,12 @@ type walk struct {
 	octets int64
 	seen   map[uintptr]bool // addresses of allocations
 }
+
+// walks are reused: the map is as large as what is measured. A map with more than
+// maxReused addresses is not, because it would never shrink.
+var walks = sync.Pool{New: func() any { return &walk{seen: make(map[uintptr]bool)} }}
+
+const maxReused = 1024
 
 // add counts an allocation, unless it was counted. It reports whether it did.
 func (w *walk) add(at uintptr, size uintptr) bool {
