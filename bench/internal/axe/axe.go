@@ -31,7 +31,7 @@ var script = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	pack := exec.Command("npm", "install", "--silent", "--no-save", "--ignore-scripts", "--prefix", folder, "axe-core@"+version)
+	pack := exec.Command("npm", "install", "--silent", "--no-save", "--prefer-offline", "--fetch-retries=5", "--ignore-scripts", "--prefix", folder, "axe-core@"+version)
 	if out, err := pack.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm: %w: %s", err, out)
 	}
