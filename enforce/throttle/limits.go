@@ -143,7 +143,7 @@ func Compile(g Grant) *Limits {
 	}
 
 	t.setLimits(limits)
-	if len(g.Visits) > 0 {
+	if len(g.Visits) > 0 { // not in setVisits, which needs 11 kB of stack
 		t.setVisits(g.Visits)
 	}
 	if t.n == 0 && !t.visits {
