@@ -277,34 +277,3 @@ func ReadTags(values []string) []Tag {
 	}
 	return tags
 }
-
-// ParseTags parses the value of an X-Robots-Tag field that an operator wrote. It
-// returns one Tag for each run of directives for the same crawler, and an error
-// for an unknown directive, a wrong value or a contradiction.
-func ParseTags(value string) ([]Tag, error) {
-	var tags []Tag
-	l := list{rest: value}
-	for it := range l.items {
-		if it.crawler != "" && nearValued(it.crawler) != "" {
-			return nil, unknownDirective(it.crawler)
-		}
-		one, err := it.directive()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(tags); n == 0 || tags[n-1].Crawler != it.crawler {
-			tags = append(tags, Tag{Crawler: it.crawler})
-		}
-		last := &tags[len(tags)-1]
-		last.Directives = last.Directives.join(one)
-	}
-	if len(tags) == 0 {
-		return nil, Directives{}.validate()
-	}
-	for _, t := range tags {
-		if err := t.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	return tags, nil
-}

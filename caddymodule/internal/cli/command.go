@@ -71,7 +71,6 @@ func subcommands(m Module) []*cobra.Command {
 		diffCommand(),
 		identifyCommand(m),
 		verifyCommand(m),
-		newCommand("headers-import <file|->", "Converts X-Robots-Tag headers and lists of bad bots of Apache and nginx", cobra.ExactArgs(1), importHeaders),
 		policyCommand(m),
 		statusCommand(),
 		auditCommand(m),

@@ -77,7 +77,7 @@ func TestCommandsComplete(t *testing.T) {
 
 // The help of each command explains the exit status and has an example.
 func TestCommandsHelp(t *testing.T) {
-	for _, name := range []string{"check", "lint", "diff", "explain", "audit", "status", "verify", "policy", "headers-import"} {
+	for _, name := range []string{"check", "lint", "diff", "explain", "audit", "status", "verify", "policy"} {
 		cmd, _, err := robotsCommand().Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

@@ -132,16 +132,6 @@ func runGoldens(t *testing.T, tests []goldenTest) {
 
 func TestCommandsPrint(t *testing.T) {
 	runGoldens(t, []goldenTest{
-		{"headers-import-apache", 2, "headers-import apache.conf", ""},
-		{"headers-import-nginx", 0, "headers-import nginx.conf", ""},
-		{"headers-import-stdin", 0, "headers-import -", "<Files ~ \"\\.pdf$\">\nHeader set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"},
-		{"headers-import-one-line", 2, "headers-import -", "<Files *.pdf> Header set X-Robots-Tag noindex </Files>\n"},
-		{"headers-import-sites", 2, "headers-import ../headers/import/nginx-sites.conf", ""},
-		{"headers-import-hosts", 2, "headers-import ../headers/import/apache-hosts.conf", ""},
-		{"headers-import-names", 2, "headers-import -", "server { add_header X-Robots-Tag noindex; }\nserver { server_name ~^www\\d+\\.example\\.com$ *.example.*; add_header X-Robots-Tag noindex; }\nserver { server_name .example.org; add_header X-Robots-Tag $x; }\n"},
-		{"headers-import-same-names", 0, "headers-import -", "http { add_header X-Robots-Tag none always;\nserver { listen 80; server_name a.test b.test; }\nserver { listen 443; server_name a.test b.test; }\nserver { server_name B.test; }\nserver { server_name c.test; }\n}\n"},
-		{"headers-import-missing", 1, "headers-import nothing-here.conf", ""},
-
 		{"init", 0, "init --config init.json --site example.com --robots init.txt", ""},
 		{"init-several", 0, "init --config init.json", ""},
 		{"init-url", 0, "init --config init.json --site internal --robots SITE", ""},

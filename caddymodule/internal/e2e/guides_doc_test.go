@@ -122,6 +122,62 @@ func TestDocumentedClients(t *testing.T) {
 	s.wants(403, s.get(feedReader, "/"), "another page for the feed reader")
 }
 
+// Each line that docs/migrate.md writes for one of Apache or nginx does the same, in
+// a site of its own.
+func TestDocumentedPairs(t *testing.T) {
+	t.Parallel()
+	const semrushbot = "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)"
+	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".rtf") {
+			w.Header().Set("Content-Type", "application/rtf")
+		}
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	type request struct{ ua, path, tag string }
+	rows := []struct {
+		line     string
+		requests []request
+	}{
+		{"x_robots_tag *.pdf noindex", []request{{chrome, "/a/b.pdf?x", "noindex"}, {chrome, "/b.html", ""}}},
+		{`x_robots_tag ~ \.(docx?|xlsx?)$ noindex`, []request{{chrome, "/a/b.docx", "noindex"}, {chrome, "/b.xls", "noindex"}, {chrome, "/b.docs", ""}}},
+		{`x_robots_tag ~ (?i)\.zip$ noindex`, []request{{chrome, "/a/b.ZIP", "noindex"}, {chrome, "/zip", ""}}},
+		{"x_robots_tag /drafts/ noindex", []request{{chrome, "/drafts/a/b", "noindex"}, {chrome, "/a/drafts/b", ""}}},
+		{"x_robots_tag /terms$ noindex", []request{{chrome, "/terms", "noindex"}, {chrome, "/terms/a", ""}, {chrome, "/terms?a", ""}}},
+		{"x_robots_tag */print/ noindex", []request{{chrome, "/a/print/b", "noindex"}, {chrome, "/print/b", "noindex"}, {chrome, "/printer", ""}}},
+		{"x_robots_tag type application/rtf noindex", []request{{chrome, "/a.rtf", "noindex"}, {chrome, "/a", ""}}},
+		{`x_robots_tag * "googlebot: only nosnippet"`, []request{{googlebot, "/", "googlebot: nosnippet"}, {chrome, "/", ""}}},
+		{"x_robots_tag status 404 noindex", []request{{chrome, "/missing", "noindex"}, {chrome, "/", ""}}},
+		{"x_robots_tag * noindex", []request{{chrome, "/a/", "noindex"}, {chrome, "/missing", "noindex"}}},
+		{"deny AhrefsBot MJ12bot", []request{{"AhrefsBot/7.0", "/", "403"}, {"MJ12bot/1.4", "/", "403"}, {googlebot, "/", ""}, {chrome, "/", ""}}},
+		{"deny SemrushBot /gallery/", []request{{semrushbot, "/gallery/1", "403"}, {semrushbot, "/", ""}, {chrome, "/gallery/1", ""}}},
+	}
+	text, config := strings.ReplaceAll(readFile(t, filepath.Join(root(t), "docs", "migrate.md")), `\|`, "|"), ""
+	for i, row := range rows {
+		if !strings.Contains(text, "`"+row.line+"`") {
+			t.Errorf("no row has %q", row.line)
+		}
+		if strings.HasPrefix(row.line, "deny") {
+			row.line = "policy {\n" + row.line + "\n}"
+		}
+		config += fmt.Sprintf("http://row-%d.test:$PORT {\n\trobots {\nsource inline \"User-agent: *\"\n%s\n\t}\n\treverse_proxy %s\n}\n", i, row.line, b.address())
+	}
+	s := start(t, config)
+	for i, row := range rows {
+		for _, r := range row.requests {
+			resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, r.path), r.ua, fmt.Sprintf("row-%d.test", i), nil)
+			got := strings.Join(resp.header.Values("X-Robots-Tag"), ", ")
+			if resp.status == http.StatusForbidden {
+				got = "403"
+			}
+			if got != r.tag {
+				t.Errorf("%s: %s %.40s: %q, want %q", row.line, r.path, r.ua, got, r.tag)
+			}
+		}
+	}
+}
+
 // Of crawlers, nginx with the lines of docs/migrate.md and Caddy with the ones in
 // their place let as many requests pass at once.
 func TestDocumentedLimitOfNginx(t *testing.T) {

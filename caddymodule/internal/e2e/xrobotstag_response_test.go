@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -120,22 +119,5 @@ func TestEncodedDocumentsKeepTheirType(t *testing.T) {
 	got := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), chrome, "", http.Header{"Accept-Encoding": {"gzip"}})
 	if got.header.Get("X-Robots-Tag") != "noarchive" || got.header.Get("Content-Type") != "" || got.body != packed.String() {
 		t.Errorf("status %d, %v, %d octets", got.status, got.header, len(got.body))
-	}
-}
-
-// Caddy can adapt the output of headers-import for servers with names.
-func TestHeadersImportPrintsAValidCaddyfile(t *testing.T) {
-	t.Parallel()
-	cmd := exec.Command(binary, "robots", "headers-import", "testdata/headers/import/nginx-sites.conf")
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
-	if exit, is := err.(*exec.ExitError); !is || exit.ExitCode() != 2 {
-		t.Fatalf("headers-import: %v", err)
-	}
-	file := t.TempDir() + "/Caddyfile"
-	writeFile(t, file, string(out))
-	adapted, err := exec.Command(binary, "adapt", "--config", file).CombinedOutput()
-	if err != nil || !bytes.Contains(adapted, []byte(`"pages.example.com"`)) || !bytes.Contains(adapted, []byte(`"/docs/manuals/"`)) {
-		t.Errorf("%v\n%s\n%s", err, adapted, out)
 	}
 }
