@@ -193,5 +193,5 @@ func sameTokens(a, b []string) bool {
 
 func sameVerify(a, b Verify) bool {
 	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.HostMasks, b.HostMasks) && slices.Equal(a.Ranges, b.Ranges) &&
-		slices.Equal(a.ASN, b.ASN) && slices.Equal(a.SignatureAgents, b.SignatureAgents)
+		slices.Equal(a.SignatureAgents, b.SignatureAgents)
 }

@@ -57,7 +57,6 @@ type Verify struct {
 	Hosts           []string `json:"hosts"`            // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
 	HostMasks       []string `json:"host_masks"`       // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
 	Ranges          []string `json:"ranges"`           // URLs of published address lists
-	ASN             []int    `json:"asn"`              // numbers of the autonomous systems from which it sends requests; package verify can't look them up, so it never refutes a claim to be this crawler
 	SignatureAgents []string `json:"signature_agents"` // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 

@@ -84,7 +84,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"reads":       c.ReadsGoogle,
 			"run_by":      c.RunBy != crawler.UnknownRunner,
 			"lacks":       c.LacksWildcards || c.LacksAllow,
-			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
+			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges) > 0,
 		} {
 			if known && len(rows[i].Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
 				t.Errorf("%s: %s has no source and is not marked as unverified", c.Name, field)
@@ -344,6 +344,15 @@ func TestReadRows(t *testing.T) {
 	}
 	if _, err := crawler.Builtin().With(rows...); err != nil {
 		t.Error(err)
+	}
+
+	// Rows of version 0.1.0 may have autonomous systems: their lists don't refute a claim.
+	rows, err = crawler.ReadRows([]byte(`{"name":"AcmeBot","verify":{"ranges":["https://acme.example/list"],"asn":[64500]}}`))
+	if err != nil || len(rows) != 1 || len(rows[0].Verify.Ranges) != 1 || !slices.Contains(rows[0].Unverified, "verify") {
+		t.Errorf("a row with asn: %+v, %v", rows, err)
+	}
+	if c := crawler.Builtin().Lookup("meta-externalagent"); !slices.Contains(c.Unverified, "verify") {
+		t.Error("a list of Meta's that may not be complete refutes claims")
 	}
 
 	for in, want := range map[string]string{

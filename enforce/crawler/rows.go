@@ -31,6 +31,12 @@ type fileRow struct {
 	CrawlDelay string   `json:"crawl_delay"`
 	Reads      string   `json:"reads"`
 	Lacks      []string `json:"lacks"`
+	Verify     struct {
+		Verify
+		// ASN had the numbers of autonomous systems in version 0.1.0. Nothing looks them up, so the lists of such a row are not known to be
+		// complete: they don't refute a claim.
+		ASN []int `json:"asn"`
+	} `json:"verify"`
 }
 
 // facts are the fields of a row that `sources` and `unverified` can name.
@@ -52,7 +58,7 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay, in any group that applies to it
 //	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
 //	control_only true for a preference: a robots.txt token that no client sends; it has no user_agents and no shared
-//	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}, see [Verify]
+//	verify       {"hosts": [], "host_masks": [], "ranges": [], "signature_agents": []}, see [Verify]
 //	sources      {"robots": ["https://…"], …}: the documents that state each fact; "purposes.ai-search" is the key for one purpose of several
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document of the operator confirms
@@ -106,7 +112,10 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
 	c := f.Crawler
-	c.Class = Registered
+	c.Class, c.Verify = Registered, f.Verify.Verify
+	if len(f.Verify.ASN) > 0 && !slices.Contains(c.Unverified, "verify") {
+		c.Unverified = append(c.Unverified, "verify")
+	}
 	var err error
 	switch {
 	case f.Class == "" && slices.Contains(f.Purposes, WebhookEvent):

@@ -138,7 +138,7 @@ func (c *Checker) agent(address string) (*agent, error) {
 }
 
 // initialDoubt returns why no address can refute a claim to be the crawler; NoReason if one can. A signature never refutes a claim, so the
-// crawler must have a list or a host suffix. Autonomous systems are never looked up, so a crawler that has them can't be refuted.
+// crawler must have a list or a host suffix.
 func (s *subject) initialDoubt() Reason {
 	facts := &s.row.Verify
 	switch {
@@ -146,7 +146,7 @@ func (s *subject) initialDoubt() Reason {
 		return SignatureMissing
 	case slices.Contains(s.row.Unverified, "verify"):
 		return FactsUnconfirmed
-	case len(facts.ASN) > 0, len(s.lists) < len(facts.Ranges), s.names == nil && len(facts.Hosts) > 0:
+	case len(s.lists) < len(facts.Ranges), s.names == nil && len(facts.Hosts) > 0:
 		return MethodOff
 	}
 	return NoReason

@@ -41,8 +41,6 @@ func TestAddressStates(t *testing.T) {
 			{"Plain", "198.51.100.1", Result{}},
 			{"Unconfirmed", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
 			{"Unconfirmed", "198.51.100.1", Result{Unverified, NoneMethod, FactsUnconfirmed}},
-			{"WithASN", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"WithASN", "198.51.100.1", Result{Unverified, NoneMethod, MethodOff}},
 		} {
 			if got := f.askTwice(tc.name, tc.addr); got != tc.want {
 				t.Errorf("%s from %s: %+v, want %+v", tc.name, tc.addr, got, tc.want)

@@ -207,8 +207,6 @@ var rows = []crawler.Crawler{
 	{Name: "Plain", Robots: []string{"Plain"}, UserAgents: []string{"Plain"}, Class: crawler.Registered},
 	{Name: "Unconfirmed", Robots: []string{"Unconfirmed"}, UserAgents: []string{"Unconfirmed"}, Class: crawler.Registered, Verify: crawler.Verify{Ranges: []string{listURL}},
 		Unverified: []string{"verify"}},
-	{Name: "WithASN", Robots: []string{"WithASN"}, UserAgents: []string{"WithASN"}, Class: crawler.Registered,
-		Verify: crawler.Verify{Ranges: []string{listURL}, ASN: []int{64500}}},
 }
 
 // fixture is a Verifier and a Checker with test doubles of everything that they use.

@@ -52,7 +52,7 @@ const (
 	LookupFailed         Reason = "lookup_failed"         // DNS failed, or has no addresses for a host name with a documented suffix
 	ListMissing          Reason = "list_missing"          // a list could not be read yet
 	ListOld              Reason = "list_old"              // the last successful read of a list was more than 3 days ago
-	MethodOff            Reason = "method_off"            // a documented method is off, or is not supported (autonomous systems)
+	MethodOff            Reason = "method_off"            // a documented method is off
 	FactsUnconfirmed     Reason = "facts_unconfirmed"     // no document of the crawler's operator confirms the facts, so they can't refute a claim
 	Unproven             Reason = "unproven"              // the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
 	OtherVerified        Reason = "other_verified"        // the User-Agent also names another crawler, which is verified
