@@ -130,7 +130,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 // site returns what the commands have to know about the handler.
 func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
-	rules, err := h.Engine()
+	rules, err := h.EngineSettings()
 	if err != nil {
 		return nil, err
 	}

@@ -276,7 +276,7 @@ func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error
 
 // start makes the engine with a registry. It reads a local source at once.
 func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
-	rules, err := h.Engine()
+	rules, err := h.EngineSettings()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// DefaultMaxMemory is the default of the memory that rules may take, in
+// defaultMaxMemory is the default of the memory that rules may take, in
 // octets.
 const defaultMaxMemory = 64 << 20
 
@@ -23,7 +23,7 @@ type Ceiling struct {
 }
 
 // NewCeiling returns a Ceiling of max octets. If max is 0 or less, it is
-// DefaultMaxMemory.
+// 64 MiB.
 func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory

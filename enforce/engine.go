@@ -35,9 +35,9 @@ type Engine struct {
 }
 
 // NewEngine returns an engine that enforces the robots.txt files of source
-// under rules. Close the engine when it is no longer used. The caller closes
+// under settings. Close the engine when it is no longer used. The caller closes
 // limiter and source, which must not be nil. An error says what is wrong with
-// rules.
+// settings.
 func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
 	compiled, err := settings.compile()
 	if err != nil {

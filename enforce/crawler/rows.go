@@ -112,18 +112,13 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
 	c := f.Crawler
-	c.Class, c.Verify = Registered, f.Verify.Verify
+	c.Verify = f.Verify.Verify
 	if len(f.Verify.ASN) > 0 && !slices.Contains(c.Unverified, "verify") {
 		c.Unverified = append(c.Unverified, "verify")
 	}
 	var err error
-	switch {
-	case f.Class == "" && slices.Contains(f.Purposes, WebhookEvent):
-		c.Class = Webhook
-	case f.Class != "":
-		if c.Class, err = ParseClass(f.Class); err != nil {
-			return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
-		}
+	if c.Class, err = f.class(); err != nil {
+		return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
 	}
 	if c.RunBy, err = ParseRunBy(f.RunBy); err != nil {
 		return Crawler{}, fmt.Errorf("crawler %q: run_by: %w", f.Name, err)
@@ -161,6 +156,16 @@ func readRow(text []byte) (Crawler, error) {
 		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
+}
+
+func (f *fileRow) class() (Class, error) {
+	switch {
+	case f.Class != "":
+		return ParseClass(f.Class)
+	case slices.Contains(f.Purposes, WebhookEvent):
+		return Webhook, nil
+	}
+	return Registered, nil
 }
 
 // check returns an error if the row is not valid. It does not compare it with other rows.

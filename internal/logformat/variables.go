@@ -20,16 +20,12 @@ type variables struct {
 var pathVariables = []string{"request", "request_uri", "uri", "document_uri"}
 
 // set stores a value: raw is as it is in the line, text is without escapes. Variables
-// without a case are skipped.
+// without a case, here or in setText, are skipped.
 func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem {
 	if text == "-" && name != "http_user_agent" {
 		return None
 	}
 	switch name {
-	case "date":
-		v.date = text
-	case "time":
-		v.time = text
 	case "time_local", "time_iso8601", "msec":
 		s, ok := v.times.parse(raw)
 		if !ok {
@@ -56,6 +52,23 @@ func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem 
 			unit = 1e9
 		}
 		v.setDuration(text, unit, e)
+	case "body_bytes_sent", "bytes_sent":
+		e.Bytes, _ = leadingNumber(raw)
+	case "http_user_agent":
+		e.setAgent(text)
+	default:
+		v.setText(name, text, e)
+	}
+	return None
+}
+
+// setText stores a value that is a text of any form.
+func (v *variables) setText(name, text string, e *Entry) {
+	switch name {
+	case "date":
+		v.date = text
+	case "time":
+		v.time = text
 	case "http_referer":
 		e.Referer = text
 	case "remote_addr":
@@ -76,16 +89,11 @@ func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem 
 		v.uri = text
 	case "args", "query_string":
 		v.args = text
-	case "body_bytes_sent", "bytes_sent":
-		e.Bytes, _ = leadingNumber(raw)
-	case "http_user_agent":
-		e.setAgent(text)
 	case "host", "http_host":
 		e.Host = text
 	case "server_name":
 		v.server = text
 	}
-	return None
 }
 
 // units are the units of durations in nanoseconds.

@@ -62,19 +62,26 @@ func (l *linter) checkLines() {
 			continue
 		}
 		l.reportLost(&lost, group != nil)
-		switch {
-		case lost.begun: // reported with the misspelt line
-		case group == nil && len(l.blocks) > 0:
-			l.add(l.onKey("rule-outside-group", line, "a blank line ended the group above this rule"))
-		case group == nil:
-			l.add(l.onKey("rule-outside-group", line, "there is no User-agent line above this rule"))
-		case blank >= 0:
-			l.blankInGroup(blank, i)
+		if !lost.begun { // else it is reported with the misspelt line
+			l.checkPlace(i, group, blank)
 		}
 		blank = -1
 		l.checkRuleLine(line)
 	}
 	l.endLost(&lost)
+}
+
+// checkPlace checks where the rule at index i is: whether it is in a group, and
+// not after a blank line.
+func (l *linter) checkPlace(i int, group *block, blank int) {
+	switch line := &l.lines[i]; {
+	case group == nil && len(l.blocks) > 0:
+		l.add(l.onKey("rule-outside-group", line, "a blank line ended the group above this rule"))
+	case group == nil:
+		l.add(l.onKey("rule-outside-group", line, "there is no User-agent line above this rule"))
+	case blank >= 0:
+		l.blankInGroup(blank, i)
+	}
 }
 
 // blankInGroup reports the blank lines from index i up to index end. The line

@@ -6,7 +6,7 @@
 //	...
 //	err = settings.Complete(defaults, off)
 //	...
-//	engine, err := settings.Engine()
+//	engineSettings, err := settings.EngineSettings()
 //
 // The package needs no running server. Checking and parsing settings reads no
 // files and uses no network.

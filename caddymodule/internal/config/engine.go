@@ -14,8 +14,8 @@ import (
 // On returns the value of a switch that is off by default.
 func On(value *bool) bool { return value != nil && *value }
 
-// Engine converts the settings to the engine's, without a registry.
-func (s *Settings) Engine() (r enforce.Settings, err error) {
+// EngineSettings converts the settings to the engine's, without a registry.
+func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
 	r = enforce.Settings{
 		ID:                  s.id(),
 		ExemptPaths:         s.exemptPaths(),

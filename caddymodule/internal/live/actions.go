@@ -52,7 +52,7 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 
 // setMode sets the mode of a handler until the next load of the configuration.
 func (r *Reporter) setMode(h *Handler, mode string, now time.Time) error {
-	settings, err := h.Settings.Engine()
+	settings, err := h.Settings.EngineSettings()
 	if err != nil {
 		return err
 	}

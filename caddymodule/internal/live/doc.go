@@ -4,5 +4,5 @@
 // set, and the file of counters.
 //
 //	reporter := live.New(live.App{Handlers: handlers, Counters: counters, …})
-//	err := status.ServeHTTP(w, r, "health", reporter, status.AllSites())
+//	err := statusapi.ServeHTTP(w, r, "health", reporter, statusapi.AllSites())
 package live
