@@ -110,7 +110,8 @@ func (a *App) announce(news *live.News) {
 		"before": news.Before, "now": news.Now, "since": news.Since.UTC().Format(time.RFC3339),
 	}
 	fields := []zap.Field{zap.String("kind", news.Kind), zap.String("site", site), zap.String("crawler", news.Crawler),
-		zap.String("cause", news.Cause), zap.Int("line", news.Line), zap.Time("since", news.Since), zap.String("what", metrics.Clip(news.Message))}
+		zap.String("cause", news.Cause), zap.Int("line", news.Line), zap.Time("since", news.Since),
+		zap.String("what", metrics.Clip(news.Message))}
 	switch news.State {
 	case live.Begins:
 		a.log.Warn("an accident began", fields...)

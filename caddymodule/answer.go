@@ -138,16 +138,19 @@ func newAnswer(status int, body string) answer {
 
 // answers has the default answer for each reason to deny or throttle.
 var answers = [enforce.Reasons]answer{
-	enforce.Disallowed:   newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
-	enforce.Impostor:     newAnswer(http.StatusForbidden, "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
-	enforce.Unavailable:  newAnswer(http.StatusServiceUnavailable, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
+	enforce.Disallowed: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	enforce.Impostor: newAnswer(http.StatusForbidden,
+		"Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
+	enforce.Unavailable: newAnswer(http.StatusServiceUnavailable,
+		"The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
 	enforce.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
 	enforce.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
 	enforce.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
 	enforce.OverLimit:    newAnswer(http.StatusTooManyRequests, "Crawlers request too much of this site at present."),
 	enforce.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
-	enforce.VisitTime:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
-	enforce.Shed:         newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
+	enforce.VisitTime: newAnswer(http.StatusTooManyRequests,
+		"The robots.txt of this site asks your crawler to come at another Visit-time."),
+	enforce.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
 }
 
 var (

@@ -128,7 +128,8 @@ func (m *MatchRobots) fields() map[string]*[]string {
 
 // flags returns the fields without values, by name.
 func (m *MatchRobots) flags() map[string]*bool {
-	return map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor}
+	return map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified,
+		"impostor": &m.Impostor}
 }
 
 // parseField parses the name of a field and its values.
@@ -157,7 +158,8 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(managed.Purposes(crawler.Builtin()), crawler.Purpose(p)) {
-			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler",
+				zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -264,7 +266,8 @@ func (m *MatchRobots) matchesAgent(a *crawler.Agent) bool {
 		name, operator = a.Crawler.Name, a.Crawler.Operator
 	}
 	return (len(m.Crawler) == 0 || words.ContainsFold(m.Crawler, name) || words.ContainsFold(m.Crawler, a.Token)) &&
-		(len(m.Purpose) == 0 || a.Crawler != nil && slices.ContainsFunc(m.Purpose, func(p string) bool { return a.Crawler.CountsAs(crawler.Purpose(p)) })) &&
+		(len(m.Purpose) == 0 || a.Crawler != nil && slices.ContainsFunc(m.Purpose,
+			func(p string) bool { return a.Crawler.CountsAs(crawler.Purpose(p)) })) &&
 		(len(m.Class) == 0 || slices.Contains(m.Class, a.Class.String())) &&
 		(len(m.Operator) == 0 || words.ContainsFold(m.Operator, operator))
 }

@@ -58,11 +58,13 @@ type Config struct {
 	Copies     *Copies           // cache for the time after the engine is closed; none if nil
 	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
 	Memory     *Memory           // what crawlers did, even for the time after the engine is closed; nil for a new one
-	Handler    func() HandlerKey // returns where the files are enforced, so that Memory keeps their versions, and the hosts of Settings.Limits; called once requests come, or by Origins.Connect; if nil, Memory keeps none
-	Published  bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
-	Fetched    func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
-	Evicted    func(memory bool) // called when an origin with rules is dropped because of the Ceiling (memory) or MaxOrigins; as Fetched
-	Now        func() time.Time  // the clock for fetches; default time.Now
+	// returns where the files are enforced, so that Memory keeps their versions, and the hosts of Settings.Limits; called once requests come,
+	// or by Origins.Connect; if nil, Memory keeps none
+	Handler   func() HandlerKey
+	Published bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
+	Fetched   func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
+	Evicted   func(memory bool) // called when an origin with rules is dropped because of the Ceiling (memory) or MaxOrigins; as Fetched
+	Now       func() time.Time  // the clock for fetches; default time.Now
 }
 
 // complete returns c with defaults in place of zero values.

@@ -134,9 +134,11 @@ func namePattern(s string) (pattern, error) {
 	case strings.Contains(s, `\`):
 		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; write ~ before a regular expression", clip(s))
 	case strings.Contains(s, "["):
-		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; %s (or write ? for a [ that is part of the name)", clip(s), classRegexp(s))
+		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; %s (or write ? for a [ that is part of the name)", clip(s),
+			classRegexp(s))
 	case strings.HasSuffix(s, "$") && len(s) > 1:
-		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for a $ that is part of the name)", clip(s))
+		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for a $ that is part of the name)",
+			clip(s))
 	}
 	return nameglob.New(s), nil
 }
@@ -174,7 +176,8 @@ func regexpPattern(s string) (pattern, error) {
 	re, err := newNameRegexp(s)
 	if err != nil {
 		if strings.Contains(s, "(?=") || strings.Contains(s, "(?!") || strings.Contains(s, "(?<") {
-			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around; write not before the pattern to negate the rule", clip(s), err)
+			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around; write not before the pattern to negate the rule", clip(s),
+				err)
 		}
 		return nil, fmt.Errorf("regular expression %q: %w", clip(s), err)
 	}

@@ -108,7 +108,8 @@ func Compile(rules []Setting) (*Table, error) {
 		}
 	}
 	if regexps > maxRegexps {
-		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", regexps, maxRegexps)
+		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count",
+			regexps, maxRegexps)
 	}
 	return r, nil
 }

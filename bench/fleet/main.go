@@ -59,7 +59,8 @@ func main() {
 	build := exec.Command("go", "build", "-C", "..", "-o", caddy, "./caddymodule/cmd/caddy")
 	build.Stderr = os.Stderr
 	check(build.Run())
-	fmt.Printf("%[1]d crawlers with a Crawl-delay of 10 seconds send a request each second to random servers: %[1]d are allowed in 10 seconds.\n\n", crawlers)
+	fmt.Printf("%[1]d crawlers with a Crawl-delay of 10 seconds send a request each second to random servers: %[1]d are allowed in 10 seconds.\n\n",
+		crawlers)
 	fmt.Println("| Redis | servers | fault | accepted in 10 s, at most | of the allowed | at least | people p50 | p99 | failed | log lines |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, kind := range []string{"single", "sentinel", "cluster"} {

@@ -52,7 +52,10 @@ func newRedis(dir, kind string) *redis {
 		r.add()
 		r.add("--replicaof", "127.0.0.1", strconv.Itoa(firstPort))
 		config := filepath.Join(dir, "sentinel.conf")
-		check(os.WriteFile(config, fmt.Appendf(nil, "sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 1000\nsentinel failover-timeout main 3000\n", firstPort), 0o600))
+		check(os.WriteFile(config,
+			fmt.Appendf(nil,
+				"sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 1000\nsentinel failover-timeout main 3000\n", firstPort),
+			0o600))
 		r.args = append(r.args, []string{config, "--sentinel", "--port", strconv.Itoa(firstPort + 2)})
 		r.servers = append(r.servers, nil)
 		r.restart(2)
@@ -65,7 +68,8 @@ func newRedis(dir, kind string) *redis {
 			create = append(create, fmt.Sprintf("127.0.0.1:%d", firstPort+i))
 		}
 		cli(firstPort, append(create, "--cluster-replicas", "1", "--cluster-yes")...)
-		for !strings.Contains(cli(firstPort, "INFO", "replication"), "state=online") || !strings.Contains(cli(firstPort, "CLUSTER", "INFO"), "cluster_state:ok") {
+		for !strings.Contains(cli(firstPort, "INFO", "replication"), "state=online") ||
+			!strings.Contains(cli(firstPort, "CLUSTER", "INFO"), "cluster_state:ok") {
 			time.Sleep(100 * time.Millisecond)
 		}
 		r.url += fmt.Sprintf("?addr=127.0.0.1:%d&addr=127.0.0.1:%d", firstPort+1, firstPort+2)

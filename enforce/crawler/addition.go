@@ -19,8 +19,8 @@ type Rejection struct {
 // String returns the name and the reason.
 func (r Rejection) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
 
-// ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an error, and
-// no rows, if no row is valid or the file has more than [MaxRows].
+// ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an
+// error, and no rows, if no row is valid or the file has more than [MaxRows].
 func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 	var rows []Crawler
 	var refused []Rejection
@@ -69,7 +69,8 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 		known := r.byName[canonical.Lower(row.Name)]
 		if known != nil {
 			if diff := differences(known, row); len(diff) > 0 {
-				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
+				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " +
+					strings.Join(diff, ", ")})
 			}
 			continue
 		}
@@ -114,7 +115,8 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 				return fmt.Sprintf("the User-Agent token %q is, or contains, a token of crawler %q", token, a.Crawler.Name)
 			}
 		}
-		if other := cmp.Or(r.byUA[canonical.Lower(token)], r.byBots[canonical.Lower(token)]); other != nil && (row.ControlOnly || other.ControlOnly || r.byUA[canonical.Lower(token)] != nil) {
+		if other := cmp.Or(r.byUA[canonical.Lower(token)], r.byBots[canonical.Lower(token)]); other != nil &&
+			(row.ControlOnly || other.ControlOnly || r.byUA[canonical.Lower(token)] != nil) {
 			return fmt.Sprintf("the token %q already belongs to crawler %q", token, other.Name)
 		}
 		if BrowserWord(token) || !hasLetter(token) {

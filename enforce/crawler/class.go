@@ -19,8 +19,9 @@ const (
 	Scraper                    // an offline browser or a scraping framework: `*` applies
 	Webhook                    // delivers an event that the site asked for: `*` never applies
 	Probe                      // checks whether a site works, for its operator: `*` never applies
-	Program                    // sends only a program's name, or is a known tool that fetches single documents: `*` applies if the site's operator wants that
-	Library                    // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
+	// sends only a program's name, or is a known tool that fetches single documents: `*` applies if the site's operator wants that
+	Program
+	Library // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
 )
 
 var classNames = [...]string{

@@ -38,13 +38,13 @@
 //   - a name in a place where browsers have none
 //   - only a program's name
 //
-// Some forms yield only a [Program], to which no group for `*` applies unless the site's operator wants that. Examples are a word that is as
-// common in names of apps as in names of crawlers (agent, sync, reader), a name before a browser's User-Agent, and a name in the
-// comment of a bare `Mozilla/5.0`.
+// Some forms yield only a [Program], to which no group for `*` applies unless the site's operator wants that. Examples are a word that is
+// as common in names of apps as in names of crawlers (agent, sync, reader), a name before a browser's User-Agent, and a name in the comment
+// of a bare `Mozilla/5.0`.
 //
 // A program's name, an HTTP client's name, a bare `Mozilla/5.0` and a word that apps send too (search, seeker) do not count if anything
-// indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number. Exceptions
-// are some User-Agents in which only a computer's operating system indicates a person. A name or a host name next to a browser's
+// indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number.
+// Exceptions are some User-Agents in which only a computer's operating system indicates a person. A name or a host name next to a browser's
 // User-Agent, where browsers have none, and a placeholder instead of a browser's version count although a browser is named.
 //
 // An app whose User-Agent has the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever

@@ -54,8 +54,8 @@ type evidence struct {
 	compatibleEnd int  // end of the word `compatible` until the next word is read; 0 otherwise
 }
 
-// isCrawlersContact reports whether the contact shows that the client is a crawler. Apps send the address of their home page, and programs that
-// extend Internet Explorer's User-Agent send theirs.
+// isCrawlersContact reports whether the contact shows that the client is a crawler. Apps send the address of their home page, and programs
+// that extend Internet Explorer's User-Agent send theirs.
 func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	switch {
 	case e.contactPlus && !e.has(roleApp) || e.contact.start == 0 || isCrawlersPage(ua[e.contact.start:e.contact.end]):
@@ -63,7 +63,8 @@ func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	case mozilla && e.has(roleIE) && !e.has(roleMobile):
 		return !e.contactInComment || isMail(ua, e.contact) || !e.has(roleInstalled) && startsField(ua, e.contact)
 	case mozilla:
-		return !e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.contactInComment && e.contact.start < e.enginePos
+		return !e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.contactInComment &&
+			e.contact.start < e.enginePos
 	case !person:
 		return !e.has(roleMedia)
 	case !e.has(rolePerson) && isMail(ua, e.contact):
@@ -94,8 +95,8 @@ func startsField(ua string, s span) bool {
 	return before != "" && (before[len(before)-1] == ';' || before[len(before)-1] == '(')
 }
 
-// isCrawlersTask reports whether task shows that the client is a crawler. On mobile devices, consoles and televisions the word can be part of
-// the name of an app that shows pages.
+// isCrawlersTask reports whether task shows that the client is a crawler. On mobile devices, consoles and televisions the word can be part
+// of the name of an app that shows pages.
 func (e *evidence) isCrawlersTask(person, mozilla bool) bool {
 	switch {
 	case !person:
@@ -139,8 +140,8 @@ func (e *evidence) beforeSafari(ua string, name span) bool {
 		hasPrefixFold(ua[name.end:], " safari/") && parts(ua[name.start:name.end])&roleBrowser == 0 && programName(ua[name.start:name.end])
 }
 
-// beforeBrowser reports whether the rest of a browser's User-Agent follows name: a desktop browser's, which begins with "Mozilla" or is Internet
-// Explorer's comment, or any browser's after a comma.
+// beforeBrowser reports whether the rest of a browser's User-Agent follows name: a desktop browser's, which begins with "Mozilla" or is
+// Internet Explorer's comment, or any browser's after a comma.
 func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
 	if strings.HasPrefix(ua[e.name.end:], ", Mozilla/") {
 		return true
@@ -154,8 +155,8 @@ func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
 	return e.has(roleIE) && e.has(roleCompatible)
 }
 
-// isCrawlerAfterCompatible reports whether the name after `compatible;` is a crawler's. An unknown browser has the word Browser there, or it has
-// no version and a layout engine follows. In the comments of Internet Explorer and of devices, the name can be anything.
+// isCrawlerAfterCompatible reports whether the name after `compatible;` is a crawler's. An unknown browser has the word Browser there, or
+// it has no version and a layout engine follows. In the comments of Internet Explorer and of devices, the name can be anything.
 func (e *evidence) isCrawlerAfterCompatible(ua string) bool {
 	if e.enginePos > 0 && e.afterCompatible.start > e.browserPos && e.browserPos > e.enginePos {
 		return true // after a browser's complete User-Agent

@@ -35,8 +35,8 @@ var meanings = []struct {
 	{roleLike, "a comparison follows"},
 }
 
-// Explain identifies a User-Agent like [Matcher.Identify] and lists the words that count as evidence. It allocates memory, so do not call it
-// for each request.
+// Explain identifies a User-Agent like [Matcher.Identify] and lists the words that count as evidence. It allocates memory, so do not call
+// it for each request.
 func (m *Matcher) Explain(ua string) Explanation {
 	var x Explanation
 	m.Identify(ua, &x.Identity)
@@ -112,8 +112,9 @@ const (
 	LibraryWord            // a word for an HTTP client
 	ProgramName            // only a program's name
 	Overlong               // longer than MaxUserAgent octets
-	ManyFields             // the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
-	NoUserAgent            // empty, or without words and digits
+	// the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
+	ManyFields
+	NoUserAgent // empty, or without words and digits
 )
 
 var reasonTexts = [...]string{

@@ -97,7 +97,8 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 	switch {
 	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(ua, mozilla):
 		id.add(newAgent(ua, e.name, Program, NameBefore))
-	case mozilla && e.lastHostName.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.hostBeforeEngine || e.desktop() && e.hostAtEdge(ua, e.hostName, e.lastHostName)):
+	case mozilla && e.lastHostName.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) &&
+		(e.hostBeforeEngine || e.desktop() && e.hostAtEdge(ua, e.hostName, e.lastHostName)):
 		e.addSelfDeclared(ua, e.lastHostName, HostName, id)
 	case mozilla && e.afterComment.ok() && e.desktop() && e.beforeSafari(ua, e.afterComment):
 		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
@@ -123,8 +124,8 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 	return true
 }
 
-// addWithoutPerson adds the crawler or program for which there is weak evidence, and reports whether there is one. Nothing in the User-Agent
-// indicates a person.
+// addWithoutPerson adds the crawler or program for which there is weak evidence, and reports whether there is one. Nothing in the
+// User-Agent indicates a person.
 func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool {
 	switch {
 	case mozilla && id.n == 0 && e.has(roleUnix) && e.unknown.ok() && strings.HasPrefix(ua, "Mozilla/5"):
@@ -148,8 +149,8 @@ func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool 
 	return true
 }
 
-// addBareMozilla adds an agent for a name that follows a bare Mozilla/5.0: a self-declared crawler if no parenthesis opens before the name, else a
-// program, because some old browsers have their name in the comment.
+// addBareMozilla adds an agent for a name that follows a bare Mozilla/5.0: a self-declared crawler if no parenthesis opens before the name,
+// else a program, because some old browsers have their name in the comment.
 func (e *evidence) addBareMozilla(ua string, id *Identity) {
 	name := cmp.Or(e.unknown, e.hostName)
 	if strings.Contains(ua[:name.start], "(") {
@@ -171,20 +172,22 @@ func (e *evidence) addProgram(ua string, mozilla bool, id *Identity) {
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case mozilla && e.words == 1:
 		id.add(newAgent(ua, e.first, Program, BareMozilla))
-	case !mozilla && e.unknown.ok() && e.unknown.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.unknown.end > 2 && !e.has(roleMedia):
+	case !mozilla && e.unknown.ok() && e.unknown.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.unknown.end > 2 &&
+		!e.has(roleMedia):
 		id.add(newAgent(ua, e.unknown, Program, ProgramName)) // ds9
 	case e.words == 1 && !e.unknown.ok() && e.roles&^roleNoise == 0 && !strings.ContainsAny(ua, "0123456789"):
 		id.add(newAgent(ua, e.first, Program, ProgramName))
-	case e.words == 1 && e.unknown.ok() && e.unknown.end-e.unknown.start > 2 && !e.has(roleMedia) && letters(ua[e.unknown.start:e.unknown.end]):
+	case e.words == 1 && e.unknown.ok() && e.unknown.end-e.unknown.start > 2 && !e.has(roleMedia) &&
+		letters(ua[e.unknown.start:e.unknown.end]):
 		id.add(newAgent(ua, e.unknown, Program, ProgramName))
 	case e.words == 0 && !strings.ContainsAny(ua, "0123456789"):
 		id.add(Agent{Class: Library, Reason: NoUserAgent})
 	}
 }
 
-// filterTokens removes agents from id. If something indicates a person, it removes those with tokens that people's clients send too. It removes
-// libraries and frameworks that another agent is made with. It returns true if the remaining agents are enough to decide, so that the form
-// of the User-Agent does not count.
+// filterTokens removes agents from id. If something indicates a person, it removes those with tokens that people's clients send too. It
+// removes libraries and frameworks that another agent is made with. It returns true if the remaining agents are enough to decide, so that
+// the form of the User-Agent does not count.
 func (e *evidence) filterTokens(ua string, id *Identity) (enough bool) {
 	if e.shared != 0 && e.person() && !(e.contact.ok() && e.isCrawlersContact(ua, true, e.has(roleMozilla))) {
 		id.keep(func(i int) bool { return e.shared&(1<<i) == 0 })

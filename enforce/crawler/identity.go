@@ -5,8 +5,8 @@ import "strings"
 // MaxAgents is the maximum number of crawlers in an [Identity]. If a User-Agent names more, the others are left out.
 const MaxAgents = 8
 
-// MaxUserAgent is the maximum number of octets of a User-Agent that are read. A longer User-Agent never counts as a person's: the longest of
-// 227,618 User-Agents of browsers has 681 octets.
+// MaxUserAgent is the maximum number of octets of a User-Agent that are read. A longer User-Agent never counts as a person's: the longest
+// of 227,618 User-Agents of browsers has 681 octets.
 const MaxUserAgent = 2048
 
 // Agent is one crawler that a User-Agent names.
@@ -68,8 +68,8 @@ func (id *Identity) At(i int) *Agent { return &id.agents[:id.n][i] }
 // Agents returns the crawlers that the User-Agent names, in the order in which it names them. The slice is part of id.
 func (id *Identity) Agents() []Agent { return id.agents[:id.n] }
 
-// Class returns Person if the User-Agent names no crawler. If the crawlers have different classes, it returns the first of Registered, Named,
-// SelfDeclared, UserTriggered, Scraper, Webhook, Probe, Program and Library that is among them.
+// Class returns Person if the User-Agent names no crawler. If the crawlers have different classes, it returns the first of Registered,
+// Named, SelfDeclared, UserTriggered, Scraper, Webhook, Probe, Program and Library that is among them.
 func (id *Identity) Class() Class {
 	class := Person
 	for i := range id.n {
@@ -92,7 +92,8 @@ func (id *Identity) keep(test func(i int) bool) {
 	id.n = n
 }
 
-// add appends an agent unless id has the same crawler, or the same token, already. It returns the agent's index, or MaxAgents if id is full.
+// add appends an agent unless id has the same crawler, or the same token, already. It returns the agent's index, or MaxAgents if id is
+// full.
 func (id *Identity) add(a Agent) int {
 	for i := range id.n {
 		b := &id.agents[i]

@@ -108,10 +108,11 @@ func (p *people) send(token string) bool {
 // not state, or not reliably.
 const UnknownPart = "unknown"
 
-// Description is the browser, the system and the device that a person's User-Agent states. It is for logs and reports, never for a decision,
-// because clients can send anything. Each string has at most 64 octets.
+// Description is the browser, the system and the device that a person's User-Agent states. It is for logs and reports, never for a
+// decision, because clients can send anything. Each string has at most 64 octets.
 type Description struct {
-	Browser        string `json:"browser"`                   // such as "Chrome"; "unknown" for apps, for pages shown by an app, and for rare browsers
+	// such as "Chrome"; "unknown" for apps, for pages shown by an app, and for rare browsers
+	Browser        string `json:"browser"`
 	BrowserVersion string `json:"browser_version,omitempty"` // as sent; empty if Browser is "unknown"
 	Engine         string `json:"engine"`                    // such as "AppleWebKit"
 	System         string `json:"system"`                    // such as "Windows 10 or 11", "iOS 17.4", "Android 13"
@@ -120,8 +121,8 @@ type Description struct {
 }
 
 // Describe returns the browser, system and device that a person's User-Agent states, as github.com/mssola/useragent finds them. Browser is
-// "unknown" if a product in the User-Agent may be another browser, or an app that shows pages. Describe reads the first [MaxUserAgent] octets.
-// It allocates memory, so do not call it for each request.
+// "unknown" if a product in the User-Agent may be another browser, or an app that shows pages. Describe reads the first [MaxUserAgent]
+// octets. It allocates memory, so do not call it for each request.
 func Describe(ua string) Description {
 	d := Description{Browser: UnknownPart, Engine: UnknownPart, System: UnknownPart}
 	ua = cut(ua)
@@ -156,12 +157,15 @@ var (
 
 // outer is what outerWords finds in a User-Agent.
 type outer struct {
-	mainstream bool // all words outside comments are words that mainstream browsers send, and no word in a comment is one of a console's or a television's browser
+	// all words outside comments are words that mainstream browsers send, and no word in a comment is one of a console's or a television's
+	// browser
+	mainstream bool
 	version    bool // one of them is `Version`, Safari's version
 }
 
 // outerProducts are the words that mainstream browsers send outside comments.
-var outerProducts = set("mozilla", "applewebkit", "gecko", "chrome", "chromium", "safari", "version", "mobile", "tablet", "firefox", "edg", "edge", "edga", "edgios",
+var outerProducts = set("mozilla", "applewebkit", "gecko", "chrome", "chromium", "safari", "version", "mobile", "tablet", "firefox", "edg",
+	"edge", "edga", "edgios",
 	"opr", "opera", "presto", "crios", "fxios", "like")
 
 func outerWords(ua string) outer {

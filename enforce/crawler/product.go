@@ -17,8 +17,8 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	return why
 }
 
-// contactProduct returns the product to which a contact belongs: the one at the beginning of the User-Agent, else the one before the contact
-// in its comment, else the contact itself.
+// contactProduct returns the product to which a contact belongs: the one at the beginning of the User-Agent, else the one before the
+// contact in its comment, else the contact itself.
 func (e *evidence) contactProduct(ua string, why span) span {
 	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
 		if e.appID && e.first.start == 0 {
@@ -53,7 +53,8 @@ func phraseStart(ua string, why span) span {
 	return why
 }
 
-// productIn returns the first word of ua[start:end] that begins with a letter and that browsers do not send; an empty span if there is none.
+// productIn returns the first word of ua[start:end] that begins with a letter and that browsers do not send; an empty span if there is
+// none.
 func productIn(ua string, start, end int) span {
 	for i := start; i < end; {
 		if wordByte[ua[i]] == 0 {
@@ -80,9 +81,9 @@ var separator = func() (t [256]bool) {
 // baseTable has the vocabulary and no tokens.
 var baseTable = buildTable(nil, vocabulary)
 
-// platformForm reports whether a User-Agent has the form that an operating system or an HTTP library builds from an app's name. Whatever that
-// name is, a person uses the app (Chatbot/42 CFNetwork/1485 Darwin/23.1.0). The form must be complete: a crawler that only adds a word of it,
-// or that gives a contact, does not count as an app.
+// platformForm reports whether a User-Agent has the form that an operating system or an HTTP library builds from an app's name. Whatever
+// that name is, a person uses the app (Chatbot/42 CFNetwork/1485 Darwin/23.1.0). The form must be complete: a crawler that only adds a word
+// of it, or that gives a contact, does not count as an app.
 func platformForm(ua string) bool {
 	if strings.Contains(ua, "://") || strings.Contains(ua, "@") || strings.Contains(ua, "www.") || strings.Contains(ua, "compatible") {
 		return false
@@ -104,9 +105,9 @@ func foundationForm(ua string) bool {
 	return !strings.ContainsAny(name, "();")
 }
 
-// commentForm matches `Name/1.0 (iPhone; iOS 17.0; Scale/3.00)` (AFNetworking), `Name/1.0 (org.example.Name; build:1; iOS 17.0.0) Alamofire/5.9`
-// and `org.example.name/1.0 (Linux; U; Android 14; en_US; Pixel 8; Build/AP1A; Cronet/124.0)`. The comment right after the app's name states
-// the system on which the app runs. The order of the fields is that of the library.
+// commentForm matches `Name/1.0 (iPhone; iOS 17.0; Scale/3.00)` (AFNetworking), `Name/1.0 (org.example.Name; build:1; iOS 17.0.0)
+// Alamofire/5.9` and `org.example.name/1.0 (Linux; U; Android 14; en_US; Pixel 8; Build/AP1A; Cronet/124.0)`. The comment right after the
+// app's name states the system on which the app runs. The order of the fields is that of the library.
 func commentForm(ua string) bool {
 	open := strings.IndexByte(ua, '(')
 	if open < 2 || ua[open-1] != ' ' || !strings.ContainsAny(ua[:open], "/.") {
@@ -125,7 +126,8 @@ func commentForm(ua string) bool {
 		if system == "iPhone" {
 			version = strings.TrimPrefix(version, "OS ")
 		}
-		return (system == "iOS" || system == "iPadOS" || system == "iPhone" || system == "tvOS" || system == "watchOS") && startsWithDigit(version)
+		return (system == "iOS" || system == "iPadOS" || system == "iPhone" || system == "tvOS" || system == "watchOS") &&
+			startsWithDigit(version)
 	case "Linux":
 		return second == "U" && strings.Contains(fields, "; Android ") && strings.Contains(fields, "Cronet/") && rest == ""
 	}

@@ -64,8 +64,8 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	unverified   ["star", …]: facts that no document of the operator confirms
 //	checked      "2026-11-21": the day on which the documents in sources were read
 //
-// An error begins with the number of the line. ReadRows checks each row alone; [Registry.With] checks that no two rows have the same name or
-// the same User-Agent token.
+// An error begins with the number of the line. ReadRows checks each row alone; [Registry.With] checks that no two rows have the same name
+// or the same User-Agent token.
 func ReadRows(data []byte) ([]Crawler, error) {
 	var rows []Crawler
 	err := eachRow(data, func(line int, text []byte) error {
@@ -180,7 +180,8 @@ func (c *Crawler) check() error {
 	case len(c.Purposes) > maxPurposes:
 		return fmt.Errorf("there are %d purposes: the limit is %d", len(c.Purposes), maxPurposes)
 	case (c.Class == Webhook) != slices.Equal(c.Purposes, []Purpose{WebhookEvent}):
-		return fmt.Errorf("class is %q and the purposes are %q: if one of them is \"webhook\", write only \"webhook\" for both", c.Class, c.Purposes)
+		return fmt.Errorf("class is %q and the purposes are %q: if one of them is \"webhook\", write only \"webhook\" for both", c.Class,
+			c.Purposes)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
 		return errors.New("control_only: a token that no client sends can't have user_agents or shared: remove them")
 	case !c.ControlOnly && len(c.UserAgents)+len(c.Shared) == 0 && !slices.Contains(c.Unverified, "user_agents"):
@@ -188,7 +189,8 @@ func (c *Crawler) check() error {
 	case len(c.Robots) == 0:
 		return errors.New("robots is empty: write the product tokens of the robots.txt groups that the crawler obeys")
 	case len(c.UserAgents)+len(c.Shared) > MaxTokens || len(c.Robots) > MaxTokens:
-		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared), len(c.Robots), MaxTokens)
+		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared),
+			len(c.Robots), MaxTokens)
 	}
 	if err := checkTokens(c.UserAgents, true); err != nil {
 		return fmt.Errorf("user_agents: %w", err)
@@ -233,16 +235,19 @@ func checkTokens(tokens []string, userAgents bool) error {
 		case len(token) > MaxTokenSize:
 			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), MaxTokenSize)
 		case !validToken(token):
-			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or \"_\", and not end with a space", token)
+			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or \"_\", and not end with a space",
+				token)
 		case userAgents && BrowserWord(token):
-			return fmt.Errorf("browsers send the word %q, so people would count as this crawler: write it under \"shared\", where it counts only if nothing indicates a person", token)
+			return fmt.Errorf("browsers send the word %q, so people would count as this crawler: write it under \"shared\", where it counts only if nothing indicates a person",
+				token)
 		}
 		seen[key] = true
 	}
 	return nil
 }
 
-// validToken reports whether a token can match: printable ASCII that begins with a letter, a digit, `-` or `_` and does not end with a space.
+// validToken reports whether a token can match: printable ASCII that begins with a letter, a digit, `-` or `_` and does not end with a
+// space.
 func validToken(token string) bool {
 	if token == "" || wordByte[token[0]] == 0 || token[len(token)-1] == ' ' {
 		return false

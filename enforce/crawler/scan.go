@@ -93,8 +93,8 @@ func (m *Matcher) findToken(s *slot, hash uint64, ua string, i int) (tok *token)
 	return tok
 }
 
-// withoutVersion looks up the word ua[start:end] without the version at its end: a token or a word before a hyphen (Wget-1), or the name of a
-// browser, an engine or a platform before digits (MSIE6).
+// withoutVersion looks up the word ua[start:end] without the version at its end: a token or a word before a hyphen (Wget-1), or the name of
+// a browser, an engine or a platform before digits (MSIE6).
 func (m *Matcher) withoutVersion(ua string, start, end int) (*slot, *token) {
 	if name := cutVersion(ua[start:end]); name > 0 {
 		hash, _ := firstWord(ua[start : start+name])
@@ -315,7 +315,8 @@ func (e *evidence) keepFirst(r role, start, end int) {
 // homePage reports whether an address is the home page of the browser or the app named before it. between, the
 // text between the two, must have an opening parenthesis, or a digit as in a version.
 func (e *evidence) homePage(between string) bool {
-	return e.prevRole&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prevRole&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
+	return e.prevRole&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prevRole&(roleMain|roleMozilla|roleEngine) == 0 &&
+		strings.ContainsAny(between, "(0123456789")
 }
 
 // addContact stores the first contact. An address after the name of a browser or an app is its home page, not a contact, unless a `+` comes

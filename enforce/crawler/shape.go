@@ -31,8 +31,8 @@ func programName(name string) bool {
 	return before >= 6 || lower >= 4 && lower == letters
 }
 
-// modelNumber reports whether the part of a name after a hyphen or an underscore is a device's model number: one to three upper-case letters,
-// two to four digits, and at most two letters. V2024 is a version, not a model number.
+// modelNumber reports whether the part of a name after a hyphen or an underscore is a device's model number: one to three upper-case
+// letters, two to four digits, and at most two letters. V2024 is a version, not a model number.
 func modelNumber(name string) bool {
 	for i := 1; i < len(name); i++ {
 		if name[i-1] != '-' && name[i-1] != '_' {
@@ -50,7 +50,8 @@ func modelNumber(name string) bool {
 		for k < len(name) && letter(name[k]) && k-i-letters-digits < 2 {
 			k++
 		}
-		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') && (letters > 1 || name[i] != 'V') {
+		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') &&
+			(letters > 1 || name[i] != 'V') {
 			return true
 		}
 	}
@@ -71,8 +72,8 @@ func attachedVersion(ua string) bool {
 	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
 }
 
-// templateVersion reports whether s begins with a slash and a placeholder for a version, copied from documentation. One repeated letter does
-// not count: privacy tools overwrite versions with it.
+// templateVersion reports whether s begins with a slash and a placeholder for a version, copied from documentation. One repeated letter
+// does not count: privacy tools overwrite versions with it.
 func templateVersion(s string) bool {
 	if len(s) < 2 || s[0] != '/' || !letter(s[1]) {
 		return false
@@ -107,7 +108,8 @@ func followsWord(ua string, i int) bool {
 // isProbeName reports whether a program's name ends with `probe` or with a form
 // of `health check`.
 func isProbeName(name string) bool {
-	for _, suffix := range [...]string{"probe", "healthcheck", "health-check", "health_check", "healthchecker", "health-checker", "health_checker"} {
+	for _, suffix := range [...]string{"probe", "healthcheck", "health-check", "health_check", "healthchecker", "health-checker",
+		"health_checker"} {
 		if cut := len(name) - len(suffix); cut >= 0 && strings.EqualFold(name[cut:], suffix) {
 			return true
 		}

@@ -10,8 +10,8 @@ func (a *Agent) knownCrawler() bool {
 	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook || a.Class == Probe)
 }
 
-// platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones and
-// televisions can have the same fields.
+// platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones
+// and televisions can have the same fields.
 func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
 
 // dropDrivenBrowsers removes browsers that a program controls (HeadlessChrome)
@@ -55,15 +55,17 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 	}
 }
 
-// sameField reports whether ua[from:to] stays in one field of a comment, or says that the software after it is part of the product before it.
+// sameField reports whether ua[from:to] stays in one field of a comment, or says that the software after it is part of the product before
+// it.
 func sameField(ua string, from, to int) bool {
 	return from <= to && !strings.ContainsAny(ua[from:to], ";,") || builtOn(ua, from, to)
 }
 
-// productBefore returns the product at the beginning of the User-Agent if the software at position i follows it and no browser has its name.
-// Otherwise it returns an empty span.
+// productBefore returns the product at the beginning of the User-Agent if the software at position i follows it and no browser has its
+// name. Otherwise it returns an empty span.
 func (e *evidence) productBefore(i int) span {
-	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() && !e.crawlerWord.ok() {
+	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() &&
+		!e.crawlerWord.ok() {
 		return span{}
 	}
 	return e.first

@@ -85,8 +85,8 @@ func (t *wordTable) match(s *slot, ua string, i int) *token {
 	return nil
 }
 
-// hasToken reports whether s begins with the token text, in any case and with `+` or a space for each space. The token must end at the end of
-// a word or before a version.
+// hasToken reports whether s begins with the token text, in any case and with `+` or a space for each space. The token must end at the end
+// of a word or before a version.
 func hasToken(s, text string) bool {
 	n := len(text)
 	if len(s) < n || len(s) > n && wordByte[s[n]] != 0 && wordByte[text[n-1]] != 0 && versionTail(s[n:]) == 0 {
@@ -209,7 +209,8 @@ func newTable(rows []*Crawler) *wordTable {
 	var tokens []token
 	for _, c := range rows {
 		for _, text := range c.UserAgents {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, allowedInDevice: c.Class == Registered || c.Class == UserTriggered})
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, allowedInDevice: c.Class == Registered ||
+				c.Class == UserTriggered})
 		}
 		for _, text := range c.Shared {
 			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: parts(text)&roleCrawlerWord == 0})

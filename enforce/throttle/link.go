@@ -244,13 +244,14 @@ func (l *link) connect() (*connection, error) {
 func (l *link) options(d *dialer) valkey.ClientOption {
 	c := l.config
 	return valkey.ClientOption{
-		InitAddress:        c.Addresses,
-		Username:           c.Username,
-		Password:           c.Password,
-		SelectDB:           c.Database,
-		TLSConfig:          c.TLS,
-		ClientName:         "caddy-robots",
-		Sentinel:           valkey.SentinelOption{MasterSet: c.MasterSet, Username: c.SentinelUsername, Password: c.SentinelPassword, TLSConfig: c.TLS},
+		InitAddress: c.Addresses,
+		Username:    c.Username,
+		Password:    c.Password,
+		SelectDB:    c.Database,
+		TLSConfig:   c.TLS,
+		ClientName:  "caddy-robots",
+		Sentinel: valkey.SentinelOption{MasterSet: c.MasterSet, Username: c.SentinelUsername, Password: c.SentinelPassword,
+			TLSConfig: c.TLS},
 		Dialer:             net.Dialer{Timeout: probeTimeout, KeepAlive: probeTimeout},
 		ConnWriteTimeout:   probeTimeout,
 		DialCtxFn:          d.dial,

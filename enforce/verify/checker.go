@@ -35,8 +35,9 @@ type subject struct {
 	doubt Reason
 }
 
-// Bind returns the Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each document is
-// read once. An error names the crawler and the fact that is not valid. The caller must close the Checker once for each call of Bind.
+// Bind returns the Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each
+// document is read once. An error names the crawler and the fact that is not valid. The caller must close the Checker once for each call of
+// Bind.
 func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	v.binding.Lock()
 	defer v.binding.Unlock()
@@ -308,9 +309,10 @@ func (c *Checker) Proof(host string, proxied bool) *Proof {
 	return c.verifier.proofs.Add(key, func(p *Proof) int64 { return p.last.Load() }, nil)
 }
 
-// specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast
-// and reserved addresses (IANA special-purpose address registries), but not the blocks for documentation.
-var specialPrefixes = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+// specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local,
+// multicast and reserved addresses (IANA special-purpose address registries), but not the blocks for documentation.
+var specialPrefixes = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+	"192.168.0.0/16",
 	"224.0.0.0/3", "::/8", "fc00::/7", "fe80::/9", "ff00::/8")
 
 func newTable(prefixes ...string) *bart.Lite {

@@ -32,7 +32,8 @@ var directoryTypes = []string{
 	"application/jwk-set+json", "application/jwk+json", "application/json",
 }
 
-// directoryURL returns the URL of an agent's keys: its well-known URL, or the agent's URL itself if that has a path or a query. It changes u.
+// directoryURL returns the URL of an agent's keys: its well-known URL, or the agent's URL itself if that has a path or a query. It changes
+// u.
 func directoryURL(u *url.URL) string {
 	u.Host, u.Fragment = strings.ToLower(u.Host), ""
 	u.Host = strings.TrimSuffix(u.Host, map[string]string{"https": ":443", "http": ":80"}[u.Scheme])
@@ -47,8 +48,8 @@ type directory struct{ keys map[string]*publicKey } // by thumbprint
 
 func (d *directory) entries() int { return len(d.keys) }
 
-// find returns the key with the thumbprint; nil if there is none or it is not valid at the time now. read is when the directory was read. For
-// FreshPeriod from then on, a key counts even after its `exp`, because some operators move `exp` forward with each read.
+// find returns the key with the thumbprint; nil if there is none or it is not valid at the time now. read is when the directory was read.
+// For FreshPeriod from then on, a key counts even after its `exp`, because some operators move `exp` forward with each read.
 func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	k := d.keys[thumbprint]
 	if k == nil || !k.notBefore.IsZero() && k.notBefore.After(now.Add(clockSkew)) {
@@ -63,8 +64,8 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 // response is the response with a directory.
 type response document.Response
 
-// parseDirectory parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory without a usable key is an
-// error. refused are the thumbprints of keys that are never used.
+// parseDirectory parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory without a usable key is
+// an error. refused are the thumbprints of keys that are never used.
 func parseDirectory(r *response, refused []string, now time.Time) (*directory, error) {
 	mediaType, _, err := mime.ParseMediaType(r.MediaType)
 	if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
@@ -180,8 +181,8 @@ func (r *response) component(fields *reading, item httpsfv.Item) (string, error)
 // digestHashes are the hashes of Content-Digest that are known, by their names.
 var digestHashes = map[string]func() hash.Hash{"sha-256": sha256.New, "sha-512": sha512.New}
 
-// checkDigest compares the members of Content-Digest (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns
-// errComponent.
+// checkDigest compares the members of Content-Digest (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it
+// returns errComponent.
 func checkDigest(digests *httpsfv.Dictionary, body []byte) error {
 	known := false
 	for _, name := range digests.Names() {

@@ -27,9 +27,9 @@ type Explanation struct {
 	Result  Result
 }
 
-// Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists and
-// directories and queries DNS itself, and waits for them. It can return Impostor without a [Proof]; Address can't. If row has no method, the
-// Explanation has no steps, and its state is NoMethod.
+// Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists
+// and directories and queries DNS itself, and waits for them. It can return Impostor without a [Proof]; Address can't. If row has no
+// method, the Explanation has no steps, and its state is NoMethod.
 func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
 	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
 	s := c.subject(row)
@@ -100,7 +100,8 @@ func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.
 }
 
 func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
-	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")), State: Unverified}
+	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")),
+		State: Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
 	names := ""
 	if len(f.names) > 0 {
@@ -131,7 +132,8 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked", countOf(len(h.Value.keys), "key", "keys"))
+	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked",
+		countOf(len(h.Value.keys), "key", "keys"))
 	return step
 }
 

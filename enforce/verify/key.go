@@ -32,8 +32,8 @@ const (
 	algorithmECDSA   algorithm = "ecdsa-p256-sha256"
 )
 
-// jwkAlgorithms maps each algorithm to the values of `alg` in a JWK, in lower case: those of RFC 7518 and RFC 8037, and those that operators
-// use.
+// jwkAlgorithms maps each algorithm to the values of `alg` in a JWK, in lower case: those of RFC 7518 and RFC 8037, and those that
+// operators use.
 var jwkAlgorithms = map[algorithm][]string{
 	algorithmEd25519: {"eddsa", "ed25519"},
 	algorithmRSAPSS:  {"ps512", "rsa-pss-sha512"},

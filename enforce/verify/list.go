@@ -97,8 +97,8 @@ const maxPrefixes = 100_000
 //   - lines of an HTML page that have only an address and a host name (Kagi)
 //   - plain text with a prefix or an address at the beginning of each line, then perhaps a comma and more columns; `#` begins a comment
 //
-// If part is not "", only that member of a JSON object counts (the list of GitHub has the addresses of other services too); `*` stands for every
-// member. An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
+// If part is not "", only that member of a JSON object counts (the list of GitHub has the addresses of other services too); `*` stands for
+// every member. An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
 func readPrefixes(body []byte, part string) ([]netip.Prefix, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	var list prefixes
@@ -121,10 +121,11 @@ func readPrefixes(body []byte, part string) ([]netip.Prefix, error) {
 // prefixes are those of a document, in their order.
 type prefixes []netip.Prefix
 
-// arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix, if the
-// entry is an object.
+// arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix,
+// if the entry is an object.
 var (
-	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes", "prefixes_ipv4", "prefixes_ipv6"}
+	arrayKeys = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes", "prefixes_ipv4",
+		"prefixes_ipv6"}
 	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
 )
 

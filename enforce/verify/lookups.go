@@ -171,8 +171,8 @@ func newExpiries(size int) expiries { return expiries{table.New[atomic.Int64](si
 // add returns the time at which a key expires, 0 if it is new. A new key displaces one that expires soon.
 func (e expiries) add(key uint64) *atomic.Int64 { return e.Add(key, (*atomic.Int64).Load, nil) }
 
-// cache stores DNS answers. Each kind of answer has its own table, so that no number of refuted or failed addresses can displace a confirmed
-// one. It is safe for concurrent use.
+// cache stores DNS answers. Each kind of answer has its own table, so that no number of refuted or failed addresses can displace a
+// confirmed one. It is safe for concurrent use.
 type cache struct {
 	seed    maphash.Seed
 	answers [failed + 1]expiries   // by answer

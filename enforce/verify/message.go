@@ -123,7 +123,8 @@ func (m *Message) authority() string {
 	return strings.TrimSuffix(host, ":80")
 }
 
-// field returns the value of a header field, or of one member of it if the component has the parameter `key` (RFC 9421, sections 2.1 and 2.1.2).
+// field returns the value of a header field, or of one member of it if the component has the parameter `key` (RFC 9421, sections 2.1 and
+// 2.1.2).
 func (r *reading) field(id string, item httpsfv.Item, params []string) (string, error) {
 	if len(params) == 0 {
 		return fieldValue(r.lines(id))
@@ -269,8 +270,8 @@ func (r *reading) dictionary(name string) (*httpsfv.Dictionary, error) {
 
 var errLabels = errors.New("a dictionary has the same key twice")
 
-// checkLabels returns an error if a dictionary has the same key twice. RFC 9651 lets the last one count, but another implementation may use the
-// first one.
+// checkLabels returns an error if a dictionary has the same key twice. RFC 9651 lets the last one count, but another implementation may use
+// the first one.
 func checkLabels(fields []string) error {
 	seen := make(map[string]bool, 2)
 	for _, field := range fields {

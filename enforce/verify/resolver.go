@@ -13,9 +13,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Resolver queries DNS. For a name that does not exist (NXDOMAIN), it returns a [*net.DNSError] with IsNotFound; for every other failure, it
-// returns another error. Names are fully qualified. A [*net.Resolver] is a Resolver, but it reports a name without records of the wanted type
-// like a name that does not exist. A Resolver must be safe for concurrent use.
+// Resolver queries DNS. For a name that does not exist (NXDOMAIN), it returns a [*net.DNSError] with IsNotFound; for every other failure,
+// it returns another error. Names are fully qualified. A [*net.Resolver] is a Resolver, but it reports a name without records of the wanted
+// type like a name that does not exist. A Resolver must be safe for concurrent use.
 type Resolver interface {
 	// LookupAddr returns the names of addr in reverse DNS. addr is in text form.
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
@@ -44,7 +44,8 @@ func NewServerResolver(address string) (Resolver, error) {
 	}
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || ap.Port() == 0 {
-		return nil, fmt.Errorf("%q is not the address of a DNS server: write an IP address with or without a port, like 192.0.2.53 or 192.0.2.53:53", address)
+		return nil, fmt.Errorf("%q is not the address of a DNS server: write an IP address with or without a port, like 192.0.2.53 or 192.0.2.53:53",
+			address)
 	}
 	return &serverResolver{ap.String()}, nil
 }
@@ -206,8 +207,9 @@ type finding struct {
 	err           error    // why the check failed
 }
 
-// checkReverse does forward-confirmed reverse DNS. The answer is refuted only if the address has no host name, or only names outside suffixes or
-// that resolve to other addresses only. If a name with a suffix does not resolve, the answer is failed: that may be a mistake of its owner.
+// checkReverse does forward-confirmed reverse DNS. The answer is refuted only if the address has no host name, or only names outside
+// suffixes or that resolve to other addresses only. If a name with a suffix does not resolve, the answer is failed: that may be a mistake
+// of its owner.
 func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffixes []string) finding {
 	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
 	defer cancel()
@@ -247,8 +249,8 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 	return f
 }
 
-// resolvesTo reports whether host resolves to addr. It returns an error if DNS does not tell: if it fails, has no address, returns so many that
-// addr may be missing, or returns one that no crawler has, as a resolver that filters names or translates addresses (DNS64) does.
+// resolvesTo reports whether host resolves to addr. It returns an error if DNS does not tell: if it fails, has no address, returns so many
+// that addr may be missing, or returns one that no crawler has, as a resolver that filters names or translates addresses (DNS64) does.
 func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.Addr) (bool, error) {
 	network, other := "ip6", "ip4"
 	if addr.Is4() {

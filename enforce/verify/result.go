@@ -45,21 +45,27 @@ type Reason string
 
 // The reasons.
 const (
-	NoReason             Reason = ""
-	AddressSpecial       Reason = "address_special"       // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
-	AddressAmbiguous     Reason = "address_ambiguous"     // the address may not be the client's own (see Client.Ambiguous)
-	LookupPending        Reason = "lookup_pending"        // the DNS lookup has not finished yet
-	LookupFailed         Reason = "lookup_failed"         // DNS failed, or has no addresses for a host name with a documented suffix
-	ListMissing          Reason = "list_missing"          // a list could not be read yet
-	ListOld              Reason = "list_old"              // the last successful read of a list was more than 3 days ago
-	MethodOff            Reason = "method_off"            // a documented method is off
-	FactsUnconfirmed     Reason = "facts_unconfirmed"     // no document of the crawler's operator confirms the facts, so they can't refute a claim
-	Unproven             Reason = "unproven"              // the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
-	OtherVerified        Reason = "other_verified"        // the User-Agent also names another crawler, which is verified
-	SignatureMissing     Reason = "signature_missing"     // only a signature could confirm the claim, and the request has none
-	SignatureMalformed   Reason = "signature_malformed"   // the signature fields can't be parsed, or a required parameter is absent or not valid
-	SignatureTooLong     Reason = "signature_too_long"    // the signature fields or what a signature covers is longer than 16 KiB, has more than 1,024 parts, or more than 32 components
-	SignatureNotCovered  Reason = "signature_not_covered" // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
+	NoReason Reason = ""
+	// the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
+	AddressSpecial   Reason = "address_special"
+	AddressAmbiguous Reason = "address_ambiguous" // the address may not be the client's own (see Client.Ambiguous)
+	LookupPending    Reason = "lookup_pending"    // the DNS lookup has not finished yet
+	LookupFailed     Reason = "lookup_failed"     // DNS failed, or has no addresses for a host name with a documented suffix
+	ListMissing      Reason = "list_missing"      // a list could not be read yet
+	ListOld          Reason = "list_old"          // the last successful read of a list was more than 3 days ago
+	MethodOff        Reason = "method_off"        // a documented method is off
+	// no document of the crawler's operator confirms the facts, so they can't refute a claim
+	FactsUnconfirmed Reason = "facts_unconfirmed"
+	// the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
+	Unproven         Reason = "unproven"
+	OtherVerified    Reason = "other_verified"    // the User-Agent also names another crawler, which is verified
+	SignatureMissing Reason = "signature_missing" // only a signature could confirm the claim, and the request has none
+	// the signature fields can't be parsed, or a required parameter is absent or not valid
+	SignatureMalformed Reason = "signature_malformed"
+	// the signature fields or what a signature covers is longer than 16 KiB, has more than 1,024 parts, or more than 32 components
+	SignatureTooLong Reason = "signature_too_long"
+	// the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
+	SignatureNotCovered  Reason = "signature_not_covered"
 	SignatureExpired     Reason = "signature_expired"     // `expires` is in the past
 	SignatureFromFuture  Reason = "signature_from_future" // `created` is more than a minute in the future
 	SignatureUnsupported Reason = "signature_unsupported" // the algorithm, a component or a covered body can't be checked

@@ -23,8 +23,8 @@ func signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 
 // Signature checks the Web Bot Auth signatures of m. It returns the crawler that signed the request, whatever the User-Agent states.
 //
-// claim is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of claim.
-// If several crawlers share a directory that has the key, and claim is one of them, Signature returns claim.
+// claim is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of
+// claim. If several crawlers share a directory that has the key, and claim is one of them, Signature returns claim.
 //
 // The state is Verified with the crawler, or Unverified with nil and the reason. The result is the zero Result if m has no Web Bot Auth
 // signature. The state is never Impostor, because a signature that is not valid does not refute a claim. Call Signature only once for each
@@ -130,9 +130,9 @@ func (a *agent) row(claim *crawler.Crawler) *crawler.Crawler {
 	return a.rows[0]
 }
 
-// signatureAgents returns the agents whose directories can have the key of a signature. If the request has the field Signature-Agent, that is the
-// one that the field names, and the signature must cover the field. Otherwise they are the agents of claim. Only directories that the registry
-// or the configuration names are returned, so a client can't make the server fetch a URL.
+// signatureAgents returns the agents whose directories can have the key of a signature. If the request has the field Signature-Agent, that
+// is the one that the field names, and the signature must cover the field. Otherwise they are the agents of claim. Only directories that
+// the registry or the configuration names are returned, so a client can't make the server fetch a URL.
 func (c *Checker) signatureAgents(r *reading, in *signatureInput, claim *crawler.Crawler) ([]*agent, Reason) {
 	if len(r.Header["Signature-Agent"]) == 0 {
 		s := c.subject(claim)
@@ -152,8 +152,8 @@ func (c *Checker) signatureAgents(r *reading, in *signatureInput, claim *crawler
 	return []*agent{a}, NoReason
 }
 
-// coveredAgent returns the URL of the directory in the part of Signature-Agent that the signature covers. The field is a dictionary, and the
-// signature covers one member or the whole field. In older drafts the field is a string.
+// coveredAgent returns the URL of the directory in the part of Signature-Agent that the signature covers. The field is a dictionary, and
+// the signature covers one member or the whole field. In older drafts the field is a string.
 func coveredAgent(r *reading, in *signatureInput) (string, Reason) {
 	if fields := r.Header["Signature-Agent"]; strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
 		if err := r.parse(fields); err != nil {
@@ -184,9 +184,9 @@ func coveredAgent(r *reading, in *signatureInput) (string, Reason) {
 	return agentURL(item)
 }
 
-// coveredMember returns the key of the member of Signature-Agent that counts for the signature. The candidates are the members in the component's
-// parameter `key`, or all members if the signature covers the whole field. It returns the one with the label of the signature, else the only
-// one. It returns false if there is none, or several without that label.
+// coveredMember returns the key of the member of Signature-Agent that counts for the signature. The candidates are the members in the
+// component's parameter `key`, or all members if the signature covers the whole field. It returns the one with the label of the signature,
+// else the only one. It returns false if there is none, or several without that label.
 func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	var covered []string
 	for _, item := range in.list.Items {
@@ -211,8 +211,8 @@ func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	return "", false
 }
 
-// agentURL returns the URL of the keys of a Signature-Agent. For the type `directory`, which is the default, the value must be an origin, without
-// a path; for `jwks_uri`, it must be the URL of the document.
+// agentURL returns the URL of the keys of a Signature-Agent. For the type `directory`, which is the default, the value must be an origin,
+// without a path; for `jwks_uri`, it must be the URL of the document.
 func agentURL(item httpsfv.Item) (string, Reason) {
 	text, ok := item.Value.(string)
 	if !ok {
@@ -241,8 +241,8 @@ func agentURL(item httpsfv.Item) (string, Reason) {
 // maxNonces is the number of nonces that replays can store.
 const maxNonces = 65_536
 
-// replays stores the nonces of verified signatures until the signatures expire. If there is no room, it drops a nonce whose signature expires
-// soon. It is safe for concurrent use.
+// replays stores the nonces of verified signatures until the signatures expire. If there is no room, it drops a nonce whose signature
+// expires soon. It is safe for concurrent use.
 type replays struct {
 	seed maphash.Seed
 	seen expiries
@@ -275,8 +275,8 @@ type signatureInput struct {
 	nonce     string // empty if absent
 }
 
-// inputs returns the signatures of the message that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field is
-// malformed.
+// inputs returns the signatures of the message that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field
+// is malformed.
 func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 	lists, err := r.dictionary("signature-input")
 	if err != nil {

@@ -19,7 +19,9 @@ import (
 type Config struct {
 	Lists, DNS, Signatures bool // the methods that are on
 
-	Client   *http.Client     // for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used, and a read takes 30 seconds at most. nil: a client of the Verifier's own
+	// for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used, and a read takes 30 seconds at most. nil: a client
+	// of the Verifier's own
+	Client   *http.Client
 	Storage  Storage          // for copies of lists and directories. nil: none are stored
 	Resolver Resolver         // nil: net.DefaultResolver
 	Observer Observer         // nil: none
@@ -28,8 +30,8 @@ type Config struct {
 	allowTestKeys bool // accept the keys of RFC 9421, which test vectors use
 }
 
-// Verifier has the lists, the directories and the DNS answers with which claims are checked. All sites of a server can share one. Its methods
-// are safe for concurrent use.
+// Verifier has the lists, the directories and the DNS answers with which claims are checked. All sites of a server can share one. Its
+// methods are safe for concurrent use.
 type Verifier struct {
 	config  Config
 	reader  *document.Reader
@@ -172,9 +174,9 @@ func (noObserver) StorageFailed(string, error)                              {}
 func (noObserver) Lookup(netip.Addr, []string, State, time.Duration, error) {}
 func (noObserver) LookupDropped()                                           {}
 
-// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load must
-// return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's certmagic.Storage
-// implements it.
+// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load
+// must return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's
+// certmagic.Storage implements it.
 type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 	Store(ctx context.Context, key string, value []byte) error
@@ -221,8 +223,8 @@ type source[T content] struct {
 	end   context.CancelFunc // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
 }
 
-// fresh reports whether a copy was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the read: then
-// it reports whether the read was at most FreshPeriod after now.
+// fresh reports whether a copy was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the read:
+// then it reports whether the read was at most FreshPeriod after now.
 func fresh[T any](c *document.Copy[T], now time.Time) bool {
 	return now.Sub(c.Read()).Abs() <= FreshPeriod
 }

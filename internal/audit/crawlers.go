@@ -133,8 +133,9 @@ type groupTally struct{ applied, refused int64 }
 // has.
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
 	t := &crawlerTally{
-		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, GroupSource: -1, Statuses: []Count{}, Reads: []RobotsTxtRead{}, Refused: []Example{}},
-		class:   class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]*groupTally),
+		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, GroupSource: -1, Statuses: []Count{}, Reads: []RobotsTxtRead{},
+			Refused: []Example{}},
+		class: class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]*groupTally),
 	}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
@@ -156,7 +157,8 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	}
 	key.token = strings.Clone(a.Token)
 	return valueOf(&c.unlisted, key, func() *crawlerTally {
-		return valueOf(&c.folded, unlistedName{key.class, strings.ToLower(key.token)}, func() *crawlerTally { return newCrawlerTally(key.token, key.class, nil) })
+		return valueOf(&c.folded, unlistedName{key.class, strings.ToLower(key.token)},
+			func() *crawlerTally { return newCrawlerTally(key.token, key.class, nil) })
 	})
 }
 
@@ -331,7 +333,8 @@ func (t *crawlerTally) report() Crawler {
 	var most groupTally
 	for g, n := range t.groups {
 		_, line := g.source.inForce.Origin(g.group.Line())
-		if cmp.Or(cmp.Compare(n.refused, most.refused), cmp.Compare(n.applied, most.applied), cmp.Compare(c.GroupSource, g.source.index), cmp.Compare(c.GroupLine, line)) > 0 {
+		if cmp.Or(cmp.Compare(n.refused, most.refused), cmp.Compare(n.applied, most.applied), cmp.Compare(c.GroupSource, g.source.index),
+			cmp.Compare(c.GroupLine, line)) > 0 {
 			most = *n
 			c.Group, c.GroupSource, c.GroupLine = g.group.Token(), g.source.index, line
 		}
@@ -346,7 +349,8 @@ func (t *crawlerTally) pace() *Pace {
 	var most *Pace
 	for _, p := range t.paces {
 		r := p.report()
-		if most == nil || cmp.Or(cmp.Compare(r.Throttled, most.Throttled), cmp.Compare(r.Requests, most.Requests), cmp.Compare(most.Source, r.Source), cmp.Compare(most.Line, r.Line)) > 0 {
+		if most == nil || cmp.Or(cmp.Compare(r.Throttled, most.Throttled), cmp.Compare(r.Requests, most.Requests),
+			cmp.Compare(most.Source, r.Source), cmp.Compare(most.Line, r.Line)) > 0 {
 			most = r
 		}
 	}

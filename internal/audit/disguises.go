@@ -144,8 +144,9 @@ func (d *disguises) report(r *Report) {
 // disguised returns sentences about the disguises.
 func (r *Report) disguised() (list []string) {
 	for _, d := range r.Disguises[:min(len(r.Disguises), saidDisguises)] {
-		list = append(list, fmt.Sprintf("%s requests with one browser's User-Agent came from %s addresses, and none fetched an image, a style or a script. That seems to be a robot: %s.",
-			words.Count(d.Requests), words.Count(d.Addresses), d.Agent))
+		list = append(list,
+			fmt.Sprintf("%s requests with one browser's User-Agent came from %s addresses, and none fetched an image, a style or a script. That seems to be a robot: %s.",
+				words.Count(d.Requests), words.Count(d.Addresses), d.Agent))
 	}
 	return list
 }

@@ -100,7 +100,8 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	}
 	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
 	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
-	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name, words.Plural(h.requests, "request", "requests"))
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name,
+		words.Plural(h.requests, "request", "requests"))
 	if rate := h.requests / 30; rate > 0 {
 		f.Text += fmt.Sprintf(", %s a minute", words.Count(rate))
 	}
@@ -121,7 +122,8 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	case who.class == crawler.UserTriggered || who.class >= crawler.Webhook: // and programs and libraries
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:
-		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. In the robots block of the Caddyfile:", proposedRate)
+		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. In the robots block of the Caddyfile:",
+			proposedRate)
 		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", proposedRate)
 	}
 	return f
@@ -141,7 +143,8 @@ func noAlarm(requests int64) string {
 	if requests == 0 {
 		return ""
 	}
-	return " Not counted: " + words.Plural(requests, "refused request", "refused requests") + " of impostors, or faster than a group that names the crawler allows."
+	return " Not counted: " + words.Plural(requests, "refused request", "refused requests") +
+		" of impostors, or faster than a group that names the crawler allows."
 }
 
 // linesRefusing returns the lines that would have refused requests of crawlers, those
@@ -150,7 +153,8 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 	for _, src := range a.allSources() {
 		for _, rule := range src.rules {
 			r := &rule.rule
-			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == enforce.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" && r.Kind != "disallow"}
+			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == enforce.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" &&
+				r.Kind != "disallow"}
 			for _, t := range tallies {
 				if n := rule.crawlers[t]; n != nil {
 					l.refused += n.Denied

@@ -98,7 +98,8 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 		t.Unreadable++
 		c.problems[l.Problem]++
 		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
-			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(), Text: c.mask.line(l.Line)})
+			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(),
+				Text: c.mask.line(l.Line)})
 		}
 		return false, nil
 	case isOwnFetch(&l.Entry):

@@ -16,7 +16,8 @@ import (
 // neverChecks are the checks of the linter that explain why a rule applies to no
 // request: by its own line, or by the User-agent lines above it.
 var neverChecks = []string{
-	"never-decides", "contradiction", "missing-slash", "inverted-syntax", "url-as-path", "several-paths", "trailing-separator", "blank-in-path",
+	"never-decides", "contradiction", "missing-slash", "inverted-syntax", "url-as-path", "several-paths", "trailing-separator",
+	"blank-in-path",
 	"regular-expression", "dollar-within", "invalid-escape", "invisible-character", "hash-in-path", "robots-txt-rule", "several-crawl-delays",
 	"misspelt-token", "control-token", "whole-user-agent", "version-in-user-agent", "path-in-user-agent", "wildcard-in-user-agent",
 	"all-in-user-agent", "invisible-in-user-agent", "several-user-agents", "google-agent",

@@ -117,7 +117,8 @@ func newSources(replay *enforce.Replay, versions []Version, index *int) []*sourc
 	var list []*source
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
+		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before),
+			rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
@@ -148,7 +149,8 @@ func (s *source) addRules() {
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
+		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line,
+			File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
 }
 
@@ -174,7 +176,8 @@ func (s *source) addRule(line int, group, kind string) {
 	}
 	written, _ := s.inForce.File().Line(line)
 	layer, at := s.inForce.Origin(line)
-	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}}
+	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line,
+		Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}}
 }
 
 // count counts a request of a crawler that a rule decided.
@@ -317,7 +320,8 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(), enforce.LimitLayer.String()}, layer)
+	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(),
+		enforce.LimitLayer.String()}, layer)
 }
 
 // notes say which lines of the file cannot be enforced.

@@ -145,7 +145,8 @@ func (s *suspects) fill(e *logformat.Entry, h *hostTally) bool {
 	for _, values := range e.Fields[logformat.SecFetchSite : logformat.SecFetchUser+1] {
 		s.fetch = s.fetch || len(values) > 0
 	}
-	if !e.Timed || e.Resolution > int64(time.Second) || e.Authorized || len(e.UserAgents) != 1 || h.Rest || len(e.Fields[logformat.Cookie]) > 0 || !secure(e) || ambiguous(e) {
+	if !e.Timed || e.Resolution > int64(time.Second) || e.Authorized || len(e.UserAgents) != 1 || h.Rest ||
+		len(e.Fields[logformat.Cookie]) > 0 || !secure(e) || ambiguous(e) {
 		return false
 	}
 	client, err := netip.ParseAddr(e.Client)

@@ -22,29 +22,42 @@ func (a *auditor) warnings(r *Report) []Warning {
 	a.warnOfAddresses(warn)
 	a.warnOfTimes(warn)
 	t := &a.reliability
-	warn(t.heads+t.unchanged > 0, "no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
-	warn(t.forwarded > 0, "cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
-	warn(a.inputs.ownFetches > 0, "own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.inputs.ownFetches)
-	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", a.only, a.inputs.leftOut)
+	warn(t.heads+t.unchanged > 0, "no_bodies",
+		"HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.",
+		t.heads, t.unchanged)
+	warn(t.forwarded > 0, "cached",
+		"Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
+	warn(a.inputs.ownFetches > 0, "own_fetches",
+		"Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent,
+		a.inputs.ownFetches)
+	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", a.only,
+		a.inputs.leftOut)
 	t.perSecond.end()
 	t.perSecond.count = 0
 	limit, sampled := t.perSecond.sampled()
-	warn(sampled, "sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.", limit)
-	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
-	warn(t.relative > 0, "masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.", t.relative)
+	warn(sampled, "sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.",
+		limit)
+	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts",
+		"The log does not have the hosts of requests. All requests are judged as those of one site.")
+	warn(t.relative > 0, "masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.",
+		t.relative)
 	known, n := len(a.allSources()) > 0, a.inputs.requests-a.outcomes.Judged
-	warn(!known, "no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
+	warn(!known, "no_robots",
+		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	if a.suspects != nil && a.traffic.people > 0 {
 		a.suspects.warn(warn)
 	}
-	warn(a.crawlers.evicted, "many_names", "There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
+	warn(a.crawlers.evicted, "many_names",
+		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
 		failed := !c.worked && c.failed > 0
 		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
-		warn(!failed && c.dropped > 0, "verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
+		warn(!failed && c.dropped > 0, "verify_incomplete",
+			"%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		if from := r.Period.From; from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
-			warn(true, "verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
+			warn(true, "verify_old",
+				"The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
 		}
 	}
 	return list
@@ -62,13 +75,16 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	t := &a.reliability
 	switch {
 	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
-		warn(true, "few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
+		warn(true, "few_addresses",
+			"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
 	case a.inputs.requests >= 20 && t.private*10 >= a.inputs.requests*9:
-		warn(true, "few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
+		warn(true, "few_addresses",
+			"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
 	}
 	switch {
 	case a.inputs.requests >= 20 && t.masked*10 >= a.inputs.requests*9:
-		warn(true, "masked_addresses", "The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
+		warn(true, "masked_addresses",
+			"The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
 	case t.unclear*10 >= a.inputs.requests*9 && a.inputs.requests > 0:
 		warn(true, "masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
 	}
@@ -80,15 +96,21 @@ func (a *auditor) warnOfTimes(warn warner) {
 		zoneless += a.inputs.each[i].zoneless
 		coarse = max(coarse, a.inputs.each[i].coarse)
 	}
-	warn(zoneless > 0 && a.options.Zone == nil, "no_zone", "Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
-	warn(coarse >= int64(time.Second), "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
-	warn(a.reliability.back > 0, "time_back", "Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", a.reliability.back)
+	warn(zoneless > 0 && a.options.Zone == nil, "no_zone",
+		"Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
+	warn(coarse >= int64(time.Second), "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse),
+		max(minDelay, 2*time.Duration(coarse)))
+	warn(a.reliability.back > 0, "time_back",
+		"Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", a.reliability.back)
 	warn(a.reliability.untimed > 0, "no_times", "Requests without a time: %d. Their pace is not judged.", a.reliability.untimed)
 }
 
 // warn warns of requests that could not be checked for suspects.
 func (s *suspects) warn(warn warner) {
-	warn(s.Unknown > 0, "no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
-	warn(s.Looked == 0 && s.Unknown == 0, "no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
-	warn(s.Looked > 0 && !s.fetch, "no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
+	warn(s.Unknown > 0, "no_fields",
+		"%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
+	warn(s.Looked == 0 && s.Unknown == 0, "no_suspects",
+		"No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+	warn(s.Looked > 0 && !s.fetch, "no_fetch_fields",
+		"Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
 }

@@ -33,7 +33,8 @@ func (c *compiler) check() {
 	}
 	for i, s := range p.Presets {
 		if _, ok := presets[s.Name]; !ok {
-			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "), suggestion(s.Name, PresetNames()))
+			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "),
+				suggestion(s.Name, PresetNames()))
 		}
 		if slices.ContainsFunc(p.Presets[:i], func(o Preset) bool { return o.Name == s.Name }) {
 			c.errorf(s.Line, "preset %s is given twice", s.Name)
@@ -59,7 +60,8 @@ func (c *compiler) checkDeny() {
 	whole := map[string]int{}
 	for _, d := range c.given.Deny {
 		if len(d.Crawlers) == 0 {
-			c.errorf(d.Line, "deny names no purpose and no crawler: to deny a path to every crawler, write it in robots.txt below \"User-agent: *\", or use hidden")
+			c.errorf(d.Line,
+				"deny names no purpose and no crawler: to deny a path to every crawler, write it in robots.txt below \"User-agent: *\", or use hidden")
 		}
 		for _, path := range d.Paths {
 			c.checkPath("deny", path, d.Line)
@@ -175,7 +177,8 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 	switch {
 	case c.purposes[name]:
 		if !purpose {
-			c.errorf(line, "%s %s: that is a purpose, but %s takes names of crawlers; to let a purpose crawl, do not deny it", statement, name, statement)
+			c.errorf(line, "%s %s: that is a purpose, but %s takes names of crawlers; to let a purpose crawl, do not deny it", statement, name,
+				statement)
 		}
 		return purpose
 	case c.registry.Lookup(name) != nil:

@@ -67,7 +67,8 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := merger{Lines: l, settings: settings, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, texts: map[textKey]string{}}
+	m := merger{Lines: l, settings: settings, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{},
+		texts: map[textKey]string{}}
 	m.file = m.parse(own.text())
 	if rulesIn(m.file) > maxRules {
 		return nil, errTooMany

@@ -141,7 +141,8 @@ func kindOfTarget(target string) kind {
 	switch name[dot+1:] {
 	case "html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "cgi":
 		return document
-	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "mp3", "mp4", "webm", "ogg":
+	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "mp3", "mp4", "webm",
+		"ogg":
 		return embedded
 	}
 	return otherKind

@@ -69,7 +69,8 @@ func NewWatch(c Config) *Watch {
 	if c.Entries <= 0 {
 		c.Entries = DefaultEntries
 	}
-	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[siteCount](maxSites), observer: c.Observer, marks: make(chan Mark, maxWaiting)}
+	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[siteCount](maxSites), observer: c.Observer,
+		marks: make(chan Mark, maxWaiting)}
 	for i := range w.seeds {
 		w.seeds[i] = maphash.MakeSeed()
 	}

@@ -98,7 +98,8 @@ func (r *report) write(w io.Writer) error {
 		}
 	}
 	text := fmt.Sprintf("# The registry's documents\n\n%d documents were read.\n", len(r.documents))
-	text += section("Gone or unreadable", gone) + section("Lists that changed", changed) + section("Names that the registry lacks", r.proposals)
+	text += section("Gone or unreadable", gone) + section("Lists that changed", changed) +
+		section("Names that the registry lacks", r.proposals)
 	_, err := io.WriteString(w, text)
 	return err
 }

@@ -46,13 +46,16 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case !ok:
 		l.checkSpelling(line, token)
 	case c.ControlOnly:
-		l.add(l.onValue("control-token", line, "%s is a preference and not a crawler: its operator reads this group, but no request carries the token, so a server can't enforce it", token))
+		l.add(l.onValue("control-token", line,
+			"%s is a preference and not a crawler: its operator reads this group, but no request carries the token, so a server can't enforce it",
+			token))
 	}
 }
 
 // wordsForAll are words that people write to mean all crawlers. No crawler has
 // such a name.
-var wordsForAll = []string{"all", "any", "everyone", "everybody", "all robots", "all bots", "all crawlers", "robots", "bots", "crawlers", "spiders"}
+var wordsForAll = []string{"all", "any", "everyone", "everybody", "all robots", "all bots", "all crawlers", "robots", "bots", "crawlers",
+	"spiders"}
 
 // wildcardInAgent reports a User-agent line in which a * is not the whole
 // value.
@@ -62,7 +65,8 @@ func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 	case token == "*":
 		l.add(l.onValue("wildcard-in-user-agent", line, "the group applies to all crawlers: they ignore what follows the *").suggest("*"))
 	case token == "":
-		l.add(l.onValue("wildcard-in-user-agent", line, "%s matches no crawler: * has a meaning only alone. Write one User-agent line for each crawler", value))
+		l.add(l.onValue("wildcard-in-user-agent", line,
+			"%s matches no crawler: * has a meaning only alone. Write one User-agent line for each crawler", value))
 	default:
 		l.add(l.onValue("wildcard-in-user-agent", line, "crawlers read %s as %s, not as every name that starts with %s", value, token, token))
 	}

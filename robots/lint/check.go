@@ -103,7 +103,8 @@ func checkFor(code string) *Check {
 // the second level.
 func (r Check) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), inCode(r.Title), inCode(sentence(r.Why)), inCode(sentence(r.Readers)))
+	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), inCode(r.Title), inCode(sentence(r.Why)),
+		inCode(sentence(r.Readers)))
 	example := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n%s:\n\n```\n%s```\n", name, visible(text))
@@ -146,7 +147,8 @@ const (
 // visible writes invisible octets of an example as names such as <CR>. It cuts
 // a long example.
 func visible(s string) string {
-	s = strings.NewReplacer("\xef\xbb\xbf", "<BOM>", "\r\n", "<CR><LF>\n", "\u200b", "<U+200B>", "\u00a0", "<U+00A0>", "\x00", "<NUL>").Replace(s)
+	s = strings.NewReplacer("\xef\xbb\xbf", "<BOM>", "\r\n", "<CR><LF>\n", "\u200b", "<U+200B>", "\u00a0", "<U+00A0>", "\x00",
+		"<NUL>").Replace(s)
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r", "<CR>"), "<octet that is not UTF-8>")
 	if len(s) > maxExample {
 		lines := strings.SplitAfterN(s[:maxExample], "\n", maxExampleLines+1)

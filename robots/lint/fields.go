@@ -213,7 +213,8 @@ func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
 		l.add(f)
 	}
 	if first, ok := sitemaps[line.Value]; ok {
-		l.add(l.onValue("duplicate-sitemap", line, "line %d has the same URL", first).relateTo(first).suggest("").edit(Safe, line, 0, len(line.Raw)+len(line.Ending), ""))
+		l.add(l.onValue("duplicate-sitemap", line, "line %d has the same URL", first).relateTo(first).suggest("").edit(Safe, line, 0,
+			len(line.Raw)+len(line.Ending), ""))
 		return
 	}
 	sitemaps[line.Value] = line.Number

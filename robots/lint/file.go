@@ -69,7 +69,8 @@ func (l *linter) checkMark() {
 		}
 		l.add(f)
 	default:
-		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most, and ignore the first line", marks))
+		l.add(l.at("repeated-byte-order-mark", &first, 0, "",
+			"there are %d byte order marks: crawlers skip one at most, and ignore the first line", marks))
 	}
 }
 

@@ -68,16 +68,17 @@ func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 // Finding is a problem in a file, or something that its author may want to
 // change.
 type Finding struct {
-	Code        string   `json:"code"` // of the check; it does not change between versions
-	Severity    Severity `json:"severity"`
-	Line        int      `json:"line"`                  // from 1
-	Column      int      `json:"column"`                // of Text, in octets from 1
-	Text        string   `json:"text,omitempty"`        // what was found, as written; only the first MaxText octets
-	Message     string   `json:"message"`               // what is wrong
-	Why         string   `json:"why"`                   // the consequence, and the crawlers that it affects
-	Related     int      `json:"related,omitempty"`     // another line that the finding refers to, or 0
-	Replacement *string  `json:"replacement,omitempty"` // what to write instead of the whole text, even if Text is cut; "" to remove it, nil for no suggestion
-	Fix         Grade    `json:"fix,omitempty"`         // the grade of the correction that Fix can make
+	Code     string   `json:"code"` // of the check; it does not change between versions
+	Severity Severity `json:"severity"`
+	Line     int      `json:"line"`              // from 1
+	Column   int      `json:"column"`            // of Text, in octets from 1
+	Text     string   `json:"text,omitempty"`    // what was found, as written; only the first MaxText octets
+	Message  string   `json:"message"`           // what is wrong
+	Why      string   `json:"why"`               // the consequence, and the crawlers that it affects
+	Related  int      `json:"related,omitempty"` // another line that the finding refers to, or 0
+	// what to write instead of the whole text, even if Text is cut; "" to remove it, nil for no suggestion
+	Replacement *string `json:"replacement,omitempty"`
+	Fix         Grade   `json:"fix,omitempty"` // the grade of the correction that Fix can make
 
 	edits []edit
 }

@@ -45,15 +45,18 @@ func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
 func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
 	switch d.Kind {
 	case robots.GoogleKey:
-		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s%s", quoted(d.Google), quoted(d.Ours), l.lost[line.Number])
+		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s%s", quoted(d.Google), quoted(d.Ours),
+			l.lost[line.Number])
 		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
 			f.suggest(near)
 		}
 		return f
 	case robots.GoogleAgent:
-		return l.onValue("google-agent", line, "Google reads %s on this line, other crawlers read %s", googleName(line.Value), quoted(robots.ProductToken(line.Value)))
+		return l.onValue("google-agent", line, "Google reads %s on this line, other crawlers read %s", googleName(line.Value),
+			quoted(robots.ProductToken(line.Value)))
 	case robots.GoogleIndexPage:
-		return l.onValue("google-index-page", line, "for Google, this line also allows the folder %s, which is disallowed to other crawlers", indexFolder(line.Value))
+		return l.onValue("google-index-page", line, "for Google, this line also allows the folder %s, which is disallowed to other crawlers",
+			indexFolder(line.Value))
 	case robots.GoogleEnd:
 		return l.onValue("google-end", line, "Google reads only %q", shorten(d.Google))
 	}

@@ -52,7 +52,8 @@ func WithCheck(check func(f *robots.File, report func(code string, line int, mes
 // returns at most 1000 findings with the same code, and does not report that
 // there are more.
 func Lint(f *robots.File, opts ...Option) []Finding {
-	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}, lost: map[int]string{}}
+	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{},
+		lost: map[int]string{}}
 	for _, o := range opts {
 		o(l)
 	}

@@ -180,7 +180,8 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 			continue
 		}
 		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.misordered[r.Line] == nil {
-			o.misordered[r.Line] = o.finding("allow-after-disallow", r, other, "this line is an exception to line %d, but below it: older parsers never reach it", other.Line)
+			o.misordered[r.Line] = o.finding("allow-after-disallow", r, other,
+				"this line is an exception to line %d, but below it: older parsers never reach it", other.Line)
 		}
 		return nil
 	}
@@ -348,7 +349,8 @@ func (o *overlaps) checkFolders(rules []overlapRule) {
 	for name, f := range folders {
 		if f.count >= manyFiles && !o.folders[f.first.Line] {
 			o.folders[f.first.Line] = true
-			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1], "%d rules are for paths in %s: one rule for the folder is enough, if all of it may be disallowed", f.count, name).suggest(name))
+			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1],
+				"%d rules are for paths in %s: one rule for the folder is enough, if all of it may be disallowed", f.count, name).suggest(name))
 		}
 	}
 }

@@ -23,7 +23,8 @@ func (l *linter) checkRuleLine(line *robots.Line) {
 			"\n"+line.Directive.String()+": ", paths...))
 		return
 	case separated:
-		l.add(l.suggestPaths(l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it", separatorName(value)),
+		l.add(l.suggestPaths(l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it",
+			separatorName(value)),
 			" ", paths...))
 		return
 	case l.lists():
@@ -81,7 +82,8 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 		}
 		l.add(f)
 	case l.crawlerName(p):
-		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to disallow everything to it, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
+		l.add(l.onValue("inverted-syntax", line,
+			"%s is a crawler: to disallow everything to it, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
 	default:
 		l.add(l.suggestPaths(l.onValue("missing-slash", line, "the path does not start with a slash"), "", l.rooted(p)))
 	}
@@ -123,7 +125,8 @@ func (l *linter) coversSite(s string) bool {
 
 // dotFiles are names that start with a dot and are as short as a file
 // extension.
-var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": true, ".ssh": true, ".aws": true, ".idea": true, ".cache": true}
+var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": true, ".ssh": true, ".aws": true, ".idea": true,
+	".cache": true}
 
 // extension matches a pattern that is a file extension, such as .pdf, .php$ or
 // .php?id=.
@@ -165,7 +168,8 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 		}
 		if sign == "/.*" {
 			i := strings.Index(p, sign)
-			f := l.onValue("regular-expression", line, "crawlers read %q as a slash, a dot and then any text, so the rule covers paths such as %sgit/", sign, p[:i+2])
+			f := l.onValue("regular-expression", line,
+				"crawlers read %q as a slash, a dot and then any text, so the rule covers paths such as %sgit/", sign, p[:i+2])
 			l.add(l.suggestPaths(f, "", p[:i+1]+plainSigns.Replace(p[i+1:])))
 			return
 		}

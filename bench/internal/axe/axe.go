@@ -31,7 +31,8 @@ var script = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	pack := exec.Command("npm", "install", "--silent", "--no-save", "--prefer-offline", "--fetch-retries=5", "--ignore-scripts", "--prefix", folder, "axe-core@"+version)
+	pack := exec.Command("npm", "install", "--silent", "--no-save", "--prefer-offline", "--fetch-retries=5", "--ignore-scripts", "--prefix",
+		folder, "axe-core@"+version)
 	if out, err := pack.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm: %w: %s", err, out)
 	}
@@ -70,19 +71,22 @@ func Check(t testing.TB, p *chromium.Page) {
 		p.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 		for _, look := range looks {
 			p.Run(emulation.SetDeviceMetricsOverride(look.width/look.zoom, 900, float64(look.zoom), false))
-			p.Eventually(fmt.Sprintf("the window is %d wide", look.width/look.zoom), fmt.Sprintf("innerWidth === %d && matchMedia('(prefers-color-scheme: %s)').matches", look.width/look.zoom, scheme))
+			p.Eventually(fmt.Sprintf("the window is %d wide", look.width/look.zoom),
+				fmt.Sprintf("innerWidth === %d && matchMedia('(prefers-color-scheme: %s)').matches", look.width/look.zoom, scheme))
 			var found []struct {
 				ID, Help string
 				Nodes    []struct{ HTML, FailureSummary string }
 			}
 			var text string
-			p.Run(chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`, &text, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+			p.Run(chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`, &text,
+				func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 			if err := json.Unmarshal([]byte(text), &found); err != nil {
 				t.Fatal(err)
 			}
 			for _, v := range found {
 				for _, n := range v.Nodes {
-					t.Errorf("%s, %d px, zoom %d: %s: %s: %.200s: %s", scheme, look.width, look.zoom, v.ID, v.Help, n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " "))
+					t.Errorf("%s, %d px, zoom %d: %s: %s: %.200s: %s", scheme, look.width, look.zoom, v.ID, v.Help, n.HTML,
+						strings.ReplaceAll(n.FailureSummary, "\n", " "))
 				}
 			}
 		}

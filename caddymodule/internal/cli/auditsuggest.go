@@ -42,7 +42,8 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 		}
 		in.Sitemap = append(in.Sitemap, targets...)
 	}
-	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources, func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
+	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources,
+		func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
 	return suggest.Add(cmd.Context(), in)
 }
 

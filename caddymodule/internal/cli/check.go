@@ -30,18 +30,21 @@ func checkCommand(m Module) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
 	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
-	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(), "crawlers for which the file of --before still applies for a while: off, search or all")
+	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(),
+		"crawlers for which the file of --before still applies for a while: off, search or all")
 	f.StringVar(&o.client, "client", "", "IP address of the client, for \"exempt ... from\" in the configuration")
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
-	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
+		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
 }
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
-	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*enforce.Rules)}
+	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), rootFiles: make(map[int]string),
+		inForce: make(map[rulesKey]*enforce.Rules)}
 	if err := c.prepare(); err != nil {
 		return exitFailed, err
 	}
@@ -79,12 +82,13 @@ type checked struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
 	Layer     string `json:"layer,omitempty"` // policy, hidden or limit; absent for the site's own file
-	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line, or source inline; absent for the site's own file
-	Line      int    `json:"line,omitempty"`
-	Hidden    string `json:"hidden_path,omitempty"`
-	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
-	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
-	Shed      string `json:"shed,omitempty"`    // when the crawler is refused while the server is busy; absent if never
+	// name of the file of the configuration that has Line, or source inline; absent for the site's own file
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Hidden  string `json:"hidden_path,omitempty"`
+	Version string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
+	Reading string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
+	Shed    string `json:"shed,omitempty"`    // when the crawler is refused while the server is busy; absent if never
 	checkedPace
 	// Limits are the lines of limits in the configuration that hold such a request.
 	Limits []checkedLimit `json:"limits,omitempty"`
@@ -133,8 +137,9 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	_, groupLine := d.Rules.Origin(d.Group.Line())
 	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
-		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
-		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
+		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(),
+		Crawler: d.Name(),
+		Class:   d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		Monitored: d.Monitored && d.Action != enforce.Pass, Unreached: site.Unreached, handler: site.handler(),
 	}

@@ -102,7 +102,8 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, []enforc
 		}
 	}
 	d := new(enforce.Decision)
-	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true, Time: time.Now()}
+	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
+		Time: time.Now()}
 	limits := rules.CheckFirst(req, before, d)
 	return d, limits, c.checkAgent(rules, d)
 }
@@ -113,7 +114,8 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, []enforc
 func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
 	registry, word := rules.Matcher().Registry(), c.agent
 	row := registry.Lookup(word)
-	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil || d.Reason == enforce.Exempt ||
+	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
+		d.Reason == enforce.Exempt ||
 		row != nil && row.ControlOnly || rules.File().Named(word) != nil {
 		return nil
 	}
@@ -141,7 +143,8 @@ func (c *checker) rulesFor(site *Site, arg string) (*enforce.Rules, error) {
 	}
 	if site.Source != nil {
 		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s\n", shown(c.config.path), site.name())
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s\n", shown(c.config.path),
+				site.name())
 		}
 		return c.rulesOf(site, fromSource)
 	}
@@ -180,7 +183,8 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	fmt.Fprintf(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file\n", shown(file), site.name())
+	fmt.Fprintf(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file\n", shown(file),
+		site.name())
 	c.rootFiles[site.index] = file
 	return file, nil
 }

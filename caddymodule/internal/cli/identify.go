@@ -45,10 +45,13 @@ func identifyCommand(m Module) *cobra.Command {
 func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Settings) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
-	f.Var((*programsFlag)(&rules.Programs), "programs", "apply the group for * to programs that send only their name, like programs: off, seen (those that read the robots.txt) or on")
-	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "do not apply the group for * to user-triggered fetchers, like user_triggered off")
+	f.Var((*programsFlag)(&rules.Programs), "programs",
+		"apply the group for * to programs that send only their name, like programs: off, seen (those that read the robots.txt) or on")
+	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false,
+		"do not apply the group for * to user-triggered fetchers, like user_triggered off")
 	f.BoolVar(&rules.Strict, "strict", false, "apply every rule to every crawler, like strict on")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file or URL of crawlers to add to the built-in registry, like registry")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry",
+		"file or URL of crawlers to add to the built-in registry, like registry")
 }
 
 // programsFlag is the value of the flag --programs.

@@ -37,10 +37,12 @@ const defaultConfig = "Caddyfile"
 
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site", cobra.NoArgs, o.propose)
+	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
+		cobra.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
-	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
+	f.StringVar(&o.site, "site", "",
+		"host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
 	return cmd
@@ -121,7 +123,8 @@ func printBlocks(w io.Writer, blocks *grouped) {
 		}
 		snippet := fmt.Sprintf("crawlers%d", i+1)
 		lines := strings.ReplaceAll("\t"+strings.TrimSuffix(block, "\n"), "\n", "\n\t")
-		fmt.Fprintf(w, "# Add this line to each of these sites: import %s\n(%s) {\n%s\n}\n", snippet, snippet, strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
+		fmt.Fprintf(w, "# Add this line to each of these sites: import %s\n(%s) {\n%s\n}\n", snippet, snippet,
+			strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
 	}
 }
 
@@ -135,7 +138,8 @@ func (o *initOptions) noteUnread(sites []proposal.Site, unread []int, notes *gro
 		case example.Port == 0:
 			how = "run this with the address of the site"
 		}
-		notes.add(fmt.Sprintf("robots.txt was not read. To take it into account, %s: %s", how, o.command(example, len(sites) > 1)), sites[i].Name())
+		notes.add(fmt.Sprintf("robots.txt was not read. To take it into account, %s: %s", how, o.command(example, len(sites) > 1)),
+			sites[i].Name())
 	}
 }
 
@@ -238,7 +242,8 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them\n", shown(name), count, shown(name))
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them\n", shown(name), count,
+			shown(name))
 	}
 }
 

@@ -130,7 +130,8 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace}, {"origins", &inForce}, {"recent", &recent},
+		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace},
+		{"origins", &inForce}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
 			return nil, err
@@ -203,7 +204,8 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 			list := slices.Clone(s.Sites)
 			slices.SortStableFunc(list, func(a, b statusapi.Site) int {
 				x, y := counts(a.Crawlers), counts(b.Crawlers)
-				return cmp.Or(cmp.Compare(y.VerifiedRefused, x.VerifiedRefused), cmp.Compare(y.Denied+y.Throttled, x.Denied+x.Throttled), cmp.Compare(y.Requests, x.Requests))
+				return cmp.Or(cmp.Compare(y.VerifiedRefused, x.VerifiedRefused), cmp.Compare(y.Denied+y.Throttled, x.Denied+x.Throttled),
+					cmp.Compare(y.Requests, x.Requests))
 			})
 			return list[:min(len(list), o.limit)]
 		},

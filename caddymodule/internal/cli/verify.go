@@ -30,7 +30,8 @@ func verifyCommand(m Module) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.rules.Registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.rules.Registry}, "registry",
+		"file of crawlers to add to the built-in registry, like registry")
 	o.config.add(cmd, m)
 	return cmd
 }

@@ -55,7 +55,8 @@ type verdict struct {
 var verdicts = []verdict{
 	{"disallowed", []enforce.Reason{enforce.Disallowed}, nil, "4xx other than 429", true, true},
 	{"impostor", []enforce.Reason{enforce.Impostor}, nil, "4xx other than 429", true, true},
-	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.OverLimit}, []int{429, 503}, "429 or 503", false, false},
+	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.OverLimit}, []int{429, 503},
+		"429 or 503", false, false},
 	{"pending", []enforce.Reason{enforce.RulesPending}, []int{429, 503}, "429 or 503", false, false},
 	{"unavailable", []enforce.Reason{enforce.Unavailable}, []int{503}, "503", false, false},
 	{"hidden", []enforce.Reason{enforce.Hidden}, []int{404, 410}, "404 or 410", false, true},
@@ -126,7 +127,8 @@ func (a *Answer) checkURL() error {
 		return nil
 	}
 	u, err := url.Parse(a.Redirect)
-	if err != nil || u.Host == "" && !strings.HasPrefix(u.Path, "/") || u.Host != "" && u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "" {
+	if err != nil || u.Host == "" && !strings.HasPrefix(u.Path, "/") || u.Host != "" && u.Scheme != "http" && u.Scheme != "https" &&
+		u.Scheme != "" {
 		return fmt.Errorf("answer %s redir %q: want an http or https URL, or a path that begins with a slash", a.Verdict, a.Redirect)
 	}
 	return nil
@@ -158,7 +160,8 @@ func (p *parser) answer(_ string, values []string) error {
 	case kind == "abort" || kind == "redir":
 		return fmt.Errorf("answer %s %s: unexpected %q", a.Verdict, kind, strings.Join(rest, " "))
 	case len(rest) > 1:
-		return fmt.Errorf("answer %s %s: the text has %d words without quotes: write it as one value, %q", a.Verdict, kind, len(rest), strings.Join(rest, " "))
+		return fmt.Errorf("answer %s %s: the text has %d words without quotes: write it as one value, %q", a.Verdict, kind, len(rest),
+			strings.Join(rest, " "))
 	default:
 		status, err := strconv.Atoi(kind)
 		if err != nil || status == 0 {

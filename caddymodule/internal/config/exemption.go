@@ -99,7 +99,8 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 		for row := range registry.All() {
 			known = append(append(known, row.Tokens()...), row.Name)
 		}
-		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, suggestion(x.Name, slices.Values(known)))
+		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name,
+			suggestion(x.Name, slices.Values(known)))
 	}
 	return nil
 }

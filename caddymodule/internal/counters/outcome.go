@@ -24,7 +24,8 @@ var actions = func() (list [enforce.Reasons]enforce.Action) {
 	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden, enforce.Suspected} {
 		list[r] = enforce.Deny
 	}
-	for _, r := range []enforce.Reason{enforce.RulesPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.Shed, enforce.OverLimit} {
+	for _, r := range []enforce.Reason{enforce.RulesPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.Shed,
+		enforce.OverLimit} {
 		list[r] = enforce.Throttle
 	}
 	return list

@@ -59,5 +59,6 @@ func serve(w http.ResponseWriter, r *http.Request, reporter statusapi.Reporter, 
 
 // live answers with a Live.
 var live = statusapi.Get(newLive, func(p *statusapi.Params) liveQuery {
-	return liveQuery{Span: p.Span(statusapi.SpanHour), Filter: p.Text("filter"), Crawler: p.Text("crawler"), OriginID: p.Text("id"), After: p.Number("after")}
+	return liveQuery{Span: p.Span(statusapi.SpanHour), Filter: p.Text("filter"), Crawler: p.Text("crawler"), OriginID: p.Text("id"),
+		After: p.Number("after")}
 })

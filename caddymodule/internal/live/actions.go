@@ -27,7 +27,8 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 		case scope.All(), len(in) == len(h.Hosts):
 			handlers = append(handlers, h)
 		case len(in) > 0:
-			return nil, statusapi.Errorf(http.StatusConflict, "the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", strings.Join(in, ", "))
+			return nil, statusapi.Errorf(http.StatusConflict,
+				"the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", strings.Join(in, ", "))
 		}
 	}
 	if len(handlers) == 0 {

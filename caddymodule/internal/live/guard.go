@@ -19,7 +19,8 @@ func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
 	for _, h := range r.handlers() {
 		for i := range list {
 			one := list[i]
-			if one.Kind != SearchRefused || one.last.Sub(r.began) < refusedFor || h.stopped != nil || !config.On(h.Settings.Guard) || !slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
+			if one.Kind != SearchRefused || one.last.Sub(r.began) < refusedFor || h.stopped != nil || !config.On(h.Settings.Guard) ||
+				!slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
 				continue
 			}
 			if err := h.SetMode(Mode{Except: []string{string(crawler.Search)}}); err != nil {

@@ -69,8 +69,9 @@ func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
 func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	rules := p.Rules
 	s := statusapi.Origin{
-		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
-		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
+		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(),
+		Location: plainLocation(p.Settings.Source),
+		Dialect:  cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
 		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
@@ -83,7 +84,8 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, statusapi.Grace{
-			Crawler: cmp.Or(p.Settings.Grace, enforce.GraceSearch.String()), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
+			Crawler: cmp.Or(p.Settings.Grace, enforce.GraceSearch.String()), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(),
+			Status:   v.Rules().Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}

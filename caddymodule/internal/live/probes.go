@@ -41,8 +41,10 @@ func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []s
 		why := causes[strings.ToLower(c.Name)]
 		if why.rules && len(list) < maxProbeProblems {
 			list = append(list, severe("probe", c.Name,
-				fmt.Sprintf("%s of the probe %s were refused in the last hour: a balancer may take this server out of service", quantity(int(refused(c)), "request"), c.Name),
-				fmt.Sprintf("A group of robots.txt that names it refuses it, or a hidden path. Remove that line, or write `exempt %q from ADDRESS`.", c.Name)))
+				fmt.Sprintf("%s of the probe %s were refused in the last hour: a balancer may take this server out of service",
+					quantity(int(refused(c)), "request"), c.Name),
+				fmt.Sprintf("A group of robots.txt that names it refuses it, or a hidden path. Remove that line, or write `exempt %q from ADDRESS`.",
+					c.Name)))
 		}
 		if why.urls {
 			names, requests = append(names, c.Name), requests+int(refused(c))
@@ -60,7 +62,8 @@ func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []s
 func busyProbes(names, networks []string, requests int) statusapi.Problem {
 	const shown = 3
 	return warning("probe", words.List(names, shown),
-		fmt.Sprintf("%s of probes that requested too many URLs were refused in the last hour: %s", quantity(requests, "request"), words.List(names, shown)),
+		fmt.Sprintf("%s of probes that requested too many URLs were refused in the last hour: %s", quantity(requests, "request"),
+			words.List(names, shown)),
 		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request %d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
 			enforce.MaxProbePaths, enforce.MaxVerifiedPaths, words.List(networks, shown), names[0]))
 }

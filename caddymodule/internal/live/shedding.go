@@ -31,7 +31,8 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 		if s.Since == nil {
 			continue
 		}
-		a := Accident{Kind: Shedding, Site: s.Sites[0], Crawler: everybody, Since: *s.Since, Now: s.InFlight, subject: siteName(s.Sites[0]), sites: s.Sites}
+		a := Accident{Kind: Shedding, Site: s.Sites[0], Crawler: everybody, Since: *s.Since, Now: s.InFlight, subject: siteName(s.Sites[0]),
+			sites: s.Sites}
 		a.message = fmt.Sprintf("%s is busy, with %s that wait for an answer", a.subject, quantity(s.InFlight, "request"))
 		if len(s.Refused) > 0 {
 			a.message += "; these robots are refused: " + strings.Join(s.Refused, ", ")

@@ -74,13 +74,16 @@ func rows(sites []statusapi.Site, outcomes, kinds map[string]string, query statu
 		site, kind := &sites[i], kinds[siteName(sites[i].Name)]
 		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
 			list = append(list, statusapi.SiteRow{
-				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], enforce.Pending.String()), OK: kind == "", Minute: site.Minute,
-				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle, SearchRefused: site.Search.In(query.Span).VerifiedRefused,
+				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], enforce.Pending.String()), OK: kind == "",
+				Minute:   site.Minute,
+				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle,
+				SearchRefused: site.Search.In(query.Span).VerifiedRefused,
 			})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b statusapi.SiteRow) int {
-		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
+		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
+			cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
 	})
 	return list[:min(len(list), query.Rows)]
 }
@@ -103,7 +106,8 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	query.Span, query.Sort = cmp.Or(query.Span, statusapi.SpanDay), cmp.Or(query.Sort, "requests")
 	order := crawlerOrders[query.Sort]
 	if order == nil && query.Sort != statusapi.SortName && query.Sort != statusapi.SortLast {
-		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, verified, unverified or impostors", query.Sort)
+		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, verified, unverified or impostors",
+			query.Sort)
 	}
 	list, steps := r.app.Counters.Crawlers(scope, query)
 	if name := strings.ToLower(query.Name); name != "" {
@@ -145,8 +149,9 @@ func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*stat
 			continue
 		}
 		entry := statusapi.Suspect{
-			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version), Signals: []string{},
-			Action: cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
+			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
+			Signals: []string{},
+			Action:  cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
 		}
 		for _, c := range s.Signals {
 			entry.Signals = append(entry.Signals, c.Signal.String())

@@ -199,7 +199,8 @@ func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Tim
 	if p.Last == enforce.Failed {
 		problem = p.refused(now)
 	}
-	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")), problem.Advice
+	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")),
+		problem.Advice
 	if f.Shut == nil && !p.hasCopy() {
 		f.Advice += " " + graceAdvice
 	}
@@ -213,7 +214,8 @@ const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on
 
 // accidents returns the accidents of the file.
 func (f *watchedFile) accidents() (list []Accident) {
-	one := Accident{Site: f.Sites[0], Before: f.Before.Rules, Now: f.Now.Rules, Since: f.Since, subject: f.Subject, sites: append([]string{f.Host}, f.Sites...)}
+	one := Accident{Site: f.Sites[0], Before: f.Before.Rules, Now: f.Now.Rules, Since: f.Since, subject: f.Subject,
+		sites: append([]string{f.Host}, f.Sites...)}
 	if f.Lost != "" {
 		lost := one
 		lost.Kind, lost.Cause, lost.message = RulesLost, f.Lost, f.Message

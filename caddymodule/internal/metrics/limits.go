@@ -7,7 +7,8 @@ import (
 
 var (
 	evictions       = newCounter("evictions_total", "Origins that were dropped because of max_origins or max_memory.", "limit")
-	repeatedFetches = newCounter("repeated_fetches_total", "Fetches of the robots.txt of an origin that had been dropped. If they are many, the limit is too low.")
+	repeatedFetches = newCounter("repeated_fetches_total",
+		"Fetches of the robots.txt of an origin that had been dropped. If they are many, the limit is too low.")
 
 	evicted, repeated perMinute
 )

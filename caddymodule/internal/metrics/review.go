@@ -152,7 +152,8 @@ func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
 			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(m.Notes)-i))
 			break
 		}
-		log.Info("the policy has a note: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]), zap.Int("of", len(n.Crawlers)),
+		log.Info("the policy has a note: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]),
+			zap.Int("of", len(n.Crawlers)),
 			zap.String("detail", Clip(n.Detail)), zap.Int("site_line", n.SiteLine), zap.Int("line", n.Line))
 	}
 }

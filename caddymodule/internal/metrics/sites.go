@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	siteDecisions = newDesc("site_decisions_total", "Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
-	sitePeople    = newDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
+	siteDecisions = newDesc("site_decisions_total",
+		"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
+	sitePeople = newDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
 
 	sites = newLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople)
 )

@@ -40,7 +40,8 @@ func (s *Suspects) Close() { watches.values.Delete(s) }
 
 // KeyFailed logs that the key of trap URLs can't be used.
 func (s *Suspects) KeyFailed(err error) {
-	s.log.Load().Error("suspects: the key of trap URLs can't be read or stored: for now, trap URLs are valid in this process only", zap.Error(err))
+	s.log.Load().Error("suspects: the key of trap URLs can't be read or stored: for now, trap URLs are valid in this process only",
+		zap.Error(err))
 }
 
 // Shared counts an attempt to share signals with a fleet.

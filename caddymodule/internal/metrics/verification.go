@@ -14,7 +14,8 @@ import (
 
 var (
 	lookups = newCounter("verification_lookups_total",
-		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.", "outcome")
+		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.",
+		"outcome")
 	sourceReads = newCounter("verification_fetches_total",
 		"Fetches of a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
 	storageFailures = newCounter("verification_storage_failures_total",
@@ -24,7 +25,8 @@ var (
 		"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", "kind", "url")
 	sourceEntries = newDesc("verification_entries",
 		"Address prefixes in the copy in use of a list, or keys in the copy of a directory.", "kind", "url")
-	cacheEntries    = newDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.", "answer")
+	cacheEntries = newDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
+		"answer")
 	lookupsInFlight = newDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
 
 	verifiers = newLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
@@ -80,13 +82,15 @@ func (v *Verification) SourceRead(s verify.SourceState, err error) {
 		log.Debug("a crawler's list of addresses or directory of keys still can't be read", fields...)
 		return
 	}
-	log.Warn("a crawler's list of addresses or directory of keys can't be fetched: the last good copy stays in use, if there is one", fields...)
+	log.Warn("a crawler's list of addresses or directory of keys can't be fetched: the last good copy stays in use, if there is one",
+		fields...)
 }
 
 // StorageFailed implements verify.Observer.
 func (v *Verification) StorageFailed(url string, err error) {
 	storageFailures.Inc()
-	v.log.Load().Warn("the copy of a crawler's list of addresses or directory of keys can't be loaded from storage or stored", zap.String("url", url), zap.Error(err))
+	v.log.Load().Warn("the copy of a crawler's list of addresses or directory of keys can't be loaded from storage or stored",
+		zap.String("url", url), zap.Error(err))
 }
 
 // Lookup implements verify.Observer.

@@ -80,7 +80,8 @@ func (s *Site) configured(w *writer) {
 			n, english.PluralWord(n, "matcher", "matchers"), quoted(s.AgentMatchers))
 	}
 	if n := len(s.Tags); n > 0 {
-		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, path, media type and status, and checks the directives", quoted(s.Tags))
+		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, path, media type and status, and checks the directives",
+			quoted(s.Tags))
 	}
 	if len(s.Backends) > 1 {
 		w.note("the site has %d back ends. The robots.txt of the one that answers /robots.txt applies to all of them", len(s.Backends))
@@ -98,7 +99,8 @@ func delays(w *writer, f *robots.File) {
 	}
 	if longest > longDelay {
 		w.line(fmt.Sprintf("crawl_delay {\n\t\tmax %gs\n\t}", longDelay.Seconds()),
-			fmt.Sprintf("Line %d of robots.txt has a Crawl-delay of %g seconds. A crawler that obeys it needs weeks for a small site.", line, longest.Seconds()))
+			fmt.Sprintf("Line %d of robots.txt has a Crawl-delay of %g seconds. A crawler that obeys it needs weeks for a small site.", line,
+				longest.Seconds()))
 	}
 }
 
@@ -136,12 +138,14 @@ func headerFields(w *writer, f *robots.File) {
 		signals = signals || len(g.ContentSignals())+len(g.ContentUsage()) > 0
 		for _, r := range g.Rules() {
 			if !r.Allow && strings.HasSuffix(strings.TrimSuffix(r.Pattern, "$"), ".pdf") {
-				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex", r.Line)
+				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex",
+					r.Line)
 			}
 		}
 	}
 	if noindex > 0 {
-		w.line("noindex_lines on", fmt.Sprintf("robots.txt has %d Noindex %s, which crawlers no longer obey: send X-Robots-Tag for them.", noindex, english.PluralWord(noindex, "line", "lines")))
+		w.line("noindex_lines on", fmt.Sprintf("robots.txt has %d Noindex %s, which crawlers no longer obey: send X-Robots-Tag for them.",
+			noindex, english.PluralWord(noindex, "line", "lines")))
 	}
 	if signals {
 		w.line("signals on", "robots.txt has Content-Signal or Content-Usage lines: send them as headers too.")
@@ -169,13 +173,16 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 		}
 	}
 	if len(probes) > 0 {
-		w.notes = slices.Insert(w.notes, 0, "robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove these groups, or a balancer may take the server out of service")
+		w.notes = slices.Insert(w.notes, 0,
+			"robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove these groups, or a balancer may take the server out of service")
 	}
 	if len(control) > 0 {
-		w.note("no server can enforce the %s for %s: these product tokens are preferences, and no crawler sends them", english.PluralWord(len(control), "group", "groups"), quoted(control))
+		w.note("no server can enforce the %s for %s: these product tokens are preferences, and no crawler sends them",
+			english.PluralWord(len(control), "group", "groups"), quoted(control))
 	}
 	if len(unknown) > 0 {
-		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent", english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
+		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent",
+			english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
 	}
 }
 

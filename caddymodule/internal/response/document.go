@@ -66,7 +66,8 @@ func decodeGzip(body []byte) []byte {
 const maxWindow = 8 << 20
 
 func decodeZstd(body []byte) []byte {
-	r, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxWindow))
+	r, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxWindow))
 	if err != nil {
 		return nil
 	}

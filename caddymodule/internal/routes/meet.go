@@ -123,7 +123,8 @@ func (s Set) meets(t Set, samePath bool) Reach {
 	}
 	negated, _ := t["not"].([]Set)
 	for _, set := range negated {
-		if s.has(set) && (samePath || set["path"] == nil) || samePath && len(set) == 1 && allPathsInside(stringsOf(s["path"]), stringsOf(set["path"])) {
+		if s.has(set) && (samePath || set["path"] == nil) || samePath && len(set) == 1 &&
+			allPathsInside(stringsOf(s["path"]), stringsOf(set["path"])) {
 			return Never
 		}
 	}

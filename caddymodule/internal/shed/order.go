@@ -109,7 +109,8 @@ func (o *Order) RankOf(q *enforce.Request, d *enforce.Decision, isSuspect bool) 
 	}
 	switch d.Agent.Class {
 	case crawler.SelfDeclared:
-		if q.Authorized || q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch || q.Method == http.MethodDelete {
+		if q.Authorized || q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch ||
+			q.Method == http.MethodDelete {
 			return r, false
 		}
 	case crawler.Registered, crawler.Named, crawler.UserTriggered, crawler.Scraper:

@@ -71,7 +71,8 @@ func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, 
 // NewPrefetch returns the cause for a read of the robots.txt of an origin that no
 // request causes.
 func NewPrefetch(server *routes.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
-	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader, origin: origin, publishes: publishes}
+	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader,
+		origin: origin, publishes: publishes}
 	_, c.host, _ = strings.Cut(origin.String(), "://")
 	switch {
 	case origin.Scheme != "https":

@@ -22,7 +22,8 @@ type Budget struct {
 	Line     int    `json:"line"` // of the first line that sets a limit; see Line.Number
 	Layer    string `json:"layer"`
 	File     string `json:"file,omitempty"` // of the configuration that has Line, for the layer limit
-	Limits   string `json:"limits"`         // in words, such as "one request in 10s"; for the layer limit, its line in the configuration, such as "limit /archive/*: all 30/1m"
+	// in words, such as "one request in 10s"; for the layer limit, its line in the configuration, such as "limit /archive/*: all 30/1m"
+	Limits string `json:"limits"`
 
 	// Counted is crawler if all requests of the crawler share the budget. It is
 	// client if each client address has a budget of its own; then Used is false, and

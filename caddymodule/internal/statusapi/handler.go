@@ -20,7 +20,9 @@ import (
 func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
 	found, ok := routes[strings.TrimSuffix(route, "/")]
 	if !ok {
-		return Errorf(http.StatusNotFound, "there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)
+		return Errorf(http.StatusNotFound,
+			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, refresh, budgets/reset or mode",
+			route)
 	}
 	return found.ServeHTTP(w, r, reporter, scope)
 }
@@ -99,7 +101,8 @@ func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope
 func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Reporter, scope Scope) error {
 	if r.Method != route.method && (r.Method != http.MethodHead || route.method != http.MethodGet) {
 		w.Header().Set("Allow", route.method)
-		return Errorf(http.StatusMethodNotAllowed, "the method %.20s is not allowed for the route %.100q: use %s", r.Method, r.URL.Path, route.method)
+		return Errorf(http.StatusMethodNotAllowed, "the method %.20s is not allowed for the route %.100q: use %s", r.Method, r.URL.Path,
+			route.method)
 	}
 	p := &Params{values: r.URL.Query()}
 	scope, err := narrow(reporter, scope, p.values["site"])

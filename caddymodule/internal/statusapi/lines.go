@@ -16,8 +16,10 @@ type Line struct {
 	Site     string `json:"site"`
 	Layer    string `json:"layer"` // file, policy, hidden or limit
 	Number   int    `json:"line"`  // in File
-	File     string `json:"file"`  // that has Line: robots.txt or, for source inline and the other layers, the configuration file, such as Caddyfile; "" if its name is not known
-	Group    string `json:"group"` // the first product token of its group
+	// that has Line: robots.txt or, for source inline and the other layers, the configuration file, such as Caddyfile; "" if its name is not
+	// known
+	File  string `json:"file"`
+	Group string `json:"group"` // the first product token of its group
 	// Tokens has the product tokens of its group: the counts are those of all
 	// crawlers that one of them names. It has Group alone if the group is no
 	// longer in the file, and is empty for a hidden path and a limit.

@@ -39,7 +39,8 @@ type Refusal struct {
 	Line       int       `json:"line"`
 	File       string    `json:"file"`        // see Line.File
 	RetryAfter int       `json:"retry_after"` // seconds; 0 if none was sent
-	Omitted    int64     `json:"omitted"`     // number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
+	// number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
+	Omitted int64 `json:"omitted"`
 
 	Addr netip.Addr `json:"-"` // the address in Client, which is never shown
 }

@@ -34,8 +34,9 @@ type Change struct {
 // Site has the counts of a site that has a robots handler, or had one before a reload
 // of the configuration.
 type Site struct {
-	Name       string          `json:"name"`       // a host, a pattern, or AnySite
-	Mode       string          `json:"mode"`       // enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
+	Name string `json:"name"` // a host, a pattern, or AnySite
+	// enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
+	Mode       string          `json:"mode"`
 	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
 	Crawlers   Windows[Counts] `json:"crawlers"`
 	Search     Windows[Counts] `json:"search"`
@@ -45,10 +46,11 @@ type Site struct {
 
 // SiteRow is the short form of a Site. Its counts are those of SummaryQuery.Span.
 type SiteRow struct {
-	Name          string `json:"name"`
-	Mode          string `json:"mode"`
-	State         string `json:"state"` // the Problem.Kind of its first problem, or else the Origin.State of its robots.txt; pending if none was read
-	OK            bool   `json:"ok"`    // it has no problem
+	Name string `json:"name"`
+	Mode string `json:"mode"`
+	// the Problem.Kind of its first problem, or else the Origin.State of its robots.txt; pending if none was read
+	State         string `json:"state"`
+	OK            bool   `json:"ok"` // it has no problem
 	Minute        uint64 `json:"minute"`
 	Requests      uint64 `json:"requests"`
 	Refused       uint64 `json:"refused"`

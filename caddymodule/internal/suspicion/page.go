@@ -140,7 +140,8 @@ const refusalText = "The robots.txt of this site disallows this URL to robots, a
 // pageCSP allows only the style and the form of the page.
 var pageCSP = func() string {
 	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
 //go:embed page.css

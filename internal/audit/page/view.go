@@ -46,7 +46,8 @@ func newView(r *audit.Report) *view {
 	for i := range v.Sources.Rows {
 		v.Listings = append(v.Listings, v.newListing(i))
 	}
-	for _, t := range []nameTable{{"Browsers", cut(r.Browsers, maxPeople)}, {"Systems", cut(r.Systems, maxPeople)}, {"Devices", cut(r.Devices, maxPeople)}} {
+	for _, t := range []nameTable{{"Browsers", cut(r.Browsers, maxPeople)}, {"Systems", cut(r.Systems, maxPeople)},
+		{"Devices", cut(r.Devices, maxPeople)}} {
 		if len(t.Rows) > 0 {
 			v.People = append(v.People, t)
 		}

@@ -36,8 +36,10 @@ var All = []Software{
 		signs: []string{"/*/*/src/branch/", "/*/*/commit/", "/explore/repos", "/user/login", "/assets/js/index.js"},
 		Paths: []Path{
 			{"blame pages", []string{"/*/*/blame/"}}, {"archives", []string{"/*/*/archive/"}}, {"comparisons", []string{"/*/*/compare/"}},
-			{"lists of commits", []string{"/*/*/commits/"}}, {"commits", []string{"/*/*/commit/"}}, {"files at a commit", []string{"/*/*/src/commit/"}},
-			{"raw files at a commit", []string{"/*/*/raw/commit/"}}, {"code search", []string{"/*/*/search"}}, {"activity", []string{"/*/*/activity"}},
+			{"lists of commits", []string{"/*/*/commits/"}}, {"commits", []string{"/*/*/commit/"}},
+			{"files at a commit", []string{"/*/*/src/commit/"}},
+			{"raw files at a commit", []string{"/*/*/raw/commit/"}}, {"code search", []string{"/*/*/search"}},
+			{"activity", []string{"/*/*/activity"}},
 			{"sorted lists", Param("sort")}, {"lists by language", Param("lang")},
 		},
 		// https://github.com/go-gitea/gitea/issues/17341
@@ -48,7 +50,8 @@ var All = []Software{
 		signs: []string{"/*index.php?title=", "/*load.php?", "/wiki/", "/*api.php", "/*Special:"},
 		Paths: []Path{
 			{"old revisions", Param("oldid")}, {"differences", Param("diff")}, {"actions, such as history", Param("action")},
-			{"special pages", []string{"/*Special:", "/*title=Special"}}, {"printable pages", Param("printable")}, {"pages by number", Param("curid")},
+			{"special pages", []string{"/*Special:", "/*title=Special"}}, {"printable pages", Param("printable")},
+			{"pages by number", Param("curid")},
 		},
 		// https://www.mediawiki.org/wiki/Manual:Robots.txt
 	},
@@ -56,8 +59,10 @@ var All = []Software{
 		Name:  "DSpace",
 		signs: []string{"/server/api/", "/handle/*/", "/bitstreams/*/download", "/items/", "/communities/"},
 		Paths: []Path{
-			{"search", []string{"/search"}}, {"browse lists", []string{"/browse/"}}, {"search", []string{"/*/search"}}, {"browse lists", []string{"/*/browse/"}},
-			{"search by the API", []string{"/server/api/discover/"}}, {"statistics", []string{"/statistics"}}, {"filtered lists", []string{"/entities/*?f"}},
+			{"search", []string{"/search"}}, {"browse lists", []string{"/browse/"}}, {"search", []string{"/*/search"}},
+			{"browse lists", []string{"/*/browse/"}},
+			{"search by the API", []string{"/server/api/discover/"}}, {"statistics", []string{"/statistics"}},
+			{"filtered lists", []string{"/entities/*?f"}},
 			{"filtered lists", []string{"/collections/*?f"}}, {"pages of lists", []string{"/communities/*?spc.page"}},
 		},
 		// https://github.com/DSpace/dspace-angular/blob/main/src/robots.txt.ejs
@@ -66,8 +71,10 @@ var All = []Software{
 		Name:  "WooCommerce",
 		signs: []string{"/wp-content/plugins/woocommerce/", "/*wc-ajax=", "/product/", "/cart/", "/checkout/"},
 		Paths: []Path{
-			{"links that fill the cart", Param("add-to-cart")}, {"sorted lists", Param("orderby")}, {"filtered lists", []string{"/*?filter_", "/*&filter_"}},
-			{"lists by price", []string{"/*?min_price=", "/*&min_price=", "/*?max_price=", "/*&max_price="}}, {"lists by rating", Param("rating_filter")},
+			{"links that fill the cart", Param("add-to-cart")}, {"sorted lists", Param("orderby")},
+			{"filtered lists", []string{"/*?filter_", "/*&filter_"}},
+			{"lists by price", []string{"/*?min_price=", "/*&min_price=", "/*?max_price=", "/*&max_price="}},
+			{"lists by rating", Param("rating_filter")},
 			{"links that fill the wish list", Param("add_to_wishlist")},
 		},
 		// https://closte.com/blog/prevent-robots-crawling-add-to-cart-links-on-woocommerce
@@ -76,8 +83,10 @@ var All = []Software{
 		Name:  "cgit",
 		signs: []string{"/*cgit.css", "/*cgit.png", "/*/tree/", "/*/log/", "/*/refs/", "/*/commit/?id="},
 		Paths: []Path{
-			{"archives", []string{"/*/snapshot/"}}, {"blame pages", []string{"/*/blame/"}}, {"differences", []string{"/*/diff/"}}, {"patches", []string{"/*/patch/"}},
-			{"differences", []string{"/*/rawdiff/"}}, {"raw files", []string{"/*/plain/"}}, {"lists of commits", []string{"/*/log/"}}, {"statistics", []string{"/*/stats/"}},
+			{"archives", []string{"/*/snapshot/"}}, {"blame pages", []string{"/*/blame/"}}, {"differences", []string{"/*/diff/"}},
+			{"patches", []string{"/*/patch/"}},
+			{"differences", []string{"/*/rawdiff/"}}, {"raw files", []string{"/*/plain/"}}, {"lists of commits", []string{"/*/log/"}},
+			{"statistics", []string{"/*/stats/"}},
 			{"pages of a commit", Param("id")}, {"pages of a branch", Param("h")},
 		},
 		// https://serverfault.com/questions/506613/ideal-robots-txt-for-a-gitweb-installation

@@ -56,7 +56,8 @@ func combinedLine(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, 
 }
 
 func caddyLine(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte {
-	return fmt.Appendf(b, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"%s","remote_port":"%d","client_ip":"%s","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"%s","headers":{"Accept":["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],"Accept-Language":["en-US,en;q=0.5"],"Accept-Encoding":["gzip, deflate, br"],"User-Agent":["%s"],"Sec-Fetch-Mode":["navigate"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"example.com"}},"bytes_read":0,"user_id":"","duration":0.000365512,"size":%d,"status":200,"resp_headers":{"Server":["Caddy"],"Content-Type":["text/html; charset=utf-8"],"Etag":["\"abc\""]}}`+"\n",
+	return fmt.Appendf(b,
+		`{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"%s","remote_port":"%d","client_ip":"%s","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"%s","headers":{"Accept":["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],"Accept-Language":["en-US,en;q=0.5"],"Accept-Encoding":["gzip, deflate, br"],"User-Agent":["%s"],"Sec-Fetch-Mode":["navigate"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"example.com"}},"bytes_read":0,"user_id":"","duration":0.000365512,"size":%d,"status":200,"resp_headers":{"Server":["Caddy"],"Content-Type":["text/html; charset=utf-8"],"Etag":["\"abc\""]}}`+"\n",
 		float64(at.UnixMicro())/1e6, addr, 1024+r.IntN(60_000), addr, target, agent, 500+r.IntN(50_000))
 }
 
@@ -75,7 +76,8 @@ func (g *Log) agent() string {
 	if g.random.IntN(4) == 0 {
 		return agents[g.random.IntN(len(agents))]
 	}
-	return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.0 Safari/537.36", 100+g.random.IntN(42), g.random.IntN(50))
+	return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.0 Safari/537.36",
+		100+g.random.IntN(42), g.random.IntN(50))
 }
 
 func (g *Log) target() string {

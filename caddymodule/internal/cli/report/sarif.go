@@ -38,7 +38,8 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 			"defaultConfiguration": object{"level": level(k.Severity)},
 		})
 	}
-	driver := object{"name": "caddy-robots", "informationUri": "https://github.com/caddy-robots/caddy-robots", "version": version, "rules": rules}
+	driver := object{"name": "caddy-robots", "informationUri": "https://github.com/caddy-robots/caddy-robots", "version": version,
+		"rules": rules}
 	results := []object{}
 	for _, d := range docs {
 		lines := d.lines()
