@@ -1,5 +1,6 @@
 // Package atomicfile replaces files atomically: a process that reads a file during
-// the change gets the old or the new content, never a part of one.
+// the change gets the old or the new content, never a part of one. It also has locks
+// between processes.
 package atomicfile
 
 import (
@@ -51,3 +52,12 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	}
 	return syncFolder(folder)
 }
+
+// ErrLocked is the error of Lock while someone else has the lock.
+var ErrLocked = errors.New("another process uses it")
+
+// Lock takes the lock that the file at path stands for, without waiting. It lasts
+// until the result is closed or the process ends. A new file gets the given mode; it
+// stays, because another process may have opened it. On a file system without locks,
+// Lock always succeeds. A file that Write replaces can't have a lock itself.
+func Lock(path string, mode fs.FileMode) (io.Closer, error) { return lock(path, mode) }

@@ -35,8 +35,10 @@ type Global struct {
 	// A file that keeps the counters of the admin API, the dashboard and
 	// `metrics per_site` over a restart, and what accidents are found by. It is written
 	// every five minutes and when Caddy stops. Its folder is created if it is missing.
-	// Each server needs a file of its own. The last refused requests and the other
-	// metrics are not kept. Default: none.
+	// Each server needs a file of its own: the process that writes it locks FILE.lock,
+	// and another one waits for it. A file that can't be read as a whole becomes
+	// FILE.bad, and what can be read of it counts. The last refused requests and the
+	// other metrics are not kept. Default: none.
 	//
 	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`

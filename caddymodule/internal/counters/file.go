@@ -3,20 +3,26 @@ package counters
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// fileVersion is the version of the format that Save writes.
+// fileVersion is the version of the form that Save writes. It changes with the names
+// and types of fields. No field ever gets another meaning, so that each version can
+// use the fields that it knows of a file of a later one.
 const fileVersion = 1
 
 // maxFile is the maximum size of a file that Load reads, in octets.
 const maxFile = 64 << 20
+
+// checksum returns the line that Save writes after the JSON.
+func checksum(text []byte) string { return fmt.Sprintf(`{"xxhash64":"%016x"}`, xxhash.Sum64(text)) }
 
 // file is the JSON that Save writes. Times are minutes since 1970.
 type file struct {
@@ -26,7 +32,7 @@ type file struct {
 	Sites   []fileSite  `json:"sites"`
 	Lines   []*fileLine `json:"rules"`
 
-	Files json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
+	Files map[string]json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
 }
 
 type fileSite struct {
@@ -111,10 +117,16 @@ func parse[T interface {
 
 // Save writes the counts as JSON, with files, which Load returns. It does not write
 // the refusals that are kept.
-func (c *Counters) Save(w io.Writer, files json.RawMessage) error {
+func (c *Counters) Save(w io.Writer, files map[string]json.RawMessage) error {
 	f := c.snapshot()
 	f.Files = files
-	return json.NewEncoder(w).Encode(f)
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	_, err1 := w.Write(text)
+	_, err2 := fmt.Fprintf(w, "\n%s\n", checksum(text))
+	return cmp.Or(err1, err2)
 }
 
 // snapshot returns the counts in the format of a file.
@@ -207,52 +219,11 @@ func (f *fileHistory) restore(at, now minute) history {
 	return h
 }
 
-// decodeFile reads and checks a file.
-func decodeFile(r io.Reader) (*file, error) {
-	limited := &io.LimitedReader{R: r, N: maxFile + 1}
-	f := new(file)
-	dec := json.NewDecoder(limited)
-	if err := dec.Decode(f); err != nil {
-		return nil, err
-	}
-	if limited.N <= 0 {
-		return nil, fmt.Errorf("the file is larger than %d octets", maxFile)
-	}
-	if f.Version != fileVersion {
-		return nil, fmt.Errorf("the file has version %d: want %d", f.Version, fileVersion)
-	}
-	for i := range f.Sites {
-		for _, row := range f.Sites[i].Crawlers {
-			if row == nil {
-				return nil, fmt.Errorf("a crawler of site %q is null", f.Sites[i].Name)
-			}
-			var err error
-			if row.class, err = crawler.ParseClass(row.Class); err != nil {
-				return nil, fmt.Errorf("crawler %q: %w", row.Name, err)
-			}
-		}
-	}
-	for _, r := range f.Lines {
-		if r == nil {
-			return nil, errors.New("a rule is null")
-		}
-		var err1, err2 error
-		r.layer, err1 = parse(r.Layer, enforce.LimitLayer+1)
-		r.reason, err2 = parse(r.Reason, enforce.Reason(enforce.Reasons))
-		if err := cmp.Or(err1, err2); err != nil {
-			return nil, fmt.Errorf("the layer or reason of a rule: %w", err)
-		}
-	}
-	return f, nil
-}
-
 // Load adds the counts of a file that Save wrote, and returns the files that it got.
-// If the file is damaged or larger than 64 MiB, it returns an error and adds nothing.
-func (c *Counters) Load(r io.Reader) (files json.RawMessage, err error) {
+// If the file is damaged, larger than 64 MiB or of another version, Load adds what it
+// can read, and returns an error that says what is wrong.
+func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err error) {
 	f, err := decodeFile(r)
-	if err != nil {
-		return nil, fmt.Errorf("reading counters: %w", err)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
@@ -273,7 +244,7 @@ func (c *Counters) Load(r io.Reader) (files json.RawMessage, err error) {
 	for _, r := range f.Lines {
 		r.restore(c, f.At)
 	}
-	return f.Files, nil
+	return f.Files, err
 }
 
 // restore adds the counts of a crawler to those of a site.
@@ -295,7 +266,8 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 	}
 	a := crawler.Agent{Class: f.class, Token: f.Name}
 	if f.Known {
-		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Operator: f.Operator, Purposes: f.Purposes}
+		// 0.1.0 wrote that those that it had read were persons.
+		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Class: cmp.Or(f.class, crawler.Registered), Operator: f.Operator, Purposes: f.Purposes}
 	}
 	c.addTo(s.crawler(&a))
 }

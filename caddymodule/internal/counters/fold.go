@@ -141,16 +141,14 @@ func (c *Counters) evict() {
 	}
 }
 
-// Run calls Fold soon after the end of each minute, and then folded with the number of
-// minutes, until done is closed.
-func (c *Counters) Run(done <-chan struct{}, folded func(minutes int)) {
-	for n := 1; ; n++ {
+// Run calls Fold soon after the end of each minute, until done is closed.
+func (c *Counters) Run(done <-chan struct{}) {
+	for {
 		now := c.now()
 		timer := time.NewTimer(now.Truncate(time.Minute).Add(time.Minute + 50*time.Millisecond).Sub(now))
 		select {
 		case <-timer.C:
 			c.Fold()
-			folded(n)
 		case <-done:
 			timer.Stop()
 			return

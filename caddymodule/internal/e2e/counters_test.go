@@ -36,7 +36,8 @@ func TestCountersSurviveReloads(t *testing.T) {
 	s.adminRequest(http.MethodGet, "", 503, nil)
 }
 
-// persist keeps counters over a restart. A damaged file is logged and replaced.
+// persist keeps counters over a restart. A damaged file is kept, and what can be read
+// of it counts. A second server with the same file waits for the first one.
 func TestPersist(t *testing.T) {
 	t.Parallel()
 	const global = "{\n\trobots {\n\t\tpersist $DIR/robots.json\n\t}\n}"
@@ -56,18 +57,42 @@ func TestPersist(t *testing.T) {
 	}
 	again.end()
 
-	writeFile(t, filepath.Join(s.dir, "robots.json"), `{"version": 1, "sites": [`)
+	file := filepath.Join(s.dir, "robots.json")
+	const broken = `{"version": 1, "sites": [{"name": "shop.test", "people": {"total": 5}}, {"name"`
+	writeFile(t, file, broken)
 	damaged := startIn(t, s, global+tenants)
-	if sum := adminValue[statusapi.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
+	problem := func(s *server) string {
+		health := adminValue[statusapi.Health](s, "health")
+		for _, p := range health.Problems {
+			if p.Kind == "persist" {
+				return p.Message
+			}
+		}
+		return health.Persist.Error
+	}
+	if sum := adminValue[statusapi.Summary](damaged, ""); sum.People.Total != 5 || sum.Health.OK || readFile(t, file+".bad") != broken {
 		t.Errorf("with a damaged file: %+v", sum)
 	}
-	if len(damaged.lines("persist: the file can't be read: the counters start at zero")) != 1 {
+	if len(damaged.lines("persist: the file can't be read as a whole: what can be read of it counts")) != 1 {
 		t.Error("the damage is not logged")
+	}
+	if err := damaged.reload(global + tenants); err != nil { // writes the file
+		t.Fatal(err)
+	}
+	if first, second := problem(damaged), problem(damaged); !strings.Contains(first, "read as a whole") || second != "" {
+		t.Errorf("after a save: %q, and then %q", first, second)
+	}
+
+	waiting := startIn(t, s, global+tenants)
+	if got := problem(waiting); !strings.Contains(got, "another process") {
+		t.Errorf("a second server with the file: %q", got)
 	}
 	damaged.visit()
 	damaged.end()
-	if sum := adminValue[statusapi.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
-		t.Errorf("after the damaged file was replaced: %+v", sum.Crawlers.Total)
+	waiting.visit()
+	waiting.eventually("it has the file", func() bool { return problem(waiting) == "" })
+	if sum := adminValue[statusapi.Summary](waiting, ""); sum.Crawlers.Total.Requests != 8 || sum.People.Total != 9 {
+		t.Errorf("the counts of both: %+v, %d people", sum.Crawlers.Total, sum.People.Total)
 	}
 }
 

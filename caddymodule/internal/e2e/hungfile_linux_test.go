@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
@@ -58,5 +59,33 @@ func TestSourceFileThatDoesNotAnswer(t *testing.T) {
 	end()
 	if err := s.reload(strings.ReplaceAll(config, file, file+".none")); err == nil {
 		t.Error("a file that does not exist is no error")
+	}
+}
+
+// A file of persist on a file system that does not answer, and a named pipe, keep
+// Caddy neither from starting nor from stopping, and are not replaced.
+func TestPersistFileThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "robots.json")
+	writeFile(t, file, `{"version": 1, "sites": []}`)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer hang(t, file)()
+	for path, want := range map[string]string{file: "does not answer", pipe: "not a regular file"} {
+		s := start(t, "{\n\trobots {\n\t\tpersist "+path+"\n\t}\n}\n"+siteWith(""))
+		s.wants(403, s.get(gptbot, "/private/x"), "a crawler")
+		health := adminValue[statusapi.Health](s, "health")
+		if len(health.Problems) != 1 || health.Problems[0].Kind != "persist" || !strings.Contains(health.Problems[0].Message, want) {
+			t.Errorf("%+v", health.Problems)
+		}
+		began := time.Now()
+		if s.end(); time.Since(began) > 20*time.Second {
+			t.Errorf("%s: the server ended after %v", want, time.Since(began))
+		}
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe: %v, %v", info, err)
 	}
 }

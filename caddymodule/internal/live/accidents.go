@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -319,27 +318,36 @@ func (a *Accidents) acceptAt(list []inForce) (n int) {
 	return n
 }
 
-// save returns the watched files as JSON.
-func (a *Accidents) save() json.RawMessage {
+// save returns the watched files as JSON, by originID.
+func (a *Accidents) save() map[string]json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, f := range a.files {
+	saved := make(map[string]json.RawMessage, len(a.files))
+	for id, f := range a.files {
 		f.settle()
+		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
-	text, _ := json.Marshal(a.files) // has no value that can't be written
-	return text
+	return saved
 }
 
-// load adds the watched files that save returned. Files that are watched already,
-// and those that are damaged, are left out.
-func (a *Accidents) load(text json.RawMessage) {
-	saved := make(map[originID]*watchedFile)
-	_ = json.Unmarshal(text, &saved)
+// load adds the watched files that save returned. Files that are watched already
+// are left out, and those that are damaged, for which it returns an error.
+func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(saved, func(_ originID, f *watchedFile) bool { return f == nil || len(f.Sites) == 0 || f.Subject == "" })
-	maps.Copy(saved, a.files)
-	a.files = saved
+	for name, text := range saved {
+		var id originID
+		f := new(watchedFile)
+		switch err := cmp.Or(id.UnmarshalText([]byte(name)), json.Unmarshal(text, f)); {
+		case err != nil:
+			damaged = fmt.Errorf("robots.txt %q: %w", name, err)
+		case len(f.Sites) == 0 || f.Subject == "":
+			damaged = fmt.Errorf("robots.txt %q has no site", name)
+		case a.files[id] == nil:
+			a.files[id] = f
+		}
+	}
+	return damaged
 }
 
 // accidents returns the accidents in a scope. The last configuration that was

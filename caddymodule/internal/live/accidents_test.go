@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -299,7 +300,9 @@ func FuzzLoadFiles(f *testing.F) {
 	f.Add([]byte(`{"a":null,"b":{"sites":[]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a := newAccidents()
-		a.load(data)
+		var saved map[string]json.RawMessage
+		_ = json.Unmarshal(data, &saved)
+		_ = a.load(saved)
 		for _, one := range a.files {
 			one.accidents()
 		}

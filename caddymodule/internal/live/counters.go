@@ -1,31 +1,28 @@
 package live
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// saveEvery is the number of minutes between two writes of the file of counters.
-const saveEvery = 5
-
-// The modes of new files and folders. The file shows who visits the site, so only
-// Caddy's user may read it.
+// How often the file of counters is written, and how often a file is tried again
+// that could not be opened.
 const (
-	fileMode   = 0o600
-	folderMode = 0o700
+	saveEvery = 5 * time.Minute
+	openEvery = time.Second
+)
+
+// How long the file may keep Caddy from starting and from stopping, and how long
+// once it has taken longer.
+const (
+	openLimit = 2 * time.Second // counts that are read later still count
+	saveLimit = 5 * time.Second
+	hungLimit = 100 * time.Millisecond
 )
 
 // Counters are the counters and the accidents of the process, with the file that
@@ -34,111 +31,101 @@ type Counters struct {
 	*counters.Counters
 	*Accidents
 
-	mu      sync.Mutex
-	stop    chan struct{} // nil before Start
-	running sync.WaitGroup
-	log     *zap.Logger
-	file    string          // "" without one
-	known   map[string]bool // the files that were read
-	written time.Time
-	size    int64 // of the file, in octets
-	err     error // of the last write, or of the read
+	mu        sync.Mutex    // is not held while a file is used
+	stop      chan struct{} // nil before Start
+	running   sync.WaitGroup
+	log       *zap.Logger
+	file      *persistFile            // nil without one
+	persisted map[string]*persistFile // by path, those of earlier configurations too
 }
 
 // NewCounters returns counters without a file.
-func NewCounters() *Counters {
-	return &Counters{Counters: counters.New(time.Now), Accidents: newAccidents(), log: zap.NewNop(), known: make(map[string]bool)}
+func NewCounters() *Counters { return newCounters(time.Now) }
+
+func newCounters(now func() time.Time) *Counters {
+	return &Counters{Counters: counters.New(now), Accidents: newAccidents(), log: zap.NewNop(), persisted: make(map[string]*persistFile)}
 }
 
-// Start begins to maintain the counters. If file is not "", it adds the counts in
+// Start begins to maintain the counters. If path is not "", it adds the counts in
 // the file, once for each file, and writes them to it from now on.
-func (c *Counters) Start(file string, log *zap.Logger) {
+func (c *Counters) Start(path string, log *zap.Logger) {
+	c.mu.Lock()
+	former, begins := c.file, c.stop == nil
+	if c.log, c.file = log, c.persisted[path]; c.file == nil && path != "" {
+		c.file = newPersistFile(c, path)
+		c.persisted[path] = c.file
+	}
+	if begins {
+		stop := make(chan struct{})
+		c.stop = stop
+		c.running.Go(func() { c.Run(stop) })
+		c.running.Go(func() { c.keep(stop) })
+	}
+	file := c.file
+	c.mu.Unlock()
+	if former != nil && former != file {
+		former.use(hungLimit, former.release)
+	}
+	if file != nil {
+		file.use(openLimit, file.open)
+	}
+}
+
+// keep opens the file as soon as that is possible, and then writes it every five
+// minutes, until stop is closed.
+func (c *Counters) keep(stop chan struct{}) {
+	ticker := time.NewTicker(openEvery)
+	defer ticker.Stop()
+	for saved := time.Now(); ; {
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return
+		}
+		if f := c.current(); f == nil {
+			continue
+		} else if !f.isOpen() {
+			f.use(openLimit, f.save)
+		} else if time.Since(saved) >= saveEvery {
+			saved = time.Now()
+			f.use(saveLimit, f.save)
+		}
+	}
+}
+
+func (c *Counters) current() *persistFile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.log, c.file = log, file
-	c.read()
-	if c.stop != nil {
-		return
-	}
-	stop := make(chan struct{})
-	c.stop = stop
-	c.running.Go(func() {
-		c.Run(stop, func(minutes int) {
-			if minutes%saveEvery == 0 {
-				c.SaveFile()
-			}
-		})
-	})
-}
-
-// read adds the counters in the file. The caller holds mu.
-func (c *Counters) read() {
-	if c.file == "" || c.known[c.file] {
-		return
-	}
-	c.known[c.file] = true
-	f, err := os.Open(c.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err == nil {
-		var files json.RawMessage
-		files, err = c.Load(bufio.NewReader(f))
-		c.load(files)
-		f.Close()
-	}
-	if c.err = err; err != nil {
-		c.log.Error("persist: the file can't be read: the counters start at zero", zap.String("file", c.file), zap.Error(err))
-	}
+	return c.file
 }
 
 // SaveFile writes the file, if there is one.
 func (c *Counters) SaveFile() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.file == "" {
-		return
-	}
-	err := os.MkdirAll(filepath.Dir(c.file), folderMode)
-	if err == nil {
-		err = atomicfile.Write(c.file, fileMode, func(w io.Writer) error {
-			buffered := bufio.NewWriterSize(w, 1<<16)
-			return errors.Join(c.Save(buffered, c.save()), buffered.Flush())
-		})
-	}
-	if c.err = err; err != nil {
-		c.log.Error("persist: the file can't be written", zap.String("file", c.file), zap.Error(err))
-		return
-	}
-	c.written = time.Now()
-	if info, err := os.Stat(c.file); err == nil {
-		c.size = info.Size()
+	if f := c.current(); f != nil {
+		f.use(saveLimit, f.save)
 	}
 }
 
-// state returns the state of the file, nil without one.
-func (c *Counters) state() *statusapi.Persist {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.file == "" {
-		return nil
+// state returns the state of the file, nil without one, with its problems.
+func (c *Counters) state() (*statusapi.Persist, []statusapi.Problem) {
+	if f := c.current(); f != nil {
+		return f.state()
 	}
-	s := &statusapi.Persist{File: c.file, Octets: c.size, Written: timeOf(c.written)}
-	if c.err != nil {
-		s.Error = c.err.Error()
-	}
-	return s
+	return nil, nil
 }
 
 // Close ends what Start began.
 func (c *Counters) Close() error {
 	c.mu.Lock()
-	stop := c.stop
-	c.stop = nil
+	stop, file := c.stop, c.file
+	c.stop, c.file = nil, nil
 	c.mu.Unlock()
 	if stop != nil {
 		close(stop)
 		c.running.Wait()
+	}
+	if file != nil {
+		file.use(hungLimit, file.release)
 	}
 	return nil
 }

@@ -148,11 +148,9 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	if health.Memory = m; m.Repeated >= manyRepeated {
 		health.Problems = append(health.Problems, evictionProblem(m))
 	}
-	if health.Persist = r.app.Counters.state(); health.Persist != nil && health.Persist.Error != "" {
-		health.Problems = append(health.Problems, warning("persist", health.Persist.File,
-			"the file that keeps counters over a restart can't be used: "+health.Persist.Error,
-			"Check that Caddy's user may write to the file and its folder, and that the disk is not full."))
-	}
+	var problems []statusapi.Problem
+	health.Persist, problems = r.app.Counters.state()
+	health.Problems = append(health.Problems, problems...)
 }
 
 // manyRepeated is how many repeated reads in a minute are a problem.
