@@ -2,9 +2,15 @@ package enforce
 
 import (
 	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // A crawler's budgets can be read and reset.
@@ -43,3 +49,45 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("an unknown name: %+v", a)
 	}
 }
+
+// keyRecorder is a Limiter that records the keys of the budgets that are used.
+type keyRecorder struct {
+	throttle.Limiter
+	keys []string
+}
+
+func (l *keyRecorder) Take(_ context.Context, _ time.Time, uses []throttle.Use, _ time.Duration) throttle.Result {
+	for _, u := range uses {
+		l.keys = append(l.keys, fmt.Sprintf("%016x", u.Key))
+	}
+	return throttle.Result{OK: true}
+}
+
+// Servers of several versions share budgets only if these have the same keys. If one
+// has to change, see wireForm in package throttle.
+func TestKeysAreThoseOf010(t *testing.T) {
+	const file = "User-agent: *\nCrawl-delay: 5\n"
+	limits := []Limit{{Paths: []string{"/archive/*"}, All: every(1, time.Hour), Each: every(2, time.Hour)}}
+	var got strings.Builder
+	for name, settings := range map[string]Settings{"default": {}, "monitor": {Monitor: true}, "per_ip": {PerIP: true}, "limit": {Limits: limits}} {
+		for ua, what := range map[string]string{bingbot: "bingbot", newbot: "NewThingBot", wget: "Wget"} {
+			l := new(keyRecorder)
+			e, err := NewEngine(settings, Inline(file), l, Config{Refresh: 24 * time.Hour, Now: newClock().now, Handler: func() HandlerKey { return HandlerKey{Hosts: []string{"shop.test"}} }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.origins.Load(t.Context())
+			var d Decision
+			e.Decide(t.Context(), &Request{Target: "/archive/1", UserAgents: []string{ua}, Origin: NewOrigin("https", "shop.test", 443), Client: "203.0.113.9", Time: newClock().now()}, &d)
+			e.Close()
+			fmt.Fprintf(&got, "%s %s %s\n", name, what, strings.Join(l.keys, " "))
+		}
+	}
+	lines := slices.Sorted(strings.Lines(got.String()))
+	if got := strings.Join(lines, ""); got != keysOf010 {
+		t.Errorf("the keys are\n%swant\n%s", got, keysOf010)
+	}
+}
+
+//go:embed testdata/keys-0.1.0.txt
+var keysOf010 string

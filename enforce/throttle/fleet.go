@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"slices"
@@ -82,6 +83,7 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	f.link = newLink(c, obs)
 	f.server = f.link.server
 	f.link.running.Go(f.link.run)
+	f.link.running.Go(func() { f.announce(cmp.Or(c.form, wireForm)) })
 	return f, nil
 }
 

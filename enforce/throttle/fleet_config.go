@@ -62,6 +62,7 @@ type FleetConfig struct {
 	// injected makes the script use the time now of Take in place of the
 	// server's clock. Tests set it.
 	injected bool
+	form     int // in place of wireForm. Tests set it.
 }
 
 // fleetSchemes are the URL schemes, and whether they use TLS.

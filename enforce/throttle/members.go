@@ -2,7 +2,10 @@ package throttle
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
@@ -91,3 +94,54 @@ func (f *Fleet) setName(set string) string { return f.config.Prefix + "{" + set 
 // setVersion returns the server's key for the number of times that AddMembers
 // was called for a set.
 func (f *Fleet) setVersion(set string) string { return f.setName(set) + ":version" }
+
+// wireForm is the number of the form in which processes share budgets: the names of
+// keys, the limits and values that take.lua gets and stores, and the sets. It is 1
+// since version 0.1.0, whose keys have no number; those of a later form must begin
+// with their number after the prefix. Package enforce makes the keys: what it hashes
+// is a part of the form.
+const wireForm = 1
+
+// Each process adds itself to a set, with the form that it uses, and knows so of
+// others that use another form and share no budgets with it. Version 0.1.0 does not.
+const (
+	serverSet     = "servers"
+	announceEvery = 20 * time.Second
+	announcedFor  = time.Minute
+	maxServers    = 1000
+)
+
+// announce adds this process to the set, and tells the observer how many others use
+// another form whenever their number changes, until the link is closed.
+func (f *Fleet) announce(form int) {
+	own, known := Member{Name: fmt.Sprintf("%d %016x", form, rand.Uint64())}, 0
+	for pause := time.Second; f.link.sleep(pause); {
+		others, err := f.othersThan(own)
+		if pause = announceEvery; err == errDown {
+			pause = time.Second
+		}
+		if err == nil && others != known {
+			known = others
+			f.obs.FleetMixed(others)
+		}
+	}
+}
+
+// othersThan adds a member to the set of processes, and returns how many in it use
+// another form.
+func (f *Fleet) othersThan(own Member) (n int, err error) {
+	ctx, cancel := context.WithTimeout(f.link.ctx, probeTimeout)
+	defer cancel()
+	own.Time = time.Now()
+	if err := f.AddMembers(ctx, serverSet, []Member{own}, announcedFor, maxServers); err != nil {
+		return 0, err
+	}
+	members, _, err := f.Members(ctx, serverSet, "-", maxServers)
+	form, _, _ := strings.Cut(own.Name, " ")
+	for _, m := range members {
+		if other, _, _ := strings.Cut(m.Name, " "); other != form && own.Time.Sub(m.Time) < announcedFor {
+			n++
+		}
+	}
+	return n, err
+}

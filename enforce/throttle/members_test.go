@@ -97,3 +97,34 @@ func TestMembers(t *testing.T) {
 		t.Errorf("Members of a closed Fleet returns version %q", version)
 	}
 }
+
+// Processes whose keys have another form share no budgets. Each learns of the others.
+func TestProcessesWithAnotherFormAreReported(t *testing.T) {
+	t.Parallel()
+	config := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, Prefix: fmt.Sprintf("mixed:%d:", time.Now().UnixNano())}
+	f, r := newFleet(t, config)
+	others := func(form int) int {
+		t.Helper()
+		n, err := f.othersThan(Member{Name: fmt.Sprintf("%d a", form)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := others(wireForm); n != 0 || len(r.mixed) != 0 {
+		t.Errorf("%d others while all have one form", n)
+	}
+	config.form = wireForm + 1
+	_, r = newFleet(t, config)
+	select {
+	case n := <-r.mixed:
+		if n < 1 {
+			t.Errorf("%d others", n)
+		}
+	case <-time.After(5 * time.Minute):
+		t.Fatal("the process with another form learns of no others")
+	}
+	if n := others(wireForm); n != 1 {
+		t.Errorf("%d others, want 1", n)
+	}
+}

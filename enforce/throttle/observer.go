@@ -39,6 +39,10 @@ type Observer interface {
 	// FleetFallback is called for each request that the process decides on
 	// alone because it could not call the server.
 	FleetFallback()
+	// FleetMixed is called when the number of other processes changes that use the
+	// same server and prefix in another form, so that they share no budgets with
+	// this one.
+	FleetMixed(others int)
 }
 
 // noObserver is the default Observer. It does nothing.
@@ -48,3 +52,4 @@ func (noObserver) FleetState(string, error)       {}
 func (noObserver) FleetCall(time.Duration, error) {}
 func (noObserver) FleetRefusal(string)            {}
 func (noObserver) FleetFallback()                 {}
+func (noObserver) FleetMixed(int)                 {}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,42 +17,69 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// takeOne is the script of processes that know only requests with one budget.
+// takeOf010 is the script of version 0.1.0.
 //
-//go:embed testdata/take_one.lua
-var takeOne string
+//go:embed testdata/take-0.1.0.lua
+var takeOf010 string
 
-// takeAsBefore calls takeOne for a request by the caller's clock, as a process
-// that knows nothing of the budget, and returns its reply.
-func takeAsBefore(t *testing.T, client valkey.Client, name string, l *Limits, now time.Time, action string) []int64 {
+// wireOf010 has names of keys, and arguments of the script, of version 0.1.0.
+//
+//go:embed testdata/wire-0.1.0.txt
+var wireOf010 string
+
+// Keys and arguments are those of version 0.1.0, so that servers of both share
+// budgets. If this has to change, see wireForm.
+func TestWireFormIsThatOf010(t *testing.T) {
+	f := &Fleet{config: FleetConfig{Prefix: DefaultFleetPrefix}}
+	own, home := KeyOf(0x0123456789abcdef, 0xfedcba9876543210), KeyOf(1, 2)
+	addr, addr6 := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("2001:db8:1:2::9")
+	limits := Compile(Grant{
+		Delay: delay(10 * time.Second), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200), rate(1000, 24*time.Hour, allDayFrom, allDayTo)}, Burst: 3,
+	})
+	var got strings.Builder
+	for _, k := range []Key{own, own.In(home), home.In(home), own.Disposable(), own.Client(addr), own.In(home).Client(addr6), own.Under(limits)} {
+		fmt.Fprintln(&got, "key", f.name(k))
+	}
+	fmt.Fprintln(&got, "set", f.setName("suspects"), f.setVersion("suspects"))
+	known := budget{limits: limits, known: true, since: 7, arrivals: arrivals{last: noon.UnixMicro(), used: 1.5, sig: limits.sig, tat: [MaxLimits]int64{1, 2, 3}}}
+	for _, q := range []scriptCall{
+		{now: noon.UnixMicro(), hold: 5, slack: 25000, budgets: []budget{known, {limits: hourly}}},
+		{now: noon.UnixMicro(), injected: true, back: true, budgets: []budget{{limits: hourly}}},
+	} {
+		fmt.Fprintln(&got, "args", strings.Join(q.args(), " "))
+	}
+	if got.String() != wireOf010 {
+		t.Errorf("the form is\n%swant\n%s", got.String(), wireOf010)
+	}
+}
+
+// takeAs010 calls the script as version 0.1.0 does for a request by the caller's
+// clock, as a process that knows nothing of the budget. It returns whether the
+// request is accepted.
+func takeAs010(t *testing.T, client valkey.Client, name string, l *Limits, now time.Time) bool {
 	t.Helper()
 	at := strconv.FormatInt(now.UnixMicro(), 10)
-	args := []string{"caller", at, "0", "0", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(l.n), action, "0"}
+	args := []string{"caller", at, "0", "0", "take", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(l.n), "0"}
 	for _, limit := range l.limits[:l.n] {
 		for _, n := range []int64{limit.interval, limit.tolerance, int64(limit.window.from), int64(limit.window.length), 1 << limit.shift} {
 			args = append(args, strconv.FormatInt(n, 10))
 		}
 		args = append(args, at)
 	}
-	reply, err := valkey.NewLuaScript(takeOne).Exec(t.Context(), client, []string{name}, args).ToArray()
+	reply, err := valkey.NewLuaScript(takeOf010).Exec(t.Context(), client, []string{name}, args).ToArray()
+	if err != nil || len(reply) != 3+l.n {
+		t.Fatal(reply, err)
+	}
+	accepted, err := reply[0].AsInt64()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values []int64
-	for _, m := range reply {
-		n, err := m.AsInt64()
-		if err != nil {
-			f, _ := m.AsFloat64()
-			n = int64(f * 1e6)
-		}
-		values = append(values, n)
-	}
-	return values
+	return accepted == 1
 }
 
-// Processes with the script before this one share the budgets, in both directions:
-// in a random order, they and a Fleet together accept what a Memory accepts.
-func TestScriptBeforeThisOneSharesBudgets(t *testing.T) {
+// Processes of version 0.1.0 share the budgets, in both directions: in a random
+// order, they and a Fleet together accept what a Memory accepts.
+func TestVersion010SharesBudgets(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 14))
 		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
@@ -66,7 +95,7 @@ func TestScriptBeforeThisOneSharesBudgets(t *testing.T) {
 			want := m.Take(t.Context(), now, own, 0)
 			var ok bool
 			if rnd.IntN(2) == 0 {
-				ok = takeAsBefore(t, client, f.name(k), l, now, "take")[0] == 1
+				ok = takeAs010(t, client, f.name(k), l, now)
 			} else {
 				ok = f.Take(t.Context(), now, append(own, Use{newKey(fmt.Sprint(seed, i)).In(k), hourly}), 0).OK
 			}

@@ -222,12 +222,14 @@ type recorder struct {
 	calls, errors, fallbacks atomic.Int64
 	refusals                 map[string]*atomic.Int64
 	states                   chan string
+	mixed                    chan int
 	cause                    atomic.Value // the text of the last error of string
 }
 
 func newRecorder() *recorder {
 	return &recorder{
 		states:   make(chan string, 1000),
+		mixed:    make(chan int, 1000),
 		refusals: map[string]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
 	}
 }
@@ -238,6 +240,7 @@ func (r *recorder) FleetState(s string, err error) {
 }
 func (r *recorder) FleetRefusal(by string) { r.refusals[by].Add(1) }
 func (r *recorder) FleetFallback()         { r.fallbacks.Add(1) }
+func (r *recorder) FleetMixed(n int)       { r.mixed <- n }
 func (r *recorder) FleetCall(_ time.Duration, err error) {
 	r.calls.Add(1)
 	if err != nil {

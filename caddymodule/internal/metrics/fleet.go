@@ -33,6 +33,7 @@ type Fleet struct {
 	log       logger
 	instances int
 	last      atomic.Pointer[FleetChange] // nil before the first change
+	others    atomic.Int64                // see Others
 
 	mu     sync.Mutex
 	outage bool        // the log says that Redis does not answer
@@ -71,6 +72,19 @@ func (f *Fleet) Close() {
 
 // LastChange returns the last change, nil before the first.
 func (f *Fleet) LastChange() *FleetChange { return f.last.Load() }
+
+// Others returns how many servers of the fleet share no budgets with this one.
+func (f *Fleet) Others() int { return int(f.others.Load()) }
+
+// FleetMixed implements throttle.Observer.
+func (f *Fleet) FleetMixed(others int) {
+	f.others.Store(int64(others))
+	if others > 0 {
+		f.log.Load().Error("fleet: servers share no budgets with this one: they run another version of the plugin", zap.Int("servers", others))
+		return
+	}
+	f.log.Load().Info("fleet: no server runs another version of the plugin any more")
+}
 
 // Failed logs that no connection can be set up.
 func (f *Fleet) Failed(err error) {
