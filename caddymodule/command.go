@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -145,6 +146,9 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 			return nil, err
 		}
 		site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == config.SuspectsBind, For: s.Period()}
+	}
+	if h.Verify != nil {
+		site.Verification = &enforce.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
 	if h.Shed != nil {
 		site.Shed = h.Shed.Order()

@@ -30,8 +30,13 @@ type Options struct {
 	// Hosts are the hosts whose requests count; none: all hosts. All other requests are
 	// left out, as if they were not in the logs.
 	Hosts []string
-	// Compare also judges the requests by Site.Was, for Report.Against.
-	Compare bool
+	// Was are the sites that Sites are compared with, for Report.Against; nil: no
+	// comparison. A host for which one of the two has no site has no robots handler
+	// there: all its requests pass. Only Hosts, Rules and Robots of these sites are used.
+	Was []Site
+	// WasConfig is the name of the configuration of Was; "" if Was has the settings of
+	// Sites and another robots.txt.
+	WasConfig string
 	// Verify looks up the addresses of crawlers that the Verification of the sites'
 	// rules has not checked yet, with published lists and DNS. It stops after 5
 	// minutes or 10,000 addresses.
@@ -64,6 +69,7 @@ type auditor struct {
 	options Options
 	mask    masker
 	sites   []*site
+	before  []*site // of Options.Was; nil without
 	logs    *logfile.Sequence
 	only    hostFilter
 
@@ -77,7 +83,7 @@ type auditor struct {
 	outcomes    outcomes
 	costs       costs
 	pacer       pacer
-	against     *against  // nil without Options.Compare
+	against     *against  // nil without Options.Was
 	claims      *claims   // nil without Options.Verify
 	suspects    *suspects // nil if no site looks for suspects
 
@@ -118,10 +124,10 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if err := a.addSites(); err != nil {
 		return nil, err
 	}
-	a.hosts = newHosts(a.sites)
+	a.hosts = newHosts(a.sites, a.before)
 	a.suspects = newSuspects(a.sites)
-	if o.Compare {
-		a.against = newAgainst(a.mask)
+	if o.Was != nil {
+		a.against = newAgainst(a.mask, o.WasConfig)
 	}
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claim]claimOrigin)}
@@ -210,15 +216,26 @@ func (a *auditor) judge(ctx context.Context, l *logfile.Log) *enforce.Rules {
 	if read {
 		s.now.replay.RobotsRead(edition, r)
 	}
-	if s.was != nil {
-		_, before := s.was.at(e.At)
-		if read {
-			s.was.replay.RobotsRead(before, r)
-		}
-		v.was = &a.was
-		s.was.replay.Decide(before, r, v.was)
+	if host.was != nil {
+		a.judgeBefore(ctx, l, read)
 	}
 	return edition.Rules()
+}
+
+// judgeBefore decides what Options.Was would have done with the current request, which
+// read says to be a read of robots.txt.
+func (a *auditor) judgeBefore(ctx context.Context, l *logfile.Log, read bool) {
+	v := &a.current
+	s, r := v.host.was, &v.request
+	source, edition := s.now.at(l.Entry.At)
+	if v.sourceWas = source; read {
+		s.now.replay.RobotsRead(edition, r)
+	}
+	v.was = &a.was
+	s.now.replay.Decide(edition, r, v.was)
+	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, v.was) {
+		s.now.replay.Decide(edition, r, v.was)
+	}
 }
 
 // isRead reports whether a request got the robots.txt that was in force.
@@ -259,10 +276,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 
 // settle counts the verdict on a request, which is final.
 func (a *auditor) settle(v *judgement) {
-	if v.source == nil {
-		return
-	}
-	if v.crawler != nil {
+	if v.source != nil && v.crawler != nil {
 		if v.now.Action != enforce.Throttle { // applyPace has counted it
 			if key, ok := v.source.lineOf(&v.now); ok {
 				v.source.count(key, v.crawler, v.now.Action == enforce.Deny)
@@ -275,7 +289,7 @@ func (a *auditor) settle(v *judgement) {
 			v.crawler.countRefused(v, a.mask)
 		}
 	}
-	if v.was != nil {
+	if v.isComparable() {
 		a.against.count(v)
 	}
 }

@@ -126,10 +126,13 @@ func (a *auditor) collect(l *logfile.Log) error {
 	h := a.hosts.of(l.Entry.Host)
 	r, d := &a.current.request, &a.current.now
 	*r = request(&l.Entry, h)
-	if h.site.Rules.Verification != nil {
-		h.site.now.unknown.Rules().Check(r, d)
+	for _, s := range []*site{h.site, h.was} {
+		if s == nil || s.Rules.Verification == nil {
+			continue
+		}
+		s.now.unknown.Rules().Check(r, d)
 		if a.claims.needsLookup(d) {
-			a.claims.add(h.site, r, d.Agent.Crawler)
+			a.claims.add(s, r, d.Agent.Crawler)
 		}
 	}
 	return nil

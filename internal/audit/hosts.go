@@ -99,6 +99,7 @@ func (f hostFilter) selects(raw string) bool {
 // hosts counts requests by host.
 type hosts struct {
 	sites []*site
+	was   []*site               // of Options.Was; nil without
 	raw   map[string]*hostTally // by the host as clients sent it
 	named map[string]*hostTally // by the normalized host
 	rest  *hostTally            // of hosts for which there was no room
@@ -109,6 +110,7 @@ type hostTally struct {
 	Host
 	origin enforce.Origin
 	site   *site
+	was    *site // nil without Options.Was
 }
 
 // Limits for hosts.
@@ -118,10 +120,21 @@ const (
 	topHosts    = 100 // in the report
 )
 
-func newHosts(sites []*site) *hosts {
-	h := &hosts{sites: sites, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
-	h.rest = &hostTally{Host: Host{Name: otherName, Rest: true}, site: h.siteOf("")}
+// newHosts returns hosts that belong to sites and, with Options.Was, to was.
+func newHosts(sites, was []*site) *hosts {
+	h := &hosts{sites: sites, was: was, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
+	h.rest = h.newTally(enforce.Origin{})
+	h.rest.Name, h.rest.Rest = otherName, true
 	return h
+}
+
+// newTally returns a tally for the host of an origin.
+func (h *hosts) newTally(origin enforce.Origin) *hostTally {
+	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: siteOf(h.sites, origin.Host)}
+	if h.was != nil {
+		t.was = siteOf(h.was, origin.Host)
+	}
+	return t
 }
 
 // of returns the tally of a host as a client sent it.
@@ -140,13 +153,12 @@ func (h *hosts) of(raw string) *hostTally {
 	case len(h.named) >= maxHosts:
 		t = h.rest
 	default:
-		t = &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: h.siteOf(origin.Host)}
+		t = h.newTally(origin)
 		h.named[origin.Host] = t
-		for _, src := range t.site.now.sources {
-			t.Known = true
-			if len(src.Hosts) < topHosts && origin.Host != "" {
-				src.Hosts = append(src.Hosts, origin.Host)
-			}
+		t.Known = len(t.site.now.sources) > 0
+		t.site.addHost(origin.Host)
+		if t.was != nil {
+			t.was.addHost(origin.Host)
 		}
 	}
 	h.raw[strings.Clone(raw)] = t
@@ -157,19 +169,19 @@ func (h *hosts) of(raw string) *hostTally {
 // matching wildcard, else the site for all hosts, else the last element of sites,
 // which has no robots.txt. A log without hosts belongs to the only site, or to the
 // only one with a robots.txt.
-func (h *hosts) siteOf(host string) *site {
+func siteOf(sites []*site, host string) *site {
 	if host == "" {
-		known := slices.DeleteFunc(slices.Clone(h.sites), func(s *site) bool { return len(s.now.sources) == 0 })
+		known := slices.DeleteFunc(slices.Clone(sites), func(s *site) bool { return len(s.now.sources) == 0 })
 		switch {
-		case len(h.sites) == 2:
-			return h.sites[0]
+		case len(sites) == 2:
+			return sites[0]
 		case len(known) == 1:
 			return known[0]
 		}
 	}
 	_, parent, _ := strings.Cut(host, ".")
-	best, rank := h.sites[len(h.sites)-1], 0
-	for _, s := range h.sites[:len(h.sites)-1] {
+	best, rank := sites[len(sites)-1], 0
+	for _, s := range sites[:len(sites)-1] {
 		fit := 0
 		switch {
 		case len(s.Hosts) == 0:
@@ -222,8 +234,6 @@ type Site struct {
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
-	// Was are the versions that Robots is compared with, if Options.Compare is set.
-	Was []Version
 	// Suspects says how the site looks for suspects; nil if it does not.
 	Suspects *SuspectRules
 }
@@ -231,8 +241,21 @@ type Site struct {
 // site is a Site with its robots.txt files parsed.
 type site struct {
 	Site
-	now *timeline
-	was *timeline // nil without Options.Compare
+	now  *timeline
+	none bool // the site of hosts that belong to none
+	sole bool // there is no other site
+}
+
+// name returns the first hosts of the site; * for all hosts.
+func (s *site) name() string { return cmp.Or(words.List(s.Hosts, 5), "*") }
+
+// addHost adds a host of the log to those of the site's robots.txt files.
+func (s *site) addHost(host string) {
+	for _, src := range s.now.sources {
+		if len(src.Hosts) < topHosts && host != "" {
+			src.Hosts = append(src.Hosts, host)
+		}
+	}
 }
 
 // timeline is the versions of a robots.txt in order of time.
@@ -244,23 +267,26 @@ type timeline struct {
 	limits  []enforce.Limit
 }
 
-// addSites parses the robots.txt files of the sites. It adds one more site for hosts
-// that belong to none.
+// addSites adds the sites, and those of Options.Was.
 func (a *auditor) addSites() (err error) {
-	index, before := 0, 0
-	for _, given := range append(a.options.Sites, Site{}) {
-		s := &site{Site: given}
-		if s.now, err = newTimeline(&given.Rules, given.Robots, &index); err != nil {
-			return err
-		}
-		if a.options.Compare {
-			if s.was, err = newTimeline(&given.Rules, given.Was, &before); err != nil {
-				return err
-			}
-		}
-		a.sites = append(a.sites, s)
+	if a.sites, err = newSites(a.options.Sites); err == nil && a.options.Was != nil {
+		a.before, err = newSites(a.options.Was)
 	}
-	return nil
+	return err
+}
+
+// newSites parses the robots.txt files of sites. It adds one more site for hosts that
+// belong to none.
+func newSites(list []Site) (sites []*site, err error) {
+	index := 0
+	for i, given := range append(slices.Clone(list), Site{}) {
+		s := &site{Site: given, none: i == len(list), sole: len(list) == 0}
+		if s.now, err = newTimeline(&given.Rules, given.Robots, &index); err != nil {
+			return nil, err
+		}
+		sites = append(sites, s)
+	}
+	return sites, nil
 }
 
 // newTimeline parses the versions of a robots.txt. index is that of the first source,

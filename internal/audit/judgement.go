@@ -43,12 +43,13 @@ type Example struct {
 type judgement struct {
 	request enforce.Request
 	now     enforce.Decision  // by Site.Robots
-	was     *enforce.Decision // by Site.Was; nil without Options.Compare
+	was     *enforce.Decision // by Options.Was; nil without
 
-	host     *hostTally
-	source   *source       // nil if no robots.txt is known
-	crawler  *crawlerTally // nil for a person
-	replayed *Replayed     // nil except in Replay
+	host      *hostTally
+	source    *source       // nil if no robots.txt is known
+	sourceWas *source       // by Options.Was; nil if no robots.txt is known
+	crawler   *crawlerTally // nil for a person
+	replayed  *Replayed     // nil except in Replay
 
 	at         int64  // time in nanoseconds since 1970
 	timed      bool   // at is known
@@ -64,7 +65,7 @@ type judgement struct {
 func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
 	e := &l.Entry
 	v.request = request(e, host)
-	v.was, v.host, v.source, v.crawler, v.replayed = nil, host, src, nil, nil
+	v.was, v.host, v.source, v.sourceWas, v.crawler, v.replayed = nil, host, src, nil, nil, nil
 	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
 	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
 	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()
@@ -93,6 +94,14 @@ func (v *judgement) clone() *judgement {
 		c.replayed = v.replayed.clone()
 	}
 	return &c
+}
+
+// isComparable reports whether it is known what both Options.Sites and Options.Was
+// would have done with the request.
+func (v *judgement) isComparable() bool {
+	named := v.host.Name != "" && !v.host.Rest
+	known := func(src *source, s *site) bool { return src != nil || s.none && (named || s.sole) }
+	return v.was != nil && !(v.host.site.none && v.host.was.none) && known(v.source, v.host.site) && known(v.sourceWas, v.host.was)
 }
 
 // isBrowser reports whether, by the registry alone, the User-Agent is that of a

@@ -85,12 +85,11 @@ func (p *pacer) release(until int64) {
 // applyPace applies the limits of the pace to the request. Where the times of the log
 // are not exact enough for a limit, only Visit-time is applied.
 func (v *judgement) applyPace() {
-	s := v.host.site
 	if v.now.Paced() && v.source != nil && v.crawler != nil {
-		v.applyPaceNow(s.now)
+		v.applyPaceNow(v.host.site.now)
 	}
 	if v.was != nil && v.was.Paced() {
-		s.was.paceOther(v, v.was)
+		v.host.was.now.paceOther(v, v.was)
 	}
 }
 

@@ -35,7 +35,7 @@ func (r *Replayed) clone() *Replayed {
 // site that decide about each request, with the first robots.txt of each from the
 // beginning of the log on. The logs must not be such as can be read only once.
 func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Replayed)) error {
-	o.Compare, o.Verify = false, false // the checkers of Run have the results
+	o.Was, o.Verify = nil, false // the checkers of Run have the results
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return err

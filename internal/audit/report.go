@@ -85,8 +85,8 @@ type Report struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Suggested   *Suggested   `json:"suggested,omitempty"`
 
-	// Against compares the verdicts with those of other robots.txt files; nil
-	// without Options.Compare.
+	// Against compares the verdicts with those of another configuration or of other
+	// robots.txt files; nil without Options.Was.
 	Against *Against `json:"against,omitempty"`
 
 	// Verified is true if crawlers were verified.

@@ -41,7 +41,7 @@ func (a *auditor) report() *Report {
 	}
 	r.WouldHave.Known = len(r.Sources) > 0
 	if a.against != nil {
-		r.Against = a.against.finish(a.sites)
+		r.Against = a.against.finish(a.before)
 	}
 	if a.suspects != nil {
 		a.suspects.report(r)

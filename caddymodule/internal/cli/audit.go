@@ -28,14 +28,15 @@ type auditOptions struct {
 	html                   string
 	suggest                bool
 	sitemaps, hosts        []string
-	config                 configFlags
+	configs                []string
+	config, before         configFlags // before: the old one of two configurations
 	rules                  enforce.Settings
 	location               *time.Location
 }
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := newCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--host <host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host <host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
@@ -51,7 +52,8 @@ func auditCommand(m Module) *cobra.Command {
 	f.StringArrayVar(&o.sitemaps, "sitemap", nil, "sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	addDialectFlag(cmd, &o.dialect)
-	o.config.add(cmd, m)
+	f.StringArrayVarP(&o.configs, "config", "c", nil, "configuration file: a Caddyfile, or JSON if its name ends in .json; give the old and the new one to compare them")
+	o.config.addSelection(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
@@ -69,7 +71,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	options := audit.Options{
-		Files: files, Format: o.format, Zone: o.location, Hosts: o.hosts, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
+		Files: files, Format: o.format, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
 		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File

@@ -179,3 +179,56 @@ func TestAuditSuspects(t *testing.T) {
 		}
 	}
 }
+
+// Two configurations are compared by what each would answer: with its mode, and with
+// the robots.txt that it gives each site. The file of source site is read once for both.
+func TestAuditComparesConfigurations(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(robotsOf("User-agent: *\nDisallow: /private/\n", &asked))
+	defer srv.Close()
+	host := srv.Listener.Addr().String()
+	dir := t.TempDir()
+	old, now, log, robots := filepath.Join(dir, "old.caddy"), filepath.Join(dir, "new.caddy"), filepath.Join(dir, "access.log"), filepath.Join(dir, "robots.txt")
+	writeText(t, log, strings.Repeat(lineOfGPTBot(host, "/private/"), 4)+lineOfGPTBot("inline.test", "/private/"))
+	writeText(t, robots, "User-agent: *\nDisallow: /other/\n")
+	site := func(lines string) string { return "http://" + host + " {\n\trobots {\n" + lines + "\n\t}\n}\n" }
+	inline := func(rule string) string {
+		return "inline.test {\n\trobots {\n\t\tsource inline \"User-agent: *\n" + rule + "\"\n\t}\n}\n"
+	}
+	for _, tt := range []struct {
+		name, old, now string
+		args           []string
+		changed, more  int64
+		changes        string // of the first site
+		reads          int
+		warning        string
+	}{
+		{"modes", site("mode monitor"), site("mode enforce"), nil, 4, 4, "[{would_deny deny 4}]", 1, ""},
+		{"a mode for some", site("mode monitor {\n\t\t\tenforce GPTBot\n\t\t}"), site("mode monitor"), nil, 4, 0, "[{deny would_deny 4}]", 1, ""},
+		{"an exemption", site(""), site("exempt GPTBot"), nil, 4, 0, "[{deny pass 4}]", 1, ""},
+		{"a policy", site("policy {\n\t\t\tdeny ai-training\n\t\t}"), site(""), []string{"--robots", robots}, 4, 0, "[{deny pass 4}]", 0, ""},
+		{"--robots is only for source site", site("") + inline("Disallow:"), site("") + inline("Disallow: /private/"), []string{"--robots", robots}, 1, 1, "[{pass deny 1}]", 0, ""},
+		{"a handler that is removed", site("") + inline("Disallow: /private/"), inline("Disallow: /private/"), nil, 4, 0, "[{deny pass 4}]", 1, ""},
+		{"all handlers are new", "example.test {\n\trespond hello\n}\n", site(""), nil, 4, 4, "[{pass deny 4}]", 1, ""},
+		{"--site of one of them", site(""), inline("Disallow: /private/"), []string{"--site", "inline.test"}, 1, 1, "[{pass deny 1}]", 0, ""},
+		{"a matcher", site(""), strings.Replace(site(""), "robots {", "robots /shop/* {", 1), nil, 0, 0, "[]", 1, "in " + now + " is only for path /shop/*. All requests"},
+		{"suspects", site(""), site("suspects {\n\t\t\taction bind\n\t\t}"), nil, 0, 0, "[]", 1, "The requests of suspects are not compared."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			asked = nil
+			writeText(t, old, tt.old)
+			writeText(t, now, tt.now)
+			r, stderr := audited(t, "", append(tt.args, "--config", old, "--config", now, log)...)
+			a := r.Against
+			if a.Config != old || a.Changed != tt.changed || a.MoreRefused != tt.more || fmt.Sprint(a.Sites[0].Changes) != tt.changes {
+				t.Errorf("%+v; standard error:\n%s", a, stderr)
+			}
+			if len(asked) != tt.reads {
+				t.Errorf("robots.txt was read %d times, want %d", len(asked), tt.reads)
+			}
+			if tt.warning != "" && !slices.ContainsFunc(r.Warnings, func(w audit.Warning) bool { return strings.Contains(w.Text, tt.warning) }) {
+				t.Errorf("warnings %+v", r.Warnings)
+			}
+		})
+	}
+}

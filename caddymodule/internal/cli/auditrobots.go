@@ -31,39 +31,58 @@ const (
 type place struct {
 	site   int            // index among the sites
 	hosts  []string       // nil: all hosts of the site
-	who    string         // the hosts, for messages
+	who    string         // the hosts, and one of several configurations, for messages
+	given  bool           // --robots has the robots.txt
+	like   int            // from 1: the place of the other configuration that is the same; 0: none
 	source enforce.Source // nil for the source site
 	names  []string       // files and URLs; the first that can be read has the robots.txt
 	robots []audit.Version
 	err    error
 }
 
-// addRobots adds the robots.txt of each of several sites, as far as they can be read.
-func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []Site) error {
-	places, err := o.placesOf(to, sites)
-	if err == nil {
-		o.readPlaces(cmd, to, places)
-		to.Sites = withPlaces(to.Sites, places)
+// addRobots adds the robots.txt of each of several sites, as far as they can be read,
+// also for before, the sites of the old one of two configurations. given are the
+// versions of --robots, which the sites have that read robots.txt from themselves.
+func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, before []Site, given []audit.Version) error {
+	places, err := o.placesOf(&o.config, to, sites, given)
+	if err != nil {
+		return err
 	}
-	return err
+	now := len(places)
+	if o.compares() {
+		old, err := o.placesOf(&o.before, to, before, given)
+		if err != nil {
+			return err
+		}
+		for i := range old {
+			old[i].like = 1 + slices.IndexFunc(places, old[i].isLike)
+		}
+		places = append(places, old...)
+	}
+	o.readPlaces(cmd, to, places)
+	to.Sites, to.Was = withPlaces(to.Sites, places[:now]), withPlaces(to.Was, places[now:])
+	return nil
 }
 
-// placesOf returns where sites have their robots.txt: in the source that their settings
-// name, in their root folder, or at the address of each of their hosts.
-func (o *auditOptions) placesOf(to *audit.Options, sites []Site) (places []place, err error) {
+// placesOf returns where the sites of a configuration have their robots.txt: in the
+// source that their settings name, in their root folder, or at the address of each of
+// their hosts.
+func (o *auditOptions) placesOf(c *configFlags, to *audit.Options, sites []Site, given []audit.Version) (places []place, err error) {
 	main, named, err := audit.Hosts(to)
 	if err != nil {
 		return nil, err
 	}
-	all, err := o.config.routes()
+	all, err := c.routes()
 	if err != nil {
 		return nil, err
 	}
 	for i := range sites {
 		s := &sites[i]
-		p := place{site: i, who: s.name(), source: s.Source, names: []string{s.SourceName}}
+		p := place{site: i, who: o.nameIn(c, s), source: s.Source, names: []string{s.SourceName}}
 		root := rootFile(all, s)
 		switch hosts := o.hostsToFetch(sites, i, main); {
+		case s.Source == nil && len(o.robots) > 0:
+			p.given, p.robots = true, given
 		case !named && len(sites) > 1:
 			p.err = errors.New("the log does not have the hosts of requests")
 		case s.Source != nil:
@@ -82,11 +101,19 @@ func (o *auditOptions) placesOf(to *audit.Options, sites []Site) (places []place
 			}
 			continue
 		}
-		if o.config.path != "" {
+		if c.path != "" {
 			places = append(places, p)
 		}
 	}
 	return places, nil
+}
+
+// nameIn returns the name of a site of one of the configurations.
+func (o *auditOptions) nameIn(c *configFlags, s *Site) string {
+	if o.compares() {
+		return s.name() + " in " + c.path
+	}
+	return s.name()
 }
 
 // hostsToFetch returns the hosts of a site to fetch the robots.txt from. Besides those
@@ -124,7 +151,7 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 	reads.SetLimit(readsAtOnce)
 	for i := range places {
 		switch p := &places[i]; {
-		case p.err != nil:
+		case p.err != nil || p.given || p.like > 0:
 		case i >= maxPlaces:
 			p.err = fmt.Errorf("at most %d files are read", maxPlaces)
 		default:
@@ -136,6 +163,13 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 	now := false
 	for i := range places {
 		p := &places[i]
+		if p.given {
+			continue
+		}
+		if p.like > 0 {
+			p.robots, p.err = places[p.like-1].robots, places[p.like-1].err
+			continue
+		}
 		if p.err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Warning: The robots.txt of %s is not known: %v\n", p.who, p.err)
 			unknown = append(unknown, p.who)
@@ -159,6 +193,12 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.", words.List(unknown, maxPlaces), how)})
 		fmt.Fprintf(cmd.ErrOrStderr(), "Requests to %s are not judged. %s.\n", words.List(unknown, 5), how)
 	}
+}
+
+// isLike reports whether the place of another configuration is the same, so that one
+// read is enough.
+func (p *place) isLike(other place) bool {
+	return p.err == nil && other.err == nil && p.source == nil && other.source == nil && slices.Equal(p.names, other.names)
 }
 
 // read reads the robots.txt of a place. If there is none, the error is that of the first

@@ -28,74 +28,150 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.setConfigs(); err != nil {
+		return err
+	}
 	if err := o.config.validate(cmd); err != nil {
 		return err
 	}
 	if o.config.path != "" {
-		return o.addConfigured(cmd, to, given, old)
+		err = o.addConfigured(cmd, to, given)
+	} else if o.rules.Dialect, err = dialectFlag(o.dialect); err == nil {
+		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
+		if len(o.robots) == 0 {
+			err = o.addRobots(cmd, to, []Site{{}}, nil, nil)
+			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
+		}
 	}
-	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
-		return err
-	}
-	to.Sites = []audit.Site{{Rules: o.rules, Robots: given, Was: old}}
-	if len(o.robots) == 0 {
-		err = o.addRobots(cmd, to, []Site{{}})
-		to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
+	if len(o.against) > 0 {
+		to.Was = slices.Clone(to.Sites)
+		for i := range to.Was {
+			if len(to.Was[i].Robots) > 0 {
+				to.Was[i].Robots = old
+			}
+		}
+		if len(old) == 0 { // none: nothing is refused
+			to.Was = []audit.Site{}
+		}
 	}
 	return err
 }
 
-// addConfigured adds the sites of a configuration. given are the versions of
-// --robots, and old are those of --against.
-func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, old []audit.Version) error {
-	sites, err := o.config.module.Sites(o.config.path)
-	if err != nil {
+// setConfigs checks the values of --config.
+func (o *auditOptions) setConfigs() error {
+	switch n := len(o.configs); {
+	case n > 2:
+		return fmt.Errorf("--config was given %d times: give one configuration, or the old and the new one", n)
+	case n == 2 && len(o.against) > 0:
+		return errors.New("--against compares two robots.txt files under one configuration: leave it out, or give one --config")
+	case n == 2:
+		o.before = o.config
+		o.before.path = o.configs[0]
+		fallthrough
+	case n == 1:
+		o.config.path = o.configs[n-1]
+	}
+	return nil
+}
+
+// addConfigured adds the sites of the configurations. given are the versions of
+// --robots.
+func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given []audit.Version) error {
+	sites, others, err := o.configured(&o.config, to)
+	two, none := o.compares(), noSites{}
+	if err != nil && !(two && errors.As(err, &none)) {
 		return err
 	}
-	var others []audit.Site // those that --site does not select: they are not judged
-	if o.config.host != "" || o.config.handler != 0 {
-		site, err := o.config.site("", anyHandler)
-		if err != nil {
-			return err
+	var before []Site
+	var othersBefore []audit.Site
+	if two {
+		var errBefore error
+		if before, othersBefore, errBefore = o.configured(&o.before, to); errBefore != nil && (err != nil || !errors.As(errBefore, &none)) {
+			return errBefore
 		}
-		for i := range sites {
-			if sites[i].name() != site.name() && len(sites[i].Hosts) > 0 {
-				others = append(others, audit.Site{Hosts: sites[i].Hosts})
-			}
-		}
-		sites = []Site{*site}
+		to.WasConfig = o.before.path
 	}
-	if len(sites) == 0 {
-		return fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), or leave out --config and give robots.txt with --robots", o.config.path)
-	}
-	sites = mainHandlers(sites, to)
-	if len(o.hosts) > 0 {
-		all := sites
-		sites = slices.DeleteFunc(slices.Clone(all), func(s Site) bool { return !o.selects(all, &s) })
-		if len(sites) == 0 {
-			return fmt.Errorf("--host: %s has no site with a robots handler for %s", o.config.path, words.List(o.hosts, 5))
+	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
+	if len(o.robots) > 0 && !two {
+		for i := range to.Sites {
+			to.Sites[i].Robots = given
 		}
-	}
-	for i := range sites {
-		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: old, Suspects: sites[i].Suspects}
-		if cmd.Flags().Changed("max-crawl-delay") {
-			s.Rules.MaxDelay = o.rules.MaxDelay
-		}
-		if len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
-			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
-		}
-		to.Sites = append(to.Sites, s)
-	}
-	if len(o.robots) == 0 {
-		if err := o.addRobots(cmd, to, sites); err != nil {
-			return err
-		}
+	} else if err := o.addRobots(cmd, to, sites, before, given); err != nil {
+		return err
 	}
 	to.Sites = append(to.Sites, others...)
-	if len(sites) > 0 && sites[0].Sampled {
+	if two {
+		to.Was = append(append([]audit.Site{}, to.Was...), othersBefore...) // not nil: OLD may have no handler
+	}
+	both := slices.Concat(sites, before)
+	if two && slices.ContainsFunc(both, func(s Site) bool { return s.Suspects != nil && s.Suspects.Bind }) {
+		to.Warnings = append(to.Warnings, audit.Warning{Code: "suspects", Text: "The requests of suspects are not compared."})
+	}
+	if slices.ContainsFunc(both, func(s Site) bool { return s.Sampled }) {
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
 	}
 	return nil
+}
+
+// noSites is the error for a configuration without a site that the flags select.
+type noSites struct{ error }
+
+// compares reports whether two configurations are compared.
+func (o *auditOptions) compares() bool { return len(o.configs) == 2 }
+
+// configured returns the sites of a configuration whose requests are judged, and
+// others: those that --site does not select.
+func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Site, others []audit.Site, err error) {
+	all, err := c.module.Sites(c.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), or leave out --config and give robots.txt with --robots", c.path)}
+	}
+	sites, selected := all, ""
+	if c.host != "" || c.handler != 0 {
+		site, errSite := c.site("", anyHandler)
+		if errSite != nil && (c.host == "" || c.group(all, nil) != nil) {
+			return nil, nil, errSite
+		}
+		if sites = nil; errSite != nil {
+			err = noSites{errSite}
+		} else {
+			sites, selected = []Site{*site}, site.name()
+		}
+		for i := range all {
+			if all[i].name() != selected && len(all[i].Hosts) > 0 {
+				others = append(others, audit.Site{Hosts: all[i].Hosts})
+			}
+		}
+	}
+	sites = o.mainHandlers(c, sites, to)
+	if len(o.hosts) > 0 && len(sites) > 0 {
+		main := sites
+		if sites = slices.DeleteFunc(slices.Clone(main), func(s Site) bool { return !o.selects(main, &s) }); len(sites) == 0 {
+			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.path, words.List(o.hosts, 5))}
+		}
+	}
+	return sites, others, err
+}
+
+// auditSites returns sites in the form of the audit, without robots.txt.
+func (o *auditOptions) auditSites(cmd *cobra.Command, sites []Site) (list []audit.Site) {
+	for i := range sites {
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Suspects: sites[i].Suspects}
+		if cmd.Flags().Changed("max-crawl-delay") {
+			s.Rules.MaxDelay = o.rules.MaxDelay
+		}
+		if !o.compares() && len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
+			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
+		}
+		if o.compares() && o.verify {
+			s.Rules.Verification = sites[i].Verification
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // selects reports whether one of the sites serves a host of --host.
@@ -109,7 +185,7 @@ func (o *auditOptions) selects(all []Site, s *Site) bool {
 // mainHandlers returns one handler of each site: the first without a matcher, or
 // else the first. An audit can't know which of several handlers a request of the
 // log would reach, so it warns.
-func mainHandlers(sites []Site, to *audit.Options) (list []Site) {
+func (o *auditOptions) mainHandlers(c *configFlags, sites []Site, to *audit.Options) (list []Site) {
 	for _, s := range sites {
 		i := slices.IndexFunc(list, func(other Site) bool { return other.name() == s.name() })
 		if i < 0 {
@@ -123,10 +199,17 @@ func mainHandlers(sites []Site, to *audit.Options) (list []Site) {
 		}
 	}
 	for i := range list {
-		if s := &list[i]; s.of > 1 {
-			to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
-				"Select the site with --site, and another handler with --handler.", s.name(), s.handler())})
+		s, text := &list[i], ""
+		switch {
+		case s.of > 1:
+			text = fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
+				"Select the site with --site, and another handler with --handler.", o.nameIn(c, s), s.handler())
+		case o.compares() && s.Matcher != "":
+			text = fmt.Sprintf("The robots handler of %s is only for %s. All requests of the site are judged by it.", o.nameIn(c, s), s.Matcher)
+		default:
+			continue
 		}
+		to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: text})
 	}
 	return list
 }
@@ -184,8 +267,10 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 		return nil, err
 	}
 	checkers := map[*crawler.Registry]*verify.Checker{}
-	for i := range to.Sites {
-		rules := &to.Sites[i].Rules
+	for _, rules := range allRules(to) {
+		if o.compares() && rules.Verification == nil { // this configuration lets impostors pass
+			continue
+		}
 		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
 		if checkers[rules.Registry] == nil {
 			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
@@ -193,7 +278,18 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 				return nil, err
 			}
 		}
-		rules.Verification = &enforce.Verification{Checker: checkers[rules.Registry]}
+		ignore := rules.Verification != nil && rules.Verification.IgnoreImpostors
+		rules.Verification = &enforce.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
 	}
 	return verifier.Close, nil
+}
+
+// allRules returns the settings of all sites.
+func allRules(to *audit.Options) (list []*enforce.Settings) {
+	for _, sites := range [][]audit.Site{to.Sites, to.Was} {
+		for i := range sites {
+			list = append(list, &sites[i].Rules)
+		}
+	}
+	return list
 }

@@ -35,6 +35,8 @@ type Site struct {
 	SourceName string
 	// Inline says that the configuration itself has the robots.txt.
 	Inline bool
+	// Verification says what verify does, without a Checker; nil without verify.
+	Verification *enforce.Verification
 	// Suspects has the settings of the subdirective suspects; nil without it.
 	Suspects *audit.SuspectRules
 	// Shed has the order of the subdirective shed; nil without it.
@@ -83,8 +85,13 @@ type configFlags struct {
 
 // add adds the flags to a command.
 func (c *configFlags) add(cmd *cobra.Command, m Module) {
-	c.module = m
 	cmd.Flags().StringVarP(&c.path, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
+	c.addSelection(cmd, m)
+}
+
+// addSelection adds --site and --handler.
+func (c *configFlags) addSelection(cmd *cobra.Command, m Module) {
+	c.module = m
 	cmd.Flags().StringVar(&c.host, "site", "", "host of the site, if the configuration has several; * is the site for any host")
 	cmd.Flags().IntVar(&c.handler, "handler", 0, "number of the robots handler, in the order of the configuration, if the site has several")
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,5 +82,14 @@ func TestAuditMatchesTheServer(t *testing.T) {
 		if len(r.Hosts) != 1 || r.Hosts[0].Name != "localhost" {
 			t.Errorf("%s: hosts %+v", name, r.Hosts)
 		}
+	}
+	// The comparison of the two configurations has what the two servers answered.
+	old := filepath.Join(t.TempDir(), "Caddyfile")
+	writeFile(t, old, strings.ReplaceAll(strings.ReplaceAll(auditConfig, "$MODE", "monitor"), "$PORT", "8080"))
+	out, err := exec.Command(binary, "robots", "audit", "--config", old, "--config", config, filepath.Join(logs, "monitor-access.log")).Output()
+	want := fmt.Sprintf("%d more requests are refused, 0 more are allowed", answers[403]+answers[429])
+	changes := fmt.Sprintf("deny, was would_deny: %d; throttle, was would_throttle: %d", answers[403], answers[429])
+	if err != nil || !strings.Contains(string(out), "Compared with "+old+"\n") || !strings.Contains(string(out), want) || !strings.Contains(string(out), changes) {
+		t.Errorf("%v, want %q and %q:\n%s", err, want, changes, out)
 	}
 }

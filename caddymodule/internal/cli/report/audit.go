@@ -54,6 +54,7 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"ruleCrawlers": ruleCrawlers,
 		"verdict":      verdictText,
 		"verdictLine":  verdictLine,
+		"siteChanges":  func(s audit.SiteChanges) string { return siteChanges(&s, r.Against.Config) },
 		"estimates":    func() string { return strings.Join(page.Estimates(r), ", ") },
 		"estimate": func(name string) string {
 			if slices.Contains(r.Estimates, name) {
@@ -206,9 +207,29 @@ func crawlerCounts(n int, of func(i int) (name string, count int64)) string {
 func verdictText(v audit.Verdict) string {
 	s := v.Action + " (" + v.Reason
 	if v.Line > 0 {
-		s += ", " + verdictLine(v) + ": " + clipped(v.Text, 48)
+		s += ", " + verdictLine(v)
+	}
+	if v.Text != "" { // that of a hidden path is not shown
+		s += ": " + clipped(v.Text, 48)
 	}
 	return s + ")"
+}
+
+// siteChanges returns how often which action of a site changed, and whether only one of
+// two configurations has its hosts. config is the name of the old one.
+func siteChanges(s *audit.SiteChanges, config string) string {
+	var list []string
+	for _, c := range s.Changes {
+		list = append(list, fmt.Sprintf("%s, was %s: %s", c.Now, c.Was, words.Count(c.Requests)))
+	}
+	text := cmp.Or(strings.Join(list, "; "), "-")
+	switch {
+	case config == "" || s.Only == "":
+		return text
+	case s.Only == "was":
+		return text + " (no robots handler now)"
+	}
+	return text + " (no robots handler in " + Visible(config) + ")"
 }
 
 // verdictLine returns the line that decided: of robots.txt, or of the configuration,
