@@ -113,7 +113,8 @@ type Settings struct {
 	// The version of the robots.txt language. `rfc9309`: the longest matching rule
 	// decides, and `*` and `$` are wildcards. `1994`: the first matching rule decides,
 	// there are no wildcards, and a blank line ends a group. `1996`: like `1994`, and a
-	// line may have several values. Default: `rfc9309`.
+	// line may have several values. With either, Google's crawlers get what this version
+	// or Google's own parser allows, unless `strict` is on. Default: `rfc9309`.
 	//
 	//	dialect 1994
 	Dialect string `json:"dialect,omitempty"`

@@ -276,6 +276,7 @@ func TestGuideCommands(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "access.log"), log.String())
 	writeFile(t, filepath.Join(dir, "other.log"), fmt.Sprintf("example.com 192.0.2.1 [07/Nov/2026:12:00:00 +0000] \"GET /private HTTP/1.1\" 200 \"%s\"\n", gptbot))
+	writeFile(t, filepath.Join(dir, "Caddyfile.new"), "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t\tpolicy no-training\n\t}\n}\n")
 	terms := documented(t, "answers.md", "caddyfile", "deny ai-training ai-data /")
 	replace := strings.NewReplacer("https://example.com", b.URL, "/var/log/caddy/", dir+"/", " --verify", "", `"$http_user_agent"' access.log`, `"$http_user_agent"' other.log`, `--host "$host"`, `--host "$host" --robots robots.txt`)
 	for _, tt := range []struct {
@@ -286,6 +287,7 @@ func TestGuideCommands(t *testing.T) {
 		{"before-you-enforce.md", "audit", "", []int{0}, "Rules of"},
 		{"audit.md", "--html report.html", "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t}\n}\n", []int{0, 0, 0, 0}, "3 days"},
 		{"audit.md", "merged.txt", "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t\tpolicy no-training\n\t}\n}\n", []int{0, 0}, "GPTBot"},
+		{"audit.md", "Caddyfile.new", "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t}\n}\n", []int{0}, "1 more requests are refused, 0 more are allowed"},
 		{"audit.md", "--format", "", []int{0}, "1 of 1 requests from clients"},
 		{"audit.md", "for host in", "", []int{0}, ""},
 		{"policies.md", "--check", "example.com {\n\trobots {\n\t\tpolicy no-training\n\t}\n}\n", []int{0, 2}, "User-agent: GPTBot"},
