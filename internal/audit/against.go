@@ -218,7 +218,9 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 			return
 		}
 		key.crawler = strings.Clone(name)
-		*list = append(*list, Difference{Site: site, Crawler: key.crawler, Class: agent.Class.String(), Purposes: purposes, Was: was, Now: now, Examples: []Example{}})
+		*list = append(*list, Difference{
+			Site: site, Crawler: key.crawler, Class: agent.Class.String(), Purposes: purposes, Was: was, Now: now, Examples: []Example{},
+		})
 		g.differences[key] = i
 	}
 	d := &(*list)[i]

@@ -166,3 +166,28 @@ func TestClaimsWithoutLists(t *testing.T) {
 		t.Errorf("%+v %v", f, r.Warnings)
 	}
 }
+
+// Of two configurations, only one of which verifies, that one refuses an impostor, even
+// if the log can be read only once. An address that is verified comes first: before that,
+// no impostor is known.
+func TestAgainstVerification(t *testing.T) {
+	lines := strings.SplitAfter(claimsLog, "\n")
+	for _, once := range []bool{false, true} {
+		for _, newVerifies := range []bool{false, true} {
+			verified := claimsSite(t, &operator{}, claimsTime)
+			verified[0].Robots = []Version{robotsVersion("robots.txt", "User-agent: *\nDisallow:\n")}
+			trusting := slices.Clone(verified)
+			trusting[0].Rules.Verification = nil
+			file := memory("access.log", []byte(lines[1]+lines[0]))
+			file.Once = once
+			o := Options{Files: []logfile.File{file}, Sites: trusting, Was: verified, WasConfig: "old", Verify: true, Now: func() time.Time { return claimsTime }}
+			if newVerifies {
+				o.Sites, o.Was = o.Was, o.Sites
+			}
+			a := mustRun(t, o).Against
+			if a.Changed != 1 || (a.MoreRefused == 1) != newVerifies || (a.Differences[0].Now.Reason == "impostor") != newVerifies {
+				t.Errorf("once %v, the new one verifies %v: %+v", once, newVerifies, a)
+			}
+		}
+	}
+}

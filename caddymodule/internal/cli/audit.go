@@ -52,7 +52,7 @@ func auditCommand(m Module) *cobra.Command {
 	f.StringArrayVar(&o.sitemaps, "sitemap", nil, "sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	addDialectFlag(cmd, &o.dialect)
-	f.StringArrayVarP(&o.configs, "config", "c", nil, "configuration file: a Caddyfile, or JSON if its name ends in .json; give the old and the new one to compare them")
+	f.StringArrayVarP(&o.configs, "config", "c", nil, "configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
 	o.config.addSelection(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")

@@ -127,7 +127,8 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 		return nil, nil, err
 	}
 	if len(all) == 0 {
-		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), or leave out --config and give robots.txt with --robots", c.path)}
+		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), "+
+			"or leave out --config and give robots.txt with --robots", c.path)}
 	}
 	sites, selected := all, ""
 	if c.host != "" || c.handler != 0 {
@@ -149,7 +150,8 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 	sites = o.mainHandlers(c, sites, to)
 	if len(o.hosts) > 0 && len(sites) > 0 {
 		main := sites
-		if sites = slices.DeleteFunc(slices.Clone(main), func(s Site) bool { return !o.selects(main, &s) }); len(sites) == 0 {
+		sites = slices.DeleteFunc(slices.Clone(main), func(s Site) bool { return !o.selects(main, &s) })
+		if len(sites) == 0 {
 			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.path, words.List(o.hosts, 5))}
 		}
 	}
