@@ -64,6 +64,9 @@ func (p *Origins) droppedOf(invented bool) *dropped {
 // was evicted. Then they know the names in its last file. The caller holds p.mu.
 func (p *Origins) pendingFor(origin Origin, invented bool) (rules *Rules, evicted bool) {
 	names := p.droppedOf(invented).take(origin)
+	if names.octets == 0 { // only some requests may have invented the host
+		names = p.droppedOf(!invented).take(origin)
+	}
 	switch {
 	case names.octets == 0:
 		return p.pending, false
@@ -85,6 +88,9 @@ func (p *Origins) pendingFor(origin Origin, invented bool) (rules *Rules, evicte
 // caller holds p.mu.
 func (p *Origins) keepNames(e *entry) {
 	last := cmp.Or(e.rules.Load(), e.pending)
+	if !last.isVersion() { // a fetch that failed tells nothing
+		last = e.pending
+	}
 	if last == p.pending {
 		return // it was never read
 	}

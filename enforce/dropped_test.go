@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -166,6 +167,43 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 				}, &d)
 				if d.Reason != Disallowed {
 					t.Errorf("host %d: %v", i, d.Reason)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Hosts that come and go at once lose no name: once a request was decided by a
+// file, every client that only this file names is refused.
+func TestNoNameIsLostBetweenEvictions(t *testing.T) {
+	const limit, hosts, clients = 4, 12, 16
+	c := newClock()
+	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), Config{MaxOrigins: limit, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.origins.running.Wait()
+	defer e.Close()
+	var read [hosts]atomic.Bool
+	var all sync.WaitGroup
+	for client := range clients {
+		all.Go(func() {
+			for i := range 400 {
+				n := (i*7 + client*5) % hosts
+				known, ua := read[n].Load(), curl
+				if i%4 == 0 {
+					ua = gptbot
+				}
+				var d Decision
+				r := &Request{Origin: Origin{Scheme: "http", Host: fmt.Sprint("host", n)}, Target: "/x", UserAgents: []string{ua}, Time: c.now()}
+				r.Invented = i%8 == 0 // such as a request before the name was configured
+				e.Decide(context.Background(), r, &d)
+				if known && ua == curl && d.Reason != Disallowed {
+					t.Errorf("host %d: %v", n, d.Reason)
+				}
+				if d.Reason == Allowed || d.Reason == Disallowed {
+					read[n].Store(true)
 				}
 			}
 		})

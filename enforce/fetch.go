@@ -285,6 +285,11 @@ func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 	if e.gone {
 		e.rules.Store(rules) // for the requests that wait for it
+		if next := p.table.find(e.origin); next == nil {
+			p.keepNames(e)
+		} else if next.rules.Load() == nil {
+			p.put(next, rules, changed)
+		}
 		return
 	}
 	if p.published(rules) {
