@@ -11,7 +11,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/dunglas/httpsfv v1.1.1
 	github.com/dustin/go-humanize v1.1.0
-	github.com/fsnotify/fsnotify v1.10.1
 	github.com/gaissmai/bart v0.28.0
 	github.com/klauspost/compress v1.20.1
 	github.com/miekg/dns v1.1.73

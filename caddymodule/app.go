@@ -240,17 +240,6 @@ func (a *App) background(run func(context.Context)) {
 	a.onStop(func() { stop(); ended.Wait() })
 }
 
-// watch calls changed when a file may have changed, until stop is called. An error
-// is logged when the app starts; the file is then read again only at each refresh.
-func (a *App) watch(path string, changed func()) (stop func()) {
-	stop, err := a.watcher.Watch(path, changed)
-	if err != nil {
-		a.onStart(func() { a.log.Error("a file can't be watched for changes", zap.String("file", path), zap.Error(err)) })
-		return func() {}
-	}
-	return stop
-}
-
 // registry returns the registry of a URL. All sites that name the URL share it.
 // It is read from Start to Stop.
 func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) {

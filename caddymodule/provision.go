@@ -77,7 +77,7 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 		}
 	}
 	if f, ok := h.source.(enforce.File); ok { // before it is read, so that no change is missed
-		stop := h.app.watch(f.Path, h.fileChanged)
+		stop := h.app.watcher.Watch(f.Path, h.fileChanged)
 		h.cleanup = append(h.cleanup, func() error { stop(); return nil })
 	}
 	if err := h.provisionRegistry(ctx); err != nil {
@@ -151,7 +151,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	}
 	if location != "" {
 		h.app.onStart(func() {
-			stop := file.Watch(h.app.watch, func(r *crawler.Registry, err error) { h.registryChanged(file, r, err) })
+			stop := file.Watch(h.app.watcher.Watch, func(r *crawler.Registry, err error) { h.registryChanged(file, r, err) })
 			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
 		})
 	}
@@ -233,7 +233,7 @@ func (h *Handler) logOverrides(file *registry.File) {
 func (h *Handler) fileChanged() {
 	h.changed.Store(true)
 	if current := h.running.Load(); current != nil {
-		current.Origins().Refetch(&enforce.Request{Time: clock.Now()})
+		current.Origins().Changed()
 	}
 }
 

@@ -27,9 +27,10 @@ const (
 // goodCopy is the last good answer of a source: a robots.txt, or the answer
 // that there is none.
 type goodCopy struct {
-	content             // its state is Loaded, Missing or NotRobots
-	published []byte    // Rules.Text if it has lines of the operator; nil if it has none
-	at        time.Time // when the source last confirmed it
+	content              // its state is Loaded, Missing or NotRobots
+	published []byte     // Rules.Text if it has lines of the operator; nil if it has none
+	at        time.Time  // when the source last confirmed it
+	file      *fileState // that was read; nil of a source without files
 }
 
 // Copies is a cache of each origin's last good answer: a robots.txt, or the

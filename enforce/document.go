@@ -76,7 +76,7 @@ func (r *compiledSettings) parse(text []byte) *document {
 	if !r.Strict {
 		d.google = d.file.GoogleReading()
 	}
-	d.hashPathRules()
+	d.pathRules, d.rules = d.hashLines(false)
 	d.groups = len(d.file.Groups())
 	if d.octets = heapsize.Of(d, r.base); d.matcher != r.base {
 		d.names = heapsize.Of(d.matcher, r.base)

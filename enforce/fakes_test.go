@@ -12,10 +12,11 @@ import (
 )
 
 // fakeSource is a Source with an answer that tests set. It counts the reads of
-// each origin.
+// each origin. Its answers are whole unless partly is set.
 type fakeSource struct {
 	mu     sync.Mutex
 	shared bool // one file for all origins
+	partly bool
 	resp   Response
 	err    error
 	block  chan struct{} // Fetch waits until it is closed; nil if Fetch must not wait
@@ -27,7 +28,7 @@ type fakeSource struct {
 func (s *fakeSource) set(status int, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.resp, s.err = Response{Status: status, Body: []byte(body)}, nil
+	s.resp, s.err = Response{Status: status, Body: []byte(body), Whole: !s.partly}, nil
 }
 
 func (s *fakeSource) Fetch(ctx context.Context, o Origin) (Response, error) {

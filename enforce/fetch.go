@@ -42,7 +42,8 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 		e.cause = context.Background()
 	}
 	f := &fetch{ready: make(chan struct{}), ended: make(chan struct{})}
-	e.latest, e.again = f, false
+	sure := e.sure
+	e.latest, e.again, e.sure = f, false, false
 	e.lastFetch.Store(now.UnixNano())
 	e.fetching.Store(true)
 	cause := e.cause
@@ -54,7 +55,7 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 		}
 		ctx, cancel := context.WithTimeout(cause, fetchTimeout)
 		stop := context.AfterFunc(p.ctx, cancel)
-		f.event, f.ok = p.fetchNow(ctx, e)
+		f.event, f.ok = p.fetchNow(ctx, e, sure)
 		stop()
 		cancel()
 		slow.Stop()
@@ -67,7 +68,7 @@ func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 		}
 		close(f.ended)
 		e.latest = nil
-		p.planRetry(e)
+		p.plan(e)
 	})
 	return f
 }
@@ -151,9 +152,10 @@ func (p *Origins) freshCopy(e *entry) (goodCopy, bool) {
 	return c, true
 }
 
-// fetchNow fetches e's file and puts the result in force. It returns false if p
-// was closed meanwhile.
-func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
+// fetchNow fetches e's file and puts the result in force, unless it is held. sure is
+// set if the operator asked for the fetch. fetchNow returns false if p was closed
+// meanwhile.
+func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, bool) {
 	began := p.cfg.Now()
 	resp, err := p.callSource(ctx, e.origin)
 	if p.ctx.Err() != nil && err != nil {
@@ -165,56 +167,27 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
 	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
-
-	e.mu.Lock()
-	ev.Repeated = e.evicted && !e.tried
-	current := e.rules.Load()
-	var known goodCopy // which the answer is compared with
+	current, found := e.rules.Load(), without(out, resp)
+	known := content{state: Pending} // what the answer is compared with
 	if current != nil {
-		known.content = current.content
-	} else { // of a source that is read by Load
-		known, _ = p.freshCopy(e)
+		known = current.content
+	} else if c, ok := p.freshCopy(e); ok { // of a source that is read by Load
+		known = c.content
+		e.mu.Lock()
+		e.good = c
+		e.mu.Unlock()
 	}
-	if out == Loaded && known.state == Loaded && known.apart == resp.Apart && bytes.Equal(resp.Body, known.body) {
-		ev.Outcome = Unchanged
-	}
-	switch out {
-	case Loaded, Missing, NotRobots:
-		good := without(out, resp)
-		if ev.Outcome == Unchanged {
-			good.body = known.body
-		} else if out == Loaded {
-			good.body = resp.Body
-		}
-		ev.Again = e.failures > 0
-		e.good, e.failures = goodCopy{content: good, at: now}, 0
-	default:
-		if current == nil {
-			e.good = known
-		}
-		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
-			e.failing = began
-		}
-		if out != Failed {
-			e.failures = 0
-		} else {
-			e.failures++
+	if out == Loaded {
+		found.body = resp.Body
+		if known.state == Loaded && known.apart == resp.Apart && bytes.Equal(resp.Body, known.body) {
+			ev.Outcome, found.body = Unchanged, known.body
 		}
 	}
-	inForce := p.inForce(e, out, resp, now)
-	ev.Kept = inForce.state != out
-	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
-	e.last, e.tried, e.err = out, true, err
-	next := now.Add(p.pause(e, inForce.state))
-	if e.again {
-		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
+	if found.isGood() && ev.Outcome != Unchanged && p.hold(e, found, resp, sure) {
+		p.restoreCopy(e)
+		return p.keep(e, ev, now), true
 	}
-	ev.Was, e.was = e.was, nil
-	changed := e.lastFetch.Load()
-	e.mu.Unlock()
-	if ev.Was == nil && current != nil {
-		ev.Was = current.publishedText()
-	}
+	inForce, changed, next := p.record(e, &ev, found, resp, now)
 	if ev.Outcome != Unchanged || current == nil {
 		current = p.set(e, inForce, changed)
 	}
@@ -233,6 +206,45 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	ev.Rules = current
 	p.cfg.Fetched(ev)
 	return ev, true
+}
+
+// record notes in e and ev the result of a fetch that counts. It returns what is in
+// force then, the time from which clients received it, and when the next fetch is due.
+func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response, now time.Time) (inForce content, changed int64, next time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ev.Repeated = e.evicted && !e.tried
+	if ev.Was, e.was = e.was, nil; ev.Was == nil {
+		if current := e.rules.Load(); current != nil {
+			ev.Was = current.publishedText()
+		}
+	}
+	changed = e.lastFetch.Load()
+	if e.held != nil && e.held.found == found.key() {
+		changed = e.held.from
+	}
+	e.held = nil
+	if found.isGood() {
+		ev.Again = e.failures > 0
+		e.again = e.again || e.rules.Load() == nil && found.breaksOff() && !resp.Whole // it may be being written
+		e.good, e.failures = goodCopy{content: found, at: now, file: resp.file}, 0
+	} else {
+		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
+			e.failing = now.Add(-ev.Took)
+		}
+		if e.failures++; found.state != Failed {
+			e.failures = 0
+		}
+	}
+	inForce = p.inForce(e, found.state, resp, now)
+	ev.Kept = inForce.state != found.state
+	ev.Changed = !e.tried || e.last != found.state || ev.Outcome == Loaded
+	e.last, e.tried, e.err = found.state, true, ev.Err
+	next = now.Add(p.pause(e, inForce.state))
+	if e.again {
+		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
+	}
+	return inForce, changed, next
 }
 
 // inForce returns what is in force after a fetch with the outcome out of an

@@ -61,7 +61,12 @@ func (r *Settings) hasGrace(a *crawler.Agent) bool {
 type Version struct {
 	rules       *Rules
 	from, until int64 // when it was in force, in nanoseconds since 1970
+	brief       bool  // it was never in force for briefVersion
 }
+
+// briefVersion is how long a version must have been in force so that crawlers that are
+// not known to have read the file may hold it: few have read another one.
+const briefVersion = time.Minute
 
 // Rules returns the rules of the version. They are empty if crawlers got no
 // robots.txt (see Rules.Outcome).
@@ -80,10 +85,10 @@ func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePerio
 // mayHold reports whether a crawler may have a cached copy of a version. If the
 // crawler is known to have read the file, it has a copy of the version that was
 // in force then, for GracePeriod. If it is not, the crawler must have come before
-// the version was replaced.
+// the version was replaced, and the version must not have been a brief one.
 func (h *history) mayHold(v *Version, visit visitTimes, now int64) bool {
 	if visit.read == 0 {
-		return visit.first != 0 && visit.first < v.until
+		return !v.brief && visit.first != 0 && visit.first < v.until
 	}
 	version, known := h.versionAt(visit.read)
 	if !known {

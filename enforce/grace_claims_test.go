@@ -14,7 +14,7 @@ func (v *verifiedTest) change(file string) {
 	v.advance(2 * time.Second)
 	v.origins.source, v.origins.cfg.Now = Inline(file), v.clock.now
 	v.origins.Load(context.Background())
-	v.advance(time.Second)
+	v.advance(briefVersion)
 }
 
 // reads lets a client read /robots.txt.

@@ -43,7 +43,7 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 // change changes the file and lets the engine read it.
 func (g *graceTest) change(file string) {
 	g.source.set(200, file)
-	g.clock.advance(2 * time.Second)
+	g.clock.advance(briefVersion)
 	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
 	g.origins.running.Wait()
 	g.clock.advance(time.Second)
@@ -234,7 +234,7 @@ func TestChangesThatAllowPaths(t *testing.T) {
 
 // reread lets the engine read the file again, without a change.
 func (g *graceTest) reread() {
-	g.clock.advance(2 * time.Second)
+	g.clock.advance(briefVersion)
 	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
 	g.origins.running.Wait()
 }
@@ -267,7 +267,7 @@ func TestSeveralChanges(t *testing.T) {
 			g.wants(tt.statuses[i], tt.ua, fmt.Sprintf("/%d", i+1), "after three versions")
 		}
 	}
-	g.clock.advance(GracePeriod - 8*time.Second)
+	g.clock.advance(GracePeriod - briefVersion - 4*time.Second)
 	g.wants(Disallowed, googlebot, "/2", "after the end of the first version")
 	g.wants(Graced, googlebot, "/1", "before the end of the second version")
 }

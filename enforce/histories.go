@@ -48,6 +48,7 @@ type historyRecord struct {
 	generation int // of the Origins that stored it
 	current    versionRecord
 	from       int64
+	open       bool
 	earlier    []versionRecord
 	periods    []period
 }
@@ -56,6 +57,7 @@ type versionRecord struct {
 	content
 	version     uint64 // its name in periods
 	from, until int64
+	brief       bool
 }
 
 // newHistories returns empty histories.
@@ -159,10 +161,10 @@ func (s *histories) forgetOrigin(key historyKey) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: versionRecord{content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, periods: h.periods}
+	rec := &historyRecord{current: versionRecord{content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.rules.pathRules, v.from, v.until})
+		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.rules.pathRules, v.from, v.until, v.brief})
 	}
 	return rec
 }

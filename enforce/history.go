@@ -19,6 +19,7 @@ const maxVersions = 8
 type history struct {
 	current *Rules
 	from    int64 // when the current version came into force, in nanoseconds since 1970
+	open    bool  // the current version may have been in force before
 	earlier []Version
 	ends    int64    // when the last of the earlier versions ends
 	periods []period // before from, oldest first
@@ -81,13 +82,14 @@ func (h *history) addPeriod(p period) {
 func (h *history) next(rules *Rules, at int64) *history {
 	n := &history{current: rules, from: at}
 	if h == nil {
+		n.open = !rules.breaksOff()
 		return n
 	}
 	n.periods = slices.Clone(h.periods)
 	if h.current.pathRules == rules.pathRules {
-		n.from = h.from
+		n.from, n.open = h.from, h.open
 	} else {
-		n.add(Version{h.current, h.from, at}, at)
+		n.add(Version{h.current, h.from, at, !h.open && at-h.from < int64(briefVersion)}, at)
 		n.addPeriod(period{h.current.pathRules, h.from, at})
 	}
 	for _, v := range h.earlier {
@@ -107,7 +109,7 @@ func (h *history) add(v Version, now int64) {
 	switch {
 	case i >= 0:
 		w := &h.earlier[i]
-		w.from, w.until = min(w.from, v.from), max(w.until, v.until)
+		w.from, w.until, w.brief = min(w.from, v.from), max(w.until, v.until), w.brief && v.brief
 	case len(h.earlier) < maxVersions:
 		h.earlier = append(h.earlier, v)
 	}
@@ -135,9 +137,11 @@ func (p *Rules) isVersion() bool {
 	return false
 }
 
-// hashPathRules sets pathRules and rules. It takes time in proportion to the size of
-// the file, however many groups have the same rules.
-func (d *document) hashPathRules() {
+// hashLines returns a hash of the User-agent, Allow and Disallow lines, and how many
+// rules have a path. With all, the hash is also of the other lines that crawlers obey.
+// It takes time in proportion to the size of the file, however many groups have the
+// same rules.
+func (d *document) hashLines(all bool) (sum uint64, rules int) {
 	var hash xxhash.Digest
 	for _, f := range []*robots.File{d.file, d.google} {
 		if f == nil {
@@ -147,23 +151,36 @@ func (d *document) hashPathRules() {
 		old := f.Dialect() != robots.RFC9309 && f.Dialect() != robots.Google // a blank line ends a group
 		for line := range f.Lines() {
 			switch line.Directive {
+			case robots.DirectiveCrawlDelay, robots.DirectiveRequestRate, robots.DirectiveVisitTime, robots.DirectiveNoindex, robots.DirectiveContentSignal, robots.DirectiveContentUsage:
+				if !all {
+					continue
+				}
 			case robots.DirectiveAllow, robots.DirectiveDisallow:
 				if f == d.file && line.Value != "" {
-					d.rules++
+					rules++
 				}
-				fallthrough
 			case robots.DirectiveUserAgent:
-				for _, text := range [...]string{"\n", line.Directive.String(), ":", line.Value} {
-					_, _ = hash.WriteString(text)
-				}
 			case robots.DirectiveNone:
 				if old && strings.TrimSpace(line.Raw) == "" {
 					_, _ = hash.WriteString("\n")
 				}
+				continue
+			default:
+				continue
+			}
+			for _, text := range [...]string{"\n", line.Directive.String(), ":", line.Value} {
+				_, _ = hash.WriteString(text)
 			}
 		}
 	}
-	d.pathRules = hash.Sum64()
+	return hash.Sum64(), rules
+}
+
+// allRules returns a hash of all lines that crawlers obey. Files that differ only in
+// comments, sitemaps and the like have the same.
+func (d *document) allRules() uint64 {
+	sum, _ := d.hashLines(true)
+	return sum
 }
 
 // earlier returns the history of the robots.txt of r's origin. It returns nil if
@@ -305,12 +322,12 @@ func (p *Origins) compileVersions(rec *historyRecord) *history {
 		c.apart = p.pending.settings.publishes() // the text already has the lines of the operator
 		return p.compile(c)
 	}
-	h := &history{current: compile(rec.current.content), from: rec.from, periods: slices.Clone(rec.periods)}
+	h := &history{current: compile(rec.current.content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
 	rename := map[uint64]uint64{rec.current.version: h.current.pathRules}
 	for _, v := range rec.earlier {
 		rules := compile(v.content)
 		rename[v.version] = rules.pathRules
-		h.add(Version{rules, v.from, v.until}, 0)
+		h.add(Version{rules, v.from, v.until, v.brief}, 0)
 	}
 	for i := range h.periods { // the version's name depends on the settings
 		h.periods[i].version = rename[h.periods[i].version]

@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 	enforced := func(dep string) bool {
 		own, _ := strings.CutPrefix(dep, module)
 		switch {
-		case own == "robots" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/") || strings.HasPrefix(own, "robots/internal/"):
+		case own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/") || strings.HasPrefix(own, "robots/internal/"):
 			return true
 		case own == "internal/canonical" || own == "internal/heapsize" || own == "internal/editdistance" || own == "internal/nameglob" || own == "internal/table" || own == "internal/document" || own == "internal/netaddr" || own == "internal/release":
 			return true

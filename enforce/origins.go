@@ -63,8 +63,10 @@ type entry struct {
 	err      error           // why the last fetch failed; nil if it did not
 	cause    context.Context // context of the last fetch, for further ones of the same origin; nil before the first
 	latest   *fetch          // under way; nil without
+	held     *candidate      // nil without a version that does not count yet
+	sure     bool            // whether the operator asks for the next fetch
 	again    bool            // whether another fetch must follow the one under way
-	retry    *time.Timer     // begins the next fetch after a failed one; nil if none is planned
+	retry    *time.Timer     // begins the next fetch without a request; nil if none is planned
 	gone     bool            // the entry was evicted
 }
 
@@ -117,7 +119,7 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 		old.mu.Lock()
 		rules, reading := old.rules.Load(), old.fetching.Load()
 		e.good, e.last, e.tried, e.failures = old.good, old.last, old.tried, old.failures
-		e.failing, e.err, e.cause = old.failing, old.err, old.cause
+		e.failing, e.err, e.cause, e.held = old.failing, old.err, old.cause, old.held
 		old.mu.Unlock()
 		e.lastFetch.Store(old.lastFetch.Load())
 		if !reading {
@@ -131,7 +133,7 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 		q.insert(e)
 		q.mu.Unlock()
 		e.mu.Lock()
-		q.planRetry(e)
+		q.plan(e)
 		e.mu.Unlock()
 	}
 	p.retire()
@@ -270,6 +272,19 @@ func (p *Origins) Refetch(r *Request) {
 	}
 }
 
+// Changed fetches the file of a source that serves all origins at once: the caller
+// knows that it has changed.
+func (p *Origins) Changed() {
+	now := p.cfg.Now()
+	e := p.find(&Request{Time: now})
+	if p.beginFetch(e, now, nil) == nil {
+		e.mu.Lock()
+		e.again = true
+		p.plan(e) // a fetch that is under way may have got the file as it was
+		e.mu.Unlock()
+	}
+}
+
 // Load fetches from a source that serves all origins, and returns the rules when
 // they are in force. If ctx ends before the source answers, the fetch has the
 // outcome Failed. Load must not be called for a source with a file per origin.
@@ -277,7 +292,10 @@ func (p *Origins) Load(ctx context.Context) *Rules {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
 	e.lastFetch.Store(r.Time.UnixNano())
-	p.fetchNow(ctx, e)
+	p.fetchNow(ctx, e, false)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.plan(e)
 	return e.rules.Load()
 }
 

@@ -163,6 +163,7 @@ func TestRulesByAnswerOfTheSource(t *testing.T) {
 			p.seen.next(t)
 			p.source.mu.Lock()
 			p.source.resp, p.source.err = tt.resp, tt.err
+			p.source.resp.Whole = true
 			p.source.mu.Unlock()
 			p.clock.advance(time.Minute)
 			e := p.peek(t, home)

@@ -9,7 +9,9 @@ import (
 // Refresh fetches the file again for each origin for which selected returns
 // true. It calls report with each result, one call at a time. If a fetch is
 // already under way, another one follows it, because the first may have begun
-// too early. Refresh returns when all fetches have ended or ctx ends, with the
+// too early. The caller asks for what the files are now: a version that opens paths
+// counts at once, but not one that ends within a line (see Response.Whole); Refresh
+// waits until that one counts. Refresh returns when all fetches have ended or ctx ends, with the
 // number of files that it has not fetched.
 func (p *Origins) Refresh(ctx context.Context, selected func(Origin) bool, report func(FetchEvent)) (left int) {
 	var calling sync.Mutex
@@ -55,6 +57,9 @@ func (p *Origins) refresh(ctx context.Context, e *entry) (ev FetchEvent, ok bool
 			await(ctx, p, latest.ended)
 			continue
 		}
+		e.mu.Lock()
+		e.sure = true
+		e.mu.Unlock()
 		f := p.beginFetch(e, p.cfg.Now(), nil)
 		if f == nil { // too many others are under way
 			await(ctx, p, pause.C)
@@ -63,7 +68,10 @@ func (p *Origins) refresh(ctx context.Context, e *entry) (ev FetchEvent, ok bool
 		await(ctx, p, f.ended)
 		select {
 		case <-f.ended:
-			return f.event, f.ok
+			if !f.event.Held {
+				return f.event, f.ok
+			}
+			await(ctx, p, time.After(time.Until(time.Unix(0, e.nextFetch.Load()))))
 		default:
 		}
 	}

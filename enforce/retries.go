@@ -6,17 +6,18 @@ import "time"
 // tried again without a request.
 const maxRetryAge = 24 * time.Hour
 
-// planRetry plans the next fetch for e if the last one failed, so that the rules are
-// in force soon after the source works again, even if no crawler comes. Origins
-// with an invented host are only fetched when a request comes. The caller holds
-// e.mu.
-func (p *Origins) planRetry(e *entry) {
+// plan plans the next fetch for e without a request: if the last one failed, so that
+// the rules are in force soon after the source works again, even if no crawler comes;
+// if a version is held; or if the file may have changed during the last fetch. Origins
+// with an invented host are only fetched when a request comes. The caller holds e.mu.
+func (p *Origins) plan(e *entry) {
 	if e.retry != nil {
 		e.retry.Stop()
 		e.retry = nil
 	}
 	now := p.cfg.Now()
-	if e.failures == 0 || e.invented.Load() || p.ctx.Err() != nil || now.Sub(time.Unix(0, e.used.Load())) > maxRetryAge {
+	failed := e.failures > 0 && now.Sub(time.Unix(0, e.used.Load())) <= maxRetryAge
+	if !failed && e.held == nil && !e.again || e.invented.Load() || p.ctx.Err() != nil {
 		return
 	}
 	wait := time.Duration(e.nextFetch.Load() - now.UnixNano())
@@ -26,19 +27,16 @@ func (p *Origins) planRetry(e *entry) {
 // minRetryWait is the shortest time until a fetch that is planned.
 const minRetryWait = 100 * time.Millisecond
 
-// retry begins the fetch that planRetry has planned, unless another one has made
-// it unnecessary.
+// retry begins the fetch that was planned, unless another one has made it
+// unnecessary.
 func (p *Origins) retry(e *entry) {
 	p.mu.Lock()
 	over := p.retired || e.gone
 	p.mu.Unlock()
-	now := p.cfg.Now()
-	if over || e.fetching.Load() || now.UnixNano() < e.nextFetch.Load() {
-		return
+	if now := p.cfg.Now(); over || now.UnixNano() >= e.nextFetch.Load() && p.beginFetch(e, now, nil) != nil || e.fetching.Load() {
+		return // at its end, a fetch that is under way plans the next one
 	}
-	if p.beginFetch(e, now, nil) == nil && !e.fetching.Load() {
-		e.mu.Lock()
-		p.planRetry(e) // too many fetches are under way
-		e.mu.Unlock()
-	}
+	e.mu.Lock()
+	p.plan(e) // it is too early, or too many fetches are under way
+	e.mu.Unlock()
 }

@@ -20,7 +20,7 @@ func retryOrigins(t *testing.T, source Source, copies *Copies) *Origins {
 	p := newOrigins(source, rules, Config{Copies: copies})
 	t.Cleanup(func() {
 		p.close()
-		synctest.Wait()
+		p.running.Wait()
 	})
 	return p
 }

@@ -35,6 +35,11 @@ type Response struct {
 	// Elsewhere is the URL to which the answer redirects, if the source does not
 	// follow the redirect because another host answers there.
 	Elsewhere string
+	// Whole reports that no part of the answer can be missing. Other answers that
+	// take rules away are fetched again before they count.
+	Whole bool
+
+	file *fileState // that was read; nil of a source without files
 }
 
 // ErrRedirects is the error of a source for more than MaxRedirects redirects in
@@ -110,5 +115,5 @@ type inlineSource struct {
 }
 
 func (s *inlineSource) Fetch(context.Context, Origin) (Response, error) {
-	return Response{Status: http.StatusOK, Body: []byte(s.text[:min(len(s.text), robots.MaxSize+1)])}, nil
+	return Response{Status: http.StatusOK, Body: []byte(s.text[:min(len(s.text), robots.MaxSize+1)]), Whole: true}, nil
 }

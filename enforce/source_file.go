@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -28,38 +29,44 @@ func (s File) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	if err := fileReads.begin(ctx, s.Path); err != nil {
 		return Response{}, err
 	}
-	var body []byte
+	resp := Response{Status: http.StatusOK}
 	var err error
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		defer fileReads.end(s.Path)
-		body, err = s.read()
+		err = s.read(&resp)
 	}()
 	select {
 	case <-read:
-		return Response{Status: http.StatusOK, Body: body}, err
+		return resp, err
 	case <-ctx.Done():
 		return Response{}, fmt.Errorf("reading %s takes too long: %w", s.Path, ctx.Err())
 	}
 }
 
-func (s File) read() ([]byte, error) {
+func (s File) read(resp *Response) error {
 	info, err := os.Stat(s.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
-		return nil, fmt.Errorf("%s is not a regular file", s.Path)
+		return fmt.Errorf("%s is not a regular file", s.Path)
 	}
 	f, err := os.Open(s.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	body := bytes.NewBuffer(make([]byte, 0, min(info.Size(), robots.MaxSize)+bytes.MinRead))
-	_, err = body.ReadFrom(io.LimitReader(f, robots.MaxSize+1))
-	return body.Bytes(), err
+	if _, err = body.ReadFrom(io.LimitReader(f, robots.MaxSize+1)); err != nil {
+		return err
+	}
+	if info, err = f.Stat(); err != nil {
+		return err
+	}
+	resp.Body, resp.file = body.Bytes(), &fileState{info, time.Since(info.ModTime()) >= quietFile}
+	return nil
 }
 
 // PerOrigin returns false: the file serves all origins.

@@ -16,6 +16,7 @@ type State struct {
 	Next     time.Time // the first request after this time causes another fetch; failed ones are also repeated without a request, see Config.Refresh
 	Failing  time.Time // when the failure began, that is, the first of the failed fetches in a row; zero if the last one found what is in force
 	Failures int       // how many of the latest fetches in a row failed
+	Held     time.Time // since when a new version is held, see Response.Whole; zero without
 	Kept     bool      // Rules is a cached copy from an earlier fetch
 	Invented bool      // a client may have invented the host; see Request.Invented
 	Earlier  []Version // versions that some crawlers may still follow, newest first
@@ -52,6 +53,9 @@ func (p *Origins) state(e *entry) State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.Err, s.Good, s.Failures = e.err, e.good.at, e.failures
+	if e.held != nil {
+		s.Held = e.held.since
+	}
 	if e.tried {
 		s.Last = e.last
 		s.Kept = s.Rules.state != e.last

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
@@ -53,7 +54,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: only the first %d KiB are compared, because crawlers do not read more\n", name, robots.MaxSize>>10)
 		}
 	}
-	r := diff.Compare(files[0], files[1], diffCrawlers(crawler.Builtin())...)
+	r := diff.Compare(files[0], files[1], enforce.Comparable(crawler.Builtin())...)
 	out := cmd.OutOrStdout()
 	if o.json {
 		err = report.ChangesJSON(out, r.Changes)
@@ -72,17 +73,4 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, errIncomplete
 	}
 	return 0, nil
-}
-
-// diffCrawlers returns the crawlers of the registry that may differ from others:
-// those that obey the group of another crawler or not the group for *, and those that
-// read the file with google/robotstxt.
-func diffCrawlers(registry *crawler.Registry) []diff.Crawler {
-	var list []diff.Crawler
-	for row := range registry.All() {
-		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 || row.ReadsGoogle {
-			list = append(list, diff.Crawler{Tokens: row.Robots, IgnoresStar: ignores, ReadsGoogle: row.ReadsGoogle})
-		}
-	}
-	return list
 }

@@ -86,7 +86,7 @@ func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
 func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Rules) error {
 	registry := cmp.Or(site.Rules.Registry, crawler.Builtin())
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
-	r := diff.Compare(before, merged.File(), diffCrawlers(registry)...)
+	r := diff.Compare(before, merged.File(), enforce.Comparable(registry)...)
 	if err := report.Changes(w, r.Changes, o.full, paintFor(w)); err != nil {
 		return err
 	}

@@ -290,7 +290,11 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	if fault := encodingFault(p.Rules); fault != "" {
 		return warning("robots_txt", subject, name+" has no rules, because "+fault+": "+without, "Replace the file by a text file in UTF-8.")
 	}
-	return statusapi.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
+	message := fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
+	if !p.Held.IsZero() {
+		message += "; a new version is read again before it counts"
+	}
+	return statusapi.Problem{Message: message}
 }
 
 // refused returns what is in force while nobody may read robots.txt, or while it

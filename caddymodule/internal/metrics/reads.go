@@ -88,7 +88,7 @@ func (o *Reads) logMerge(e *enforce.FetchEvent) {
 // logRead logs a read.
 func (o *Reads) logRead(e *enforce.FetchEvent) {
 	level, message := ReadLevel(e)
-	if !e.Changed {
+	if !e.Changed && !e.Held {
 		level = zapcore.DebugLevel
 	}
 	c := o.log.Check(level, message)
@@ -96,7 +96,7 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 		return
 	}
 	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took), originField(e.Origin), zap.Error(e.Err)}
-	if e.Outcome == enforce.Loaded {
+	if e.Outcome == enforce.Loaded && !e.Held {
 		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
 	c.Write(fields...)
@@ -121,6 +121,9 @@ func WithoutFile(rules *enforce.Rules) string {
 
 // ReadLevel returns the log level and the message for a read.
 func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
+	if e.Held {
+		return zapcore.InfoLevel, "a new version of robots.txt is read again before it counts"
+	}
 	switch e.Outcome {
 	case enforce.Loaded:
 		return zapcore.InfoLevel, "robots.txt loaded"
