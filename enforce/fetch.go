@@ -210,7 +210,9 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 
 // record notes in e and ev the result of a fetch that counts. It returns what is in
 // force then, the time from which clients received it, and when the next fetch is due.
-func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response, now time.Time) (inForce content, changed int64, next time.Time) {
+func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response, now time.Time) (
+	inForce content, changed int64, next time.Time,
+) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.Repeated = e.evicted && !e.tried
@@ -240,11 +242,7 @@ func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response,
 	ev.Kept = inForce.state != found.state
 	ev.Changed = !e.tried || e.last != found.state || ev.Outcome == Loaded
 	e.last, e.tried, e.err = found.state, true, ev.Err
-	next = now.Add(p.pause(e, inForce.state))
-	if e.again {
-		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
-	}
-	return inForce, changed, next
+	return inForce, changed, now.Add(p.pause(e, inForce.state))
 }
 
 // inForce returns what is in force after a fetch with the outcome out of an

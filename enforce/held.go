@@ -63,10 +63,10 @@ func (p *Origins) hold(e *entry, found content, resp Response, sure bool) bool {
 		return false
 	case replaced && resp.file.quiet:
 		return false
-	case replaced:
-		wait = quietFile
 	case sure && (len(found.body) == 0 || !found.breaksOff()):
 		return false
+	case replaced:
+		wait = quietFile
 	}
 	if !found.breaksOff() && !rules.shutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
 		return false
@@ -102,9 +102,6 @@ func (p *Origins) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
 		e.last, e.err = ev.Rules.state, nil
 	}
 	next := now.Add(p.cfg.Refresh)
-	if e.again {
-		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
-	}
 	if e.held.due.Before(next) {
 		next = e.held.due
 	}

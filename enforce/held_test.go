@@ -219,14 +219,20 @@ func TestReplacedFileCountsAtOnce(t *testing.T) {
 		replace func(path string) error
 		counts  bool
 	}{
-		"renamed":         {func(path string) error { return errors.Join(write(path+".new", less, time.Second), os.Rename(path+".new", path)) }, true},
-		"renamed, a part": {func(path string) error { return errors.Join(write(path+".new", less[:28], time.Second), os.Rename(path+".new", path)) }, true},
+		"renamed": {func(path string) error {
+			return errors.Join(write(path+".new", less, time.Second), os.Rename(path+".new", path))
+		}, true},
+		"renamed, a part": {func(path string) error {
+			return errors.Join(write(path+".new", less[:28], time.Second), os.Rename(path+".new", path))
+		}, true},
 		"a link": {func(path string) error {
 			return errors.Join(write(path+".new", less, time.Second), os.Remove(path), os.Symlink(path+".new", path))
 		}, true},
 		"just written": {func(path string) error { return errors.Join(write(path+".new", less, 0), os.Rename(path+".new", path)) }, false},
-		"empty":        {func(path string) error { return errors.Join(write(path+".new", "", time.Second), os.Rename(path+".new", path)) }, false},
-		"in place":     {func(path string) error { return write(path, less, time.Second) }, false},
+		"empty": {func(path string) error {
+			return errors.Join(write(path+".new", "", time.Second), os.Rename(path+".new", path))
+		}, false},
+		"in place": {func(path string) error { return write(path, less, time.Second) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "robots.txt")

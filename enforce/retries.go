@@ -15,6 +15,9 @@ func (p *Origins) plan(e *entry) {
 		e.retry.Stop()
 		e.retry = nil
 	}
+	if e.again {
+		e.nextFetch.Store(min(e.nextFetch.Load(), e.lastFetch.Load()+int64(minRefetch)))
+	}
 	now := p.cfg.Now()
 	failed := e.failures > 0 && now.Sub(time.Unix(0, e.used.Load())) <= maxRetryAge
 	if !failed && e.held == nil && !e.again || e.invented.Load() || p.ctx.Err() != nil {

@@ -212,3 +212,38 @@ func TestPublishedFileIsCurrent(t *testing.T) {
 		}
 	})
 }
+
+// A file that is told to have changed is read without a request: at once, or a second
+// after the read that is under way began.
+func TestChangedFileIsReadWithoutARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &fakeSource{shared: true}
+		source.set(200, "User-agent: *\nDisallow: /a/\n")
+		p := retryOrigins(t, source, nil)
+		p.Load(context.Background())
+		for range 3 {
+			p.Changed()
+			synctest.Wait()
+		}
+		if n := source.count(Origin{}); n != 4 {
+			t.Errorf("%d reads after the start and 3 changes", n)
+		}
+		source.mu.Lock()
+		source.block = make(chan struct{})
+		source.mu.Unlock()
+		p.Changed()
+		synctest.Wait()
+		p.Changed()
+		close(source.block)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := source.count(Origin{}); n != 6 {
+			t.Errorf("%d reads, want one after the one that was under way", n)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := source.count(Origin{}); n != 6 {
+			t.Errorf("%d reads a minute later", n)
+		}
+	})
+}
