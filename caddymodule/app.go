@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/filewatch"
@@ -99,11 +100,6 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 		New: func() caddy.Module { return new(App) },
 	}
 }
-
-// clock gives the time of all requests. It is a wall clock that does not go
-// back when the system's clock is set back by a little, so that no budget is
-// lost or doubled.
-var clock throttle.Clock
 
 // maxReads bounds the reads of robots.txt that are remembered, one for each
 // crawler and origin. They take 1.6 MiB at most.

@@ -17,6 +17,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
@@ -147,8 +148,7 @@ func (s *testbed) start() error {
 		return s.mini.Restart()
 	}
 	_, port, _ := strings.Cut(s.address, ":")
-	s.process = exec.Command(s.command, append(s.config(), append(s.args, "--port", port, "--bind", "127.0.0.1")...)...)
-	dieWithTest(s.process)
+	s.process = child.Command(s.command, append(s.config(), append(s.args, "--port", port, "--bind", "127.0.0.1")...)...)
 	out, err := s.process.StdoutPipe()
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
@@ -39,7 +40,7 @@ type Server struct {
 func Start(t testing.TB, caddyfile string) *Server {
 	t.Helper()
 	s := &Server{Dir: t.TempDir(), Port: port(t), TLSPort: port(t), Admin: port(t), t: t}
-	cmd := exec.Command(Binary(t), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
+	cmd := child.Command(Binary(t), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	cmd.Dir, cmd.Env = root(t), s.env()
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	if err := cmd.Start(); err != nil {

@@ -10,7 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
 // example returns a file of testdata/examples with parts of it replaced. The file
@@ -72,7 +75,7 @@ func page(robots string) http.HandlerFunc {
 // its children.
 func startPHP(t *testing.T, program, dir string) {
 	t.Helper()
-	fpm := exec.Command(program, "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
+	fpm := child.SignalledCommand(syscall.SIGTERM, program, "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
 	if err := fpm.Start(); err != nil {
 		t.Fatal(err)
 	}

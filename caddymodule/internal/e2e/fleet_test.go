@@ -14,6 +14,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
 // redis is a redis-server that a test can stop and start.
@@ -37,7 +38,7 @@ func newRedis(t *testing.T) *redis {
 
 func (r *redis) start() {
 	r.t.Helper()
-	r.cmd = exec.Command("redis-server", "--port", fmt.Sprint(r.port), "--save", "", "--appendonly", "no")
+	r.cmd = child.Command("redis-server", "--port", fmt.Sprint(r.port), "--save", "", "--appendonly", "no")
 	r.cmd.Dir = r.t.TempDir()
 	if err := r.cmd.Start(); err != nil {
 		r.t.Fatal(err)

@@ -7,7 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
 const (
@@ -194,7 +197,7 @@ func TestDocumentedLimitOfNginx(t *testing.T) {
 		file := filepath.Join(dir, "nginx.conf")
 		writeFile(t, file, fmt.Sprintf("daemon off;\npid %s/pid;\nerror_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n%s}\n", dir,
 			documented(t, "migrate.md", "nginx", "limit_req", "listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;", port), "localhost:8080", b.address())))
-		theirs := exec.Command(nginx, "-c", file, "-p", dir)
+		theirs := child.SignalledCommand(syscall.SIGTERM, nginx, "-c", file, "-p", dir)
 		if err := theirs.Start(); err != nil {
 			t.Fatal(err)
 		}

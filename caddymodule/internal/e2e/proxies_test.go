@@ -13,10 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
 // visitorAddress is the address of the clients in the tests of proxies. That of the
@@ -147,7 +150,7 @@ http {
 	scgi_temp_path %[1]s/scgi;
 %[2]s}
 `, dir, text))
-	cmd := exec.Command("nginx", "-c", filepath.Join(dir, "nginx.conf"))
+	cmd := child.SignalledCommand(syscall.SIGTERM, "nginx", "-c", filepath.Join(dir, "nginx.conf"))
 	out, err := os.Create(filepath.Join(dir, "out"))
 	if err != nil {
 		t.Fatal(err)

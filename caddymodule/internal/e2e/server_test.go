@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +25,7 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
@@ -37,6 +41,10 @@ const (
 // busy.
 const patience = 2 * time.Minute
 
+// atOnce is how many tests run at once, at least, unless -parallel says otherwise. They
+// mostly wait for servers and clients, so they can be more than there are processors.
+const atOnce = 8
+
 // binary is the server under test, built once.
 var binary string
 
@@ -45,13 +53,15 @@ func TestMain(m *testing.M) {
 		caddycmd.Main()
 		return
 	}
+	// Flags of the command line are parsed later.
+	_ = flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0))))
 	dir, err := os.MkdirTemp("", "caddy-robots-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "caddy")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/caddy").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/caddy").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
 		os.Exit(1)
 	}
@@ -106,7 +116,7 @@ func startIn(t testing.TB, ended *server, caddyfile string) *server {
 func (s *server) run(caddyfile string) *server {
 	t := s.t
 	t.Helper()
-	s.cmd = exec.Command(cmp.Or(s.program, binary), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
+	s.cmd = child.Command(cmp.Or(s.program, binary), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {

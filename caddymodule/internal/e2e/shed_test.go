@@ -196,6 +196,7 @@ http://localhost:$PORT {
 	}
 	b.gate.open()
 	b.sent.Wait()
+	s.pass(time.Minute)
 	s.eventually("the server is not busy", func() bool { return s.shedding().Since == nil })
 	s.wants(200, s.get(chrome, "/"), "a browser, after the load")
 	s.wants(200, s.get(gptbot, "/"), "GPTBot, after the load")

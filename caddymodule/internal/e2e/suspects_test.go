@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
@@ -179,7 +181,7 @@ func TestHTTrackWithABrowsersUserAgentIsFound(t *testing.T) {
 		t.Log("httrack is not installed")
 		return
 	}
-	mirror := exec.Command("httrack", proxy.URL+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c100", "-c4", "-A100000000", "-I0")
+	mirror := child.Command("httrack", proxy.URL+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c100", "-c4", "-A100000000", "-I0")
 	if err := mirror.Start(); err != nil {
 		t.Fatal(err)
 	}
