@@ -16,7 +16,7 @@ const (
 
 // visitor sends requests to a Watch at the time now, which tests change.
 type visitor struct {
-	t     *testing.T
+	t     testing.TB
 	watch *Watch
 	now   time.Time
 	r     Request
@@ -27,7 +27,7 @@ func newVisitor(t *testing.T) *visitor {
 	return visitorAt(t, NewWatch(Config{Entries: 7 << 6}))
 }
 
-func visitorAt(t *testing.T, w *Watch) *visitor {
+func visitorAt(t testing.TB, w *Watch) *visitor {
 	return &visitor{t, w, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
 		Request{Site: "example.com", Client: netip.MustParseAddr("192.0.2.7"), Connection: "192.0.2.7:50000", UserAgent: chrome, Secure: true}}
 }

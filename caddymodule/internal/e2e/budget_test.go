@@ -61,6 +61,7 @@ func TestClientsThatHangUpDelayNoOthers(t *testing.T) {
 	}
 	for name, fleet := range map[string]string{"memory": "", "fleet": fmt.Sprintf("fleet redis://127.0.0.1:%d", redis.port)} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := start(t, `{
 	metrics
 }

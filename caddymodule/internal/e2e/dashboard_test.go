@@ -13,7 +13,7 @@ import (
 var bob = http.Header{"Authorization": {"Basic Ym9iOmhpY2N1cA=="}}
 
 const bobsPassword = `basic_auth {
-			bob $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
+			bob $2a$04$iHJw53EGjO.GTwn6dZgdeeKPuJuwQh4Jj5GDzVvwV93hluXXHOXiK
 		}`
 
 // dashboards is a configuration with the sites of two tenants, each with a

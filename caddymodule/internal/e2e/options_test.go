@@ -10,8 +10,11 @@ import (
 )
 
 // siteWith returns a site with a robots.txt and the given options.
-func siteWith(options string) string {
-	return `http://:$PORT {
+func siteWith(options string) string { return siteAt("", options) }
+
+// siteAt is siteWith for one host.
+func siteAt(host, options string) string {
+	return `http://` + host + `:$PORT {
 	robots {
 		source inline <<TXT
 			User-agent: *
@@ -25,9 +28,11 @@ func siteWith(options string) string {
 		` + options + `
 	}
 	respond "hello"
-}`
+}
+`
 }
 
+// Each line is a site with its options.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	const (
@@ -36,7 +41,7 @@ func TestOptions(t *testing.T) {
 		adsbot  = "AdsBot-Google (+http://www.google.com/adsbot.html)"
 		monitor = "W3C_Validator/1.3 http://validator.w3.org/services"
 	)
-	for _, tt := range []struct {
+	tests := []struct {
 		options, ua, path string
 		want              int
 	}{
@@ -61,13 +66,15 @@ func TestOptions(t *testing.T) {
 		{"", gptbot, "/%2570rivate/x", 200},
 		{"paths decode_twice ignore_case", gptbot, "/%2570RIVATE/x", 403},
 		{"dialect 1994", gptbot, "/private/x", 403},
-	} {
-		t.Run(tt.options+" "+tt.path, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, siteWith(tt.options))
-			s.wants(tt.want, s.rawGet(tt.path, tt.ua), tt.ua)
-			s.wants(200, s.rawGet(tt.path, chrome), "a person")
-		})
+	}
+	config, host := "", func(i int) string { return fmt.Sprintf("o%d.test", i) }
+	for i, tt := range tests {
+		config += siteAt(host(i), tt.options)
+	}
+	s := start(t, config)
+	for i, tt := range tests {
+		s.wants(tt.want, s.rawAt(host(i), tt.path, tt.ua), fmt.Sprintf("%s %s for %q", tt.options, tt.path, tt.ua))
+		s.wants(200, s.rawAt(host(i), tt.path, chrome), tt.options+" for a person")
 	}
 }
 

@@ -182,7 +182,7 @@ http://:$PORT {
 	s.wants(429, s.at(host("any.test"), bingbot, "/x"), "the second")
 	s.wants(200, s.at(host("other.test"), bingbot, "/x"), "the first one on another host that no site names")
 	s.wants(429, s.at(host("other.test"), bingbot, "/x"), "the second one there")
-	for i := range 2000 {
+	for i := range 300 {
 		s.at(fmt.Sprintf("invented-%d.test", i), googlebot, "/x")
 	}
 	if n := s.metric(`caddy_robots_origins{source="site",state="loaded"}`); n > 12 || n < 3 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // The back end holds its robots.txt back until the test releases it.
@@ -72,10 +73,11 @@ func TestFileChangesUnderLoad(t *testing.T) {
 					t.Errorf("%s for %.30s: status %d, %v", c.path, c.ua, got.status, err)
 					return
 				}
+				time.Sleep(time.Millisecond) // leave the other tests some of the processor
 			}
 		})
 	}
-	for i := range 6 {
+	for i := range 4 {
 		next := (i + 1) % 2
 		replace(texts[next])
 		denied := []string{"/one/x", "/two/x"}[next]
@@ -94,7 +96,7 @@ func TestBasicAuthAfterRobots(t *testing.T) {
 Disallow: /private/"
 	}
 	basic_auth {
-		user $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
+		user $2a$04$iHJw53EGjO.GTwn6dZgdeeKPuJuwQh4Jj5GDzVvwV93hluXXHOXiK
 	}
 	respond hello
 }`)

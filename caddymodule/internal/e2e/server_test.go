@@ -190,13 +190,16 @@ func (s *server) reload(caddyfile string) error {
 	return nil
 }
 
-// eventually waits until ok returns true. what describes the condition.
+// eventually waits until ok returns true, and asks less often the longer it waits. what
+// describes the condition.
 func (s *server) eventually(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
 		if ok() {
 			return
 		}
+		pause = min(pause*5/4, 200*time.Millisecond)
 	}
 	s.t.Fatalf("waited %v in vain until: %s", patience, what)
 }

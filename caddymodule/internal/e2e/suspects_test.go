@@ -181,7 +181,7 @@ func TestHTTrackWithABrowsersUserAgentIsFound(t *testing.T) {
 		t.Log("httrack is not installed")
 		return
 	}
-	mirror := child.Command("httrack", proxy.URL+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c100", "-c4", "-A100000000", "-I0")
+	mirror := child.Command("httrack", proxy.URL+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c1000", "-c20", "-A100000000", "-I0", "-u0")
 	if err := mirror.Start(); err != nil {
 		t.Fatal(err)
 	}
