@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestAnswersThatKeepTheLastGoodCopy(t *testing.T) {
 	away := func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.test/robots.txt", http.StatusFound)
 	}
-	for _, tt := range []struct {
+	tests := []struct {
 		name          string
 		answer        http.HandlerFunc
 		first, second int // statuses of a disallowed page: without a copy, and with a copy
@@ -38,31 +39,44 @@ func TestAnswersThatKeepTheLastGoodCopy(t *testing.T) {
 		{"a redirect to another host", away, 200, 403},
 		{"404", text(404, ""), 200, 200},
 		{"410", text(410, ""), 200, 200},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			back := newFlaky(t)
-			back.answerWith(tt.answer)
-			config := strings.Replace(proxied(back.URL, ""), "refresh 1h", "refresh 1s", 1)
-			s := start(t, config)
-			s.wants(tt.first, s.get(googlebot, "/private/x"), "without a copy")
-			back.answerWith(rules("/private/"))
-			s.eventually("the good file is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
-			back.answerWith(tt.answer)
-			s.read(2, back)
-			s.wants(tt.second, s.get(googlebot, "/private/x"), "with a copy")
-			s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
-			s.wants(200, s.get(chrome, "/private/x"), "a person")
-			if err := s.reload(strings.Replace(config, "refresh 1s", "refresh 1s\n\t\tmax_origins 7", 1)); err != nil {
-				t.Fatal(err)
-			}
-			s.read(2, back)
-			s.wants(tt.second, s.get(googlebot, "/private/x"), "with a copy, after a reload")
-			back.answerWith(rules("/other/"))
-			s.eventually("the new file is in force", func() bool {
-				return s.get(googlebot, "/other/x").status == 403 && s.get(googlebot, "/private/x").status == 200
-			})
-		})
+	}
+	back := newHosts(t)
+	host := func(i int) string { return fmt.Sprintf("h%d.test", i) }
+	for i, tt := range tests {
+		back.answer(host(i), onlyRobotsTxt(tt.answer))
+	}
+	config := proxied(back.URL, "")
+	s := start(t, config)
+	for i, tt := range tests {
+		s.wants(tt.first, s.at(host(i), googlebot, "/private/x"), tt.name+": without a copy")
+		back.answer(host(i), onlyRobotsTxt(rules("/private/")))
+	}
+	s.refresh("")
+	for i, tt := range tests {
+		s.wants(403, s.at(host(i), googlebot, "/private/x"), tt.name+": the good file")
+		back.answer(host(i), onlyRobotsTxt(tt.answer))
+	}
+	check := func(when string) {
+		t.Helper()
+		s.refresh("")
+		for i, tt := range tests {
+			s.wants(tt.second, s.at(host(i), googlebot, "/private/x"), tt.name+when)
+			s.wants(200, s.at(host(i), googlebot, "/x"), tt.name+": a crawler on another path")
+			s.wants(200, s.at(host(i), chrome, "/private/x"), tt.name+": a person")
+		}
+	}
+	check(": with a copy")
+	if err := s.reload(strings.Replace(config, "refresh 1h", "refresh 1h\n\t\tmax_origins 70", 1)); err != nil {
+		t.Fatal(err)
+	}
+	check(": with a copy, after a reload")
+	for i := range tests {
+		back.answer(host(i), onlyRobotsTxt(rules("/other/")))
+	}
+	s.refresh("")
+	for i, tt := range tests {
+		s.wants(403, s.at(host(i), googlebot, "/other/x"), tt.name+": the new file")
+		s.wants(200, s.at(host(i), googlebot, "/private/x"), tt.name+": what the new file allows")
 	}
 }
 

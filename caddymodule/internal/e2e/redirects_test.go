@@ -126,7 +126,7 @@ http://b.test:$PORT {
 	respond page
 }
 `)
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		for _, host := range []string{"a.test", "b.test"} {
 			s.wants(200, s.at(host, googlebot, "/x"), host)
 			body := s.at(host, chrome, "/robots.txt").body

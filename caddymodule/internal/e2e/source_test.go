@@ -25,11 +25,7 @@ func newFlaky(t *testing.T) *flaky {
 	t.Helper()
 	f := new(flaky)
 	f.answerWith(rules("/private/"))
-	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/robots.txt" {
-			fmt.Fprint(w, "page")
-			return
-		}
+	f.Server = httptest.NewServer(onlyRobotsTxt(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		answer := f.answer
 		f.asked++
@@ -53,6 +49,17 @@ func (f *flaky) count() int {
 	return f.asked
 }
 
+// onlyRobotsTxt returns a handler that answers requests for other paths with a page.
+func onlyRobotsTxt(answer http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			answer(w, r)
+			return
+		}
+		fmt.Fprint(w, "page")
+	}
+}
+
 func text(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -67,7 +74,7 @@ func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 	t.Parallel()
 	never := make(chan struct{})
 	t.Cleanup(func() { close(never) })
-	for _, tt := range []struct {
+	tests := []struct {
 		name   string
 		answer http.HandlerFunc
 		denied bool // whether a crawler is denied /private/
@@ -118,14 +125,17 @@ func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 		}, false},
-	} {
+	}
+	back := newHosts(t)
+	server := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			back := newFlaky(t)
-			back.answerWith(tt.answer)
-			s := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
+			host, s := fmt.Sprintf("h%d.test", i), *server
+			s.t = t
+			back.answer(host, onlyRobotsTxt(tt.answer))
 			began := time.Now()
-			s.wants(200, s.get(chrome, "/private/x"), "a person before there is a policy")
+			s.wants(200, s.at(host, chrome, "/private/x"), "a person before there is a policy")
 			if took := time.Since(began); tt.name == "no answer" && took > time.Second {
 				t.Errorf("a person waited %v", took)
 			}
@@ -137,9 +147,9 @@ func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 			if tt.name == "no answer" { // the first read has not ended
 				want, open = 429, 429
 			}
-			s.wants(want, s.get(googlebot, "/private/x"), "a crawler")
-			s.wants(open, s.get(googlebot, "/x"), "a crawler on another page")
-			s.wants(200, s.get(chrome, "/private/x"), "a person afterwards")
+			s.wants(want, s.at(host, googlebot, "/private/x"), "a crawler")
+			s.wants(open, s.at(host, googlebot, "/x"), "a crawler on another page")
+			s.wants(200, s.at(host, chrome, "/private/x"), "a person afterwards")
 		})
 	}
 }
