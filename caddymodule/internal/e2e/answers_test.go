@@ -108,7 +108,7 @@ func TestClientsOfAnswers(t *testing.T) {
 	}
 	s, urls := startAnswers(t)
 	const throttled = "/"
-	for _, tt := range []struct {
+	tests := []struct {
 		site, path string
 		curl       int    // exit status of curl -f, which follows redirects
 		wget       int    // exit status
@@ -120,7 +120,13 @@ func TestClientsOfAnswers(t *testing.T) {
 		{"gone", "/shut/x", 22, 8, "", "410"},
 		{"redirect", "/shut/x", 0, 0, "sorry page", "200"},
 		{"abort", "/shut/x", 52, 4, "", "ResponseNeverReceived"},
-	} {
+	}
+	asked := []string{urls["busy"] + throttled}
+	for _, tt := range tests {
+		asked = append(asked, urls[tt.site]+tt.path)
+	}
+	scrapy := scrapyOf(t, asked...)
+	for _, tt := range tests {
 		if got := exitOf(t, "curl", "-sfL", urls[tt.site]+tt.path); got != tt.curl {
 			t.Errorf("curl %s %s: exit status %d, want %d", tt.site, tt.path, got, tt.curl)
 		}
@@ -131,14 +137,13 @@ func TestClientsOfAnswers(t *testing.T) {
 		if got := contents(t, dir); !strings.Contains(got, tt.saved) || tt.saved == "" && got != "" {
 			t.Errorf("wget %s %s saved %q, want %q", tt.site, tt.path, got, tt.saved)
 		}
-		if got := scrapyOf(t, urls[tt.site]+tt.path); got != "" && got != tt.scrapy {
+		if got := scrapy[urls[tt.site]+tt.path]; scrapy != nil && got != tt.scrapy {
 			t.Errorf("Scrapy %s %s: %q, want %q", tt.site, tt.path, got, tt.scrapy)
 		}
 	}
 	// Only Scrapy retries after 503 and 429: twice, and at once.
-	scrapyOf(t, urls["busy"]+throttled)
 	before := statuses(s)[503]
-	if got := scrapyOf(t, urls["busy"]+throttled); got != "" {
+	if scrapyOf(t, urls["busy"]+throttled) != nil {
 		s.eventually("Scrapy has asked three times", func() bool { return statuses(s)[503]-before == 3 })
 	}
 }
@@ -153,40 +158,45 @@ func exitOf(t *testing.T, name string, args ...string) int {
 	return 0
 }
 
-// oneRequest is a spider that reports the result of one request.
-const oneRequest = `
+// requests is a spider that reports the results of requests.
+const requests = `
 import scrapy
 class Spider(scrapy.Spider):
-    name = "one"
+    name = "requests"
     def start_requests(self):
-        yield scrapy.Request(self.start_url, self.parse, errback=self.failed, meta={"handle_httpstatus_list": [403, 404, 410, 429, 503]})
+        for url in self.urls.split():
+            yield scrapy.Request(url, self.parse, errback=self.failed, meta={"asked": url, "handle_httpstatus_list": [403, 404, 410, 429, 503]})
     def parse(self, response):
-        yield {"got": str(response.status)}
+        yield {"url": response.meta["asked"], "got": str(response.status)}
     def failed(self, failure):
-        yield {"got": failure.type.__name__}
+        yield {"url": failure.request.meta["asked"], "got": failure.type.__name__}
 `
 
-// scrapyOf returns the status or failure that Scrapy gets for a URL; "" if Scrapy
+// scrapyOf returns the status or failure that Scrapy gets for each URL; nil if Scrapy
 // is not installed.
-func scrapyOf(t *testing.T, url string) string {
+func scrapyOf(t *testing.T, urls ...string) map[string]string {
 	t.Helper()
 	scrapy, err := exec.LookPath("scrapy")
 	if err != nil {
-		return ""
+		return nil
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "spider.py"), oneRequest)
-	cmd := exec.Command(scrapy, "runspider", "spider.py", "-o", "out.jl", "-a", "start_url="+url, "-s", "ROBOTSTXT_OBEY=False", "-s", "TELNETCONSOLE_ENABLED=False",
+	writeFile(t, filepath.Join(dir, "spider.py"), requests)
+	cmd := exec.Command(scrapy, "runspider", "spider.py", "-o", "out.jl", "-a", "urls="+strings.Join(urls, " "), "-s", "ROBOTSTXT_OBEY=False", "-s", "TELNETCONSOLE_ENABLED=False",
 		"-s", "RETRY_HTTP_CODES=429,503", "-s", "RETRY_TIMES=2", "-s", "RETRY_EXCEPTIONS=")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("scrapy: %v\n%s", err, out)
 	}
-	var item struct{ Got string }
-	if err := json.Unmarshal([]byte(contents(t, dir)), &item); err != nil {
-		t.Fatalf("%v: %q", err, contents(t, dir))
+	got := make(map[string]string)
+	for line := range strings.Lines(contents(t, dir)) {
+		var item struct{ URL, Got string }
+		if err := json.Unmarshal([]byte(line), &item); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		got[item.URL] = item.Got
 	}
-	return item.Got
+	return got
 }
 
 // costly sends requests of browsers for costly paths to a challenge, which is a
