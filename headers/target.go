@@ -94,7 +94,7 @@ func readPath(b []byte, path string) []byte {
 	if path == "" || path[0] != '/' {
 		return append(b[:0], path...) // not of a URL
 	}
-	b = canonical.CleanPath(canonical.AppendDecoded(b[:0], path))
+	b = canonical.CleanPath(canonical.AppendDecoded(b[:0], path), true)
 	if n := len(b); n > 1 && b[n-1] == '/' && !strings.HasSuffix(path, "/") && !strings.HasSuffix(strings.ToLower(path), "%2f") {
 		return b[:n-1] // the path ends in a dot segment: a server finds the folder or file before it
 	}

@@ -14,7 +14,6 @@ type source struct {
 	from    uint32 // of the rule's pattern in the text of the file
 	rule    int
 	allow   bool
-	octets  int // the length that decides between rules; 0: the length of the pattern
 }
 
 // rank returns the rank of a rule: of the rules that match, the one with the
@@ -36,15 +35,13 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 // never match.
 func compileRules(f *File, fold bool, sources []source) *matcher {
 	d := f.dialect
+	m := &matcher{text: f.text, wildRules: new(wildRules)}
 	var wilds []wildPattern
 	literals := make([]literal, 0, len(sources))
 	for _, src := range sources {
 		p, ok := pattern.Compile(src.pattern, d.Syntax(), fold)
 		if !ok {
 			continue
-		}
-		if src.octets > 0 {
-			p.Octets = src.octets
 		}
 		w := winner{rank: rank(d, p.Octets, src.rule, src.allow), rule: int32(src.rule)}
 		l := literal{text: p.Prefix, at: src.from, winner: w, anchored: p.Anchored, wild: -1}
@@ -53,8 +50,9 @@ func compileRules(f *File, fold bool, sources []source) *matcher {
 			wilds = append(wilds, wildPattern{w, p})
 		}
 		literals = append(literals, l)
+		m.addVariant(f, &src, fold)
 	}
-	b := builder{matcher: &matcher{text: f.text, wildRules: new(wildRules)}, wilds: wilds}
+	b := builder{matcher: m, wilds: wilds}
 	if slices.ContainsFunc(literals, func(l literal) bool { return !strings.HasPrefix(f.text[l.at:], l.text) }) {
 		b.joinTexts(literals)
 	}

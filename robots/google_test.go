@@ -174,6 +174,7 @@ func checkGoogleReading(t *testing.T, text []byte, path string) {
 		path = "/" + path
 	}
 	path, _, _ = strings.Cut(path, "#")
+	path = googleEscape(path) // as google/robotstxt expects it
 	f := Parse(text)
 	if f.Truncated() {
 		return
@@ -275,6 +276,28 @@ func TestGoogleReadingViews(t *testing.T) {
 		v.Reset(path, ViewOptions{})
 		if got := ours.MatchViews(&v).Allowed || google.MatchViews(&v).Allowed; got != want {
 			t.Errorf("%s: allowed %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A URL has the same verdict with escapes in upper case, in lower case, and with UTF-8
+// that is not escaped.
+func TestGoogleReadingEscapes(t *testing.T) {
+	f := Parse([]byte("User-agent: *\nDisallow: /é/%24/\nDisallow: /p%3aq/\nDisallow: /r?s=%24\n"))
+	ours, google := f.Group("Googlebot"), f.GoogleReading().Group("Googlebot")
+	var v Views
+	for _, path := range []string{
+		"/%C3%A9/%24/", "/%c3%a9/%24/", "/é/%24/", "/%C3%a9/%24/x", "/./%c3%a9/%24/", "//é/%24/",
+		"/p%3aq/", "/p%3Aq/", "/%70%3aq/", "/x/../p%3Aq/", "/r?s=%24", "/%72?s=%24", "//r?s=%24&é",
+	} {
+		v.Reset(path, ViewOptions{})
+		if ours.MatchViews(&v).Allowed || google.MatchViews(&v).Allowed || google.Match("/%c3%a9/%24/").Allowed {
+			t.Errorf("%s is allowed", path)
+		}
+	}
+	for _, path := range []string{"/%C3%A9/$/", "/p:q/", "/r?s=$"} { // google/robotstxt does not decode escapes
+		if v.Reset(path, ViewOptions{}); ours.MatchViews(&v).Allowed || !google.MatchViews(&v).Allowed {
+			t.Errorf("%s is disallowed", path)
 		}
 	}
 }

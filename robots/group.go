@@ -188,69 +188,58 @@ func (g *Group) Match(target string) Verdict {
 	}
 	if canonical.IsPlain(target) {
 		s := subject{target, target}
-		return g.verdict(&s, asRequested)
+		d := g.decide(&s)
+		return d.verdict()
 	}
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	s := &v.requested
-	if g.readsGoogle() {
-		s = &subject{v.raw, v.raw}
+	s := v.requested
+	if g.rules[0].file.dialect == Google {
+		v.addEscaped()
+		s, _ = v.sent()
 	}
-	verdict := g.verdict(s, asRequested)
+	d := g.decide(&s)
 	v.release()
-	return verdict
+	return d.verdict()
 }
 
-// readsGoogle reports whether the group has the dialect Google, which compares
-// paths as they were sent.
-func (g *Group) readsGoogle() bool { return g.rules[0].file.dialect == Google }
+// decide returns the rule that decides on a target. /robots.txt is always allowed.
+func (g *Group) decide(s *subject) decision {
+	d := decide(g.rules, s, false)
+	if !d.allowed() && s.isRobots() {
+		return decision{}
+	}
+	return d
+}
 
-// MatchViews returns the verdict on both views of a request target. If one of
-// the views is disallowed, the target is disallowed, and the verdict has the
-// rule that disallows it.
+// MatchViews returns the verdict on all views of a request target. If one of
+// them is disallowed, the target is disallowed, and the verdict has the rule
+// that disallows it. So if the path that a back end serves is disallowed, each
+// spelling of it is disallowed. The only exception are Allow rules that name
+// such a spelling (see variant).
 func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	if g.readsGoogle() && v.raw != v.requested.target {
-		if verdict := g.verdict(&subject{v.raw, v.raw}, asRequested); !verdict.Allowed {
-			return verdict
-		}
+	d := g.decide(&v.requested)
+	if len(v.views) > 0 && d.allowed() {
+		return decideViews(g.rules, v, d)
 	}
-	verdict := g.verdict(&v.requested, asRequested)
-	if v.differ && verdict.Allowed {
-		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.set == nil {
-			verdict = served
-		}
-	}
-	if v.endsInDot && verdict.Allowed {
-		if file := g.verdict(&v.file, v.reading()); !file.Allowed {
-			return file
-		}
-	}
-	return verdict
+	return d.verdict()
 }
 
-func (g *Group) verdict(s *subject, as reading) Verdict {
-	v := decide(g.rules, s, as)
-	if !v.Allowed && s.isRobots() {
-		return Verdict{Allowed: true}
-	}
-	return v
-}
-
-// NoindexViews returns the Noindex line that applies to a request target in
-// either view, and the zero Rule for none.
+// NoindexViews returns the Noindex line that applies to a request target in one
+// of its views, and the zero Rule for none.
 func (g *Group) NoindexViews(v *Views) Rule {
 	if g == nil || len(g.noindex) == 0 {
 		return Rule{}
 	}
-	verdict := decide(g.noindex, &v.requested, asRequested)
-	if verdict.Allowed && v.differ {
-		verdict = decide(g.noindex, &v.served, v.reading())
+	d := decide(g.noindex, &v.requested, false)
+	if d.allowed() && len(v.views) > 0 {
+		return decideViews(g.noindex, v, d).Rule()
 	}
-	return verdict.Rule()
+	return d.verdict().Rule()
 }
 
 var viewsPool = sync.Pool{New: func() any { return new(Views) }}

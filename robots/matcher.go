@@ -23,9 +23,9 @@ import (
 //
 // It is safe for concurrent use.
 type matcher struct {
-	nodes  []node
-	text   string   // has the labels of the nodes; the text of the file, if it has all of them
-	served *matcher // for paths as served; nil if it is the same
+	nodes    []node
+	text     string    // has the labels of the nodes; the text of the file, if it has all of them
+	variants []variant // in the order of the rules
 	*wildRules
 }
 

@@ -23,6 +23,11 @@ func newSet(rules []Rule) *ruleset {
 	return newRuleset(f, lines)
 }
 
+func (g *Group) decidedBy(s *subject) Rule {
+	d := decide(g.rules, s, false)
+	return d.verdict().Rule()
+}
+
 // naive returns the rule that decides. It compares each rule with the target.
 func naive(rules []Rule, s *subject) (best Rule) {
 	top := uint32(0)
@@ -71,7 +76,7 @@ func TestMatchManyRules(t *testing.T) {
 		target := "/" + word(8) + "/" + word(8) + []string{"", "/" + word(9), "?" + word(5), "%2F" + word(3), "?a=%2F" + word(3)}[rnd.IntN(5)]
 		var v Views
 		v.Reset(target, ViewOptions{})
-		got, want := decide(g.rules, &v.requested, asRequested).Rule(), naive(g.Rules(), &v.requested)
+		got, want := g.decidedBy(&v.requested), naive(g.Rules(), &v.requested)
 		if got != want && (got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 			t.Fatalf("%q: %v, want %v", target, got, want)
 		}
@@ -115,7 +120,7 @@ func TestMatchNestedFragments(t *testing.T) {
 func checkRank(t *testing.T, set *ruleset, target string) {
 	t.Helper()
 	s := subject{target, target}
-	got, want := set.decide(&s, asRequested).rank, uint32(0)
+	got, want := set.matcher().match(&s).rank, uint32(0)
 	rules := rulesOf([]*ruleset{set})
 	if r := naive(rules, &s); r.Line > 0 {
 		want = rankOf(r)
@@ -199,7 +204,7 @@ func TestMatchHostileFamilies(t *testing.T) {
 				}
 				var v Views
 				v.Reset(target, ViewOptions{})
-				got, want := decide(g.rules, &v.requested, asRequested).Rule(), naive(rules, &v.requested)
+				got, want := g.decidedBy(&v.requested), naive(rules, &v.requested)
 				if got != want && (got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 					t.Fatalf("%q: %v, want %v", target, got, want)
 				}

@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"cmp"
+	"slices"
 	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/internal/heapsize"
@@ -15,7 +17,7 @@ type ruleset struct {
 	rules  []ruleLine
 	same   *ruleset                // the list with the same rules that has the matchers; nil if it is this one
 	first  atomic.Pointer[matcher] // see matcher
-	folded atomic.Pointer[matcher] // for paths as served, ignoring case; compiled when it is first used
+	folded atomic.Pointer[matcher] // ignores case; compiled when it is first used
 	octets heapsize.Later          // of the matchers, compiled or not
 }
 
@@ -49,15 +51,6 @@ const (
 	maxLaterSize = 64 << 10
 )
 
-// reading selects the matcher for a view of a target.
-type reading uint8
-
-const (
-	asRequested reading = iota
-	asServed
-	asServedFolded
-)
-
 func newRuleset(f *File, rules []ruleLine) *ruleset {
 	s := &ruleset{file: f, rules: rules}
 	if s.octets = estimate(len(rules)); len(rules) > maxLater || rules[len(rules)-1].to-rules[0].from > maxLaterSize {
@@ -73,8 +66,7 @@ func newRuleset(f *File, rules []ruleLine) *ruleset {
 // of 150 sites.
 func estimate(n int) heapsize.Later { return heapsize.Later(96 + 72*n) }
 
-// matcher returns the matcher for paths as requested. Its field served is the one
-// for paths as served, if that is another one.
+// matcher returns the matcher that does not ignore case.
 func (s *ruleset) matcher() *matcher {
 	if m := s.first.Load(); m != nil {
 		return m
@@ -85,14 +77,9 @@ func (s *ruleset) matcher() *matcher {
 func (s *ruleset) compile() *matcher {
 	if s.same != nil {
 		s.first.Store(s.same.matcher())
-		return s.first.Load()
+	} else {
+		s.first.CompareAndSwap(nil, compileRules(s.file, false, s.sources()))
 	}
-	sources := s.sources()
-	m := compileRules(s.file, false, sources)
-	if all := s.withServed(sources); len(all) > len(sources) {
-		m.served = compileRules(s.file, false, all)
-	}
-	s.first.CompareAndSwap(nil, m)
 	return s.first.Load()
 }
 
@@ -111,66 +98,144 @@ func (s *ruleset) sources() []source {
 	return sources
 }
 
-// withServed adds a second pattern for each Allow rule with a part that a path
-// as served never has, such as `//` or %2F: the pattern as served. Without it,
-// a path that the rule allows as requested would be disallowed as served, since
-// the rule would not match there. Disallow rules get no second pattern: a rule
-// for `/*//` must not become a rule for every path with a slash.
-func (s *ruleset) withServed(sources []source) []source {
-	n := len(sources)
-	for _, src := range sources[:n] {
-		if !src.allow {
-			continue
-		}
-		if as, ok := pattern.Served(src.pattern); ok {
-			if p, ok := pattern.Compile(src.pattern, s.file.dialect.Syntax(), false); ok {
-				src.pattern, src.octets = as, p.Octets
-				sources = append(sources, src)
-			}
-		}
-	}
-	return sources
-}
-
-// fold returns the matcher for paths as served that ignores case.
+// fold returns the matcher that ignores case.
 func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
 	}
-	s.folded.CompareAndSwap(nil, compileRules(s.file, true, s.withServed(s.sources())))
+	s.folded.CompareAndSwap(nil, compileRules(s.file, true, s.sources()))
 	return s.folded.Load()
 }
 
-// decide returns the rule of the set that decides on t, as an index. Its rank is 0
-// if none matches.
-func (s *ruleset) decide(t *subject, as reading) winner {
-	m := s.matcher()
-	switch {
-	case as == asServed && m.served != nil:
-		m = m.served
-	case as == asServedFolded:
-		m = s.fold()
-	}
-	return m.match(t)
+// decision is the rule that decides on a target, and its set. Its rank is 0 if no
+// rule matches.
+type decision struct {
+	winner
+	set *ruleset
 }
 
-// decide returns the verdict of all sets on t. It is Allowed if no rule matches.
-func decide(sets []*ruleset, t *subject, as reading) Verdict {
-	set := sets[0]
-	best := set.decide(t, as)
-	for _, other := range sets[1:] {
-		w := other.decide(t, as)
-		better := w.rank > best.rank
-		if set.file.dialect.firstMatch() && w.rank > 0 && best.rank > 0 {
-			// Ranks of different sets are not comparable in these dialects.
-			better = other.rules[w.rule].number() < set.rules[best.rule].number()
+// decide returns the rule of all sets that decides on t. fold ignores case; t must
+// then be in lower case.
+func decide(sets []*ruleset, t *subject, fold bool) (best decision) {
+	for i, set := range sets {
+		m := set.matcher()
+		if fold {
+			m = set.fold()
 		}
-		if better {
-			set, best = other, w
+		if d := (decision{m.match(t), set}); i == 0 || d.over(&best) {
+			best = d
 		}
 	}
-	if best.rank == 0 {
+	return best
+}
+
+// over reports whether the rule of d has precedence over that of another set.
+func (d *decision) over(o *decision) bool {
+	if d.set.file.dialect.firstMatch() && d.rank > 0 && o.rank > 0 {
+		return d.line() < o.line() // ranks of different sets are not comparable in these dialects
+	}
+	return d.rank > o.rank
+}
+
+func (d *decision) line() int { return d.set.rules[d.rule].number() }
+
+func (d *decision) allowed() bool { return d.rank == 0 || d.rank&1 == 1 }
+
+func (d *decision) verdict() Verdict {
+	if d.rank == 0 {
 		return Verdict{Allowed: true}
 	}
-	return Verdict{best.rank&1 == 1, set, best.rule}
+	return Verdict{d.allowed(), d.set, d.rule}
+}
+
+// decideViews returns the verdict on all views of a target. d decides on the target
+// as requested, and allows it.
+func decideViews(sets []*ruleset, v *Views, d decision) Verdict {
+	verdict := d.verdict()
+	sent := verdict
+	google := sets[0].file.dialect == Google
+	if google {
+		v.addEscaped()
+		if s, differs := v.sent(); differs {
+			d = decide(sets, &s, false)
+			if sent = d.verdict(); !sent.Allowed && !s.isRobots() {
+				return sent
+			}
+		}
+	}
+	for i := 1; i < len(v.views); i++ { // the first one is as requested
+		x := &v.views[i]
+		if x.escaped && !google {
+			continue
+		}
+		s := v.subject(x)
+		d = decideView(sets, &s, x.fold, sent)
+		if !d.allowed() {
+			return d.verdict()
+		}
+		if verdict.set == nil {
+			verdict = d.verdict()
+		}
+	}
+	return verdict
+}
+
+// decideView returns the rule that decides on a view. sent is the verdict on the
+// target as sent.
+func decideView(sets []*ruleset, t *subject, fold bool, sent Verdict) decision {
+	d := decide(sets, t, fold)
+	if !d.allowed() && (t.isRobots() || sent.set != nil && sent.set.opens(sent.rule, t, fold, &d)) {
+		return decision{}
+	}
+	return d
+}
+
+// variant is an Allow rule with a part that no path as served has, such as `//` or
+// %2F. It has the pattern as served, and its length.
+//
+// Such a rule names one spelling of a path. If a target has this spelling, the
+// rule also counts in the other views, with the length of the pattern as served:
+// with `Disallow: /web/` and `Allow: /web/http://x.test/`, crawlers may request
+// /web/http://x.test/a, though a back end may serve /web/http:/x.test/a. For all
+// other spellings the rule has no effect.
+type variant struct {
+	winner
+	pattern.Pattern
+}
+
+// addVariant adds the pattern of an Allow rule as served, if it differs.
+func (m *matcher) addVariant(f *File, src *source, fold bool) {
+	served, differs := pattern.Served(src.pattern)
+	if !src.allow || !differs {
+		return
+	}
+	if p, ok := pattern.Compile(served, f.dialect.Syntax(), fold); ok {
+		w := winner{rank: rank(f.dialect, p.Octets, src.rule, true), rule: int32(src.rule)}
+		m.variants = append(m.variants, variant{w, p})
+	}
+}
+
+// opens reports whether the Allow rule that decided on the target as sent is a
+// variant, and also has precedence over d, which disallows the view t.
+func (s *ruleset) opens(rule int32, t *subject, fold bool, d *decision) bool {
+	m := s.matcher()
+	if fold {
+		m = s.fold()
+	}
+	i, _ := slices.BinarySearchFunc(m.variants, rule, func(v variant, rule int32) int { return cmp.Compare(v.rule, rule) })
+	for ; i < len(m.variants) && m.variants[i].rule == rule; i++ {
+		x := &m.variants[i]
+		text := t.literal
+		if x.Query {
+			text = t.target
+		}
+		longer := x.rank>>1 > d.rank>>1
+		if s.file.dialect.firstMatch() {
+			longer = s.rules[rule].number() < d.line()
+		}
+		if longer && x.Matches(text) {
+			return true
+		}
+	}
+	return false
 }

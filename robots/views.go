@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"bytes"
 	"strings"
 	"unsafe"
 
@@ -9,42 +8,41 @@ import (
 )
 
 // ViewOptions describes what a back end does with a path, in addition to what
-// all back ends do (see Views).
+// all back ends do (see Views). Each option adds views: what is disallowed without
+// it is also disallowed with it.
 type ViewOptions struct {
 	FoldCase    bool // it ignores upper and lower case
 	StripParams bool // it removes path parameters: each `;` and the text after it, up to the next `/`
 	DecodeTwice bool // it decodes escapes a second time
+	Windows     bool // its files are on Windows: see canonical.Windows; it also ignores case
 }
 
-// Views holds the two forms of a request target that rules are compared with.
-// The first form is the target as requested, in the canonical form of RFC 9309,
-// section 2.2.2. The second form is the target as served: as file servers and
-// most back ends do, it decodes each escape in the path once, merges repeated
-// slashes and removes dot segments.
+// Views holds the forms of a request target that rules are compared with. The
+// first form is the target as requested, in the canonical form of RFC 9309,
+// section 2.2.2. The other forms are those in which back ends read the target:
 //
-// The zero value is ready to use. A Views reuses its buffer, so that Reset
-// usually does not allocate. It keeps a reference to the target of the last
-// Reset. A Views is not safe for concurrent use.
+//   - as served: as file servers and most back ends do, it decodes each escape in
+//     the path once, merges repeated slashes and removes dot segments;
+//   - with %2F kept, but slashes merged and dot segments removed;
+//   - with %2F and repeated slashes kept, but dot segments removed (RFC 3986,
+//     section 5.2.4);
+//   - without its last slash, if that is from a dot segment at the end;
+//   - the forms for the ViewOptions, and for all combinations of them;
+//   - for Google's reading, the escapes as sent.
+//
+// For most targets, all forms are equal. The zero value is ready to use. A Views
+// reuses its buffer, so that Reset usually does not allocate. It keeps a
+// reference to the target of the last Reset. A Views is not safe for concurrent
+// use.
 type Views struct {
-	raw       string // path and query as sent
 	requested subject
-	served    subject // valid if differ is set
-	file      subject // served without its last slash; valid if endsInDot is set
-	differ    bool    // served differs from requested
-	endsInDot bool    // the path ends in `/.`; some back ends then serve the file before the slash
-	fold      bool    // the comparison with served ignores case
+	views     []view // all forms that differ; none if there is only one
+	origin    string // the target in origin form, until addEscaped is called; "" if there is only one form
+	folds     bool   // back ends ignore case
 	buf       []byte
 }
 
-// reading returns the reading for the target as served.
-func (v *Views) reading() reading {
-	if v.fold {
-		return asServedFolded
-	}
-	return asServed
-}
-
-// subject is a request target in canonical form.
+// subject is a form of a request target.
 type subject struct {
 	// target has the path in the canonical form of paths and the query in that
 	// of queries.
@@ -54,6 +52,26 @@ type subject struct {
 	// query, but `/*/admin` must not match the %2F in `/login?next=%2Fadmin`.
 	literal string
 }
+
+// view is a subject in the buffer of a Views.
+type view struct {
+	target, literal span
+	path            span // the path of target
+	fold            bool // compared ignoring case; the text is in lower case
+	escaped         bool // only for the dialect Google; see addEscaped
+}
+
+// span is a range in the buffer of a Views.
+type span struct{ from, to int }
+
+// text returns a range of the buffer as a string, without copying it. This is
+// safe since only Reset overwrites what is in the buffer, and Reset also replaces
+// all views.
+func (v *Views) text(s span) string {
+	return unsafe.String(unsafe.SliceData(v.buf[s.from:]), s.to-s.from)
+}
+
+func (v *Views) subject(x *view) subject { return subject{v.text(x.target), v.text(x.literal)} }
 
 // isRobots reports whether the path is /robots.txt, which is always allowed
 // (RFC 9309, section 2.2.2).
@@ -72,153 +90,30 @@ const maxKeptBuffer = 64 << 10
 // a host (http:private/x, with the path /private/x). Reset reads `*` and the
 // empty target as `/`, and any other text as a path with a slash before it.
 func (v *Views) Reset(target string, o ViewOptions) {
-	v.fold = o.FoldCase
-	if canonical.IsPlain(target) {
-		v.raw, v.requested = target, subject{target, target}
-		v.differ, v.endsInDot = false, false
-		if o == (ViewOptions{}) {
-			return
-		}
+	v.views, v.origin = v.views[:0], ""
+	if canonical.IsPlain(target) && o == (ViewOptions{}) {
+		v.requested = subject{target, target}
+		return
 	}
 	v.resetSlow(target, o)
-}
-
-// span is a range in the buffer of a Views.
-type span struct{ from, to int }
-
-func (v *Views) resetSlow(target string, o ViewOptions) {
-	origin := canonical.OriginForm(target)
-	path, query, hasQuery := strings.Cut(origin, "?")
-	if cap(v.buf) > maxKeptBuffer {
-		v.buf = nil
-	}
-	b := v.buf[:0]
-
-	// As requested.
-	b = appendRooted(b, path)
-	b = canonical.Append(b, path, canonical.Path)
-	firstPath := span{0, len(b)}
-	hasEscapes := hasQuery && strings.Contains(query, "%")
-	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, hasEscapes)
-
-	// As served. The decoded path is appended to the buffer temporarily.
-	decoded := len(b)
-	b = appendRooted(b, path)
-	b = appendServed(b, path, o)
-	v.endsInDot = bytes.HasSuffix(b[decoded:], []byte("/."))
-	clean := canonical.CleanPath(b[decoded:])
-	end := decoded + len(clean)
-	v.endsInDot = v.endsInDot && len(clean) > 1
-	b = canonical.AppendEncoded(b[:end], b[decoded:end])
-	servedPath := span{end, len(b)}
-	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, hasEscapes)
-	var file, fileLiteral span
-	if v.endsInDot {
-		from := len(b)
-		b = append(b, b[servedPath.from:servedPath.to-1]...)
-		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, hasEscapes)
-	}
-	if o.FoldCase {
-		canonical.Fold(b[end:])
-	}
-	v.buf = b
-	v.requested = subject{text(b, first), text(b, firstLiteral)}
-	v.served = subject{text(b, served), text(b, servedLiteral)}
-	v.file = subject{text(b, file), text(b, fileLiteral)}
-	v.differ = o.FoldCase || v.served != v.requested
-	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
-		v.raw = v.requested.target
-	}
-}
-
-// appendSubject appends the query to the path at the end of b. If the query has
-// escapes, it then appends the path and the other form of the query. It returns
-// the spans of both forms.
-func appendSubject(b []byte, path span, query string, hasQuery, hasEscapes bool) (_ []byte, target, literal span) {
-	b = appendQuery(b, query, hasQuery, canonical.Query)
-	target = span{path.from, len(b)}
-	literal = target
-	if hasEscapes {
-		b = append(b, b[path.from:path.to]...)
-		b = appendQuery(b, query, hasQuery, canonical.Path)
-		literal = span{target.to, len(b)}
-	}
-	return b, target, literal
-}
-
-// text returns a range of a buffer as a string, without copying it. This is
-// safe since only Reset writes to the buffer, and Reset also replaces all
-// strings.
-func text(b []byte, s span) string {
-	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
-}
-
-func appendRooted(b []byte, path string) []byte {
-	if path == "" || path[0] != '/' {
-		b = append(b, '/')
-	}
-	return b
-}
-
-func appendQuery(b []byte, query string, has bool, keep canonical.Octets) []byte {
-	if !has {
-		return b
-	}
-	return canonical.Append(append(b, '?'), query, keep)
-}
-
-// appendServed appends a path, decoded as a back end with the options o does.
-func appendServed(b []byte, path string, o ViewOptions) []byte {
-	start := len(b)
-	if o.StripParams {
-		for path != "" {
-			part, rest, found := strings.Cut(path, ";")
-			b = canonical.AppendDecoded(b, part)
-			if !found {
-				break
-			}
-			slash := strings.IndexByte(rest, '/')
-			if slash < 0 {
-				break
-			}
-			path = rest[slash:]
-		}
-	} else {
-		b = canonical.AppendDecoded(b, path)
-	}
-	if o.DecodeTwice { // in place: the result is never ahead of what is read
-		b = canonical.AppendDecoded(b[:start], text(b, span{start, len(b)}))
-	}
-	if o.StripParams {
-		b = b[:start+stripParams(b[start:])]
-	}
-	return b
-}
-
-func stripParams(b []byte) int {
-	n := 0
-	skip := false
-	for _, c := range b {
-		switch c {
-		case ';':
-			skip = true
-		case '/':
-			skip = false
-		}
-		if !skip {
-			b[n] = c
-			n++
-		}
-	}
-	return n
 }
 
 // release removes the references to the target, so that a Views in a pool does
 // not keep it in memory.
 func (v *Views) release() {
-	b := v.buf
-	*v = Views{}
-	if cap(b) <= maxKeptBuffer {
-		v.buf = b
+	v.requested, v.views, v.origin = subject{}, v.views[:0], ""
+	if cap(v.buf) > maxKeptBuffer {
+		v.buf = nil
 	}
+}
+
+// sent returns the target as google/robotstxt compares it: with its escapes as
+// sent. It returns false if this is the target as requested.
+func (v *Views) sent() (subject, bool) {
+	for i := range v.views {
+		if v.views[i].escaped {
+			return v.subject(&v.views[i]), true
+		}
+	}
+	return v.requested, false
 }

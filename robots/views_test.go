@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,7 +40,7 @@ func TestViewsServed(t *testing.T) {
 		{"non-ASCII", "/ツ", "/%E3%83%84", "/%E3%83%84"},
 		{"non-ASCII escaped", "/%e3%83%84", "/%E3%83%84", "/%E3%83%84"},
 		{"reserved octets", "/a%3Ab%40c%2C", "/a:b@c,", "/a:b@c,"},
-		{"a hash", "/a#b", "/a%23b", "/a%23b"},
+		{"a hash, as nginx reads it", "/a#b", "/a%23b", "/a"},
 		{"path parameters are kept", "/a;x=1/b", "/a;x=1/b", "/a;x=1/b"},
 		{"absolute form", "http://other.test/private/", "/private/", "/private/"},
 		{"absolute form without a path", "http://other.test", "/", "/"},
@@ -54,15 +55,11 @@ func TestViewsServed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Views
 			v.Reset(tt.target, ViewOptions{})
-			if !v.differ {
-				v.served = v.requested
+			if v.requested.target != tt.first || !slices.Contains(targets(&v), tt.served) {
+				t.Errorf("Reset(%q): as requested %q, other views %q; want %q, %q", tt.target, v.requested.target, targets(&v), tt.first, tt.served)
 			}
-			if v.requested.target != tt.first || v.served.target != tt.served {
-				t.Errorf("Reset(%q): as requested %q, as served %q; want %q, %q",
-					tt.target, v.requested.target, v.served.target, tt.first, tt.served)
-			}
-			if v.differ != (tt.first != tt.served) {
-				t.Errorf("Reset(%q): differ = %v", tt.target, v.differ)
+			if len(targets(&v)) > 1 != (tt.first != tt.served) {
+				t.Errorf("Reset(%q): views %q", tt.target, targets(&v))
 			}
 		})
 	}
@@ -85,11 +82,22 @@ func TestViewOptions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Views
 			v.Reset(tt.target, tt.options)
-			if v.served.target != tt.served {
-				t.Errorf("Reset(%q, %+v): as served %q, want %q", tt.target, tt.options, v.served.target, tt.served)
+			if !slices.Contains(targets(&v), tt.served) {
+				t.Errorf("Reset(%q, %+v): views %q, want %q", tt.target, tt.options, targets(&v), tt.served)
 			}
 		})
 	}
+}
+
+// targets returns all views, except those for Google's reading.
+func targets(v *Views) []string {
+	list := []string{v.requested.target}
+	for i := 1; i < len(v.views); i++ {
+		if x := &v.views[i]; !x.escaped {
+			list = append(list, v.text(x.target))
+		}
+	}
+	return list
 }
 
 // A target that is disallowed in one view is disallowed, and the verdict has
@@ -141,37 +149,98 @@ func TestMatchViews(t *testing.T) {
 	}
 }
 
-// An Allow rule with a part that no path as served has, such as //, also allows
-// the path as served.
-func TestMatchViewsServedSpellings(t *testing.T) {
-	g := Parse([]byte(strings.Join([]string{
-		"User-agent: *",
-		"Disallow: /web/",
-		"Allow: /web/*/http://good.test/",
-		"Allow: /web/a%2Fb",
-		"Allow: /web/./x/../y",
-		"Disallow: /*//no",
-		"Disallow: /*%2Fno",
-	}, "\n"))).Star()
-	tests := []struct {
-		target  string
-		allowed bool
+// A rule with a part that no path as served has, such as `//` or %2F, names one
+// spelling of a path. A Disallow rule disallows this spelling, also behind dot
+// segments and repeated slashes, and not the path as served. An Allow rule allows this
+// spelling alone, and its length is that of the path as served.
+func TestMatchViewsVariants(t *testing.T) {
+	for _, tt := range []struct {
+		rules          string
+		denied, passed []string
 	}{
-		{"/web/2020/http://good.test/", true},
-		{"/web/2020/http://bad.test/", false},
-		{"/web/a%2Fb", true},
-		{"/web/a/b", false},
-		{"/web/./x/../y", true},
-		{"/a//no", false},
-		{"/a%2Fno", false},
-		{"/a/no", true},
-		{"/b//a/no", true}, // a Disallow rule is not rewritten
+		{"Disallow: /api/g%2Fp",
+			[]string{"/api/g%2Fp", "/api/g%2fp", "/./api/g%2Fp", "/api//g%2Fp", "/x/../api/g%2Fp/y", "/%61pi/./g%2Fp", "/api/g%2Fp/."},
+			[]string{"/api/g/p", "/api/g//p", "/api/./g/p"}},
+		{"Disallow: /api/g%2Fp$", []string{"/api/g%2Fp", "/api/g%2Fp/.", "/api/g%2Fp/x/.."}, []string{"/api/g%2Fp/"}},
+		{"Disallow: /a//b", []string{"/a//b", "/./a//b", "/x/../a//b"}, []string{"/a/b", "/a/./b"}},
+		{"Disallow: /*//", []string{"/a//b"}, []string{"/a/b", "/a/http%3A%2F%2Fx.test"}},
+		{"Disallow: /a/\nAllow: /a//b", []string{"/a/b", "/./a/b", "/a/./b", "/a%2Fb", "/a///b"}, []string{"/a//b", "/a//b/c"}},
+		{"Disallow: /a/\nAllow: /a/%2Fc", []string{"/a/c", "/./a/c", "/a//c"}, []string{"/a/%2Fc", "/a/%2fc"}},
+		{"Disallow: /p\nAllow: //", []string{"/p", "/x/../p", "//p"}, []string{"//q", "/x/../q"}},
+		{"Disallow: /\nAllow: //", []string{"/p", "/x/../p", "//p"}, nil},
+		{"Disallow: /secret/\nAllow: /public/../", []string{"/secret/x", "/public/../secret/x", "/./secret/x"}, []string{"/public/../x"}},
+		{"Disallow: /web/\nAllow: /web/*/http://good.test/\nAllow: /web/a%2Fb\nAllow: /web/./x/../y",
+			[]string{"/web/2020/http://bad.test/", "/web/a/b", "/web/2020/http://good.test/../../../x", "/web/2020//http://good.test/%2e%2e/x"},
+			[]string{"/web/2020/http://good.test/", "/web/a%2Fb", "/web/./x/../y"}},
+		{"Disallow: /*//no\nDisallow: /*%2Fno", []string{"/a//no", "/a%2Fno"}, []string{"/a/no", "/b//a/no"}},
+	} {
+		for _, d := range []Dialect{RFC9309, Google} {
+			g := Parse([]byte("User-agent: *\n"+tt.rules+"\n"), WithDialect(d)).Star()
+			var v Views
+			for i, target := range slices.Concat(tt.denied, tt.passed) {
+				v.Reset(target, ViewOptions{})
+				if got := g.MatchViews(&v); got.Allowed != (i >= len(tt.denied)) {
+					t.Errorf("%s, %s: %q is allowed: %v by %v", tt.rules, d, target, got.Allowed, got.Rule())
+				}
+			}
+		}
 	}
+	g := Parse([]byte("User-agent: *\nAllow: /a//b\nDisallow: /a/\n"), WithDialect(Koster1994)).Star()
 	var v Views
-	for _, tt := range tests {
-		v.Reset(tt.target, ViewOptions{})
-		if got := g.MatchViews(&v); got.Allowed != tt.allowed {
-			t.Errorf("MatchViews(%q) = %v by line %d, want %v", tt.target, got.Allowed, got.Rule().Line, tt.allowed)
+	for target, allowed := range map[string]bool{"/a//b": true, "/a/b": false, "/./a/b": false} {
+		if v.Reset(target, ViewOptions{}); g.MatchViews(&v).Allowed != allowed {
+			t.Errorf("the first match decides: %q is allowed: %v", target, !allowed)
+		}
+	}
+}
+
+// An option adds views to those without it.
+func TestMatchViewsOptionsAdd(t *testing.T) {
+	for _, tt := range []struct {
+		rule    string
+		options ViewOptions
+		denied  []string
+	}{
+		{"/a;x=1", ViewOptions{StripParams: true}, []string{"/a;x=1", "//a;x=1", "/z/..%2fa;x=1"}},
+		{"/b;y", ViewOptions{StripParams: true}, []string{"/p;z/..%2fb;y", "/b%3By"}},
+		{"/a%2541", ViewOptions{DecodeTwice: true}, []string{"/a%2541", "//a%2541", "/z/..%2fa%2541"}},
+		{"/*/private", ViewOptions{FoldCase: true}, []string{"//private", "//PRIVATE", "/x/Private"}},
+		{"/private", ViewOptions{StripParams: true, DecodeTwice: true, FoldCase: true}, []string{"/PRIVATE", "//private;x", "/%2570rivate", "/%2570Riva%74e%253Bx"}},
+		{"/Private", ViewOptions{FoldCase: true}, []string{"/Private", "//Private", "/private"}},
+		{"/éσ", ViewOptions{FoldCase: true}, []string{"/ÉΣ", "/%c3%89%CF%82", "/%C3%A9%CF%83"}},
+		{"/*.pdf$", ViewOptions{}, []string{"/x.pdf#y", "/./x.pdf#y/z?a", "/x.pdf"}},
+	} {
+		g := Parse([]byte("User-agent: *\nDisallow: " + tt.rule + "\n")).Star()
+		var v Views
+		for _, target := range tt.denied {
+			if v.Reset(target, tt.options); g.MatchViews(&v).Allowed {
+				t.Errorf("Disallow: %s, %+v: %q is allowed, with the views %q", tt.rule, tt.options, target, targets(&v))
+			}
+		}
+	}
+}
+
+// On Windows, file servers take `\` for a slash, ignore case, and ignore dots and
+// blanks at the end of a segment.
+func TestMatchViewsWindows(t *testing.T) {
+	g := Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nDisallow: /x\\y\n")).Star()
+	var v Views
+	for target, windows := range map[string]bool{ // target: only Windows disallows it
+		`/.well-known/..\private/`: true, `\private\x`: true, "/a%5C..%5cprivate%5Cx": true, `/private\`: true,
+		"/private./x": true, "/private%20/x": true, "/private.%20./x": true, "/PRIVATE/x": true, "/x/...\\..%20/private/x": true,
+		"/x.pdf.": true, "/x.pdf%20": true, "/x.pdf::$DATA": true, "/private::$INDEX_ALLOCATION/x": true, `/x.pdf\`: true, "/x.PDF": true,
+		"/private/x": false, `/x\y`: false, "/a/..%2fprivate/": false,
+	} {
+		for _, o := range []ViewOptions{{}, {Windows: true}} {
+			v.Reset(target, o)
+			if got := g.MatchViews(&v).Allowed; got != (windows && !o.Windows) {
+				t.Errorf("%q, %+v: allowed %v, with the views %q", target, o, got, targets(&v))
+			}
+		}
+	}
+	for _, target := range []string{"/", "/private", "/x.pdfs", "/x.pdf/", "/Special:Search", "/a.b/c", "/...", `/x/private\`} {
+		if v.Reset(target, ViewOptions{Windows: true}); !g.MatchViews(&v).Allowed {
+			t.Errorf("%q is disallowed, with the views %q", target, targets(&v))
 		}
 	}
 }
@@ -194,13 +263,13 @@ func TestMatchViewsFoldCase(t *testing.T) {
 	}
 }
 
-// Some back ends serve a path that ends in `/.` as a folder, others as the file
-// before the slash. The path is disallowed if one of these is disallowed.
+// Some back ends serve a path that ends in a dot segment as a folder, others as the
+// file before the slash. The path is disallowed if one of these is disallowed.
 func TestMatchViewsDotAtEnd(t *testing.T) {
 	file := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /folder/\nDisallow: /*.php?id=1$\n"))
 	for target, allowed := range map[string]bool{
 		"/x.pdf/.": false, "/x.pdf/%2e": false, "/x.pdf/%2E": false, "//x.pdf/./.": false, "/a/..%2fx.pdf/.": false,
-		"/folder/.": false, "//folder/%2e": false, "/x.php/.?id=1": false,
+		"/x.pdf/y/..": false, "/x.pdf/y/%2E%2e": false, "/folder/.": false, "//folder/%2e": false, "/x.php/.?id=1": false,
 		"/x.pdf/..": true, "/x.html/.": true, "/.": true, "/x.pdf.": true, "/robots.txt/.": true,
 	} {
 		var v Views

@@ -6,6 +6,8 @@ package canonical
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // RFC 9309, section 2.2.2: before a comparison, octets that a URI may not
@@ -219,14 +221,14 @@ func cutScheme(s string) (string, bool) {
 	return rest, found && scheme != "" && strings.Trim(scheme, octets) == "" && scheme[0] >= 'A' // a letter
 }
 
-// CleanPath removes empty segments and dot segments in place, as path.Clean
-// does. The path must begin with a slash. Unlike path.Clean, it keeps the last
-// slash of a path that ends in a slash or in such a segment.
-func CleanPath(b []byte) []byte {
+// CleanPath removes dot segments in place, as path.Clean does, and empty segments
+// if merge is set. The path must begin with a slash. Unlike path.Clean, it keeps the
+// last slash of a path that ends in a slash or in such a segment.
+func CleanPath(b []byte, merge bool) []byte {
 	out := b[:0]
 	for i := 0; i < len(b); {
-		// b[i] is a slash, and out has no slash at its end.
-		for i < len(b) && b[i] == '/' {
+		i++ // b[i] is a slash
+		for merge && i < len(b) && b[i] == '/' {
 			i++
 		}
 		from := i
@@ -236,8 +238,8 @@ func CleanPath(b []byte) []byte {
 		switch segment := b[from:i]; string(segment) {
 		case "..":
 			out = out[:max(bytes.LastIndexByte(out, '/'), 0)]
-		case "", ".": // an empty one is behind the path's last slash
-		default:
+		case ".":
+		default: // or an empty one: if merge is set, behind the path's last slash
 			out = append(append(out, '/'), segment...)
 			continue
 		}
@@ -251,25 +253,67 @@ func CleanPath(b []byte) []byte {
 	return out
 }
 
-// GoogleEscape converts a pattern as google/robotstxt does
-// (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
-// escapes in upper case.
+// Windows changes a path in place to the form in which file servers on Windows
+// read it: `\` is a slash, dots and blanks at the end of a segment have no effect
+// (except in `.` and `..`), and neither have the names of NTFS streams such as
+// `::$DATA`. The path must begin with a slash. blank is the form of a blank in
+// the path.
+func Windows(b []byte, blank string) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); {
+		out = append(out, '/')
+		i++
+		from := i
+		for i < len(b) && b[i] != '/' && b[i] != '\\' {
+			i++
+		}
+		out = append(out, windowsName(b[from:i], blank)...)
+	}
+	return out
+}
+
+func windowsName(s []byte, blank string) []byte {
+	if i := bytes.IndexByte(s, ':'); i >= 0 && bytes.Contains(s[i:], []byte(":$")) {
+		s = s[:i]
+	}
+	for bytes.HasSuffix(s, []byte(blank)) {
+		s = s[:len(s)-len(blank)]
+	}
+	for string(s) != "." && string(s) != ".." {
+		n := len(s)
+		if s = bytes.TrimRight(s, "."); bytes.HasSuffix(s, []byte(blank)) {
+			s = s[:len(s)-len(blank)]
+		}
+		if len(s) == n {
+			break
+		}
+	}
+	return s
+}
+
+// GoogleEscape converts a pattern as google/robotstxt does (see AppendGoogle).
 func GoogleEscape(s string) string {
 	if !strings.Contains(s, "%") && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
 		return s
 	}
-	b := make([]byte, 0, len(s)+8)
+	return string(AppendGoogle(make([]byte, 0, len(s)+8), s))
+}
+
+// AppendGoogle appends a pattern or target as google/robotstxt converts patterns
+// (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
+// escapes in upper case.
+func AppendGoogle(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
-			b = AppendEscape(b, s[i])
+			dst = AppendEscape(dst, s[i])
 		} else if v, ok := Unescape(s, i); ok {
-			b = AppendEscape(b, v)
+			dst = AppendEscape(dst, v)
 			i += 2
 		} else {
-			b = append(b, s[i])
+			dst = append(dst, s[i])
 		}
 	}
-	return string(b)
+	return dst
 }
 
 // LowerOctet returns an ASCII letter in lower case, and any other octet
@@ -299,6 +343,44 @@ func Lower(s string) string {
 		}
 	}
 	return s
+}
+
+// AppendLower appends a path or query in canonical form in lower case: its letters,
+// and the letters outside ASCII that it has as escapes of UTF-8.
+func AppendLower(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		if s[i] != '%' {
+			dst = append(dst, LowerOctet(s[i]))
+			i++
+			continue
+		}
+		var octets [utf8.UTFMax]byte
+		n := 0
+		for n < len(octets) && i+3*n < len(s) {
+			v, ok := Unescape(s, i+3*n)
+			if !ok || v < utf8.RuneSelf {
+				break
+			}
+			octets[n] = v
+			n++
+		}
+		r, size := utf8.DecodeRune(octets[:n])
+		if r == utf8.RuneError { // no letter, or no UTF-8
+			dst = append(dst, s[i:min(i+3, len(s))]...)
+			i += 3
+			continue
+		}
+		lower := octets[:utf8.EncodeRune(octets[:], unicode.ToLower(unicode.ToUpper(r)))]
+		for _, c := range lower {
+			if c < utf8.RuneSelf {
+				dst = append(dst, c)
+			} else {
+				dst = AppendEscape(dst, c)
+			}
+		}
+		i += 3 * size
+	}
+	return dst
 }
 
 // FirstWord returns the first word of a product token. A word has letters, digits,

@@ -88,3 +88,38 @@ func TestLower(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendLower(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "/aB%2F": "/ab%2F", "/%C3%89%C3%A9": "/%C3%A9%C3%A9", "/%C3": "/%C3", "/%C3%89%FF%C3": "/%C3%A9%FF%C3", "/%": "/%", "/%E2%84%AA": "/k",
+	} {
+		if got := string(AppendLower([]byte("x"), s)); got != "x"+want {
+			t.Errorf("AppendLower(%q) = %q, want %q", s, got, "x"+want)
+		}
+	}
+}
+
+func TestCleanPath(t *testing.T) {
+	for s, want := range map[string][2]string{ // with empty segments merged, and kept
+		"/": {"/", "/"}, "//": {"/", "//"}, "/a/./b/../c": {"/a/c", "/a/c"}, "/a//../b": {"/b", "/a/b"}, "/a/..//b": {"/b", "//b"},
+		"/a//b/./": {"/a/b/", "/a//b/"}, "/..": {"/", "/"}, "/a/.": {"/a/", "/a/"}, "/a//": {"/a/", "/a//"}, "/.../..a": {"/.../..a", "/.../..a"},
+	} {
+		if merged, kept := string(CleanPath([]byte(s), true)), string(CleanPath([]byte(s), false)); merged != want[0] || kept != want[1] {
+			t.Errorf("CleanPath(%q) = %q, %q, want %q", s, merged, kept, want)
+		}
+	}
+}
+
+func TestWindows(t *testing.T) {
+	for s, want := range map[string]string{
+		`/a\b/c`: "/a/b/c", "/a. . /b..": "/a/b", "/a/..\\b": "/a/../b", "/.. /b": "/../b", "/./a": "/./a", "/...": "/", `/a\`: "/a/", `/\\a`: "///a",
+		"/x::$DATA": "/x", "/x:y:$DATA/z": "/x/z", "/x:y": "/x:y", "/x.::$I": "/x", "/. .": "/.",
+	} {
+		if got := string(Windows([]byte(s), " ")); got != want {
+			t.Errorf("Windows(%q) = %q, want %q", s, got, want)
+		}
+	}
+	if got := string(Windows([]byte("/a%20.%20/b%20c"), "%20")); got != "/a/b%20c" {
+		t.Errorf("escaped blanks: %q", got)
+	}
+}

@@ -42,8 +42,8 @@ type Rest struct {
 	Query    bool     // has a `?`: the text after it is compared with the query
 }
 
-// Compile compiles a pattern. If fold is set, it converts ASCII letters to
-// lower case. ok is false for a pattern that can never match, because it starts
+// Compile compiles a pattern. If fold is set, it converts letters to lower
+// case. ok is false for a pattern that can never match, because it starts
 // with neither a slash nor a `*`.
 func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 	if s == "" || s[0] != '/' && (s[0] != '*' || syntax == Literal) {
@@ -136,9 +136,10 @@ func appendPart(b []byte, s string, keep canonical.Octets) ([]byte, canonical.Oc
 }
 
 func (p *Pattern) fold() {
-	p.Prefix = canonical.Lower(p.Prefix)
+	p.Prefix = string(canonical.AppendLower(nil, p.Prefix))
+	p.from = uint32(len(p.Prefix))
 	for i, part := range p.Parts {
-		p.Parts[i] = canonical.Lower(part)
+		p.Parts[i] = string(canonical.AppendLower(nil, part))
 	}
 }
 
