@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -11,7 +12,7 @@ import (
 // path as the same path. The handler compares each of these spellings with
 // the rules, so that a crawler can't get around a rule with another spelling.
 type Paths struct {
-	// The back end ignores upper and lower case in paths, as on Windows.
+	// The back end ignores upper and lower case in paths. On Windows, this is always on.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 
 	// The back end removes `;parameters` from path segments, as servlet
@@ -23,9 +24,10 @@ type Paths struct {
 }
 
 // Views converts the paths to the engine's options. A nil p has all of them off.
-func (p *Paths) Views() (o robots.ViewOptions) {
+func (p *Paths) Views() robots.ViewOptions {
+	o := robots.ViewOptions{Windows: runtime.GOOS == "windows"}
 	if p != nil {
-		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
+		o.FoldCase, o.StripParams, o.DecodeTwice = p.IgnoreCase, p.StripParams, p.DecodeTwice
 	}
 	return o
 }

@@ -252,8 +252,11 @@ type Settings struct {
 	Answers []Answer `json:"answers,omitempty"`
 
 	// Which other spellings your back end treats as the same path. Percent escapes, dot
-	// segments and double slashes are always resolved. No value covers PATH_INFO, such as
-	// `/index.php/private/x` for `/private/x`. Default: none.
+	// segments and double slashes are always resolved; on Windows also `\`, dots and blanks
+	// at the end of a name, and streams such as `::$DATA`, but no short names such as
+	// `PRIVAT~1`, which Caddy's file server refuses. Each value adds forms that are checked;
+	// none allows more. No value covers PATH_INFO, such as `/index.php/private/x` for
+	// `/private/x`. Default: none.
 	//
 	//	paths ignore_case strip_params
 	Paths *Paths `json:"paths,omitempty"`

@@ -35,6 +35,8 @@ var spellingsOfPlan = []string{
 	"/private/./plan.html",
 	"/private/plan.html?x=1",
 	"/private/plan.html?",
+	"/private/plan.html/.",
+	"/private/plan.html/x/..",
 	"http://localhost:$PORT/private/plan.html",
 	"http://user:pass@localhost:$PORT/private/plan.html",
 	"https://localhost:$PORT/private/plan.html",
@@ -92,5 +94,48 @@ func TestNoSpellingOfADisallowedPathIsServed(t *testing.T) {
 			}
 			s.wants(200, s.rawGet("/private/press/kit.html", googlebot), "an allowed page next to it")
 		})
+	}
+}
+
+// Rules with a part that no path as served has, such as %2F, name a spelling. They
+// deny it behind dot segments and slashes too, but not the plain spelling, and they open
+// no other one.
+func TestRulesThatNameASpelling(t *testing.T) {
+	t.Parallel()
+	s := start(t, `http://:$PORT {
+	robots {
+		source inline <<TXT
+			User-agent: *
+			Disallow: /api/projects/g%2Fp
+			Disallow: /*.pdf$
+			Disallow: /a/
+			Disallow: /p
+			Disallow: /b;x=1
+			Disallow: /*/private
+			Disallow: /é/%24/
+			Allow: //
+			Allow: /a//b
+			Allow: /public/../
+			TXT
+		policy {
+			hidden /hid%2Fx
+		}
+		paths strip_params ignore_case
+	}
+	respond ok
+}
+`)
+	for status, targets := range map[int][]string{
+		403: {
+			"/api/projects/g%2Fp", "/./api/projects/g%2Fp", "/api//projects/g%2fp", "/x.pdf", "/x.pdf/y/..", "/x.pdf/%2e",
+			"/a/b", "/./a/b", "/a/%2Fb", "/x/../p", "/public/../p", "//p", "/b;x=1", "//b;x=1", "/z/..%2fb;x=1", "//PRIVATE",
+			"/%C3%A9/%24/", "/%c3%a9/%24/", "/é/%24/", "/%C3%89/%24/",
+		},
+		404: {"/hid%2Fx", "/./hid%2Fx", "//hid%2fx"},
+		200: {"/api/projects/g/p", "/a//b", "/hid/x", "/b", "/x.pdf/", "/%C3%A9/$/"},
+	} {
+		for _, target := range targets {
+			s.wants(status, s.rawGet(target, googlebot), target)
+		}
 	}
 }
