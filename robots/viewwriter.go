@@ -65,7 +65,7 @@ func (w *viewWriter) addTarget(origin string, o ViewOptions) {
 	w.appendPath(false, appendCanonical)
 	path := w.text(span{from, len(w.buf)})
 	w.add(from)
-	escapedSlash, doubled, dots := strings.Contains(path, "%2F"), strings.Contains(path, "//"), strings.Contains(path, "/.")
+	escapedSlash, doubled, dots := strings.Contains(path, "%2F"), strings.Contains(path, "//"), hasDotSegment(path)
 	modes := modesFor(path, o)
 	if modes == 0 && !escapedSlash && !doubled && !dots {
 		return
@@ -83,6 +83,18 @@ func (w *viewWriter) addTarget(origin string, o ViewOptions) {
 		}
 		if len(path) > maxKeptBuffer { // no server with such options takes a path of this length
 			m = modes
+		}
+	}
+}
+
+func hasDotSegment(path string) bool {
+	for {
+		_, rest, found := strings.Cut(path, "/.")
+		if !found {
+			return false
+		}
+		if path = strings.TrimPrefix(rest, "."); path == "" || path[0] == '/' {
+			return true
 		}
 	}
 }
