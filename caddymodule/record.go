@@ -113,13 +113,14 @@ func (rec *record) setTaken(x *exchange) {
 	if x.Monitored {
 		mode = 1
 	}
-	if x.Limits == nil || x.Action != enforce.Pass || slices.ContainsFunc(rec.taken[mode], x.Limits.Same) {
-		return
-	}
 	if rec.taken[mode] == nil {
 		rec.taken[mode] = rec.room[mode : mode : mode+1]
 	}
-	rec.taken[mode] = append(rec.taken[mode], x.Limits)
+	for limits := range x.AllLimits {
+		if !slices.ContainsFunc(rec.taken[mode], limits.Same) {
+			rec.taken[mode] = append(rec.taken[mode], limits)
+		}
+	}
 }
 
 // recordPerson sets the placeholders for a person's request, unless an earlier

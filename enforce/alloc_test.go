@@ -16,7 +16,7 @@ import (
 // built then.)
 func TestDecideAllocatesNothing(t *testing.T) {
 	e := newEngineTest(t, site, Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
-	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, ""} {
+	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, "", "Googlebot/2.1 bingbot/2.0 ClaudeBot/1.0"} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
 			req := &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}
 			var d Decision
@@ -36,7 +36,7 @@ func TestLimitsAllocateNothing(t *testing.T) {
 		e := newEngineTest(t, site, Settings{Limits: []Limit{
 			{Each: every(rate, time.Minute), AtOnce: 100, EachAtOnce: 10}, {Paths: []string{"/articles/*", "/*?sort="}, All: every(1000, time.Second), AtOnce: 100},
 		}})
-		for _, ua := range []string{chrome, ahrefs, newbot, googlebot, curl} {
+		for _, ua := range []string{chrome, ahrefs, newbot, googlebot, curl, "GPTBot/1.0 bingbot/2.0 ClaudeBot/1.0 AhrefsBot/7.0 CCBot/2.0"} {
 			req := &Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Claims: new(Claims)}
 			var d Decision
 			ctx := context.Background()

@@ -32,14 +32,22 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bud
 	if d.Action != Pass {
 		return nil
 	}
-	for held := d.held; held != 0; held &= held - 1 {
+	for held := d.allHeld(); held != 0; held &= held - 1 {
 		limits = append(limits, p.settings.limits[bits.TrailingZeros8(held)].budgets(p)...)
 	}
-	if d.Limits == nil {
-		return limits
-	}
-	if res := d.Limits.First(r.Time); !res.OK {
-		d.throttle(res)
+	for i := range d.crawlers() {
+		l := d.Limits
+		if i > 0 {
+			l = d.others[i-1].limits
+		}
+		if l == nil {
+			continue
+		}
+		if res := l.First(r.Time); !res.OK {
+			d.blame(i)
+			d.throttle(res)
+			break
+		}
 	}
 	return limits
 }
@@ -61,7 +69,6 @@ func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 		}
 		c.judge(d)
 	}
-	c.findLimits(d)
 	c.finish(d)
 	d.Monitored = p.settings.monitors(&d.Agent)
 }

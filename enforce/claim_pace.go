@@ -24,35 +24,66 @@ const debtPeriod = time.Hour
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
 // take uses budget for a request that is let through, which may be held for wait,
-// and throttles it if there is none left: its crawler's own, and those of the limits
-// in d.held.
+// and throttles it if there is none left: for each of its crawlers the crawler's own,
+// and those of the limits in pacing.held.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
 	if d.Action != Pass {
 		return
 	}
-	var own throttle.Key
-	uses, isOwn := r.uses[:0], e.isOwn(r, d)
-	if d.held != 0 {
-		list := useLists.Get().(*[throttle.MaxUses]throttle.Use)
-		defer useLists.Put(list)
-		uses = list[:0]
+	list := r.uses[:0]
+	if d.held != 0 || d.n > 0 {
+		room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
+		defer useLists.Put(room)
+		list = room[:0]
 	}
-	if isOwn {
-		uses, own = e.ownUses(uses, r, d)
-	}
-	if uses = e.limitUses(uses, r, d); len(uses) == 0 {
+	uses, ends := e.uses(list, r, d)
+	if len(uses) == 0 {
 		return
 	}
 	res := e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
 	if d.Delay, d.used = res.Delay, res.OK; !res.OK {
+		i := 0
+		for res.Use >= ends[i] {
+			i++
+		}
+		d.blame(i)
 		if line := e.boundOf(uses[res.Use].Limits); line != nil {
 			d.exceed(line, res.RetryAfter)
 		} else {
 			d.throttle(res)
 		}
-	} else if isOwn && d.Claim.State == verify.Unverified {
-		e.memory.readers.mark(debtKey(own, d), r.Time)
+		return
 	}
+	for i := range d.crawlers() {
+		d.swap(i)
+		if d.Claim.State == verify.Unverified && e.isOwn(r, d) {
+			e.memory.readers.mark(debtKey(e.budget(r, &d.Agent, d.Limits, 0), d), r.Time)
+		}
+		d.swap(i)
+	}
+}
+
+// uses appends the budgets that a request uses. Those of crawler i of d end at
+// ends[i].
+func (e *Engine) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, ends [maxNamed]int) {
+	for i := range d.crawlers() {
+		d.swap(i)
+		if e.isOwn(r, d) {
+			list = e.ownUses(list, r, d)
+		}
+		list = e.limitUses(list, r, d)
+		ends[i] = len(list)
+		d.swap(i)
+	}
+	return list, ends
+}
+
+// use appends a budget, unless the list has it or is full.
+func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throttle.Use {
+	if len(list) == throttle.MaxUses || slices.ContainsFunc(list, func(u throttle.Use) bool { return u.Key == key }) {
+		return list
+	}
+	return append(list, throttle.Use{Key: key, Limits: limits})
 }
 
 // isOwn reports whether a request uses the budget of its crawler: no earlier
@@ -61,28 +92,26 @@ func (e *Engine) isOwn(r *Request, d *Decision) bool {
 	return d.Limits != nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same)
 }
 
-// ownUses appends the budgets of its crawler that a request uses, and returns the
-// key of the crawler's own budget. The result of verification chooses the budgets:
-// A crawler that is verified, or that nothing can verify, uses its own budget. An
-// unverified client uses a budget for its address and a budget that all unverified
-// claims to be that crawler share, so that it can't use up the crawler's own.
-// Impostors that are not denied share one budget.
-func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, own throttle.Key) {
-	own = e.budget(r, &d.Agent, d.Limits, 0)
-	uses = append(uses, throttle.Use{Key: own, Limits: d.Limits})
+// ownUses appends the budgets of the crawler that d is about. The result of
+// verification chooses them: A crawler that is verified, or that nothing can verify,
+// uses its own budget. An unverified client uses a budget for its address and a budget
+// that all unverified claims to be that crawler share, so that it can't use up the
+// crawler's own. Impostors that are not denied share one budget.
+func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision) []throttle.Use {
+	own := e.budget(r, &d.Agent, d.Limits, 0)
 	switch d.Claim.State {
 	case verify.Impostor:
-		uses[0].Key = e.budget(r, &d.Agent, d.Limits, seedImpostor)
+		own = e.budget(r, &d.Agent, d.Limits, seedImpostor)
 	case verify.Unverified:
-		uses[0].Key = e.claimBudget(r, d).In(own)
-		uses = append(uses, throttle.Use{Key: e.budget(r, &d.Agent, d.Limits, seedPool).In(own), Limits: d.Rules.pools[d.Limits]})
-	case verify.Verified:
-		if e.memory.readers.seen(debtKey(own, d), r.Time, debtPeriod) {
-			// Its earlier requests, before it was verified, count too.
-			uses = append(uses, throttle.Use{Key: e.claimBudget(r, d).In(own), Limits: d.Limits})
-		}
+		uses = use(uses, e.claimBudget(r, d).In(own), d.Limits)
+		return use(uses, e.budget(r, &d.Agent, d.Limits, seedPool).In(own), d.Rules.pools[d.Limits])
 	}
-	return uses, own
+	uses = use(uses, own, d.Limits)
+	if d.Claim.State == verify.Verified && e.memory.readers.seen(debtKey(own, d), r.Time, debtPeriod) {
+		// Its earlier requests, before it was verified, count too.
+		uses = use(uses, e.claimBudget(r, d).In(own), d.Limits)
+	}
+	return uses
 }
 
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6

@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -76,8 +77,9 @@ type Decision struct {
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Agent is the crawler that the decision is about. If a User-Agent names
-	// several crawlers, it is the one that determined the decision. Its Class
-	// is crawler.Person if there is none.
+	// several crawlers, it is the one that determined the decision; the limits of
+	// the first four of them hold the request. Its Class is crawler.Person if there
+	// is none.
 	Agent crawler.Agent
 	// Claim is the result of verification for the agent.
 	Claim verify.Result
@@ -111,12 +113,82 @@ type Decision struct {
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
 
-	hidden  *robots.Rule // if Reason is Hidden
-	bound   *bound       // if Reason is OverLimit
-	held    uint8        // bit i: limit i holds the request, and no earlier handler has applied it
-	used    bool         // the request has used budget
-	entered uint16       // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
-	addr    netip.Addr   // of the client; set only if the rules use more than the User-Agent
+	hidden *robots.Rule // if Reason is Hidden
+	bound  *bound       // if Reason is OverLimit
+	used   bool         // the request has used budget
+	addr   netip.Addr   // of the client; set only if the rules use more than the User-Agent
+	pacing
+	others [maxNamed - 1]other // further crawlers that the request names, the first n
+	n      uint8
+}
+
+// maxNamed is how many crawlers of a request are held to their limits.
+const maxNamed = 4
+
+// pacing is what is known about the limits of a crawler.
+type pacing struct {
+	held    uint8  // bit i: limit i holds the request, and no earlier handler has applied it
+	entered uint16 // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
+}
+
+// other is another crawler than Decision.Agent that a request names, and whose
+// limits hold the request too.
+type other struct {
+	agent  crawler.Agent
+	claim  verify.Result
+	group  *robots.Group
+	limits *throttle.Limits
+	pacing
+}
+
+// swap makes d a decision about crawler i of those that it has, and crawler i the
+// one that d was about. The second call for i undoes the first one; for 0, swap
+// does nothing.
+func (d *Decision) swap(i int) {
+	if i > 0 {
+		o := &d.others[i-1]
+		d.Agent, o.agent = o.agent, d.Agent
+		d.Claim, o.claim = o.claim, d.Claim
+		d.Group, o.group = o.group, d.Group
+		d.Limits, o.limits = o.limits, d.Limits
+		d.pacing, o.pacing = o.pacing, d.pacing
+	}
+}
+
+// blame makes d, which refuses the request, a decision about crawler i.
+func (d *Decision) blame(i int) {
+	if i > 0 {
+		d.swap(i)
+		d.Rule, d.Reading, d.Version = robots.Rule{}, 0, nil
+	}
+}
+
+// crawlers returns how many crawlers d has, for swap.
+func (d *Decision) crawlers() int { return 1 + int(d.n) }
+
+// isAbout reports whether d is about a crawler, or has it as another one.
+func (d *Decision) isAbout(a *crawler.Agent) bool {
+	for i := range d.others[:d.n] {
+		if sameBudget(&d.others[i].agent, a) {
+			return true
+		}
+	}
+	return sameBudget(&d.Agent, a)
+}
+
+// sameBudget reports whether two agents are the same crawler, which has one budget.
+func sameBudget(a, b *crawler.Agent) bool { return strings.EqualFold(agentName(a), agentName(b)) }
+
+// AllLimits yields the Limits of all crawlers of a request that is let through.
+func (d *Decision) AllLimits(yield func(*throttle.Limits) bool) {
+	if d.Action != Pass || d.Limits != nil && !yield(d.Limits) {
+		return
+	}
+	for i := range d.others[:d.n] {
+		if l := d.others[i].limits; l != nil && !yield(l) {
+			return
+		}
+	}
 }
 
 // Crawler returns the crawler's name in the registry or, if the registry does

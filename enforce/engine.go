@@ -136,7 +136,6 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		c.judge(d)
 		e.noteVisit(&c)
 	}
-	c.findLimits(d)
 	c.finish(d)
 	if d.Reason == Person && r.Suspicion != nil && r.Suspicion.ObserveRequest(c.rules) {
 		c.judgeSuspect(d)

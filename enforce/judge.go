@@ -33,9 +33,9 @@ func (s *compiledSettings) viewsOf(target string) *robots.Views {
 // judge decides on the request of a client, for the agents that identify found,
 // and writes the decision to d. It stops at the first agent that is not let
 // through. If all are let through, d is about an agent that a group applies to,
-// if there is one: the first that has Limits, or otherwise the last. The caller
-// passes the same d for each User-Agent field of a request, so that this is true
-// for all fields together.
+// if there is one: the first that has Limits, or otherwise the last. The others
+// that have limits go to d.others. The caller passes the same d for each User-Agent
+// field of a request, so that this is true for all fields together.
 //
 // judge depends on nothing but c, and changes nothing but d. It does no I/O,
 // takes no lock and allocates nothing.
@@ -51,11 +51,11 @@ func (c *client) judge(d *Decision) {
 func (c *client) judgeAgent(i int, d *Decision) {
 	p, a, claim := c.rules, &c.agents()[i], c.claims[i]
 	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
-		d.pass(a, claim, ExemptPath)
+		c.pass(d, i, ExemptPath, nil)
 		return
 	}
 	if c.isExempt(i) {
-		d.pass(a, claim, Exempt)
+		c.pass(d, i, Exempt, nil)
 		return
 	}
 	if claim.State == verify.Impostor && !c.verification.IgnoreImpostors {
@@ -72,24 +72,21 @@ func (c *client) judgeAgent(i int, d *Decision) {
 		c.judgeWithoutRules(i, d)
 		return
 	case w.byStar && c.isNoCrawling(a):
-		d.pass(a, claim, NotCrawling)
+		c.pass(d, i, NotCrawling, nil)
 		return
 	case w.group == nil:
 		reason := Unbound
 		if p.state != Loaded {
 			reason = NoRules
 		}
-		d.pass(a, claim, reason)
+		c.pass(d, i, reason, nil)
 		return
 	case w.allowed:
-		if d.pass(a, claim, Allowed) {
-			d.decidedBy(p, &w)
-		}
+		c.pass(d, i, Allowed, &w)
 		return
 	}
 	if version := c.allowingVersion(i); version != nil {
-		if d.pass(a, claim, Graced) {
-			d.decidedBy(p, &w)
+		if c.pass(d, i, Graced, &w) {
 			d.Version = version
 		}
 		return
@@ -104,7 +101,7 @@ func (c *client) judgeWithoutRules(i int, d *Decision) {
 	a, claim := &c.agents()[i], c.claims[i]
 	switch {
 	case !c.couldApply(i):
-		d.pass(a, claim, NoRules)
+		c.pass(d, i, NoRules, nil)
 	case c.rules.state == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
 	default:
@@ -214,15 +211,52 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 	}
 }
 
-// pass lets an agent through, for a reason. If a group applies to the agent
-// that d is about, d stays about that agent, unless it has no Limits and a group
-// applies to this agent too. pass reports whether d is now about this agent.
-func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
-	if d.Reason.hasGroup() && (!why.hasGroup() || d.Limits != nil) {
+// pass lets agent i through, for a reason; w is nil if no group applies to it. If a
+// group applies to the agent that d is about, d stays about that agent, unless it
+// has no Limits and a group applies to this agent too. pass reports whether d is now
+// about this agent. The other one of the two goes to d.others.
+func (c *client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
+	a, settings := &c.agents()[i], c.rules.settings
+	o := other{agent: *a, claim: c.claims[i], pacing: pacing{held: c.heldBy(a, c.claims[i].State, why)}}
+	if w != nil {
+		o.group, o.limits = w.group, w.limits
+	}
+	first, stays := d.Agent.Class == crawler.Person, d.Reason.hasGroup() && (!why.hasGroup() || d.Limits != nil)
+	apart := !first && settings.monitors(a) != settings.monitors(&d.Agent)
+	if apart { // budgets of the two modes can't be used together: the crawler counts that is not only monitored
+		stays = settings.monitors(a)
+	}
+	switch {
+	case stays && apart:
+		return false
+	case stays:
+		d.add(&o)
 		return false
 	}
-	*d = Decision{Reason: why, Agent: *a, Claim: claim}
+	before := other{d.Agent, d.Claim, d.Group, d.Limits, d.pacing}
+	switch {
+	case apart:
+		*d = Decision{}
+	case !first:
+		*d = Decision{others: d.others, n: d.n}
+	}
+	d.Reason, d.Agent, d.Claim, d.pacing = why, *a, o.claim, o.pacing
+	if w != nil {
+		d.decidedBy(c.rules, w)
+	}
+	if !first && !apart {
+		d.add(&before)
+	}
 	return true
+}
+
+// add adds a crawler to d.others, if it has limits, d does not have it already, and
+// there is room.
+func (d *Decision) add(o *other) {
+	if (o.limits != nil || o.held != 0) && int(d.n) < len(d.others) && !d.isAbout(&o.agent) {
+		d.others[d.n] = *o
+		d.n++
+	}
 }
 
 // hasGroup reports whether a group applies to a request that was let through

@@ -13,7 +13,8 @@ import (
 )
 
 // MaxLimits is the largest number of Settings.Limits: a request uses at most two
-// budgets of its crawler, and two of each limit.
+// budgets of each crawler that it names, and two of each limit. Of these,
+// throttle.MaxUses count.
 const MaxLimits = 7
 
 // Limit limits the requests of crawlers to some paths: those of all crawlers
@@ -143,27 +144,29 @@ func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
 	return held
 }
 
-// role returns the role of the agent of a decision. An impostor is none of the
+// role returns the role of an agent with a claim. An impostor is none of the
 // crawlers that are not held.
-func (l *limit) role(d *Decision) role {
-	if d.Agent.Crawler == nil || d.Claim.State == verify.Impostor {
+func (l *limit) role(a *crawler.Agent, claim verify.State) role {
+	if a.Crawler == nil || claim == verify.Impostor {
 		return held
 	}
-	return l.roles[d.Agent.Crawler.Index()]
+	return l.roles[a.Crawler.Index()]
 }
 
-// findLimits sets d.held.
-func (c *client) findLimits(d *Decision) {
+// heldBy returns the limits that hold an agent that is let through for a reason, as
+// pacing.held.
+func (c *client) heldBy(a *crawler.Agent, claim verify.State, why Reason) (held uint8) {
 	settings := c.rules.settings
-	if len(settings.limits) == 0 || d.Action != Pass || !c.isLimited(d) {
-		return
+	if len(settings.limits) == 0 || !c.isLimited(a, why) {
+		return 0
 	}
 	for i := range settings.limits {
 		l := &settings.limits[i]
-		if l.role(d) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
-			d.held |= 1 << i
+		if l.role(a, claim) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
+			held |= 1 << i
 		}
 	}
+	return held
 }
 
 // isNeverLimited reports whether no limit holds an agent, even if it has a group.
@@ -171,14 +174,13 @@ func isNeverLimited(a *crawler.Agent) bool {
 	return a.Class == crawler.Webhook || a.Class == crawler.Probe
 }
 
-// isLimited reports whether limits can hold a request that is let through.
-func (c *client) isLimited(d *Decision) bool {
-	a := &d.Agent
+// isLimited reports whether limits can hold an agent that is let through for a reason.
+func (c *client) isLimited(a *crawler.Agent, why Reason) bool {
 	switch {
 	case isNeverLimited(a):
 		return false
-	case d.Reason != Unbound && d.Reason != NoRules:
-		return d.Reason.hasGroup() || d.Reason == NotCrawling
+	case why != Unbound && why != NoRules:
+		return why.hasGroup() || why == NotCrawling
 	}
 	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a)
 }

@@ -64,12 +64,29 @@ func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
 		k := throttle.KeyOf(hash(seed+8*uint8(d.Claim.State), block.Origin, agentName(&d.Agent)))
 		return e.agentKey(r, &d.Agent, k.In(block.home))
 	}
-	if e.settings.limits[i].role(d) == apart {
-		if seed += 8; d.Claim.State == verify.Verified {
-			seed += 8
-		}
-	}
+	seed += 8 * uint8(e.settings.limits[i].pool(&d.Agent, d.Claim.State))
 	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)
+}
+
+// pool says which crawlers share a budget of a limit.
+type pool uint8
+
+const (
+	poolCrawlers pool = iota
+	poolClaims        // those that are included, and not verified
+	poolVerified      // those that are included, and verified
+	poolCount
+)
+
+// pool returns the pool of an agent with a claim.
+func (l *limit) pool(a *crawler.Agent, claim verify.State) pool {
+	switch {
+	case l.role(a, claim) != apart:
+		return poolCrawlers
+	case claim == verify.Verified:
+		return poolVerified
+	}
+	return poolClaims
 }
 
 // limitUses appends the budgets of the limits in d.held that a request uses.
@@ -78,7 +95,7 @@ func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision) []throt
 		i := bits.TrailingZeros8(held)
 		for n := boundAll; n <= boundEach; n++ {
 			if rate := e.settings.limits[i].bounds[n].rate; rate != nil {
-				uses = append(uses, throttle.Use{Key: e.limitKey(r, d, i, n), Limits: rate})
+				uses = use(uses, e.limitKey(r, d, i, n), rate)
 			}
 		}
 	}
@@ -97,36 +114,81 @@ func (e *Engine) boundOf(rate *throttle.Limits) *bound {
 	return nil
 }
 
-// enter counts a request that is let through as one in flight, for the limits in
-// d.held. If one of them has too many, enter refuses the request.
+// enter counts a request that is let through as one in flight, for the limits of
+// all its crawlers. If one of them has too many, enter refuses the request.
 func (e *Engine) enter(r *Request, d *Decision) {
-	for held := d.held; held != 0 && d.Action == Pass; held &= held - 1 {
+	var pools [MaxLimits][poolCount]bool // in which the request is in flight
+	for i := range d.crawlers() {
+		d.swap(i)
+		if !e.enterOne(r, d, &pools) {
+			e.leave(r, d)
+			return
+		}
+		d.swap(i)
+	}
+}
+
+// enterOne is enter for the crawler that d is about. It reports whether the request
+// is still let through.
+func (e *Engine) enterOne(r *Request, d *Decision, pools *[MaxLimits][poolCount]bool) bool {
+	for held := d.held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
+		l := &e.settings.limits[i]
 		for n := boundAtOnce; n < boundCount; n++ {
-			b := &e.settings.limits[i].bounds[n]
+			b := &l.bounds[n]
 			if b.most == 0 {
 				continue
 			}
+			if n == boundAtOnce {
+				in := &pools[i][l.pool(&d.Agent, d.Claim.State)]
+				if *in {
+					continue
+				}
+				*in = true
+			}
 			if _, ok := e.memory.flights.add(e.limitKey(r, d, i, n), 1, b.most); !ok {
 				d.exceed(b, atOnceRetry)
-				e.leave(r, d)
-				return
+				return false
 			}
 			d.entered |= 1 << (2*i + n - boundAtOnce)
 		}
 	}
+	return true
 }
 
-// count removes from d.held the limits that an earlier handler has counted the
-// request for, and notes the others for later handlers, as far as there is room.
+// isIn reports whether the request is in flight for a limit.
+func (d *Decision) isIn() bool {
+	entered := d.entered
+	for i := range d.others[:d.n] {
+		entered |= d.others[i].entered
+	}
+	return entered != 0
+}
+
+// allHeld returns the limits that hold any of the crawlers, as pacing.held.
+func (d *Decision) allHeld() uint8 {
+	held := d.held
+	for i := range d.others[:d.n] {
+		held |= d.others[i].held
+	}
+	return held
+}
+
+// count removes the limits that an earlier handler has counted the request for,
+// and notes the others for later handlers, as far as there is room.
 func (e *Engine) count(r *Request, d *Decision) {
-	for held := d.held; held != 0 && r.Claims != nil; held &= held - 1 {
+	counted := uint8(0)
+	for held := d.allHeld(); held != 0 && r.Claims != nil; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		if id := e.limitID(d, i); slices.Contains(r.Claims.limits[:], id) {
-			d.held &^= 1 << i
+			counted |= 1 << i
 		} else if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
 			r.Claims.limits[free] = id
 		}
+	}
+	d.held &^= counted
+	for i := range d.others[:d.n] {
+		d.others[i].held &^= counted
 	}
 }
 
@@ -157,7 +219,7 @@ func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, ver
 		l := &e.settings.limits[i]
 		for _, state := range states {
 			d := &Decision{Agent: *a, Claim: verify.Result{State: state}}
-			if l.role(d) == free {
+			if l.role(a, state) == free {
 				continue
 			}
 			for _, b := range l.budgets(rules) {
@@ -186,21 +248,22 @@ func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
 func (e *Engine) Release(r *Request, d *Decision, refused bool) {
 	e.leave(r, d)
 	if refused && d.used {
-		var uses []throttle.Use
-		if e.isOwn(r, d) {
-			uses, _ = e.ownUses(uses, r, d)
-		}
-		throttle.GiveBack(e.limiter, e.origins.cfg.Now(), r.Time.Add(d.Delay), e.limitUses(uses, r, d))
+		uses, _ := e.uses(nil, r, d)
+		throttle.GiveBack(e.limiter, e.origins.cfg.Now(), r.Time.Add(d.Delay), uses)
 	}
 	d.used = false
 }
 
 // leave ends what enter began.
 func (e *Engine) leave(r *Request, d *Decision) {
-	for d.entered != 0 {
-		at := bits.TrailingZeros16(d.entered)
-		d.entered &= d.entered - 1
-		e.memory.flights.add(e.limitKey(r, d, at/2, boundAtOnce+at%2), -1, 0)
+	for i := range d.crawlers() {
+		d.swap(i)
+		for d.entered != 0 {
+			at := bits.TrailingZeros16(d.entered)
+			d.entered &= d.entered - 1
+			e.memory.flights.add(e.limitKey(r, d, at/2, boundAtOnce+at%2), -1, 0)
+		}
+		d.swap(i)
 	}
 }
 

@@ -31,7 +31,7 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if r.HasBody || d.Monitored {
 		wait = 0
 	}
-	again := wait > 0 && d.entered != 0
+	again := wait > 0 && d.isIn()
 	if again { // a request that waits is not in flight
 		e.leave(r, d)
 	}

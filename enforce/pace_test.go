@@ -237,3 +237,99 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 		}
 	}
 }
+
+// A request that names several crawlers must keep to the limits of each of them. If
+// one refuses it, it uses no budget of the others.
+func TestLimitsOfSeveralCrawlers(t *testing.T) {
+	const file = "User-agent: GPTBot\nCrawl-delay: 10\n\nUser-agent: ClaudeBot\nRequest-rate: 1/20s\n\nUser-agent: CCBot\nVisit-time: 0000-0559\n\nUser-agent: *\nCrawl-delay: 40\n"
+	const both = "GPTBot/1.0 ClaudeBot/1.0"
+	for name, agents := range map[string][]string{
+		"one field": {both}, "two fields": {"ClaudeBot/1.0", chrome, "GPTBot/1.0"}, "the same ones again": {both, "ClaudeBot/1.0", "gptbot"},
+		"two without limits before": {"Googlebot/2.1 curl/8.0 GPTBot/1.0", "ClaudeBot/1.0"},
+		"software":                  {"GPTBot/1.0 Scrapy/2.11 ClaudeBot/1.0"},
+	} {
+		e := newEngineTest(t, file, Settings{})
+		begin := e.clock.now()
+		for _, step := range []struct {
+			after  time.Duration
+			agents []string
+			by     string // the line that refuses; "" if the request passes
+		}{
+			{0, agents, ""},
+			{time.Second, []string{"GPTBot"}, "Crawl-delay: 10"},
+			{time.Second, []string{"ClaudeBot"}, "Request-rate: 1/20s"},
+			{time.Second, agents, "Request-rate: 1/20s"},
+			{5 * time.Second, agents, "Request-rate: 1/20s"}, // GPTBot may come half an interval early
+			{5 * time.Second, []string{"GPTBot"}, ""},
+			{6 * time.Second, []string{wget}, ""}, // nobody has used the budgets of other crawlers
+			{25 * time.Second, agents, ""},
+			{25 * time.Second, []string{"ClaudeBot"}, "Request-rate: 1/20s"},
+		} {
+			e.clock.advance(begin.Add(step.after).Sub(e.clock.now()))
+			d := e.decide("/", step.agents...)
+			if by := d.RuleText(); (d.Action == Pass) != (step.by == "") || d.Action != Pass && by != step.by {
+				t.Errorf("%s: %q after %v: %v for %s by %q, want %q", name, step.agents, step.after, d.Action, d.Name(), by, step.by)
+			}
+		}
+	}
+	e := newEngineTest(t, file, Settings{})
+	e.clock.advance(18*time.Hour - e.clock.now().Sub(e.clock.now().Truncate(24*time.Hour)))
+	if d := e.decide("/", "GPTBot/1.0 CCBot/2.0"); d.Reason != VisitTime || d.Name() != "CCBot" {
+		t.Errorf("outside Visit-time: %v for %s", d.Reason, d.Name())
+	}
+	if d := e.decide("/", "GPTBot/1.0"); d.Action != Pass {
+		t.Errorf("a refused request has used budget: %v", d.Reason)
+	}
+	var check Decision
+	e.origins.of(home).CheckFirst(&Request{Target: "/", UserAgents: []string{"GPTBot/1.0 CCBot/2.0"}, Time: e.clock.now()}, nil, &check)
+	if check.Reason != VisitTime || check.Name() != "CCBot" {
+		t.Errorf("CheckFirst: %v for %s", check.Reason, check.Name())
+	}
+}
+
+// The same crawler, named twice in a request, uses its budget once, and crawlers
+// that share a budget of a limit use that once.
+func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
+	e := newEngineTest(t, "User-agent: bingbot\nRequest-rate: 3/1h\n", Settings{})
+	for i := range 4 {
+		if d := e.decide("/", bingbot, "bingbot/2.0", bingbot); (d.Action == Pass) != (i < 3) {
+			t.Errorf("request %d: %v", i, d.Reason)
+		}
+	}
+	e = newEngineTest(t, "User-agent: *\nDisallow: /x\n", Settings{Limits: []Limit{{All: every(11, time.Hour), Each: every(30, time.Hour), AtOnce: 1, EachAtOnce: 1}}})
+	var first Decision
+	request := func(agents ...string) *Request {
+		return &Request{Target: "/", UserAgents: agents, Origin: home, Time: e.clock.now(), Claims: new(Claims)}
+	}
+	both := request("GPTBot/1.0 ClaudeBot/1.0", "CCBot/2.0")
+	if e.Decide(context.Background(), both, &first); first.Action != Pass || e.memory.flights.total() != 4 {
+		t.Fatalf("%v, %d in flight; want those of the three crawlers, and one of all", first.Reason, e.memory.flights.total())
+	}
+	var second Decision
+	if e.Decide(context.Background(), request("ClaudeBot/1.0"), &second); second.RuleText() != "limit: at_once 1" {
+		t.Errorf("while the first one is in flight: %v by %q", second.Reason, second.RuleText())
+	}
+	if e.Release(both, &first, false); e.memory.flights.total() != 0 {
+		t.Errorf("%d in flight at the end", e.memory.flights.total())
+	}
+	for _, want := range []string{"", "limit: all 11/1h"} { // two may come at once
+		e.Decide(context.Background(), request("ClaudeBot/1.0"), &second)
+		if got := second.RuleText(); second.Action != Pass && got != want || second.Action == Pass && want != "" {
+			t.Errorf("%v by %q, want %q", second.Reason, got, want)
+		}
+		e.Release(both, &second, false)
+	}
+}
+
+// Crawlers that are only monitored are not held together with others.
+func TestSeveralCrawlersInMonitorMode(t *testing.T) {
+	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", Settings{Monitor: true, Except: []string{"GPTBot"}})
+	for i, want := range []Action{Pass, Throttle} {
+		if d := e.decide("/", "ClaudeBot/1.0 GPTBot/1.0 CCBot/2.0"); d.Action != want || d.Monitored || d.Name() != "GPTBot" {
+			t.Errorf("request %d: %v for %s, monitored %v", i, d.Action, d.Name(), d.Monitored)
+		}
+	}
+	if d := e.decide("/", "ClaudeBot/1.0"); d.Action != Pass || !d.Monitored {
+		t.Errorf("a monitored crawler: %v", d.Reason)
+	}
+}

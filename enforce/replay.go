@@ -80,7 +80,9 @@ func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 
 // Paced reports whether rate limits, Visit-time or Settings.Limits can still change a decision
 // of Replay.Decide. If so, Replay.Pace makes the final decision.
-func (d *Decision) Paced() bool { return d.Action == Pass && (d.Limits != nil || d.held != 0) }
+func (d *Decision) Paced() bool {
+	return d.Action == Pass && (d.Limits != nil || d.held != 0 || d.n > 0)
+}
 
 // Pace applies the rate limits, Visit-time and the rates of Settings.Limits to a
 // request that Decide let through. If they don't allow the request, d becomes a

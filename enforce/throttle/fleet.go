@@ -202,7 +202,8 @@ func (f *Fleet) giveBack(now int64, t *turn) bool {
 // unavailable.
 func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	server := f.server(q.keys[0])
-	if server == nil || q.apart {
+	n, real := server.(*node)
+	if server == nil || q.apart && !(real && n.alone) {
 		return false, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {
@@ -222,7 +223,6 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 		return false, err // the request ended, so the server is not to blame
 	}
 	f.obs.FleetCall(time.Since(start), explain(err))
-	n, real := server.(*node)
 	if err != nil {
 		if real {
 			f.link.fail(n, q.now, err)

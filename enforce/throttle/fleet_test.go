@@ -287,3 +287,27 @@ func TestNewFleetErrors(t *testing.T) {
 		}
 	}
 }
+
+// A single server shares budgets that one request uses together, whatever their
+// homes are: a request can name several crawlers.
+func TestFleetUsesDifferentHomesTogether(t *testing.T) {
+	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "homes:" + fmt.Sprint(time.Now().UnixNano())}
+	a, _ := newFleet(t, c)
+	b, r := newFleet(t, c)
+	hourly, one, two := Compile(Grant{Delay: delay(time.Hour)}), newKey("1"), newKey("2")
+	for i, step := range []struct {
+		fleet *Fleet
+		uses  []Use
+		ok    bool
+	}{
+		{a, []Use{{one, hourly}, {two, hourly}}, true}, {b, []Use{{two, hourly}}, false}, {b, []Use{{newKey("3"), hourly}, {one, hourly}}, false},
+		{b, []Use{{newKey("3"), hourly}}, true},
+	} {
+		if got := step.fleet.Take(t.Context(), noon, step.uses, 0).OK; got != step.ok {
+			t.Errorf("request %d: %t", i, got)
+		}
+	}
+	if n := r.fallbacks.Load(); n > 0 {
+		t.Errorf("%d decided without the server", n)
+	}
+}

@@ -53,7 +53,7 @@ type Limiter interface {
 	// Take decides on one request at the time now, by the Limits and the
 	// budgets of all uses: at most MaxUses, further ones are ignored. No two
 	// uses may have the same key, and all must have the same home: about other
-	// uses, a Fleet decides without its server. An accepted request uses budget of every line
+	// uses, a Fleet with a cluster decides without it. An accepted request uses budget of every line
 	// that has an open window. A request that one use refuses uses no budget of
 	// any. Take keeps no reference to uses.
 	//

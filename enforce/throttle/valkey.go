@@ -27,6 +27,7 @@ type connection struct {
 type node struct {
 	client   valkey.Client
 	probeKey string
+	alone    bool        // it has all keys
 	usable   atomic.Bool // the circuit is closed
 	broken   atomic.Bool // the failure that opened the circuit concerns the connection or the server
 	misses   atomic.Int32
@@ -56,7 +57,7 @@ var probeLimits = Compile(Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microse
 // that no such key belongs to are not needed.
 func (c *connection) findNodes(ctx context.Context, prefix string) error {
 	if c.client.Mode() != valkey.ClientModeCluster {
-		c.nodes = []*node{{client: c.client, probeKey: prefix}}
+		c.nodes = []*node{{client: c.client, probeKey: prefix, alone: true}}
 		return nil
 	}
 	if err := c.readSlots(ctx); err != nil {
