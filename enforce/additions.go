@@ -185,7 +185,7 @@ func (c *client) hides(a *crawler.Agent) bool {
 	case crawler.Program:
 		return settings.Programs != ProgramsOff && c.starApplies(a)
 	case crawler.UserTriggered:
-		return (settings.Strict || !settings.IgnoreUserTriggered) && c.starApplies(a)
+		return !settings.IgnoreUserTriggered && c.starApplies(a)
 	}
 	return true
 }

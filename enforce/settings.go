@@ -68,7 +68,8 @@ type Settings struct {
 	// opposite of Monitor holds.
 	Except []string
 	// Strict applies every rule to every crawler, even if the crawler's
-	// operator documents that the crawler ignores the rule.
+	// operator documents that the crawler ignores the rule. IgnoreUserTriggered, and
+	// what is stated about a crawler for the site (Crawler.StarStated), have precedence.
 	Strict bool
 	// PerIP gives each client address of a crawler its own budget. Otherwise
 	// all addresses of a crawler share one.
@@ -270,13 +271,10 @@ func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person:
 		return false
 	}
-	if r.Strict {
-		return true
-	}
 	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
 		return false
 	}
-	return row == nil || row.Star != crawler.No
+	return row == nil || row.Star != crawler.No || r.Strict && !row.StarStated
 }
 
 // throttledByStar reports whether the rate limits of the group for `*` apply to
@@ -285,7 +283,7 @@ func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 // status 429 for a limit that it does not read, and the site could lose its
 // place in the index. Only a group that names such a crawler limits its rate.
 func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
-	return r.Strict || row == nil || row.CrawlDelay != crawler.No
+	return row == nil || row.CrawlDelay != crawler.No || r.Strict && !row.CrawlDelayStated
 }
 
 // limitsOf compiles the rate limits and Visit-time of a group. It returns nil if

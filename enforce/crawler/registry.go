@@ -32,6 +32,9 @@ type Crawler struct {
 	Star       Tri `json:"-"` // whether it obeys the group for `*`; No only if its operator documents that it ignores `*`
 	CrawlDelay Tri `json:"-"` // whether it honours Crawl-delay, in any group that applies to it
 
+	// StarStated and CrawlDelayStated are true if Star and CrawlDelay are what a site's operator wants, and no fact about the crawler.
+	StarStated, CrawlDelayStated bool `json:"-"`
+
 	// ReadsGoogle is true if the operator parses robots.txt with google/robotstxt, which differs from RFC 9309 in some places. robots.Google
 	// reads a file like google/robotstxt.
 	ReadsGoogle bool `json:"-"`

@@ -109,6 +109,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	if c.Verify != nil {
 		c.Verify.apply(&row)
 	}
+	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
 	return row, cmp.Or(setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
 }
 

@@ -32,7 +32,8 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for
-// those in off. defaults may be nil.
+// those in off. If the settings themselves switch Strict on, the defaults that it
+// overrides are left out. defaults may be nil.
 func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if defaults == nil {
 		return
@@ -40,10 +41,20 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if s.Mode != "" { // these belong to the mode
 		off = append(slices.Clone(off), "enforced", "guard")
 	}
+	facts := len(s.Crawlers) == 0 && On(s.Strict)
+	if On(s.Strict) {
+		off = append(slices.Clone(off), "user_triggered")
+	}
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
 	for i, name := range names() {
 		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {
 			to.Set(from.Field(i))
+		}
+	}
+	if facts {
+		s.Crawlers = slices.Clone(s.Crawlers)
+		for i := range s.Crawlers {
+			s.Crawlers[i].Star, s.Crawlers[i].CrawlDelay = "", ""
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // Errors in a policy or an answer name the line.
@@ -145,6 +148,63 @@ func TestOff(t *testing.T) {
 		_, off, err := Parse(caddyfile.NewTestDispenser("robots {\n "+tt.block+"\n}"), nil)
 		if tt.err == "" && (err != nil || strings.Join(off, ",") != tt.off) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("%q: %q, %v; want %q, %q", tt.block, off, err, tt.off, tt.err)
+		}
+	}
+}
+
+// An explicit line has precedence over what strict implies, and a site's block over
+// the global option.
+func TestStrictAndExplicitLines(t *testing.T) {
+	const (
+		ignored = "user_triggered off\ncrawler AdsBot-Google {\nstar no\n}\ncrawler Googlebot {\ncrawl_delay no\n}\n"
+		file    = "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n"
+	)
+	for _, tt := range []struct {
+		global, site string
+		want         bool // the group for * applies
+	}{
+		{"", "strict on\n" + ignored, false},
+		{"", ignored + "strict on\n", false},
+		{"strict on\n" + ignored, "", false},
+		{"strict on\n", ignored, false},
+		{ignored, "strict on\n", true},
+		{"strict on\n" + ignored, "strict on\n", true},
+		{"strict on\n" + ignored, "strict off\n", false},
+		{"", "strict on\n", true},
+		{"strict on\nuser_triggered on\n", "", true},
+	} {
+		global, err := ParseGlobal(caddyfile.NewTestDispenser("robots {\n" + tt.global + "}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, off, err := Parse(caddyfile.NewTestDispenser("robots {\n"+tt.site+"}"), global.Defaults)
+		if err == nil {
+			err = s.Complete(global.Defaults, off)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := s.Engine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if settings.Registry, err = s.AddCrawlers(crawler.Builtin()); err != nil {
+			t.Fatal(err)
+		}
+		rules, err := settings.Rules(enforce.Response{Status: 200, Body: []byte(file)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ua := range []string{"AdsBot-Google (+http://www.google.com/adsbot.html)", "ChatGPT-User/1.0", "Googlebot/2.1"} {
+			var d enforce.Decision
+			target := "/private/"
+			if ua == "Googlebot/2.1" {
+				target = "/"
+			}
+			rules.Check(&enforce.Request{Target: target, UserAgents: []string{ua}}, &d)
+			if applies := d.Action == enforce.Deny || d.Limits != nil; applies != tt.want {
+				t.Errorf("global %q, site %q: %s: %v with %v", tt.global, tt.site, ua, d.Reason, d.Limits)
+			}
 		}
 	}
 }
