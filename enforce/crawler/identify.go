@@ -168,6 +168,8 @@ func (e *evidence) addProgram(ua string, mozilla bool, id *Identity) {
 	case isFieldList(ua):
 	case !mozilla && e.first.start == 0 && e.first.ok() && attachedVersion(ua): // Java1.8.0_151
 		id.add(newAgent(ua, e.first, Program, ProgramName))
+	case !mozilla && (!e.name.ok() || e.name.start > 0) && !e.has(roleMedia) && bareProduct(ua) > 0:
+		id.add(newAgent(ua, span{0, bareProduct(ua)}, Program, ProgramName))
 	case !mozilla && e.name.ok() && e.words <= maxProgramWords && e.comments <= 1 && !e.has(roleMedia):
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case mozilla && e.words == 1:

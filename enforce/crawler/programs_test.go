@@ -14,6 +14,17 @@ func TestWordsOfProgramsAloneYieldAProgram(t *testing.T) {
 		{"Acme Sync Service/3.1", []string{"program Acme"}},
 		{"AcmeFeedReader/0.9", []string{"program AcmeFeedReader"}},
 		{"Acme Cloud Connector", []string{"program Acme"}},
+		// whatever digits the name has
+		{"Zed9/1.0", []string{"program Zed9"}},
+		{"x1/1", []string{"program x1"}},
+		{"abc2/1.0", []string{"program abc2"}},
+		{"7z/v24.09", []string{"program 7z"}},
+		{"Zed9/1.0-beta+3", []string{"program Zed9"}},
+		{"Acme-A877/2.1", nil}, // a device
+		{"GT-I9100 2.3", nil},  // a device
+		{"Zed9/1.0 (A877)", nil},
+		{"A877/1.0/2", nil},
+		{"12/1.0", nil},
 		// with a word that is more likely a crawler's, or with a contact, they are crawlers
 		{"AcmeSearchEngine/1.0", []string{"self-declared AcmeSearchEngine"}},
 		{"acme-sitemap-generator", []string{"self-declared acme-sitemap-generator"}},

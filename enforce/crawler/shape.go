@@ -31,6 +31,21 @@ func programName(name string) bool {
 	return before >= 6 || lower >= 4 && lower == letters
 }
 
+// bareProduct returns the end of the name if a User-Agent is nothing but a name with a letter, a slash, and a version: Zed9/1.0,
+// x1/1. Otherwise it returns 0. Devices send more than that, or a name with a model number.
+func bareProduct(ua string) int {
+	name, version, _ := strings.Cut(ua, "/")
+	if !hasLetter(name) || modelNumber(name) || !startsWithDigit(strings.TrimLeft(version, "vV")) {
+		return 0
+	}
+	for i := range len(ua) {
+		if wordByte[ua[i]] == 0 && ua[i] != '.' && ua[i] != '+' && i != len(name) {
+			return 0
+		}
+	}
+	return len(name)
+}
+
 // modelNumber reports whether the part of a name after a hyphen or an underscore is a device's model number: one to three upper-case
 // letters, two to four digits, and at most two letters. V2024 is a version, not a model number.
 func modelNumber(name string) bool {
