@@ -60,8 +60,8 @@ func (h *Handler) record(x *exchange, current *running) {
 		return
 	}
 	if x.Reason != enforce.Person {
-		current.decisions.Count(&x.Request, &x.Decision, x.r)
 		h.count(x)
+		current.decisions.Count(&x.Request, &x.Decision, x.r)
 	} else if x.earlier == nil {
 		x.site.CountPerson(x.number)
 	}
@@ -207,13 +207,13 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "crawler":
 		return rec.Name(), true
 	case "class":
-		return rec.Agent.Class.String(), true
+		return rec.Agent.SentClass().String(), true
 	case "evidence":
 		return rec.Agent.Reason.Strength().String(), true
 	case "purpose":
 		return rec.purpose(), true
 	case "group":
-		return rec.Group.Token(), true
+		return rec.GroupToken(), true
 	case "action":
 		return rec.action(), true
 	case "reason":

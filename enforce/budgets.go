@@ -33,8 +33,10 @@ type Budget struct {
 	File             string
 	Line             int
 	AtOnce, InFlight int
-	// Together reports that several crawlers share the budget.
-	Together bool
+	// Sharers says which crawlers share the budget, if several do: crawlers; search for
+	// verified search engines and ads that a limit includes, and search_unverified for
+	// clients that only claim to be these; "" otherwise.
+	Sharers string
 }
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims

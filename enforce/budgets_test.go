@@ -91,3 +91,26 @@ func TestKeysAreThoseOf010(t *testing.T) {
 
 //go:embed testdata/keys-0.1.0.txt
 var keysOf010 string
+
+// Each pool of a limit has a name of its own.
+func TestNamesOfPools(t *testing.T) {
+	e := newEngineTest(t, site, Settings{Limits: []Limit{{All: every(1, time.Hour), AtOnce: 2, Include: []string{"search"}}}})
+	keys := make(map[throttle.Key]string)
+	for name, want := range map[string]string{"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified"} {
+		a := e.Agent(name, nil)
+		for _, verifiable := range []bool{false, true} {
+			for _, b := range e.limitBudgets(nil, nil, &a, verifiable) {
+				if b.Sharers != want && !(verifiable && want == "search_unverified" && b.Sharers == "search") {
+					t.Errorf("%s: pool %q, want %q", name, b.Sharers, want)
+				}
+				if other, known := keys[b.Key]; known && other != b.Sharers {
+					t.Errorf("%s: a pool of %q and %q", name, other, b.Sharers)
+				}
+				keys[b.Key] = b.Sharers
+			}
+		}
+	}
+	if len(keys) != 6 {
+		t.Errorf("%d pools of two lines: %v", len(keys), keys)
+	}
+}

@@ -33,7 +33,7 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bud
 		return nil
 	}
 	for held := d.allHeld(); held != 0; held &= held - 1 {
-		limits = append(limits, p.settings.limits[bits.TrailingZeros8(held)].budgets(p)...)
+		limits = append(limits, p.settings.limits[bits.TrailingZeros8(held)].budgets(p, poolCrawlers)...)
 	}
 	for i := range d.crawlers() {
 		l := d.Limits

@@ -198,7 +198,7 @@ func (d *Decision) Crawler() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name
 	}
-	return d.Agent.Class.String()
+	return d.Agent.SentClass().String()
 }
 
 // Name returns the crawler's name in the registry or, if the registry does not
@@ -208,6 +208,15 @@ func (d *Decision) Name() string {
 		return d.Agent.Crawler.Name
 	}
 	return d.Agent.Token
+}
+
+// GroupToken returns the product token by which the agent got the group: see
+// Rules.TokenOf.
+func (d *Decision) GroupToken() string {
+	if d.Rules == nil {
+		return d.Group.Token()
+	}
+	return d.Rules.TokenOf(&d.Agent, d.Group)
 }
 
 // VersionTag returns the tag (see Rules.Tag) of the version of the robots.txt

@@ -78,6 +78,8 @@ const (
 	poolCount
 )
 
+var poolNames = [poolCount]string{"crawlers", "search_unverified", "search"}
+
 // pool returns the pool of an agent with a claim.
 func (l *limit) pool(a *crawler.Agent, claim verify.State) pool {
 	switch {
@@ -197,13 +199,16 @@ func (e *Engine) limitID(d *Decision, i int) uint64 {
 	return e.blocks()[i].id | uint64(1+modeOf(d.Monitored))
 }
 
-// budgets returns the lines of a limit as budgets without keys.
-func (l *limit) budgets(rules *Rules) (list []Budget) {
+// budgets returns the lines of a limit as budgets without keys, for crawlers of a
+// pool.
+func (l *limit) budgets(rules *Rules, sharers pool) (list []Budget) {
 	for n := range l.bounds {
 		if b := &l.bounds[n]; b.in != nil {
-			list = append(list, Budget{
-				Rules: rules, Limits: b.rate, AtOnce: b.most, Line: b.in.Line, File: b.in.File, Text: b.text, Together: n == boundAll || n == boundAtOnce,
-			})
+			budget := Budget{Rules: rules, Limits: b.rate, AtOnce: b.most, Line: b.in.Line, File: b.in.File, Text: b.text}
+			if n == boundAll || n == boundAtOnce {
+				budget.Sharers = poolNames[sharers]
+			}
+			list = append(list, budget)
 		}
 	}
 	return list
@@ -222,10 +227,10 @@ func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, ver
 			if l.role(a, state) == free {
 				continue
 			}
-			for _, b := range l.budgets(rules) {
+			for _, b := range l.budgets(rules, l.pool(a, state)) {
 				n := slices.IndexFunc(l.bounds[:], func(other bound) bool { return other.text == b.Text })
 				b.Key = e.limitKey(new(Request), d, i, n)
-				b.Pool, b.PerAddr = state == verify.Unverified, !b.Together && (a.RunByAnyone() || e.settings.PerIP)
+				b.Pool, b.PerAddr = state == verify.Unverified, b.Sharers == "" && (a.RunByAnyone() || e.settings.PerIP)
 				b.InFlight, _ = e.memory.flights.add(b.Key, 0, 0)
 				list = append(list, b)
 			}

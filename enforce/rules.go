@@ -228,6 +228,23 @@ func (p *Rules) Matcher() *crawler.Matcher { return p.matcher }
 // Group returns the group that applies to an agent, or nil.
 func (p *Rules) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
+// TokenOf returns the product token, as the file writes it, by which an agent got a
+// group of the file: "*" for the group for `*`, and "" for nil. A group can have
+// many tokens.
+func (p *Rules) TokenOf(a *crawler.Agent, g *robots.Group) string {
+	if named, token := p.file.NamedAs(a.Token); named != nil && named == g && a.Reason != crawler.ControlToken {
+		return token
+	}
+	if a.Crawler != nil {
+		for _, t := range a.Crawler.Robots {
+			if named, token := p.file.NamedAs(t); named != nil && named == g {
+				return token
+			}
+		}
+	}
+	return g.Token() // that of `*` is the first
+}
+
 // File returns the parsed robots.txt. It is empty if there is none.
 func (p *Rules) File() *robots.File { return p.file }
 

@@ -26,3 +26,21 @@ func TestEmptyFile(t *testing.T) {
 		t.Errorf("a site without a file counts as one with an empty file, error %v", err)
 	}
 }
+
+// The group of a decision is named by the token by which the client got it.
+func TestGroupToken(t *testing.T) {
+	const file = "User-agent: Pinterest\nUser-agent: slackbot\nUser-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
+	e := newEngineTest(t, file, Settings{})
+	for ua, want := range map[string]string{
+		"Slackbot 1.0 (+https://api.slack.com/robots)": "slackbot",
+		"Googlebot-Image/1.0":                          "Googlebot",
+		gptbot:                                         "*",
+		"Sogou web spider/4.0 (+http://www.sogou.com/docs/": "Sogou web spider",
+		newbot: "*",
+		chrome: "",
+	} {
+		if d := e.decide("/x", ua); d.GroupToken() != want {
+			t.Errorf("%s: group %q (%v for %s), want %q", ua, d.GroupToken(), d.Reason, d.Name(), want)
+		}
+	}
+}

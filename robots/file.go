@@ -54,13 +54,19 @@ func (f *File) Truncated() bool { return f.truncated }
 // with the lines for all of these: for "sogou", those for "Sogou web spider" and
 // for "Sogou inst spider" (see Words). Named allocates nothing.
 func (f *File) Named(token string) *Group {
+	g, _ := f.NamedAs(token)
+	return g
+}
+
+// NamedAs is Named. It also returns the token as the file writes it.
+func (f *File) NamedAs(token string) (g *Group, written string) {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
 	}
 	if i, ok := slices.BinarySearchFunc(f.named, token, namedGroup.compare); ok {
-		return f.named[i].group
+		return f.named[i].group, f.named[i].token
 	}
-	return nil
+	return nil, ""
 }
 
 // namedGroup is a product token, or the first word of one, and its group.

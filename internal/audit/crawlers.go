@@ -92,24 +92,19 @@ const (
 
 // crawlers counts what each crawler did. A crawler is listed if the registry has it.
 type crawlers struct {
-	listed   map[string]*crawlerTally       // by the registry's name
-	unlisted map[unlistedName]*crawlerTally // as sent
-	folded   map[unlistedName]*crawlerTally // in lower case
+	listed   map[string]*crawlerTally // by the registry's name
+	unlisted map[string]*crawlerTally // by the token as sent
+	folded   map[string]*crawlerTally // by the token in lower case
 	rest     map[crawler.Class]*crawlerTally
 	evicted  bool                         // the counts of unlisted crawlers may be too low
 	merge    func(from, to *crawlerTally) // moves the counts at the rules
-}
-
-// unlistedName identifies a crawler that is not in the registry.
-type unlistedName struct {
-	class crawler.Class
-	token string
 }
 
 // crawlerTally counts what one crawler did.
 type crawlerTally struct {
 	Crawler
 	class     crawler.Class
+	agent     crawler.Agent    // of the first request
 	row       *crawler.Crawler // nil for one that no registry has
 	statuses  [6]int64
 	period    span
@@ -148,17 +143,15 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
 		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.SentClass(), a.Crawler) })
 	}
-	key := unlistedName{a.SentClass(), a.Token}
-	if t := c.unlisted[key]; t != nil {
+	if t := c.unlisted[a.Token]; t != nil {
 		return t
 	}
 	if len(c.unlisted) >= 2*maxUnlisted || len(c.folded) >= maxUnlisted {
 		c.evict()
 	}
-	key.token = strings.Clone(a.Token)
-	return valueOf(&c.unlisted, key, func() *crawlerTally {
-		return valueOf(&c.folded, unlistedName{key.class, strings.ToLower(key.token)},
-			func() *crawlerTally { return newCrawlerTally(key.token, key.class, nil) })
+	token := strings.Clone(a.Token)
+	return valueOf(&c.unlisted, token, func() *crawlerTally {
+		return valueOf(&c.folded, strings.ToLower(token), func() *crawlerTally { return newCrawlerTally(token, a.SentClass(), nil) })
 	})
 }
 
@@ -175,8 +168,8 @@ func (c *crawlers) evict() {
 // moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
 // their class.
 func (c *crawlers) moveToRest(keep int) {
-	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b unlistedName) int {
-		return cmp.Or(cmp.Compare(c.folded[b].Requests, c.folded[a].Requests), strings.Compare(a.token, b.token))
+	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.folded[b].Requests, c.folded[a].Requests), strings.Compare(a, b))
 	})
 	for _, name := range names[min(keep, len(names)):] {
 		t := c.folded[name]
@@ -213,6 +206,10 @@ func (t *crawlerTally) add(o *crawlerTally) {
 func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	d := &v.now
 	t := c.of(&d.Agent)
+	if t.Requests == 0 {
+		t.agent = d.Agent
+		t.agent.Token = strings.Clone(t.agent.Token)
+	}
 	t.Requests++
 	t.Bytes += e.Bytes
 	t.statuses[statusClass(e.Status)]++
@@ -336,7 +333,7 @@ func (t *crawlerTally) report() Crawler {
 		if cmp.Or(cmp.Compare(n.refused, most.refused), cmp.Compare(n.applied, most.applied), cmp.Compare(c.GroupSource, g.source.index),
 			cmp.Compare(c.GroupLine, line)) > 0 {
 			most = *n
-			c.Group, c.GroupSource, c.GroupLine = g.group.Token(), g.source.index, line
+			c.Group, c.GroupSource, c.GroupLine = g.source.inForce.TokenOf(&t.agent, g.group), g.source.index, line
 		}
 	}
 	c.Pace = t.pace()

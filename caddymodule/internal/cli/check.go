@@ -139,7 +139,7 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 		Version: d.VersionTag(), graced: d.Version != nil,
 		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(),
 		Crawler: d.Name(),
-		Class:   d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
+		Class:   d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		Monitored: d.Monitored && d.Action != enforce.Pass, Unreached: site.Unreached, handler: site.handler(),
 	}

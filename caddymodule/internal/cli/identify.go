@@ -182,7 +182,7 @@ func (o *identifyOptions) crawler(rules *enforce.Rules, ua string, a *crawler.Ag
 	if o.robots == "" {
 		c.HeldTo = groupWords(&o.rules, a)
 	} else if g := rules.Group(a); g != nil {
-		c.Group = g.Token()
+		c.Group = rules.TokenOf(a, g)
 		_, c.GroupLine = rules.Origin(g.Line())
 	}
 	return c

@@ -31,7 +31,8 @@ type Limit struct {
 	Paths []string `json:"paths,omitempty"`
 
 	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
-	// h), of which a tenth, rounded up, may come at once. Default: no limit.
+	// h), of which a tenth, rounded up, may come at once, and each half an interval early.
+	// One greedy crawler can use it up for all: `each` prevents this. Default: no limit.
 	All string `json:"all,omitempty"`
 
 	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each
@@ -50,7 +51,9 @@ type Limit struct {
 	Except []string `json:"except,omitempty"`
 
 	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones
-	// that the limit holds. Verified ones have budgets of their own. Default: none.
+	// that the limit holds. The verified ones share a budget, and so do those that only
+	// claim to be one (without `verify`, all). Neither is that of the other crawlers.
+	// Default: none.
 	Include []string `json:"include,omitempty"`
 
 	// The name of the configuration file that has the limit, and the line. Refusals

@@ -94,10 +94,13 @@ type Request struct {
 
 // Count counts a decision about a crawler. It is safe for concurrent use.
 func (s *Site) Count(d *enforce.Decision, r *Request) {
+	c, o := s.crawler(&d.Agent), outcomeOf(d)
+	if !c.known && !c.other {
+		d.Agent.Token = c.name
+	}
 	if r.Repeated && d.Action == enforce.Pass {
 		return
 	}
-	c, o := s.crawler(&d.Agent), outcomeOf(d)
 	if r.Repeated {
 		c.repeated.Add(1)
 	}

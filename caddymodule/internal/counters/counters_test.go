@@ -188,3 +188,20 @@ func TestReasonsAddUp(t *testing.T) {
 		}
 	}
 }
+
+// A crawler that is not in the registry has one spelling, the first one, also in the
+// decisions that are counted.
+func TestOneSpelling(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site("example.com")
+	for _, token := range []string{"AcmeBot", "acmebot", "ACMEBot"} {
+		d := decision(crawler.Agent{Class: crawler.SelfDeclared, Token: token}, enforce.Disallowed)
+		if site.Count(d, clock.request()); d.Name() != "AcmeBot" {
+			t.Errorf("%s is counted as %s", token, d.Name())
+		}
+	}
+	if found := crawlersByName(c, statusapi.AllSites()); len(found) != 1 || found["AcmeBot"].Hour.Denied != 3 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -20,7 +20,8 @@ type budget struct {
 	enforce.Budget
 	in       *inForce
 	origin   enforce.Origin
-	invented bool // clients can make up the host
+	invented bool           // clients can make up the host
+	agent    *crawler.Agent // whose budgets are listed
 }
 
 // isExtra reports whether b is shown only while it is used.
@@ -85,7 +86,7 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 		}
 		_, invented := p.Site.Invented(origin.Host)
 		for _, b := range p.engine().Budgets(origin, a, invented) {
-			list = append(list, budget{b, p, origin, invented})
+			list = append(list, budget{b, p, origin, invented, a})
 		}
 	}
 	return list
@@ -100,7 +101,7 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	limits, line := p.limits(b)
 	layer, line := b.Rules.Origin(line)
 	s := statusapi.Budget{
-		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
+		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Rules.TokenOf(b.agent, b.Group), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
 	}
 	switch {
@@ -133,10 +134,10 @@ func (p *inForce) limitStatus(b budget, now time.Time, isFleet bool) statusapi.B
 		Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet && b.AtOnce == 0, AtOnce: b.AtOnce,
 	}
 	switch {
+	case b.Sharers != "":
+		s.Owner = b.Sharers
 	case b.Pool:
 		s.Owner = "unverified"
-	case b.Together:
-		s.Owner = "crawlers"
 	}
 	switch {
 	case b.PerAddr:

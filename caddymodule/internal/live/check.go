@@ -147,12 +147,12 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 // fillCheck copies a decision of the handler into c.
 func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision) {
 	c.Action, c.Reason = counters.ActionName(d.Action, d.Monitored), d.Reason.String()
-	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
+	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.SentClass().String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
 	c.Purposes = []string{}
 	if d.Agent.Crawler != nil {
 		c.Purposes = words.Strings(d.Agent.Crawler.Purposes)
 	}
-	c.Group, c.Rule, c.Layer, c.Line, c.File = d.Group.Token(), d.RuleText(), d.Layer.String(), d.Line, d.File()
+	c.Group, c.Rule, c.Layer, c.Line, c.File = d.GroupToken(), d.RuleText(), d.Layer.String(), d.Line, d.File()
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
 	}

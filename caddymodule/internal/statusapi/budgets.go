@@ -31,7 +31,9 @@ type Budget struct {
 	Counted string `json:"counted"`
 	// Owner is crawler for the budget of the crawler itself. It is unverified for the
 	// budget that all unverified clients with the crawler's name share, and impostors
-	// for that of impostors. It is crawlers for a budget that several crawlers share.
+	// for that of impostors. For a budget of a limit that several crawlers share, it is
+	// crawlers; or search for verified search engines and ads that the limit includes; or
+	// search_unverified for clients that only claim to be these.
 	Owner string    `json:"owner"`
 	Used  bool      `json:"used"` // a part of the budget is used; false if not known
 	Free  bool      `json:"free"` // a request would be allowed now
