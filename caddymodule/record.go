@@ -207,7 +207,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "crawler":
 		return rec.Name(), true
 	case "class":
-		return rec.Agent.SentClass().String(), true
+		return rec.Agent.Class.String(), true
 	case "evidence":
 		return rec.Agent.Reason.Strength().String(), true
 	case "purpose":

@@ -198,7 +198,7 @@ func (d *Decision) Crawler() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name
 	}
-	return d.Agent.SentClass().String()
+	return d.Agent.Class.String()
 }
 
 // Name returns the crawler's name in the registry or, if the registry does not

@@ -52,7 +52,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	f := &statusapi.Refusal{
 		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
-		Crawler:   text(d.Name()), Class: d.Agent.SentClass().String(), Purposes: words.Strings(c.purposes), Verified: d.Claim.State.String(),
+		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purposes: words.Strings(c.purposes), Verified: d.Claim.State.String(),
 		Action: ActionName(d.Action, d.Monitored), Reason: d.Reason.String(), Group: text(d.GroupToken()),
 		Layer: d.Layer.String(), Line: d.Line, File: d.File(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,

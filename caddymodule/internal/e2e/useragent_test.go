@@ -73,3 +73,21 @@ Disallow: /exact$"
 		s.wants(200, s.rawGet(target, chrome), target+" for a person")
 	}
 }
+
+// A request that names two crawlers keeps to the limits of both, and the log has the
+// token by which each got its group, and one spelling of an unknown crawler.
+func TestTwoCrawlersInOneUserAgent(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://:$PORT {\n\tlog\n\trobots\n\trespond /robots.txt \"User-agent: Pinterest\nUser-agent: Slackbot\nUser-agent: GPTBot\nCrawl-delay: 600\n\nUser-agent: *\nDisallow: /x\"\n\trespond page\n}\n")
+	s.wants(200, s.get("Slackbot 1.0 GPTBot/1.2", "/both"), "the first request")
+	s.wants(429, s.get("GPTBot/1.2", "/one"), "GPTBot alone")
+	s.wants(429, s.get("Slackbot 1.0", "/other"), "Slackbot alone")
+	if got := s.decision("/other"); got["group"] != "Slackbot" || got["reason"] != "crawl_delay" {
+		t.Errorf("the access log has %v", got)
+	}
+	s.wants(403, s.get("AcmeBot/1.0", "/x?1"), "AcmeBot")
+	s.wants(403, s.get("ACMEBOT/1.0", "/x?2"), "ACMEBOT")
+	if got := s.decision("/x?2"); got["crawler"] != "AcmeBot" || got["group"] != "*" {
+		t.Errorf("the access log has %v", got)
+	}
+}

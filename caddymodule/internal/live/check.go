@@ -147,7 +147,7 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 // fillCheck copies a decision of the handler into c.
 func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision) {
 	c.Action, c.Reason = counters.ActionName(d.Action, d.Monitored), d.Reason.String()
-	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.SentClass().String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
+	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
 	c.Purposes = []string{}
 	if d.Agent.Crawler != nil {
 		c.Purposes = words.Strings(d.Agent.Crawler.Purposes)

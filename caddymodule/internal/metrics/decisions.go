@@ -137,7 +137,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 		zap.String("action", counters.ActionName(d.Action, d.Monitored)),
 		zap.String("reason", d.Reason.String()),
 		zap.String("crawler", Clip(d.Name())),
-		zap.String("class", d.Agent.SentClass().String()),
+		zap.String("class", d.Agent.Class.String()),
 		zap.String("group", Clip(d.GroupToken())),
 		zap.String("rule", Clip(d.RuleText())),
 		zap.String("layer", d.Layer.String()),
