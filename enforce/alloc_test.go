@@ -16,7 +16,8 @@ import (
 // built then.)
 func TestDecideAllocatesNothing(t *testing.T) {
 	e := newEngineTest(t, site, Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
-	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, "", "Googlebot/2.1 bingbot/2.0 ClaudeBot/1.0"} {
+	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, "",
+		"Googlebot/2.1 bingbot/2.0 ClaudeBot/1.0"} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
 			req := &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}
 			var d Decision

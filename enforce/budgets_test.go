@@ -96,7 +96,9 @@ var keysOf010 string
 func TestNamesOfPools(t *testing.T) {
 	e := newEngineTest(t, site, Settings{Limits: []Limit{{All: every(1, time.Hour), AtOnce: 2, Include: []string{"search"}}}})
 	keys := make(map[throttle.Key]string)
-	for name, want := range map[string]string{"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified"} {
+	for name, want := range map[string]string{
+		"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified",
+	} {
 		a := e.Agent(name, nil)
 		for _, verifiable := range []bool{false, true} {
 			for _, b := range e.limitBudgets(nil, nil, &a, verifiable) {

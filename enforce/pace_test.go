@@ -241,7 +241,8 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 // A request that names several crawlers must keep to the limits of each of them. If
 // one refuses it, it uses no budget of the others.
 func TestLimitsOfSeveralCrawlers(t *testing.T) {
-	const file = "User-agent: GPTBot\nCrawl-delay: 10\n\nUser-agent: ClaudeBot\nRequest-rate: 1/20s\n\nUser-agent: CCBot\nVisit-time: 0000-0559\n\nUser-agent: *\nCrawl-delay: 40\n"
+	const file = "User-agent: GPTBot\nCrawl-delay: 10\n\nUser-agent: ClaudeBot\nRequest-rate: 1/20s\n\n" +
+		"User-agent: CCBot\nVisit-time: 0000-0559\n\nUser-agent: *\nCrawl-delay: 40\n"
 	const both = "GPTBot/1.0 ClaudeBot/1.0"
 	for name, agents := range map[string][]string{
 		"one field": {both}, "two fields": {"ClaudeBot/1.0", chrome, "GPTBot/1.0"}, "the same ones again": {both, "ClaudeBot/1.0", "gptbot"},
@@ -296,7 +297,9 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 			t.Errorf("request %d: %v", i, d.Reason)
 		}
 	}
-	e = newEngineTest(t, "User-agent: *\nDisallow: /x\n", Settings{Limits: []Limit{{All: every(11, time.Hour), Each: every(30, time.Hour), AtOnce: 1, EachAtOnce: 1}}})
+	e = newEngineTest(t, "User-agent: *\nDisallow: /x\n", Settings{Limits: []Limit{
+		{All: every(11, time.Hour), Each: every(30, time.Hour), AtOnce: 1, EachAtOnce: 1},
+	}})
 	var first Decision
 	request := func(agents ...string) *Request {
 		return &Request{Target: "/", UserAgents: agents, Origin: home, Time: e.clock.now(), Claims: new(Claims)}

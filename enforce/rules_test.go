@@ -29,7 +29,8 @@ func TestEmptyFile(t *testing.T) {
 
 // The group of a decision is named by the token by which the client got it.
 func TestGroupToken(t *testing.T) {
-	const file = "User-agent: Pinterest\nUser-agent: slackbot\nUser-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
+	const file = "User-agent: Pinterest\nUser-agent: slackbot\n" +
+		"User-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
 	e := newEngineTest(t, file, Settings{})
 	for ua, want := range map[string]string{
 		"Slackbot 1.0 (+https://api.slack.com/robots)": "slackbot",

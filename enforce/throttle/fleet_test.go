@@ -291,7 +291,8 @@ func TestNewFleetErrors(t *testing.T) {
 // A single server shares budgets that one request uses together, whatever their
 // homes are: a request can name several crawlers.
 func TestFleetUsesDifferentHomesTogether(t *testing.T) {
-	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "homes:" + fmt.Sprint(time.Now().UnixNano())}
+	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true}
+	c.Prefix = "homes:" + fmt.Sprint(time.Now().UnixNano())
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
 	hourly, one, two := Compile(Grant{Delay: delay(time.Hour)}), newKey("1"), newKey("2")

@@ -184,7 +184,7 @@ func TestStrictAndExplicitLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings, err := s.Engine()
+		settings, err := s.EngineSettings()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,8 @@ Disallow: /exact$"
 // token by which each got its group, and one spelling of an unknown crawler.
 func TestTwoCrawlersInOneUserAgent(t *testing.T) {
 	t.Parallel()
-	s := start(t, "http://:$PORT {\n\tlog\n\trobots\n\trespond /robots.txt \"User-agent: Pinterest\nUser-agent: Slackbot\nUser-agent: GPTBot\nCrawl-delay: 600\n\nUser-agent: *\nDisallow: /x\"\n\trespond page\n}\n")
+	const file = "User-agent: Pinterest\nUser-agent: Slackbot\nUser-agent: GPTBot\nCrawl-delay: 600\n\nUser-agent: *\nDisallow: /x"
+	s := start(t, "http://:$PORT {\n\tlog\n\trobots\n\trespond /robots.txt \""+file+"\"\n\trespond page\n}\n")
 	s.wants(200, s.get("Slackbot 1.0 GPTBot/1.2", "/both"), "the first request")
 	s.wants(429, s.get("GPTBot/1.2", "/one"), "GPTBot alone")
 	s.wants(429, s.get("Slackbot 1.0", "/other"), "Slackbot alone")

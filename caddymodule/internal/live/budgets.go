@@ -101,7 +101,8 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	limits, line := p.limits(b)
 	layer, line := b.Rules.Origin(line)
 	s := statusapi.Budget{
-		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Rules.TokenOf(b.agent, b.Group), Limits: limits,
+		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(),
+		Group: b.Rules.TokenOf(b.agent, b.Group), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
 	}
 	switch {
