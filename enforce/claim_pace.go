@@ -36,17 +36,13 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Du
 		defer useLists.Put(room)
 		list = room[:0]
 	}
-	uses, ends := e.uses(list, r, d)
+	uses, of := e.uses(list, r, d)
 	if len(uses) == 0 {
 		return
 	}
 	res := e.waiters.Take(ctx, e.limiter, r.Time, uses, wait)
 	if d.Delay, d.used = res.Delay, res.OK; !res.OK {
-		i := 0
-		for res.Use >= ends[i] {
-			i++
-		}
-		d.blame(i)
+		d.blame(int(of[res.Use]))
 		if line := e.boundOf(uses[res.Use].Limits); line != nil {
 			d.exceed(line, res.RetryAfter)
 		} else {
@@ -63,19 +59,23 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Du
 	}
 }
 
-// uses appends the budgets that a request uses. Those of crawler i of d end at
-// ends[i].
-func (e *Engine) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, ends [maxNamed]int) {
-	for i := range d.crawlers() {
+// uses appends the budgets that a request uses: first the crawlers' own, then those
+// of the limits. of[i] is the crawler of d that uses budget i.
+func (e *Engine) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
+	for n := range 2 * d.crawlers() {
+		i, from := n%d.crawlers(), len(list)
 		d.swap(i)
-		if e.isOwn(r, d) {
+		if n != i {
+			list = e.limitUses(list, r, d)
+		} else if e.isOwn(r, d) {
 			list = e.ownUses(list, r, d)
 		}
-		list = e.limitUses(list, r, d)
-		ends[i] = len(list)
 		d.swap(i)
+		for ; from < len(list); from++ {
+			of[from] = uint8(i)
+		}
 	}
-	return list, ends
+	return list, of
 }
 
 // use appends a budget, unless the list has it or is full.

@@ -336,3 +336,20 @@ func TestSeveralCrawlersInMonitorMode(t *testing.T) {
 		t.Errorf("a monitored crawler: %v", d.Reason)
 	}
 }
+
+// The crawlers' own limits count first: with as many limits as are possible, too.
+func TestSeveralCrawlersWithManyLimits(t *testing.T) {
+	var limits []Limit
+	for i := range MaxLimits {
+		limits = append(limits, Limit{Paths: []string{fmt.Sprintf("/*%d", i)}, All: every(100, time.Second), Each: every(100, time.Second)})
+	}
+	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", Settings{Limits: limits})
+	if d := e.decide("/0123456", "GPTBot/1.0 ClaudeBot/1.0 CCBot/2.0 AhrefsBot/7.0"); d.Action != Pass {
+		t.Fatal(d.Reason)
+	}
+	for _, ua := range []string{"GPTBot/1.0", "ClaudeBot/1.0", "CCBot/2.0", "AhrefsBot/7.0"} {
+		if d := e.decide("/", ua); d.Reason != CrawlDelay {
+			t.Errorf("%s: %v", ua, d.Reason)
+		}
+	}
+}

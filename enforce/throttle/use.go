@@ -3,7 +3,7 @@ package throttle
 import "time"
 
 // MaxUses is how many budgets one request can use.
-const MaxUses = 32
+const MaxUses = 16
 
 // maxSearch limits how often earliest asks all budgets for a later instant.
 // Visit-time lines of several budgets can be such that no instant suits all.
