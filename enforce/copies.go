@@ -27,7 +27,7 @@ const (
 // goodCopy is the last good answer of a source: a robots.txt, or the answer
 // that there is none.
 type goodCopy struct {
-	content              // its state is Loaded, Missing or NotRobots
+	content              // its state is Loaded or Missing
 	published []byte     // Rules.Text if it has lines of the operator; nil if it has none
 	at        time.Time  // when the source last confirmed it
 	file      *fileState // that was read; nil of a source without files

@@ -166,7 +166,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 	}
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
-	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
+	ev := FetchEvent{Origin: e.origin, Outcome: out, From: resp.From, Err: err, Took: now.Sub(began)}
 	current, found := e.rules.Load(), without(out, resp)
 	known := content{state: Pending} // what the answer is compared with
 	if current != nil {

@@ -114,7 +114,7 @@ func (p *Origins) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
 
 // isGood reports whether it is an answer that says what the rules are.
 func (c *content) isGood() bool {
-	return c.state == Loaded || c.state == Missing || c.state == NotRobots
+	return c.state == Loaded || c.state == Missing
 }
 
 // breaksOff reports whether a file ends within a line, or is empty, as if it is

@@ -47,7 +47,7 @@ func TestNewVersionIsReadAgain(t *testing.T) {
 		"without Crawl-delay":          {[]version{{0, strings.Replace(before, "Crawl-delay: 1\n", "", 1)}}, time.Second, before[:40]},
 		"empty":                        {[]version{{0, ""}}, time.Second, ""},
 		"404":                          {[]version{{0, "404"}}, time.Second, ""},
-		"a page":                       {[]version{{0, "<!DOCTYPE html>\n"}}, time.Second, ""},
+		"a page":                       {[]version{{0, "<!DOCTYPE html>\n"}}, -1, ""},
 		"everybody shut out":           {[]version{{0, "User-agent: *\nDisallow: /\n"}}, time.Second, "Disallow: /\n"},
 		"a search engine shut out":     {[]version{{0, before + "\nUser-agent: bingbot\nDisallow: /\n"}}, time.Second, "bingbot"},
 		"within a line":                {[]version{{0, more[:len(more)-1]}}, time.Second, more[:len(more)-1]},

@@ -6,6 +6,7 @@ import "time"
 type FetchEvent struct {
 	Origin   Origin // the zero Origin if one file serves all origins
 	Outcome  Outcome
+	From     string        // see Response.From
 	Err      error         // why the outcome is neither Loaded nor Unchanged
 	Rules    *Rules        // the rules in force after the fetch
 	Changed  bool          // the outcome or the file differs from that of the previous fetch

@@ -151,7 +151,10 @@ func TestRulesByAnswerOfTheSource(t *testing.T) {
 		{"403", Response{Status: 403}, nil, Forbidden, Loaded, false},
 		{"401", Response{Status: 401}, nil, Forbidden, Loaded, false},
 		{"redirects that are not followed", Response{}, fmt.Errorf("%w: here", ErrRedirects), Failed, Loaded, false},
-		{"a web page", Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, NotRobots, NotRobots, true},
+		{"a web page", Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, NotRobots, Loaded, false},
+		{"JSON", Response{Status: 200, Body: []byte(`{"admin":{"listen":"localhost:2019"}}`)}, nil, NotRobots, Loaded, false},
+		{"an error message", Response{Status: 200, Body: []byte("# error\nupstream timed out\n")}, nil, NotRobots, Loaded, false},
+		{"only a comment", Response{Status: 200, Body: []byte("# nothing\n")}, nil, Loaded, Loaded, true},
 		{"429", Response{Status: 429}, nil, Failed, Loaded, false},
 		{"500", Response{Status: 500}, nil, Failed, Loaded, false},
 		{"no answer", Response{}, broken, Failed, Loaded, false},
@@ -174,7 +177,7 @@ func TestRulesByAnswerOfTheSource(t *testing.T) {
 			if got := allows(rules, "/private/x"); got != tt.private {
 				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
 			}
-			if kept := e.Outcome == Failed || e.Outcome == Forbidden; kept != e.Kept {
+			if kept := e.Outcome == Failed || e.Outcome == Forbidden || e.Outcome == NotRobots; kept != e.Kept {
 				t.Errorf("kept = %v for %v", e.Kept, e.Outcome)
 			}
 		})

@@ -35,6 +35,9 @@ type Response struct {
 	// Elsewhere is the URL to which the answer redirects, if the source does not
 	// follow the redirect because another host answers there.
 	Elsewhere string
+	// From is the URL of the answer, without credentials, if redirects led to
+	// another host; otherwise "".
+	From string
 	// Whole reports that no part of the answer can be missing. Other answers that
 	// take rules away are fetched again before they count.
 	Whole bool
@@ -60,7 +63,7 @@ const (
 	Loaded     Outcome = iota // a robots.txt: its rules are in force
 	Unchanged                 // the same file as before: only of a fetch
 	Missing                   // 404 or 410: no rules
-	NotRobots                 // an HTML page in place of a robots.txt: no rules
+	NotRobots                 // another text, such as an HTML page: the last good copy for 30 days, then no rules
 	Forbidden                 // another 4xx, such as 403: the last good copy for 24 hours, then no rules
 	Redirected                // a redirect to another host: the last good copy for 24 hours, then no rules
 	Failed                    // 429, 5xx, another status, only NULs or no answer: the last good copy for 30 days, then no rules; with DenyFailed (`on_error deny`), crawlers are denied everything
@@ -83,11 +86,11 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case resp.Elsewhere != "":
 		return Redirected, fmt.Errorf("it redirects to %.200s", resp.Elsewhere)
 	case resp.Status >= 200 && resp.Status < 300:
-		switch {
-		case len(resp.Body) > 0 && len(bytes.Trim(resp.Body, "\x00")) == 0:
+		if len(resp.Body) > 0 && len(bytes.Trim(resp.Body, "\x00")) == 0 {
 			return Failed, ErrNULs
-		case robots.LooksLikeHTML(resp.Body):
-			return NotRobots, errors.New("the body is an HTML page")
+		}
+		if err := robots.CheckText(resp.Body); err != nil {
+			return NotRobots, err
 		}
 		return Loaded, nil
 	}

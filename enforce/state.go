@@ -60,7 +60,7 @@ func (p *Origins) state(e *entry) State {
 		s.Last = e.last
 		s.Kept = s.Rules.state != e.last
 	}
-	if e.failures > 0 || e.last == Forbidden || e.last == Redirected {
+	if e.failures > 0 || e.last == NotRobots || e.last == Forbidden || e.last == Redirected {
 		s.Failing = e.failing
 	}
 	return s

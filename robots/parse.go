@@ -2,9 +2,11 @@ package robots
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
@@ -286,6 +288,54 @@ func LooksLikeHTML(data []byte) bool {
 		s = strings.TrimLeft(s[i+1:], " \t\r\n\f\v")
 	}
 	return hasAnyPrefix(s, documentTags) || hasAnyPrefix(s, partTags) && !userAgentLine.Match(data)
+}
+
+// The errors of CheckText.
+var (
+	errHTML   = errors.New("it is a web page")
+	errUTF16  = errors.New("it is in UTF-16: save it as UTF-8")
+	errBinary = errors.New("it is not text")
+	errOther  = errors.New("it has text, but no line of a robots.txt")
+)
+
+// CheckText returns an error if data is not a robots.txt, but an HTML page or
+// another text, such as an error message, JSON or a file in UTF-16: a text without
+// a line whose key this package knows. Host, Comment, and License without a URL are
+// no such keys, since YAML and other texts have them. A text with nothing but
+// comments is an empty robots.txt.
+func CheckText(data []byte) error {
+	switch {
+	case LooksLikeHTML(data):
+		return errHTML
+	case hasFields(data):
+		return nil
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return errUTF16
+	case bytes.IndexByte(data, 0) >= 0:
+		return errBinary
+	}
+	return errOther
+}
+
+// hasFields reports whether data has a line of a robots.txt, or no text.
+func hasFields(data []byte) bool {
+	data = data[:min(len(data), MaxSize)]
+	empty := true
+	for l := range rawLines(unsafe.String(unsafe.SliceData(data), len(data))) {
+		switch l.split(RFC9309); l.Directive {
+		case DirectiveNone:
+			continue
+		case DirectiveLicense:
+			if strings.Contains(l.Value, "://") {
+				return true
+			}
+		case DirectiveUnknown, DirectiveHost, DirectiveComment:
+		default:
+			return true
+		}
+		empty = false
+	}
+	return empty
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {

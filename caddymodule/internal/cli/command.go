@@ -180,11 +180,11 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if robots.LooksLikeHTML(body) {
-		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
-	}
 	for _, f := range lint.Lint(robots.Parse(body[:min(len(body), 4<<10)]), lint.WithSelect(unreadable...)) {
 		return nil, fmt.Errorf("%s is not a robots.txt: %s", shown(name), f.Message)
+	}
+	if err := robots.CheckText(body); err != nil {
+		return nil, fmt.Errorf("%s is not a robots.txt: %w", shown(name), err)
 	}
 	return body, nil
 }

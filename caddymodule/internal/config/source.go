@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // The kinds of Source.
@@ -82,6 +83,9 @@ func (s *Settings) NewSource() (enforce.Source, error) {
 	case SourceSite:
 		return nil, nil
 	case SourceInline:
+		if err := robots.CheckText([]byte(s.Source.Text)); err != nil {
+			return nil, fmt.Errorf("source inline: the text is not a robots.txt: %w", err)
+		}
 		return enforce.Inline(s.Source.Text), nil
 	case SourceFile:
 		return enforce.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil

@@ -45,24 +45,19 @@ func TestStatusOfAnEmptyFile(t *testing.T) {
 	}
 }
 
-// A file that is not text has no rules either. The linter's message, which is in the
-// log, says why.
-func TestStatusOfABinaryFile(t *testing.T) {
+// A file that is no robots.txt does not replace one, and the problem says why.
+func TestStatusOfAFileThatIsNoRobots(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	for file, fault := range map[string]string{"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00": "the file is not text", "\xff\xfeU\x00s\x00e\x00r\x00": "the file is in UTF-16"} {
+	for file, fault := range map[string]string{
+		"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00": "it is not text", "\xff\xfeU\x00s\x00e\x00r\x00": "it is in UTF-16", "<html>": "it is a web page",
+		`{"admin":{"listen":"localhost:2019"}}`: "no line of a robots.txt",
+	} {
+		s.replaceRobots(disallow("/private/"), "")
 		p := s.replaceRobots(file, "")
-		if p.OK || !strings.Contains(p.Message, "has no rules, because "+fault) || p.Advice == "" {
+		if p.OK || p.State != "loaded" || !p.Kept || !strings.Contains(p.Message, fault+"; the copy of ") || p.Advice == "" {
 			t.Errorf("%q: %+v", file, p)
 		}
-		s.eventually("the log has the fault, too", func() bool {
-			for _, line := range s.lines("robots.txt has a mistake") {
-				if problem, _ := line["problem"].(string); strings.Contains(problem, fault) {
-					return true
-				}
-			}
-			return false
-		})
 	}
 }
 

@@ -158,7 +158,7 @@ pm.max_children = 2
 		what       string
 	}{
 		{503, 403, "a maintenance page with status 503: the last robots.txt stays in force"},
-		{200, 200, "a maintenance page with status 200: no rules"},
+		{200, 403, "a maintenance page with status 200: it is no robots.txt"},
 	} {
 		writeFile(t, status, fmt.Sprint(c.page))
 		s.wants(200, s.do(http.MethodPost, refresh, "", "", nil), "refresh")

@@ -18,7 +18,7 @@ import (
 
 // The kinds of an Accident: when each begins and ends.
 const (
-	// robots.txt had rules, and lost them: it is missing (404, 410), an HTML page, empty
+	// robots.txt had rules, and lost them: it is missing (404, 410), another text, empty
 	// or only NULs, or shrank to less than a tenth of its rules and User-agent lines; or
 	// the answer is another 4xx than 429, or a redirect to another host. It ends when the
 	// file has them again.
@@ -213,7 +213,7 @@ func (p *inForce) isUnread() bool {
 		return true
 	case enforce.Failed:
 		return !errors.Is(p.Err, enforce.ErrNULs)
-	case enforce.Loaded, enforce.Missing, enforce.NotRobots:
+	case enforce.Loaded, enforce.Missing:
 		return p.Kept
 	}
 	return false

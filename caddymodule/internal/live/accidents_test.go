@@ -340,7 +340,7 @@ func TestEarlierRulesAreNotKept(t *testing.T) {
 // Between the end of a fetch and the moment when its rules are in force, there is no
 // version of the file.
 func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {
-	for _, last := range []enforce.Outcome{enforce.Loaded, enforce.Missing, enforce.NotRobots} {
+	for _, last := range []enforce.Outcome{enforce.Loaded, enforce.Missing} {
 		if p := (&inForce{State: enforce.State{Last: last, Kept: true}}); !p.isUnread() {
 			t.Errorf("%v counts", last)
 		}

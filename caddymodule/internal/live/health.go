@@ -13,8 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Health implements statusapi.Reporter.
@@ -274,11 +272,12 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 		return p.failure(now)
 	case p.Last == enforce.Forbidden || p.Last == enforce.Redirected:
 		return p.refused(now)
+	case p.Last == enforce.NotRobots:
+		problem := p.refused(now)
+		return severe("robots_txt", subject, problem.Message, "Make the site answer /robots.txt with the text file, or with 404 if it has none. "+
+			"The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed.")
 	}
 	switch p.Rules.Outcome() {
-	case enforce.NotRobots:
-		return severe("robots_txt", subject, name+" is a web page, not a robots.txt: "+without,
-			"Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. "+graceAdvice)
 	case enforce.Missing:
 		return statusapi.Problem{Message: "there is no " + name + ": " + without}
 	case enforce.Pending:
@@ -287,9 +286,6 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	if p.Rules.Empty() { // an Accident if there were rules before: some sites have an empty file on purpose
 		return statusapi.Problem{Message: name + " is empty: " + without}
 	}
-	if fault := encodingFault(p.Rules); fault != "" {
-		return warning("robots_txt", subject, name+" has no rules, because "+fault+": "+without, "Replace the file by a text file in UTF-8.")
-	}
 	message := fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
 	if !p.Held.IsZero() {
 		message += "; a new version is read again before it counts"
@@ -297,13 +293,17 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	return statusapi.Problem{Message: message}
 }
 
-// refused returns what is in force while nobody may read robots.txt, or while it
-// redirects to another host. It is a problem only if there were rules before, and
-// then an Accident: such sites have no rules on purpose.
+// refused returns what is in force while nobody may read robots.txt, it redirects to
+// another host, or it is another text. The first two are a problem only if there were
+// rules before, and then an Accident: such sites have no rules on purpose.
 func (p *inForce) refused(now time.Time) statusapi.Problem {
 	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
 	if p.hasCopy() {
-		return statusapi.Problem{Message: text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 24 hours later"}
+		text += "the copy of " + formatTime(p.Good, now) + " is in force, and ends "
+		if p.Last == enforce.NotRobots {
+			return statusapi.Problem{Message: text + "30 days later"}
+		}
+		return statusapi.Problem{Message: text + "24 hours later"}
 	}
 	return statusapi.Problem{Message: text + metrics.WithoutFile(p.Rules)}
 }
@@ -311,20 +311,7 @@ func (p *inForce) refused(now time.Time) statusapi.Problem {
 // hasCopy reports whether an earlier copy with rules is in force, because the last
 // fetch gave none.
 func (p *inForce) hasCopy() bool {
-	return (p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) && p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
-}
-
-// encodingFault says why a file without rules is not a text file; "" if it is one.
-func encodingFault(rules *enforce.Rules) string {
-	if rules.RuleCount() > 0 {
-		return ""
-	}
-	const head = 4 << 10 // octets that the linter needs for it
-	text := rules.Text()
-	for _, f := range lint.Lint(robots.Parse(text[:min(len(text), head)]), lint.WithSelect("binary", "utf-16")) {
-		return f.Message
-	}
-	return ""
+	return (p.Last == enforce.NotRobots || p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) && p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
 }
 
 // failure returns the problem of a source that can't be read.

@@ -96,6 +96,9 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 		return
 	}
 	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took), originField(e.Origin), zap.Error(e.Err)}
+	if e.From != "" {
+		fields = append(fields, zap.String("redirected_to", Clip(e.From)))
+	}
 	if e.Outcome == enforce.Loaded && !e.Held {
 		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
@@ -135,7 +138,11 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 	case enforce.Missing:
 		return zapcore.InfoLevel, "there is no robots.txt: " + WithoutFile(e.Rules)
 	case enforce.NotRobots:
-		return zapcore.WarnLevel, "robots.txt is a web page: " + WithoutFile(e.Rules)
+		after := WithoutFile(e.Rules)
+		if e.Rules.Outcome() == enforce.Loaded {
+			after = "the last good copy stays in force"
+		}
+		return zapcore.WarnLevel, "the answer is no robots.txt: " + after
 	case enforce.Forbidden, enforce.Redirected:
 		after := WithoutFile(e.Rules)
 		if e.Rules.Outcome() == enforce.Loaded {

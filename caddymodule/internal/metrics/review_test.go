@@ -87,7 +87,7 @@ func TestMistakesAreLoggedWithTheirLines(t *testing.T) {
 		},
 		"binary data": {
 			strings.Repeat("\x00\x01", 50),
-			[]string{"robots.txt has a mistake" + at + "line=1 column=1 code=binary text="},
+			[]string{"the answer is no robots.txt: crawlers may fetch everything origin=http://a.test"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func (c *capture) failure(ctx context.Context) error {
 
 // hasGroups reports whether the response is a robots.txt with groups.
 func (c *capture) hasGroups() bool {
-	return c.status >= 200 && c.status < 300 && !robots.LooksLikeHTML(c.body.Bytes()) && len(robots.Parse(c.body.Bytes()).Groups()) > 0
+	return c.status >= 200 && c.status < 300 && robots.CheckText(c.body.Bytes()) == nil && len(robots.Parse(c.body.Bytes()).Groups()) > 0
 }
 
 // redirect reports whether the response is a redirect, and returns its target,

@@ -86,7 +86,7 @@ func (g *Grace) Name() string {
 	case g.Status != 0:
 		return fmt.Sprintf("none (%d)", g.Status)
 	}
-	return "none (web page)"
+	return "none (no robots.txt)"
 }
 
 // TextLine is a line of Origin.Text that decided about requests, or that comes from the

@@ -81,7 +81,7 @@ const origins = {
 		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', zoned(p.message)), p.advice ? make('p', 'todo', 'What to do: ' + zoned(p.advice)) : null);
 		if (p.merge_error) item.append(make('p', '', 'The policy is not in force: ' + p.merge_error));
 		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
-		const before = (g) => g.version ? '' : ' (no file: ' + (g.status || 'a web page') + ', everything is allowed)';
+		const before = (g) => g.version ? '' : ' (no file: ' + (g.status || 'another text') + ', everything is allowed)';
 		const grace = p.grace.slice(0, 8).map((g) => (g.crawler === 'search' ? 'search engines' : 'all crawlers') + ' until ' + timeOf(Date.parse(g.until)) + before(g));
 		if (grace.length) item.append(make('p', '', 'Grace period: may still follow an earlier version: ' + grace.join(', ') + (p.grace.length > 8 ? ' …' : '')));
 		return item;
