@@ -37,7 +37,8 @@ const accessExternal = "external"
 type Dashboard struct {
 	// The hosts to show: names, or patterns such as `*.example.com`. Not allowed
 	// with `all_sites`. Default: the hosts of the site that the handler is part
-	// of.
+	// of. Without a default, in a named route or a site without a host, the page is
+	// closed.
 	Hosts []string `json:"hosts,omitempty"`
 
 	// Whether the dashboard shows the hosts of all sites of this server process.
@@ -105,8 +106,13 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 		http.Error(w, forbidden, http.StatusForbidden)
 		return nil
 	}
+	scope, known := b.scope.of(r)
+	if !known {
+		http.Error(w, unknownSites, http.StatusForbidden)
+		return nil
+	}
 	b.uncount(r)
-	return dashboard.ServeHTTP(w, r, b.reporter, b.scope.of(r))
+	return dashboard.ServeHTTP(w, r, b.reporter, scope)
 }
 
 // uncount undoes the count of a request for the dashboard: an open page sends twenty
@@ -183,6 +189,15 @@ network or the like protects the page, write
 		access external
 	}`
 
+// unknownSites is the body of the 403 answer of a dashboard without a scope.
+const unknownSites = `403: this dashboard does not know which sites it may show, because it is in a
+named route, or in a site without a host name. Write the hosts, or all_sites if
+everybody who can open it may see all sites of this server:
+
+	robots_dashboard {
+		hosts shop.example.com
+	}`
+
 // allows reports whether a request may see the dashboard: Caddy authenticated
 // it, or the operator configured external access control.
 func (b *Dashboard) allows(r *http.Request) bool {
@@ -220,22 +235,19 @@ type dashboardScope struct {
 	dashboard *Dashboard
 	ctx       caddy.Context
 	once      sync.Once
-	sites     []string // nil if the dashboard's own site was not found
+	sites     []string // none if the dashboard's own site was not found
 }
 
-// of returns the sites to show in the answer to a request. If the dashboard's
-// own site can't be found, for example in a named route, it is the host of the
+// of returns the sites to show in the answer to a request, and whether they are
+// known. They depend on the configuration alone: the client chooses the host of the
 // request.
-func (s *dashboardScope) of(r *http.Request) statusapi.Scope {
+func (s *dashboardScope) of(r *http.Request) (scope statusapi.Scope, known bool) {
 	if s.dashboard.AllSites {
-		return statusapi.AllSites()
+		return statusapi.AllSites(), true
 	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	s.once.Do(func() { s.find(server) })
-	if s.sites == nil {
-		return statusapi.Sites(routes.PlainHost(r.Host))
-	}
-	return statusapi.Sites(s.sites...)
+	return statusapi.Sites(s.sites...), len(s.sites) > 0
 }
 
 // find fills in the sites. It runs at the first request, because the routes are

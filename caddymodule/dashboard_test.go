@@ -117,7 +117,10 @@ func TestDashboardScope(t *testing.T) {
 		}, []string{"b.example.com", "c.example.com"}},
 		{"a site for all hosts, beside one with a name", caddyhttp.RouteList{
 			hostRoute([]string{"a.example.com"}, other), hostRoute(nil, own),
-		}, []string{"*"}},
+		}, nil},
+		{"a site for all hosts, with a route for one inside", caddyhttp.RouteList{
+			hostRoute(nil, own, in(hostRoute([]string{"a.example.com"}, other))),
+		}, nil},
 		{"a wildcard, beside a name that it covers", caddyhttp.RouteList{
 			hostRoute([]string{"a.example.com"}, other), hostRoute([]string{"*.example.com"}, own),
 		}, []string{"*.example.com"}},
@@ -137,7 +140,10 @@ func TestDashboardScope(t *testing.T) {
 		own.scope = dashboardScope{dashboard: own}
 		server := &caddyhttp.Server{Routes: tt.routes}
 		r := httptest.NewRequest(http.MethodGet, "http://b.example.com/", nil)
-		scope := own.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
+		scope, known := own.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
+		if known != (tt.want != nil) {
+			t.Errorf("%s: known %t", tt.name, known)
+		}
 		for _, site := range []string{"*", "*.example.com", "a.example.com", "b.example.com", "c.example.com", "a.example.net"} {
 			if got, want := scope.Site(site), slices.Contains(tt.want, site); got != want {
 				t.Errorf("%s: shows %s: %t, want %t", tt.name, site, got, want)
@@ -146,14 +152,15 @@ func TestDashboardScope(t *testing.T) {
 	}
 }
 
-// A dashboard that is in no route shows the host of the request.
+// A dashboard that is in no route, as in a named one, shows nothing: the client chose
+// the host of the request.
 func TestDashboardScopeOutsideRoutes(t *testing.T) {
 	b := new(Dashboard)
 	b.scope.dashboard = b
-	r := httptest.NewRequest(http.MethodGet, "http://B.example.com:8080/", nil)
-	scope := b.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, &caddyhttp.Server{}))
-	if !scope.Site("b.example.com") || scope.Site("a.example.com") || scope.Site("*") || scope.All() {
-		t.Errorf("%+v", scope)
+	for _, target := range []string{"/", "/?data=live", "/?data=check&url=http://example.com/"} {
+		if w := serve(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "all_sites") {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
 	}
 }
 
@@ -164,14 +171,14 @@ func TestDashboardChosenHosts(t *testing.T) {
 		hostRoute([]string{"a.example.com", "other.test", "third.test"}, b), hostRoute([]string{"*.example.com"}, b),
 	}}
 	r := httptest.NewRequest(http.MethodGet, "http://third.test/", nil)
-	scope := b.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
+	scope, _ := b.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
 	for site, want := range map[string]bool{"*.example.com": true, "a.example.com": true, "other.test": true, "third.test": false, "*": false} {
 		if scope.Site(site) != want {
 			t.Errorf("shows %s: %t, want %t", site, !want, want)
 		}
 	}
 	b.AllSites, b.Hosts = true, nil
-	if !b.scope.of(r).All() {
+	if scope, known := b.scope.of(r); !known || !scope.All() {
 		t.Error("all_sites does not show all sites")
 	}
 }

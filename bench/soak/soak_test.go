@@ -71,7 +71,7 @@ func caddyfile(folder string) string {
 		}
 		fmt.Fprintf(&text, "http://s%d.test:$PORT {\n\troot * %s/%d\n\t%s\n\trespond / hello\n\tfile_server\n}\n", i, folder, i, source)
 	}
-	text.WriteString("http://:$PORT {\n\trobots {\n\t\tmax_origins 100\n\t}\n\trobots_dashboard /robots-dashboard* {\n\t\taccess external\n\t}\n\trespond hello\n}\n")
+	text.WriteString("http://:$PORT {\n\trobots {\n\t\tmax_origins 100\n\t}\n\trobots_dashboard /robots-dashboard* {\n\t\tall_sites\n\t\taccess external\n\t}\n\trespond hello\n}\n")
 	return text.String()
 }
 

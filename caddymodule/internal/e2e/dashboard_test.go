@@ -174,3 +174,131 @@ func TestDashboardBehindAuthentication(t *testing.T) {
 		t.Errorf("%d requests of crawlers, want 0", got)
 	}
 }
+
+// tenantNames are the names of five tenants of one server. They share site blocks,
+// robots handlers, a named route and a file in every way that a configuration allows.
+var tenantNames = []string{"alfa", "bravo", "charlie", "delta", "echo"}
+
+const fiveTenants = `&(shared) {
+	robots
+}
+&(dash) {
+	robots_dashboard {
+		access external
+	}
+}
+http://alfa.test:$PORT, http://bravo.test:$PORT {
+	robots {
+		source file $DIR/robots.txt
+		publish
+	}
+	@alfa host alfa.test
+	handle @alfa {
+		handle /dash* {
+			` + bobsPassword + `
+			robots_dashboard
+		}
+	}
+	handle /dash* {
+		` + bobsPassword + `
+		robots_dashboard {
+			hosts bravo.test
+		}
+	}
+	handle /named* {
+		invoke dash
+	}
+	respond hello
+}
+http://*.shop.test:$PORT {
+	handle /dash* {
+		` + bobsPassword + `
+		robots_dashboard {
+			hosts charlie.shop.test
+		}
+	}
+	@delta not host delta.shop.test charlie.test
+	robots @delta {
+		source inline "User-agent: *
+Disallow: /charlie/
+"
+		publish
+	}
+	robots
+	respond hello
+}
+http://delta.shop.test:$PORT {
+	handle /dash* {
+		` + bobsPassword + `
+		robots_dashboard
+	}
+	invoke shared
+	respond hello
+}
+http://echo.test:$PORT {
+	handle /dash* {
+		` + bobsPassword + `
+		robots_dashboard
+	}
+	invoke shared
+	respond hello
+}
+http://:$PORT {
+	` + bobsPassword + `
+	robots_dashboard
+}
+`
+
+// What a tenant's page shows, in all its data, has no octet of another tenant's names:
+// neither of hosts, paths and crawlers, nor in accidents and matchers.
+func TestNoDataOfOtherTenants(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFile(t, dir+"/robots.txt", disallow("/private/"))
+	s := start(t, strings.ReplaceAll(fiveTenants, "$DIR", dir))
+	hosts := map[string]string{"alfa": "alfa.test", "bravo": "bravo.test", "charlie": "charlie.shop.test", "delta": "delta.shop.test", "echo": "echo.test"}
+	for name, host := range hosts {
+		for _, path := range []string{"/" + name + "/x", "/private/x", "/robots.txt"} {
+			s.at(host, "Mozilla/5.0 (compatible; "+name+"bot/1.0)", path)
+			s.at(host, googlebot, path)
+		}
+	}
+	writeFile(t, dir+"/robots.txt", "")
+	s.refresh("") // an accident of alfa and bravo
+	queries := []string{"", "data=live", "data=live&span=month&after=0", "data=origins&text=1"}
+	for name, host := range hosts {
+		for _, query := range append(queries, "data=check&ua=GPTBot&url=http://"+s.named(host)+"/"+name+"/") {
+			body := strings.ToLower(s.dashboard(host, "/dash", query))
+			if query == "data=live" && !strings.Contains(body, host) {
+				t.Errorf("%s?%s shows nothing: %s", host, query, body)
+			}
+			for _, other := range tenantNames {
+				if i := strings.Index(body, other); other != name && i >= 0 && query != "" {
+					t.Errorf("%s?%s shows %s: … %s", host, query, other, body[max(0, i-200):min(len(body), i+100)])
+				}
+			}
+		}
+		// The data of another host is that of a host which does not exist.
+		ask := func(other, query string) string {
+			resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/dash?%s", s.port, strings.ReplaceAll(query, "HOST", other)), chrome, host, bob)
+			return fmt.Sprint(resp.status, " ", strings.ReplaceAll(resp.body, other, "HOST"))
+		}
+		for other, at := range hosts {
+			for _, query := range []string{"data=check&ua=GPTBot&url=http://HOST:1/", "data=live&site=HOST", "data=origins&text=1&site=HOST"} {
+				if other == name {
+					continue
+				}
+				if got, want := ask(at, query), ask("nobody.test", query); got != want {
+					t.Errorf("%s asks about %s: %s, want %s", host, at, got, want)
+				}
+			}
+		}
+	}
+	// Where the configuration does not say which sites it shows, the page is closed.
+	for host, path := range map[string]string{"bravo.test": "/named?data=live", "nobody.test": "/?data=live", "": "/"} {
+		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), chrome, host, bob)
+		if resp.status != 403 || !strings.Contains(resp.body, "hosts") || !strings.Contains(resp.body, "all_sites") {
+			t.Errorf("%s%s: %d %s", host, path, resp.status, resp.body)
+		}
+	}
+}

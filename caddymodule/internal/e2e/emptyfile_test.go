@@ -50,10 +50,12 @@ func TestStatusOfAFileThatIsNoRobots(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
 	for file, fault := range map[string]string{
-		"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00": "it is not text", "\xff\xfeU\x00s\x00e\x00r\x00": "it is in UTF-16", "<html>": "it is a web page",
+		"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00": "it is not text", "\xff\xfeU\x00s\x00e\x00r\x00": "save it as UTF-8", "<html>": "it is a web page",
 		`{"admin":{"listen":"localhost:2019"}}`: "no line of a robots.txt",
 	} {
+		s.adminRequest(http.MethodGet, "health", 200, nil) // sees that the accident has ended
 		s.replaceRobots(disallow("/private/"), "")
+		s.adminRequest(http.MethodGet, "health", 200, nil)
 		p := s.replaceRobots(file, "")
 		if p.OK || p.State != "loaded" || !p.Kept || !strings.Contains(p.Message, fault+"; the copy of ") || p.Advice == "" {
 			t.Errorf("%q: %+v", file, p)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -283,7 +284,7 @@ func flooded(a Accident, load *counters.Load) Accident {
 func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
 	for _, one := range a.list {
 		switch {
-		case !scope.All() && !slices.ContainsFunc(one.sites, scope.Site):
+		case !one.narrow(scope):
 		case len(list) > 0 && list[len(list)-1].key() == one.key():
 			list[len(list)-1].more++
 		default:
@@ -291,6 +292,23 @@ func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
 		}
 	}
 	return list
+}
+
+// narrow reports whether a is in a scope, and makes it name a site of the scope.
+func (a *Accident) narrow(scope statusapi.Scope) bool {
+	if scope.Site(a.Site) {
+		return true
+	}
+	i := slices.IndexFunc(a.sites, scope.Site)
+	if i < 0 {
+		return false
+	}
+	if named := siteName(a.Site); a.subject == named {
+		a.subject = siteName(a.sites[i])
+		a.message, a.advice = strings.ReplaceAll(a.message, named, a.subject), strings.ReplaceAll(a.advice, named, a.subject)
+	}
+	a.Site = a.sites[i]
+	return true
 }
 
 // lostAt returns the accident that the file of an origin lost its rules, nil if it

@@ -55,14 +55,15 @@ func setText(set Set) string {
 	return strings.Join(texts, " and ")
 }
 
-// notText describes a matcher that negates others, hosts as well.
+// notText describes a matcher that negates others. It does not name hosts: they are
+// other sites', and the reader may be the customer of only one.
 func notText(value any) string {
 	sets, _ := value.([]Set)
 	var texts []string
 	for _, set := range sets {
 		text := setText(set)
-		if hosts, ok := set["host"]; ok {
-			text = strings.TrimSuffix("host "+Text(hosts)+" and "+text, " and ")
+		if _, ok := set["host"]; ok {
+			text = strings.TrimSuffix("host … and "+text, " and ")
 		}
 		if strings.Contains(text, " and ") {
 			text = "(" + text + ")"

@@ -130,8 +130,9 @@ func (s *Site) Origins(more ...string) (list []enforce.Origin) {
 
 // SitesAround returns the names of the sites that a handler of a server is part
 // of: those of the innermost route around it that has a host matcher, and the
-// hosts that routes inside that route match. It returns nil if the handler is in
-// none of the server's routes.
+// hosts that routes inside that route match. It returns none if the handler is in
+// none of the server's routes, or if no route around it has a host matcher: then any
+// site's requests may reach it.
 func SitesAround(server *caddyhttp.Server, handler caddyhttp.MiddlewareHandler) []string {
 	var all []*Route
 	var around *Route
@@ -150,8 +151,8 @@ func SitesAround(server *caddyhttp.Server, handler caddyhttp.MiddlewareHandler) 
 		around = around.Around
 	}
 	sites := around.Hosts()
-	if sites == nil {
-		sites = []string{statusapi.AnySite}
+	if len(sites) == 0 {
+		return nil
 	}
 	for _, route := range all {
 		if !route.isInside(around) {
