@@ -75,6 +75,7 @@ type App struct {
 	traced atomic.Bool
 
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked
+	doors     [][]string       // hosts of handlers with forwarded_request that clients can miss; complete when all are provisioned
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links

@@ -21,6 +21,7 @@ func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
 		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown,
 		Active:   a.isActive,
+		Doors:    func() [][]string { return a.doors },
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
@@ -42,12 +43,15 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	var before [][]*placed // with the same identity
+	var doors []*placed    // with forwarded_request, that a client can miss
+	closed := false        // a request that misses them is refused
 	none, known := new(checked), make(map[string]*checked)
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
 		if object["handler"] == "robots" {
 			p.checked = h.app.checkedOf(object, known)
 		}
+		closed = closed || refuses(object) && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
 		if p.checked == nil || p.checked == none && p.advice == "" {
 			continue // an error of its own, or no robots handler
 		}
@@ -63,6 +67,13 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
 			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403", zap.String("handler", p.name()))
 		}
+		switch {
+		case !p.IsForwarded():
+		case route.Misses():
+			doors = append(doors, p)
+		default:
+			closed = true
+		}
 		same := slices.IndexFunc(before, func(list []*placed) bool { return list[0].identity == p.identity && list[0].advice == p.advice })
 		if same < 0 {
 			same, before = len(before), append(before, nil)
@@ -74,7 +85,25 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		}
 		before[same] = append(before[same], p)
 	}
+	for _, p := range doors {
+		if !closed {
+			h.log.Warn("clients can miss forwarded_request, and then get 200, so that the proxy lets them in: "+live.DoorAdvice, zap.String("handler", p.name()))
+			h.app.doors = append(h.app.doors, p.route.Hosts())
+		}
+	}
 	return nil
+}
+
+// refuses reports whether a handler in JSON refuses all requests that reach it.
+func refuses(object map[string]any) bool {
+	status := fmt.Sprint(object["status_code"])
+	switch object["handler"] {
+	case "static_response":
+		return object["abort"] == true || len(status) == 3 && status >= "400"
+	case "error":
+		return true
+	}
+	return false
 }
 
 // checkedOf returns the settings of a robots handler that are checked, with those

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // Through each proxy, a client gets the verdict that it gets from the handler.
@@ -371,5 +373,46 @@ func TestDocumentedNginxLocation(t *testing.T) {
 		if tt.path == "/robots.txt" && (!strings.Contains(got.body, "User-agent: CCBot") || !strings.Contains(got.body, "Disallow: /private/")) {
 			t.Errorf("robots.txt:\n%s", got.body)
 		}
+	}
+}
+
+// In a site with a host name, a client of the proxy chooses a Host that misses the
+// handler. The log and health say so, unless a site for all hosts refuses the rest.
+func TestForwardedRequestThatClientsCanMiss(t *testing.T) {
+	t.Parallel()
+	const trusted, block = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n", `	robots {
+		forwarded_request x_original
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+`
+	for name, tt := range map[string]struct {
+		sites string
+		want  int // status of a sub-request with another host
+		open  bool
+	}{
+		"a host":                 {"http://shop.test:$PORT {\n" + block + "}\n", 200, true},
+		"another matcher":        {"http://:$PORT {\n@bots header User-Agent *bot*\n" + strings.Replace(block, "robots", "robots @bots", 1) + "}\n", 403, true},
+		"a host, and a 403":      {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond 403\n}\n", 403, false},
+		"a host, and no refusal": {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond hello\n}\n", 200, true},
+		"a host, and a part 403": {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond /x 403\n}\n", 200, true},
+		"all hosts":              {"http://:$PORT {\n" + block + "}\n", 403, false},
+		"a path":                 {"http://:$PORT {\nhandle / {\n" + block + "}\n}\n", 403, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, trusted+tt.sites)
+			for host, want := range map[string]int{"shop.test": 403, "shop.test.": tt.want, "other.test": tt.want} {
+				got := sendFrom(t, s.port, "127.0.0.1", "GET /", append([]string{"Host: " + host, "User-Agent: " + googlebot}, describing("x_original", "GET", "/private/x")...)...)
+				if got.status != want {
+					t.Errorf("Host: %s: status %d, want %d", host, got.status, want)
+				}
+			}
+			health, logged := adminValue[statusapi.Health](s, "health"), strings.Contains(string(s.log.bytes()), "clients can miss forwarded_request")
+			found := slices.ContainsFunc(health.Problems, func(p statusapi.Problem) bool { return p.Kind == "forwarded_request" && p.Severity == statusapi.Severe })
+			if found != tt.open || logged != tt.open {
+				t.Errorf("health %v, in the log %v; want %v", health.Problems, logged, tt.open)
+			}
+		})
 	}
 }

@@ -37,6 +37,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	health.Shedding = r.shedding(scope, r.app.Now())
 	health.Problems = append(health.Problems, r.busyProblems(scope)...)
 	health.Problems = append(health.Problems, r.mistakenProblems(scope)...)
+	health.Problems = append(health.Problems, r.doorProblems(scope)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
@@ -49,6 +50,25 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	}
 	health.OK = len(health.Problems) == 0
 	return health, nil
+}
+
+// DoorAdvice says how to mend a handler with forwarded_request that clients can miss.
+const DoorAdvice = "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"
+
+// doorProblems returns the handlers with forwarded_request that clients can miss.
+func (r *Reporter) doorProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	if r.app.Doors == nil {
+		return nil
+	}
+	for _, hosts := range r.app.Doors() {
+		own := slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return !scope.Site(host) })
+		if subject := cmp.Or(strings.Join(own, ", "), "this server"); scope.All() || len(own) > 0 {
+			problems = append(problems, severe("forwarded_request", subject,
+				"clients can miss the forwarded_request of "+subject+", with another Host or what another matcher does not match: they get 200, so that the proxy lets them in",
+				"In the Caddyfile, "+DoorAdvice+"."))
+		}
+	}
+	return problems
 }
 
 // busyProblems returns the crawlers that would be a flood if their usual rate were

@@ -37,6 +37,9 @@ type App struct {
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
 	Active   func() bool      // the configuration is the last one that was loaded, and all its apps have started
+	// Doors returns the hosts of the handlers whose forwarded_request clients can
+	// miss. It may be nil.
+	Doors func() [][]string
 	// IsKnown is routes.Follower.IsKnown.
 	IsKnown func(matcher any, reached bool) bool
 }

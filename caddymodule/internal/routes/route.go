@@ -211,6 +211,26 @@ func reachIf(matches bool) Reach {
 	return Never
 }
 
+// Misses reports whether a client can make the requests of a proxy, which always have
+// the same path and come from its address, miss the route: by their host, method,
+// header fields or another matcher of the route or of those around it.
+func (r *Route) Misses() bool {
+	for ; r != nil; r = r.Around {
+		sets := r.Sets()
+		if len(sets) > 0 && !slices.ContainsFunc(sets, func(set Set) bool {
+			for name := range set {
+				if name != "path" && name != "remote_ip" {
+					return false
+				}
+			}
+			return true
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // isInside reports whether the route is inside another one.
 func (r *Route) isInside(other *Route) bool {
 	return r != other && slices.Contains(r.fromOutside(), other)
