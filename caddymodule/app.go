@@ -76,6 +76,7 @@ type App struct {
 
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked
 	doors     [][]string       // hosts of handlers with forwarded_request that clients can miss; complete when all are provisioned
+	meetings  []string         // pairs of handlers of which nobody knows whether a request reaches both
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links

@@ -32,8 +32,6 @@ type exchange struct {
 	handler *Handler
 	server  *caddyhttp.Server
 	vars    map[string]any // the request's variables; nil without a server
-	earlier *record        // of an earlier robots handler on the same request
-	claims  enforce.Claims // for enforce.Request.Claims
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
 	visit   suspicion.Visit
@@ -50,8 +48,7 @@ var exchangeNumber atomic.Uint32
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
 	if x.engine != nil && x.Reason != enforce.Person {
-		last, _ := x.vars[recordVar].(*record) // the decision of the last handler
-		x.engine.Release(&x.Request, &x.Decision, last != nil && last.Action != enforce.Pass && !last.Monitored)
+		x.engine.Release(&x.Request, &x.Decision, x.Action != enforce.Pass && !x.Monitored)
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
@@ -74,9 +71,6 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.vars = vars
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
-		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.claims, x.visit.Earlier = x.earlier.claims, x.earlier.standing
-		}
 	}
 	x.Proxied = trusted
 	sites := h.sitesOf(x.server)
@@ -87,9 +81,8 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.site = h.app.anySite
 	}
 	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
-	x.Claims = &x.claims
-	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 && x.claims.Signed == nil {
-		x.claims.Signed = h.signed(x, trusted)
+	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
+		x.Signed = h.signed(x, trusted)
 	}
 }
 

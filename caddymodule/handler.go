@@ -37,6 +37,10 @@ func init() {
 // `action bind` refuses the request. The handler is not access control: a
 // crawler that sends a browser's User-Agent is treated as a person.
 //
+// A request meets one robots handler: the first that it reaches decides, and a later
+// one only adds its X-Robots-Tag headers. Two handlers that surely meet, such as one
+// of a site and one inside its `handle /api/*`, are an error.
+//
 // A known crawler gets the group that the crawler's operator documents. For
 // example, the group of Googlebot applies to Googlebot-Image if robots.txt has
 // no group for Googlebot-Image.
@@ -109,6 +113,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		}
 		return next.ServeHTTP(w, r)
 	}
+	if rec := recordOf(r); rec != nil { // another robots handler has decided
+		return h.fields.Serve(w, r, originalTarget(r), &enforce.Decision{Agent: rec.Agent}, next)
+	}
 	if h.forwarded != nil {
 		if w, r, next = h.readForwarded(w, r, next); r == nil {
 			return nil
@@ -118,9 +125,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	defer x.release()
 	h.fill(x, r)
 	current := h.running.Load()
-	if x.earlier != nil {
-		x.Taken = x.earlier.taken
-	}
 	if h.suspicion != nil {
 		h.suspicion.Observe(&x.visit, &x.Request, r, !current.mode.Monitor)
 	}

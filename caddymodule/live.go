@@ -19,7 +19,7 @@ const maxSuspects = 1 << 16
 // newReporter returns a reporter for the app. It may only be used after Start.
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
-		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown,
+		Handlers: a.liveHandlers, Meetings: func() []string { return a.meetings }, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown,
 		Active:   a.isActive,
 		Doors:    func() [][]string { return a.doors },
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -30,8 +29,7 @@ type placed struct {
 // checked are settings of a handler that are checked.
 type checked struct {
 	config.Settings
-	Off      []string `json:"off"`
-	identity string   // what checkLater compares, in JSON
+	Off []string `json:"off"`
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -42,9 +40,9 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
 		return nil
 	}
-	var before [][]*placed // with the same identity
-	var doors []*placed    // with forwarded_request, that a client can miss
-	closed := false        // a request that misses them is refused
+	var before placedByHost
+	var doors []*placed // with forwarded_request, that a client can miss
+	closed := false     // a request that misses them is refused
 	none, known := new(checked), make(map[string]*checked)
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
@@ -74,16 +72,11 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		default:
 			closed = true
 		}
-		same := slices.IndexFunc(before, func(list []*placed) bool { return list[0].identity == p.identity && list[0].advice == p.advice })
-		if same < 0 {
-			same, before = len(before), append(before, nil)
-		}
-		for _, first := range slices.Concat(slices.Delete(slices.Clone(before), same, same+1)...) { // the same do not differ
-			if err := first.checkLater(p, h.log); err != nil {
+		for _, first := range before.add(p) {
+			if err := h.app.checkMeeting(first, p, h.log); err != nil {
 				return err
 			}
 		}
-		before[same] = append(before[same], p)
 	}
 	for _, p := range doors {
 		if !closed {
@@ -106,12 +99,44 @@ func refuses(object map[string]any) bool {
 	return false
 }
 
+// placedByHost finds handlers that can serve the same hosts, so that those of many
+// sites are not compared with each other.
+type placedByHost struct {
+	all, wide []*placed // wide are those for any host, or with a pattern
+	byHost    map[string][]*placed
+}
+
+// add adds p, and returns the handlers that were added before and that can serve
+// the same hosts.
+func (l *placedByHost) add(p *placed) (found []*placed) {
+	hosts, before := p.route.Hosts(), l.all
+	l.all = append(l.all, p)
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
+		l.wide = append(l.wide, p)
+		return before
+	}
+	if l.byHost == nil {
+		l.byHost = make(map[string][]*placed)
+	}
+	found = slices.Clone(l.wide)
+	for _, host := range hosts {
+		host = strings.ToLower(host)
+		for _, other := range l.byHost[host] {
+			if !slices.Contains(found, other) {
+				found = append(found, other)
+			}
+		}
+		l.byHost[host] = append(l.byHost[host], p)
+	}
+	return found
+}
+
 // checkedOf returns the settings of a robots handler that are checked, with those
 // of the global option; nil if they can't be decoded. known has those of others.
 func (a *App) checkedOf(object map[string]any, known map[string]*checked) *checked {
 	settings := maps.Clone(object)
 	maps.DeleteFunc(settings, func(name string, _ any) bool {
-		return !slices.Contains([]string{"crawlers", "forwarded_request", "mode", "off", "policy", "registry", "verify"}, name)
+		return !slices.Contains([]string{"forwarded_request", "mode", "off", "policy"}, name)
 	})
 	text, _ := json.Marshal(settings)
 	c := known[string(text)]
@@ -122,8 +147,7 @@ func (a *App) checkedOf(object map[string]any, known map[string]*checked) *check
 		return nil
 	}
 	c.AddDefaults(a.Defaults, c.Off)
-	identity, _ := json.Marshal([]any{c.Crawlers, c.Registry, c.Verify, c.Off})
-	c.identity, known[string(text)] = string(identity), c
+	known[string(text)] = c
 	return c
 }
 
@@ -144,47 +168,31 @@ func (p *placed) check() error {
 		"move robots out of the matcher, or out of the handle block with the path")
 }
 
-// checkLater returns an error if requests that reach the handler p can reach the
-// handler later too, and the two would identify or verify their client differently.
-// It warns if one of them is a robots handler, and the other one rewrites the URI.
-func (p *placed) checkLater(later *placed, log *zap.Logger) error {
-	if robots, advice := p, later.advice; advice+p.advice != "" {
+// checkMeeting returns an error if two robots handlers decide on the same requests:
+// the later one would have no effect. If nobody can know whether they do, it warns.
+// If one of the two is no robots handler, but rewrites the URI, it warns of that.
+func (a *App) checkMeeting(first, later *placed, log *zap.Logger) error {
+	if robots, advice := first, later.advice; advice+first.advice != "" {
 		if advice == "" {
-			robots, advice = later, p.advice
+			robots, advice = later, first.advice
 		}
-		if robots.advice == "" && !robots.IsForwarded() && routes.Meet(p.route, later.route) != routes.Never {
+		if robots.advice == "" && !robots.IsForwarded() && routes.Meet(first.route, later.route) != routes.Never {
 			log.Warn("a rewrite does not change what this robots handler judges", zap.String("handler", robots.name()), zap.String("what", advice))
 		}
 		return nil
 	}
-	differ := p.differences(later)
-	if differ == nil {
+	reach := routes.Meet(first.route, later.route)
+	if reach == routes.Never {
 		return nil
 	}
-	text := fmt.Sprintf("the robots handlers %s and %s differ in %s: write it in the global option robots, or the same in both, because the first handler that a request reaches identifies and verifies the client for the others",
-		p.name(), later.name(), strings.Join(differ, " and "))
-	switch routes.Meet(p.route, later.route) {
-	case routes.Surely:
-		return errors.New("robots: requests can reach two handlers: " + text)
-	case routes.Maybe:
-		log.Warn("requests may reach two handlers", zap.String("handlers", text))
+	handlers := fmt.Sprintf("the robots handlers %s and %s", first.name(), later.name())
+	if reach == routes.Surely {
+		return fmt.Errorf("robots: requests can reach two handlers: %s. Only the first decides, so the second would have no effect: "+
+			"write one robots block for both (limit and exempt_paths take paths), or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`", handlers)
 	}
+	log.Warn("requests may reach two robots handlers, and only the first decides: give them matchers that exclude each other", zap.String("handlers", handlers))
+	a.meetings = append(a.meetings, handlers)
 	return nil
-}
-
-// differences returns the settings about the identity of clients in which a later
-// handler differs. Without verify, it uses the results of the first one.
-func (p *placed) differences(later *placed) (names []string) {
-	if !reflect.DeepEqual(p.Crawlers, later.Crawlers) {
-		names = append(names, "crawler")
-	}
-	if p.Registry != later.Registry {
-		names = append(names, "registry")
-	}
-	if later.Verify == nil && p.Verify != nil && slices.Contains(later.Off, "verify") || later.Verify != nil && !reflect.DeepEqual(p.Verify, later.Verify) {
-		names = append(names, "verify")
-	}
-	return names
 }
 
 // name describes the handler for messages.

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +13,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // placeholderPrefix begins the names of this module's placeholders.
@@ -32,22 +30,15 @@ const rulesVar = "caddy_robots.rules"
 
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
 // the matcher, metrics and log lines are made from it. It lives as long as the
-// request. If several robots handlers decide on a request, the record has the
-// last decision, unless an earlier handler in monitor mode would have refused the
-// request.
+// request. A request has one: a later robots handler does not decide again.
 type record struct {
 	enforce.Decision
-	taken  [2][]*throttle.Limits // enforce.Request.Taken: the rate limits that the request was counted for
-	room   [2]*throttle.Limits   // for the first of each
-	claims enforce.Claims        // for a second robots handler
-
-	standing suspicion.Standing // of the client
-	visitor  *visitor           // the client that trap URLs are made for; nil without a trap
+	standing suspect.Standing // of the client
+	visitor  *visitor         // the client that trap URLs are made for; nil without a trap
 }
 
-// person is the record of all requests of people. observedPerson is the record of
-// those that suspicion has counted.
-var person, observedPerson = new(record), &record{standing: suspicion.Standing{Counted: true}}
+// person is the record of all requests of people.
+var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
@@ -62,36 +53,21 @@ func (h *Handler) record(x *exchange, current *running) {
 	if x.Reason != enforce.Person {
 		h.count(x)
 		current.decisions.Count(&x.Request, &x.Decision, x.r)
-	} else if x.earlier == nil {
+	} else {
 		x.site.CountPerson(x.number)
 	}
-	var rec *record
-	switch x.earlier {
-	case nil, person, observedPerson:
-		rec = new(record)
-	default:
-		rec = x.earlier
-		if rec.Monitored && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.setTaken(x)
-			return
-		}
-	}
-	rec.Decision, rec.claims = x.Decision, x.claims
-	rec.standing, rec.visitor = x.visit.Standing, h.visitor(x)
-	rec.setTaken(x)
+	rec := &record{x.Decision, x.visit.Standing, h.visitor(x)}
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
-	if rec != x.earlier {
-		rec.publish(x.r.Context(), x.server, x.earlier != nil)
-		x.set(recordVar, rec)
-	}
+	rec.publish(x.r.Context(), x.server)
+	x.set(recordVar, rec)
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
 func (h *Handler) count(x *exchange) {
 	r := counters.Request{
-		Time: x.Time, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
+		Time: x.Time, Origin: x.Origin, Source: h.sourceID,
 		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
 	}
 	x.site.Count(&x.Decision, &r)
@@ -106,47 +82,20 @@ func (rec *record) trace(ctx context.Context) {
 	})
 }
 
-// setTaken records the rate limits that a handler counted the request for, so that
-// later handlers do not count it again, unless only one of the two is Monitored.
-func (rec *record) setTaken(x *exchange) {
-	mode := 0
-	if x.Monitored {
-		mode = 1
-	}
-	if rec.taken[mode] == nil {
-		rec.taken[mode] = rec.room[mode : mode : mode+1]
-	}
-	for limits := range x.AllLimits {
-		if !slices.ContainsFunc(rec.taken[mode], limits.Same) {
-			rec.taken[mode] = append(rec.taken[mode], limits)
-		}
-	}
-}
-
-// recordPerson sets the placeholders for a person's request, unless an earlier
-// handler found a crawler.
+// recordPerson counts a person's request, and sets its placeholders.
 func (h *Handler) recordPerson(x *exchange) {
-	if x.earlier != nil && (x.earlier != person || !x.visit.Counted) {
-		return
-	}
-	if x.earlier == nil {
-		x.site.CountPerson(x.number)
-		if h.app.traced.Load() {
-			person.trace(x.r.Context())
-		}
+	x.site.CountPerson(x.number)
+	if h.app.traced.Load() {
+		person.trace(x.r.Context())
 	}
 	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		if v := h.visitor(x); v != nil {
 			repl.Map(v.placeholder)
-		} else if x.earlier == nil {
+		} else {
 			repl.Map(personPlaceholder)
 		}
 	}
-	if x.visit.Counted {
-		x.set(recordVar, observedPerson)
-	} else {
-		x.set(recordVar, person)
-	}
+	x.set(recordVar, person)
 }
 
 // set sets a variable of the request.
@@ -158,19 +107,10 @@ func (x *exchange) set(name string, value any) {
 
 func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
 
-// publish makes rec available to placeholders, the access log and matchers. If
-// an earlier handler treated the request as a person's, its placeholders are
-// replaced.
-func (rec *record) publish(ctx context.Context, server *caddyhttp.Server, afterPerson bool) {
+// publish makes rec available to placeholders and the access log.
+func (rec *record) publish(ctx context.Context, server *caddyhttp.Server) {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		if afterPerson {
-			for _, name := range placeholders {
-				value, _ := rec.placeholder(placeholderPrefix + name)
-				repl.Set(placeholderPrefix+name, value)
-			}
-		} else {
-			repl.Map(rec.placeholder)
-		}
+		repl.Map(rec.placeholder)
 	}
 	if server == nil || server.Logs != nil {
 		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {

@@ -38,12 +38,12 @@ func TestLimitsAllocateNothing(t *testing.T) {
 			{Each: every(rate, time.Minute), AtOnce: 100, EachAtOnce: 10}, {Paths: []string{"/articles/*", "/*?sort="}, All: every(1000, time.Second), AtOnce: 100},
 		}})
 		for _, ua := range []string{chrome, ahrefs, newbot, googlebot, curl, "GPTBot/1.0 bingbot/2.0 ClaudeBot/1.0 AhrefsBot/7.0 CCBot/2.0"} {
-			req := &Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Claims: new(Claims)}
+			req := &Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1"}
 			var d Decision
 			ctx := context.Background()
 			decide := func() {
 				e.clock.advance(6 * time.Second)
-				req.Time, *req.Claims = e.clock.now(), Claims{}
+				req.Time = e.clock.now()
 				e.Decide(ctx, req, &d)
 				e.Release(req, &d, false)
 			}

@@ -13,14 +13,12 @@ import (
 // Budget identifies a budget of a crawler at one origin. How much of it is
 // used is in the limiter, under Key: see throttle.Limiter.
 type Budget struct {
-	Key    throttle.Key
-	Limits *throttle.Limits // the rate limits
-	Group  *robots.Group    // the group that sets them
-	Rules  *Rules
-	Pool   bool // the budget that all clients with an unverified claim to be this crawler share
-	// Impostors reports that only impostors use the budget, and Later that only
-	// requests do for which an earlier handler has applied other Limits.
-	Impostors, Later bool
+	Key       throttle.Key
+	Limits    *throttle.Limits // the rate limits
+	Group     *robots.Group    // the group that sets them
+	Rules     *Rules
+	Pool      bool // the budget that all clients with an unverified claim to be this crawler share
+	Impostors bool // only impostors use the budget
 	// PerAddr reports that each client address has its own budget. Then Key is
 	// not the key of a budget: Key.Client returns the key for an address.
 	PerAddr bool
@@ -41,8 +39,7 @@ type Budget struct {
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims
 // to be this crawler can be verified, the one that unverified claims share, and
-// that of impostors if they are not denied; and the same again for a Later
-// handler. Those of Settings.Limits follow. For invented, see Request.Invented. It
+// that of impostors if they are not denied. Those of Settings.Limits follow. For invented, see Request.Invented. It
 // returns nil if nothing limits the crawler.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list []Budget) {
 	rules := e.origins.of(origin)
@@ -52,28 +49,22 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 	plan := rules.plan(a)
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
-	for _, taken := range [][]*throttle.Limits{nil, {nil}} {
-		if plan.limits == nil {
-			break
-		}
-		r := &Request{Origin: origin, Invented: invented, Taken: [2][]*throttle.Limits{taken, taken}}
+	if plan.limits != nil {
+		r := &Request{Origin: origin, Invented: invented}
 		own := Budget{
-			Key: e.budget(r, a, plan.limits, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
-			PerAddr: a.RunByAnyone() || e.settings.PerIP, Later: taken != nil,
+			Key: e.budget(r, a, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
+			PerAddr: a.RunByAnyone() || e.settings.PerIP,
 		}
 		list = append(list, own)
 		if verifiable && rules.pools[plan.limits] != nil {
 			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, plan.limits, seedPool).In(own.Key), rules.pools[plan.limits], true
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.pools[plan.limits], true
 			list = append(list, pool)
 		}
 		if verifiable && v.IgnoreImpostors {
 			impostors := own
-			impostors.Key, impostors.Impostors = e.budget(r, a, plan.limits, seedImpostor), true
+			impostors.Key, impostors.Impostors = e.budget(r, a, seedImpostor), true
 			list = append(list, impostors)
-		}
-		if own.PerAddr {
-			break
 		}
 	}
 	if plan.group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || isNeverLimited(a) {

@@ -21,7 +21,7 @@ func TestBudgets(t *testing.T) {
 		t.Fatalf("bingbot is %+v", agent)
 	}
 	list := e.Budgets(home, &agent, false)
-	if len(list) != 2 || list[0].PerAddr || list[0].Pool || list[0].Later || !list[1].Later {
+	if len(list) != 1 || list[0].PerAddr || list[0].Pool {
 		t.Fatalf("%+v", list)
 	}
 	if r, used := e.limiter.Peek(e.clock.now(), list[0].Key, list[0].Limits); !r.OK || used {

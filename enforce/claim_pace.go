@@ -31,7 +31,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Du
 		return
 	}
 	list := r.uses[:0]
-	if d.held != 0 || d.n > 0 {
+	if d.held != 0 || len(d.others) > 0 {
 		room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 		defer useLists.Put(room)
 		list = room[:0]
@@ -52,8 +52,8 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Du
 	}
 	for i := range d.crawlers() {
 		d.swap(i)
-		if d.Claim.State == verify.Unverified && e.isOwn(r, d) {
-			e.memory.readers.mark(debtKey(e.budget(r, &d.Agent, d.Limits, 0), d), r.Time)
+		if d.Claim.State == verify.Unverified && d.Limits != nil {
+			e.memory.readers.mark(debtKey(e.budget(r, &d.Agent, 0), d), r.Time)
 		}
 		d.swap(i)
 	}
@@ -67,7 +67,7 @@ func (e *Engine) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttl
 		d.swap(i)
 		if n != i {
 			list = e.limitUses(list, r, d)
-		} else if e.isOwn(r, d) {
+		} else if d.Limits != nil {
 			list = e.ownUses(list, r, d)
 		}
 		d.swap(i)
@@ -86,25 +86,19 @@ func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throt
 	return append(list, throttle.Use{Key: key, Limits: limits})
 }
 
-// isOwn reports whether a request uses the budget of its crawler: no earlier
-// handler has applied the same Limits.
-func (e *Engine) isOwn(r *Request, d *Decision) bool {
-	return d.Limits != nil && !slices.ContainsFunc(r.Taken[modeOf(d.Monitored)], d.Limits.Same)
-}
-
 // ownUses appends the budgets of the crawler that d is about. The result of
 // verification chooses them: A crawler that is verified, or that nothing can verify,
 // uses its own budget. An unverified client uses a budget for its address and a budget
 // that all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
 func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision) []throttle.Use {
-	own := e.budget(r, &d.Agent, d.Limits, 0)
+	own := e.budget(r, &d.Agent, 0)
 	switch d.Claim.State {
 	case verify.Impostor:
-		own = e.budget(r, &d.Agent, d.Limits, seedImpostor)
+		own = e.budget(r, &d.Agent, seedImpostor)
 	case verify.Unverified:
 		uses = use(uses, e.claimBudget(r, d).In(own), d.Limits)
-		return use(uses, e.budget(r, &d.Agent, d.Limits, seedPool).In(own), d.Rules.pools[d.Limits])
+		return use(uses, e.budget(r, &d.Agent, seedPool).In(own), d.Rules.pools[d.Limits])
 	}
 	uses = use(uses, own, d.Limits)
 	if d.Claim.State == verify.Verified && e.memory.readers.seen(debtKey(own, d), r.Time, debtPeriod) {
@@ -117,7 +111,7 @@ func (e *Engine) ownUses(uses []throttle.Use, r *Request, d *Decision) []throttl
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6
 // /64) with an unverified claim.
 func (e *Engine) claimBudget(r *Request, d *Decision) throttle.Key {
-	return e.budget(r, &d.Agent, d.Limits, seedUnverified).Client(d.addr)
+	return e.budget(r, &d.Agent, seedUnverified).Client(d.addr)
 }
 
 // debtKey is the key, in Memory.readers, of a client address that was let through

@@ -118,8 +118,7 @@ type Decision struct {
 	used   bool         // the request has used budget
 	addr   netip.Addr   // of the client; set only if the rules use more than the User-Agent
 	pacing
-	others [maxNamed - 1]other // further crawlers that the request names, the first n
-	n      uint8
+	others []other // further crawlers that the request names, at most maxNamed-1; shared by copies
 }
 
 // maxNamed is how many crawlers of a request are held to their limits.
@@ -127,7 +126,7 @@ const maxNamed = 4
 
 // pacing is what is known about the limits of a crawler.
 type pacing struct {
-	held    uint8  // bit i: limit i holds the request, and no earlier handler has applied it
+	held    uint8  // bit i: limit i holds the request
 	entered uint16 // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
 }
 
@@ -164,11 +163,11 @@ func (d *Decision) blame(i int) {
 }
 
 // crawlers returns how many crawlers d has, for swap.
-func (d *Decision) crawlers() int { return 1 + int(d.n) }
+func (d *Decision) crawlers() int { return 1 + len(d.others) }
 
 // isAbout reports whether d is about a crawler, or has it as another one.
 func (d *Decision) isAbout(a *crawler.Agent) bool {
-	for i := range d.others[:d.n] {
+	for i := range d.others {
 		if sameBudget(&d.others[i].agent, a) {
 			return true
 		}
@@ -178,18 +177,6 @@ func (d *Decision) isAbout(a *crawler.Agent) bool {
 
 // sameBudget reports whether two agents are the same crawler, which has one budget.
 func sameBudget(a, b *crawler.Agent) bool { return strings.EqualFold(agentName(a), agentName(b)) }
-
-// AllLimits yields the Limits of all crawlers of a request that is let through.
-func (d *Decision) AllLimits(yield func(*throttle.Limits) bool) {
-	if d.Action != Pass || d.Limits != nil && !yield(d.Limits) {
-		return
-	}
-	for i := range d.others[:d.n] {
-		if l := d.others[i].limits; l != nil && !yield(l) {
-			return
-		}
-	}
-}
 
 // Crawler returns the crawler's name in the registry or, if the registry does
 // not have it, its class. So the number of different names is limited, which

@@ -238,7 +238,7 @@ func (c *client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	case apart:
 		*d = Decision{}
 	case !first:
-		*d = Decision{others: d.others, n: d.n}
+		*d = Decision{others: d.others}
 	}
 	d.Reason, d.Agent, d.Claim, d.pacing = why, *a, o.claim, o.pacing
 	if w != nil {
@@ -253,9 +253,8 @@ func (c *client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 // add adds a crawler to d.others, if it has limits, d does not have it already, and
 // there is room.
 func (d *Decision) add(o *other) {
-	if (o.limits != nil || o.held != 0) && int(d.n) < len(d.others) && !d.isAbout(&o.agent) {
-		d.others[d.n] = *o
-		d.n++
+	if (o.limits != nil || o.held != 0) && len(d.others) < maxNamed-1 && !d.isAbout(&o.agent) {
+		d.others = append(d.others, *o)
 	}
 }
 

@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -17,12 +16,8 @@ import (
 // block identifies a limit at its hosts: the host of Origin is the text of both.
 type block struct {
 	Origin
-	id   uint64       // for Claims: of the hosts and paths and, in linesMask, of the lines
 	home throttle.Key // of all budgets of the hosts' requests; see throttle.Key.In
 }
-
-// The last bits of a number in Claims: of the limit's lines, and of the mode.
-const linesBits, modeBits, linesMask = 22, 2, (1<<22 - 1) << 2
 
 // findBlocks sets e.blocks.
 func (e *Engine) findBlocks(handler func() HandlerKey) {
@@ -35,11 +30,7 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 		home := throttle.KeyOf(hash(seedLimit, Origin{Host: strings.Join(hosts, " ")}, ""))
 		for _, l := range settings.limits {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
-			b := block{Origin: Origin{Host: strings.Join(names, " ")}, home: home}
-			id, _ := hash(seedLimit, b.Origin, "")
-			lines, _ := hash(seedLimit, Origin{Host: fmt.Sprint(l.All, l.Each, l.AtOnce, l.EachAtOnce)}, "")
-			b.id = id<<(linesBits+modeBits) | lines<<modeBits&linesMask
-			blocks = append(blocks, b)
+			blocks = append(blocks, block{Origin{Host: strings.Join(names, " ")}, home})
 		}
 		return blocks
 	})
@@ -48,17 +39,11 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 // limitKey returns the key of the budget, or of the requests at once, that a
 // request uses of line n of limit i. Like the budget of a crawler, the one of each
 // crawler can be that of a client's address. Clients that are verified do not share
-// it with those that only claim to be the crawler. After an earlier handler with
-// other lines for the same paths, the key is another one.
+// it with those that only claim to be the crawler.
 func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
-	seed, block := seedLimit+2*uint8(n)+uint8(modeOf(e.settings.monitors(&d.Agent))), e.blocks()[i]
-	if r.Claims != nil && r.Claims.limits[0] != 0 {
-		id := e.limitID(d, i)
-		for _, other := range r.Claims.limits {
-			if other != id && other&^linesMask == id&^linesMask {
-				block.Port++
-			}
-		}
+	seed, block := seedLimit+2*uint8(n), &e.blocks()[i]
+	if e.settings.monitors(&d.Agent) {
+		seed++
 	}
 	if n == boundEach || n == boundEachAtOnce {
 		k := throttle.KeyOf(hash(seed+8*uint8(d.Claim.State), block.Origin, agentName(&d.Agent)))
@@ -161,7 +146,7 @@ func (e *Engine) enterOne(r *Request, d *Decision, pools *[MaxLimits][poolCount]
 // isIn reports whether the request is in flight for a limit.
 func (d *Decision) isIn() bool {
 	entered := d.entered
-	for i := range d.others[:d.n] {
+	for i := range d.others {
 		entered |= d.others[i].entered
 	}
 	return entered != 0
@@ -170,33 +155,10 @@ func (d *Decision) isIn() bool {
 // allHeld returns the limits that hold any of the crawlers, as pacing.held.
 func (d *Decision) allHeld() uint8 {
 	held := d.held
-	for i := range d.others[:d.n] {
+	for i := range d.others {
 		held |= d.others[i].held
 	}
 	return held
-}
-
-// count removes the limits that an earlier handler has counted the request for,
-// and notes the others for later handlers, as far as there is room.
-func (e *Engine) count(r *Request, d *Decision) {
-	counted := uint8(0)
-	for held := d.allHeld(); held != 0 && r.Claims != nil; held &= held - 1 {
-		i := bits.TrailingZeros8(held)
-		if id := e.limitID(d, i); slices.Contains(r.Claims.limits[:], id) {
-			counted |= 1 << i
-		} else if free := slices.Index(r.Claims.limits[:], 0); free >= 0 {
-			r.Claims.limits[free] = id
-		}
-	}
-	d.held &^= counted
-	for i := range d.others[:d.n] {
-		d.others[i].held &^= counted
-	}
-}
-
-// limitID returns a number, not 0, for limit i and the mode of the decision.
-func (e *Engine) limitID(d *Decision, i int) uint64 {
-	return e.blocks()[i].id | uint64(1+modeOf(d.Monitored))
 }
 
 // budgets returns the lines of a limit as budgets without keys, for crawlers of a
@@ -246,8 +208,8 @@ func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
 }
 
 // Release ends a request that Decide let through: it is no longer in flight, for
-// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the caller or
-// by a later handler, it gives back the budget that it has used, unless later
+// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the
+// caller, it gives back the budget that it has used, unless later
 // requests have been let through since. Call Release once the request has ended,
 // whatever ended it, with the values that Decide got.
 func (e *Engine) Release(r *Request, d *Decision, refused bool) {

@@ -321,58 +321,6 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 	}
 }
 
-// Two handlers with the same limit count a request once.
-func TestLimitOfTwoHandlers(t *testing.T) {
-	e := newEngineTest(t, "", Settings{Limits: []Limit{{All: every(1, time.Hour), AtOnce: 1}, {Paths: []string{"/a"}, All: every(2, time.Hour), EachAtOnce: 1}}})
-	r := &Request{Target: "/a", UserAgents: []string{gptbot}, Origin: home, Time: e.clock.now(), Claims: new(Claims)}
-	var first, second, third Decision
-	e.Decide(context.Background(), r, &first)
-	e.Decide(context.Background(), r, &second)
-	if first.Action != Pass || second.Action != Pass || second.entered != 0 {
-		t.Errorf("%v, %v", first.Reason, second.Reason)
-	}
-	r.Claims = new(Claims)
-	e.Release(r, &first, false)
-	if e.Decide(context.Background(), r, &third); third.Reason != OverLimit {
-		t.Errorf("another request: %v", third.Reason)
-	}
-	if n := e.memory.flights.total(); n != 0 {
-		t.Errorf("%d requests in flight", n)
-	}
-}
-
-// A second handler with other lines for the same paths applies them to its own
-// requests, in budgets of its own.
-func TestOtherLimitOfASecondHandler(t *testing.T) {
-	outer := newEngineTest(t, "", Settings{Limits: []Limit{{All: every(90, time.Hour), AtOnce: 9}}})
-	inner, err := outer.With(func(s *Settings) { s.Limits = []Limit{{All: every(1, time.Hour), AtOnce: 1}} }, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var release []func()
-	for _, want := range []string{"", "limit: at_once 1", "limit: all 1/1h"} {
-		r := &Request{Target: "/", UserAgents: []string{gptbot}, Origin: home, Time: outer.clock.now(), Claims: new(Claims)}
-		var first, second Decision
-		if outer.Decide(context.Background(), r, &first); first.Action != Pass {
-			t.Fatalf("the outer handler: %q", first.RuleText())
-		}
-		inside := *r
-		inside.Claims = new(*r.Claims)
-		if inner.Decide(context.Background(), &inside, &second); second.RuleText() != want {
-			t.Errorf("the inner handler: %q, want %q", second.RuleText(), want)
-		}
-		release = append(release, func() { inner.Release(&inside, &second, false); outer.Release(r, &first, false) })
-		if want != "" {
-			for _, end := range release {
-				end()
-			}
-		}
-	}
-	if n := outer.memory.flights.total(); n != 0 {
-		t.Errorf("%d requests in flight", n)
-	}
-}
-
 // A request that waits for its Crawl-delay is not in flight. If there are too many
 // when its time has come, it is refused, and has used no budget.
 func TestWaitingRequestIsNotInFlight(t *testing.T) {
@@ -414,10 +362,9 @@ func TestWaitingRequestIsNotInFlight(t *testing.T) {
 // unverified claim, unless a later one was let through.
 func TestRefusedLaterGivesBudgetBack(t *testing.T) {
 	e := newEngineTest(t, "User-agent: GPTBot\nCrawl-delay: 100\n", Settings{Limits: []Limit{{All: every(1, time.Hour), Each: every(1, 2*time.Hour)}}})
-	r := &Request{Target: "/", UserAgents: []string{gptbot}, Origin: home, Time: e.clock.now(), Claims: new(Claims)}
+	r := &Request{Target: "/", UserAgents: []string{gptbot}, Origin: home, Time: e.clock.now()}
 	var d Decision
 	for range 3 {
-		*r.Claims = Claims{}
 		if e.Decide(context.Background(), r, &d); d.Action != Pass {
 			t.Fatalf("%v by %q", d.Reason, d.RuleText())
 		}

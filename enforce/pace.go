@@ -14,18 +14,14 @@ import (
 )
 
 // pace applies the rate limits, Visit-time and Settings.Limits to a request that
-// was let through. In a Replay, Replay.Pace does this later. If an earlier handler
-// has applied the same Limits to the request, pace does not. If earlier handlers
-// have applied only other Limits, the request uses a separate budget. Of
-// Settings.Limits, pace does not apply those that an earlier handler has applied.
+// was let through. In a Replay, Replay.Pace does this later.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if !d.Paced() || e.edition != nil {
 		return
 	}
-	if e.isOwn(r, d) && r.Invented && !e.origins.PerOrigin() {
+	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	e.count(r, d)
 	e.enter(r, d)
 	wait := e.settings.Wait
 	if r.HasBody || d.Monitored {
@@ -78,35 +74,21 @@ const (
 	seedLimit      = 61 // up to 99: see limitKey
 )
 
-// modeOf returns the index of a decision in Request.Taken.
-func modeOf(monitored bool) int {
-	if monitored {
-		return 1
-	}
-	return 0
-}
-
 // budget returns the key of the budget that a request uses. A crawler has one
 // budget per origin, for all its addresses. There is one per client address if
 // Settings.PerIP is set, and for software that anyone can run, because unrelated
 // people send its User-Agent. For more above 0, budget returns the key of
-// another budget of the same crawler. If earlier handlers have applied other
-// Limits to the request, the budget is one of these Limits, because the request
-// has used that of the crawler. The key is the same in every process. budget
+// another budget of the same crawler. The key is the same in every process. budget
 // allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent, l *throttle.Limits, more uint8) throttle.Key {
+func (e *Engine) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	mode := modeOf(e.settings.monitors(a))
-	if mode > 0 {
+	if e.settings.monitors(a) {
 		seed = seedMonitor
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
 	if len(e.settings.limits) > 0 {
 		k = k.In(e.blocks()[0].home) // where the budgets of the limits are
-	}
-	if len(r.Taken[mode]) > 0 {
-		k = k.Under(l)
 	}
 	if k = e.agentKey(r, a, k); r.Invented {
 		return k.Disposable() // clients can invent any number of such hosts

@@ -160,26 +160,6 @@ func TestEachHostHasItsOwnBudget(t *testing.T) {
 	}
 }
 
-// If several handlers of one request have the same Limits, the request uses
-// budget once. With different Limits, it uses a budget for each.
-func TestSeveralHandlersOfOneRequest(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Settings{})
-	request := func(taken ...*throttle.Limits) *Request {
-		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: [2][]*throttle.Limits{taken, taken}}
-	}
-	var first, second Decision
-	e.Decide(context.Background(), request(), &first)
-	if e.Decide(context.Background(), request(first.Limits), &second); second.Action != Pass {
-		t.Errorf("second handler with the same Terms: %v", second.Reason)
-	}
-	for _, want := range []Action{Pass, Throttle} {
-		if other.Decide(context.Background(), request(first.Limits), &second); second.Action != want {
-			t.Errorf("second handler with other Terms: %v, want %v", second.Action, want)
-		}
-	}
-}
-
 // Monitor mode does not use the budgets of enforcing handlers.
 func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 	limiter := throttle.NewMemory(100)

@@ -81,7 +81,7 @@ func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 // Paced reports whether rate limits, Visit-time or Settings.Limits can still change a decision
 // of Replay.Decide. If so, Replay.Pace makes the final decision.
 func (d *Decision) Paced() bool {
-	return d.Action == Pass && (d.Limits != nil || d.held != 0 || d.n > 0)
+	return d.Action == Pass && (d.Limits != nil || d.held != 0 || len(d.others) > 0)
 }
 
 // Pace applies the rate limits, Visit-time and the rates of Settings.Limits to a
@@ -95,7 +95,7 @@ func (r *Replay) Pace(req *Request, d *Decision) {
 
 // Budget returns the key of the crawler's own budget, which a request uses.
 func (r *Replay) Budget(req *Request, d *Decision) throttle.Key {
-	return r.engine.budget(req, &d.Agent, d.Limits, 0)
+	return r.engine.budget(req, &d.Agent, 0)
 }
 
 // replayLimiter accepts each request that could be held for at most wait, but

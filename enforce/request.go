@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Request has the properties of an HTTP request that a decision can depend on.
@@ -27,9 +29,6 @@ type Request struct {
 	Invented bool
 	Site     string
 
-	// Taken has the Limits that earlier handlers have already applied to this
-	// request, those of Monitored decisions at 1.
-	Taken [2][]*throttle.Limits
 	// HasBody reports that the request has a body. Such a request is not held:
 	// as long as the body is not read, a server may not notice that the client
 	// has hung up.
@@ -46,10 +45,9 @@ type Request struct {
 	Assumed bool
 	// Proxied reports that the request came through a trusted proxy.
 	Proxied bool
-	// Claims has what earlier handlers of the request found out about who sent
-	// it, or only Claims.Signed. The engine adds what it finds. It may be nil for
-	// a request with one handler and without a signature.
-	Claims *Claims
+	// Signed has the parts of the request that a signature can cover; nil if the
+	// request has no signature.
+	Signed *verify.Message
 
 	// Suspicion observes requests of clients that seem to be people. If nil, all
 	// of them are let through.
@@ -59,7 +57,9 @@ type Request struct {
 	// source does not need values from the request's context.
 	Caller Caller
 
-	uses [2]throttle.Use // room for the budgets of its crawler that it uses
+	signature verify.Result    // of Signed, which is checked once: a second check would take it for a replay
+	signer    *crawler.Crawler // the crawler that the signature proves; nil if none
+	uses      [2]throttle.Use  // room for the budgets of its crawler that it uses
 }
 
 // Caller is the server that received a request.

@@ -61,13 +61,6 @@ func (k Key) Disposable() Key {
 	return k
 }
 
-// Under returns the key of a budget of k that only requests under equal Limits
-// use. The mark of Disposable stays.
-func (k Key) Under(t *Limits) Key {
-	k[0] ^= mix(uint64(t.sig)<<1|1, 0x9e3779b97f4a7c15)
-	return k
-}
-
 // mix is one round of the multiply-and-finalise of MurmurHash3 and
 // SplitMix64 (public domain): a bijection for each odd multiplier.
 func mix(x, m uint64) uint64 {

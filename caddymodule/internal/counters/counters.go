@@ -79,10 +79,6 @@ func (c *Counters) site(name string) *Site {
 type Request struct {
 	Time time.Time
 
-	// Repeated says that another handler has counted this request. Then only a
-	// refusal is counted, and not as another request.
-	Repeated bool
-
 	Origin enforce.Origin // where the request was sent
 	Source uint64         // number of the handler's source of rules; lines of different sources are counted separately
 
@@ -98,13 +94,7 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	if !c.known && !c.other {
 		d.Agent.Token = c.name
 	}
-	if r.Repeated && d.Action == enforce.Pass {
-		return
-	}
-	if r.Repeated {
-		c.repeated.Add(1)
-	}
-	c.countClaim(d, r.Repeated)
+	c.countClaim(d)
 	c.decided[o].Add(1)
 	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)

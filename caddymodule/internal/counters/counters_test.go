@@ -68,25 +68,6 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	}
 }
 
-// If a second handler decides about the same request, it adds no request, but its
-// refusal counts.
-func TestRepeatedRequestCountsOnce(t *testing.T) {
-	clock := newTestClock()
-	c := New(clock.now)
-	first, second := clock.request(), clock.request()
-	second.Repeated = true
-	site := c.Site("example.com")
-	monitored := decision(gptbot, enforce.Disallowed)
-	monitored.Monitored = true
-	site.Count(monitored, first)
-	site.Count(decision(gptbot, enforce.Disallowed), second)
-	site.Count(decision(goodbot, enforce.Allowed), clock.request())
-	site.Count(decision(goodbot, enforce.Allowed), second)
-	if got := c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers.Hour; got.Requests != 2 || got.WouldDeny != 1 || got.Denied != 1 || got.Passed != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestScopeExcludesOtherSites(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)

@@ -25,11 +25,10 @@ type Crawler struct {
 	operator string
 	purposes []crawler.Purpose
 
-	decided  [outcomes]atomic.Uint64
-	repeated atomic.Uint64                      // decisions about requests that another handler counted
-	claims   [measures - verified]atomic.Uint64 // of the measures from verified on
-	gate     gate.Gate                          // limits the refusals that are kept
-	run      run
+	decided [outcomes]atomic.Uint64
+	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
+	gate    gate.Gate                          // limits the refusals that are kept
+	run     run
 
 	// Guarded by Counters.mu:
 	past   [measures]history
@@ -39,7 +38,6 @@ type Crawler struct {
 
 // totals returns the total counts, by measure.
 func (c *Crawler) totals() (t [measures]uint64) {
-	repeated := c.repeated.Load()
 	for o := range outcomes {
 		n := c.decided[o].Load()
 		t[requests] += n
@@ -47,7 +45,6 @@ func (c *Crawler) totals() (t [measures]uint64) {
 			t[m] += n
 		}
 	}
-	t[requests] -= min(repeated, t[requests])
 	for i := range c.claims {
 		t[int(verified)+i] = c.claims[i].Load()
 	}
@@ -56,9 +53,9 @@ func (c *Crawler) totals() (t [measures]uint64) {
 
 // countClaim counts what is known about the identity of the client, and whether the
 // request was refused.
-func (c *Crawler) countClaim(d *enforce.Decision, repeated bool) {
+func (c *Crawler) countClaim(d *enforce.Decision) {
 	add := func(m measure) { c.claims[m-verified].Add(1) }
-	if m := claimMeasures[d.Claim.State]; m != requests && !repeated {
+	if m := claimMeasures[d.Claim.State]; m != requests {
 		add(m)
 	}
 	switch {

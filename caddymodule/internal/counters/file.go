@@ -155,7 +155,7 @@ func (c *Counters) snapshot() *file {
 func (c *Crawler) save() *fileCrawler {
 	return &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purposes: c.purposes,
-		Last: int64(c.last), Repeated: c.repeated.Load(), Past: saveAll(measureNames[:], c.past[:]),
+		Last: int64(c.last), Past: saveAll(measureNames[:], c.past[:]),
 		Decided: saveCounts(outcomeNames[:], func(o int) uint64 { return c.folded[o] }),
 	}
 }
@@ -254,8 +254,8 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 		c.folded[o] = f.Decided[outcomeNames[o]]
 		c.decided[o].Store(c.folded[o])
 	}
-	c.repeated.Store(f.Repeated)
 	restoreAll(measureNames[:], f.Past, at, now, c.past[:])
+	c.past[requests].folded += f.Repeated
 	totals := c.totals()
 	for m := range c.past[:verified] { // a total without its decisions would hide those that come
 		c.past[m].folded = min(c.past[m].folded, totals[m])

@@ -117,7 +117,6 @@ func (c *Crawler) addTo(to *Crawler) {
 		to.decided[o].Add(n)
 		to.folded[o] += n // the site's reasons already have it
 	}
-	to.repeated.Add(c.repeated.Load())
 	for i := range c.claims {
 		to.claims[i].Add(c.past[int(verified)+i].folded)
 	}

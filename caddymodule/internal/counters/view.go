@@ -142,7 +142,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
 	for _, row := range c.allCrawlers() {
-		if !scope.Site(row.site.name) || row.past[requests].folded == 0 && row.repeated.Load() == 0 {
+		if !scope.Site(row.site.name) || row.past[requests].folded == 0 {
 			continue
 		}
 		k := key{row.name, row.known, row.other}

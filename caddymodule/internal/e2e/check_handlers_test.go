@@ -53,8 +53,6 @@ func TestAdminAPICheckEvaluatesMatchers(t *testing.T) {
 		{"a query matcher", "@a query a=1\n\t" + robotsWith("@a", "") + "respond page", gptbot, "/private/x?a=1 /private/x?a=2 /private/x"},
 		{"a response before the handler", "route {\n\trespond /private/open page\n\t" + robotsWith("", "") + "respond page\n\t}", gptbot, "/private/open /private/x"},
 		{"a rewrite before the handler", "route {\n\trewrite /old/* /new/x\n\t@new path /new/*\n\t" + strings.ReplaceAll(robotsWith("@new", "http_clients on"), "/private/", "/old/") + "respond page\n\t}", curl, "/old/x /new/x /x"},
-		{"both handlers", robotsWith("", "exempt_paths /private/*") + robotsWith("", "") + "respond page", gptbot, "/private/x /api/private/x /x"},
-		{"a monitor handler before", robotsWith("", "mode monitor") + robotsWith("", "") + "respond page", gptbot, "/private/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,29 +69,24 @@ func TestAdminAPICheckEvaluatesMatchers(t *testing.T) {
 
 func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 	t.Parallel()
-	s := start(t, "http://shop.test:$PORT {\n\t@inside remote_ip 192.0.2.0/24\n\t@expression expression `{header.X-Test} == \"1\"`\n\t@api path /api/*\n\t"+
-		"route {\n\t"+robotsWith("@api", "exempt_paths /api/*")+robotsWith("@inside", "")+robotsWith("@expression", "mode monitor")+"respond page\n\t}\n}\n"+
-		"http://both.test:$PORT {\n\troute {\n\t"+robotsWith("", "exempt_paths /private/*")+robotsWith("", "")+"respond page\n\t}\n}\n")
+	s := start(t, "http://shop.test:$PORT {\n\t@inside {\n\t\tremote_ip 192.0.2.0/24\n\t\tnot path /api/*\n\t}\n\t@expression expression `{header.X-Test} == \"1\"`\n\t@api path /api/*\n\t"+
+		"route {\n\t"+robotsWith("@inside", "")+robotsWith("@expression", "mode monitor")+robotsWith("@api", "exempt_paths /api/*")+"respond page\n\t}\n}\n")
 
 	c := s.check("shop.test", "/private/x", "GPTBot", "")
-	if c.Action != "deny" || c.Certain || c.Matcher != "remote_ip ranges 192.0.2.0/24" || len(c.Others) != 1 || c.More != 0 || !strings.Contains(c.Message, "not certain which of 2 robots handlers") {
+	if c.Action != "deny" || c.Certain || !strings.Contains(c.Matcher, "remote_ip ranges 192.0.2.0/24") || len(c.Others) != 1 || c.More != 0 || !strings.Contains(c.Message, "not certain which of 2 robots handlers") {
 		t.Errorf("matchers that can't be evaluated: %+v", c)
 	} else if o := c.Others[0]; o.Action != "would_deny" || o.Certain || o.Matcher != "expression" || len(o.Others) != 0 {
 		t.Errorf("the other one: %+v", o)
 	}
 	c = s.check("shop.test", "/api/private/x", "GPTBot", "")
-	if c.Action != "pass" || c.Reason != "exempt_path" || !c.Certain || c.Matcher != "path /api/*" || len(c.Others) != 2 || !strings.Contains(c.Message, "Other robots handlers may decide") {
-		t.Errorf("one matcher can be evaluated: %+v", c)
-	}
-	c = s.check("both.test", "/private/x", "GPTBot", "")
-	if c.Action != "deny" || !c.Certain || c.Matcher != "" || len(c.Others) != 1 || c.Others[0].Reason != "exempt_path" || !strings.HasSuffix(c.Message, "The request reaches 2 robots handlers.") {
-		t.Errorf("two handlers on one request: %+v", c)
+	if c.Action != "pass" || c.Reason != "exempt_path" || c.Certain || c.Matcher != "path /api/*" || len(c.Others) != 1 || c.Others[0].Action != "would_deny" {
+		t.Errorf("one handler is surely reached, and another one may decide before: %+v", c)
 	}
 	var matchers []string
 	for _, p := range adminValue[statusapi.Origins](s, "origins?site=shop.test").Origins {
 		matchers = append(matchers, p.Matcher)
 	}
-	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {
+	if slices.Sort(matchers); len(matchers) != 3 || matchers[0] != "expression" || !slices.Contains(matchers, "path /api/*") {
 		t.Errorf("policies of handlers with the matchers %q", matchers)
 	}
 	if out, _ := s.status(); !strings.Contains(out, "(path /api/*)") {

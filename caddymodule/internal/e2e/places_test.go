@@ -9,14 +9,13 @@ import (
 func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 	t.Parallel()
 	const (
-		inline     = "source inline \"User-agent: *\"\n"
-		verified   = "robots {\n" + inline + "verify {\n}\n}\n"
-		plain      = "robots {\n" + inline + "}\n"
-		ourCrawler = "crawler OurBot {\nuser_agents ourbot\n}\n"
-		unreached  = "no request reaches this robots handler"
-		differ     = "requests can reach two handlers"
-		maybe      = "requests may reach two handlers"
-		field      = "remove the rewrite to the URI in"
+		inline    = "source inline \"User-agent: *\"\n"
+		verified  = "robots {\n" + inline + "verify {\n}\n}\n"
+		plain     = "robots {\n" + inline + "}\n"
+		unreached = "no request reaches this robots handler"
+		meet      = "robots: requests can reach two handlers: "
+		maybe     = "requests may reach two robots handlers"
+		field     = "remove the rewrite to the URI in"
 	)
 	at := func(handler, matcher string) string {
 		return strings.Replace(handler, "robots {", "robots "+matcher+" {", 1)
@@ -32,19 +31,21 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		{name: "a policy for another path inside not", site: "@m not path /x/*\nrobots @m {\npolicy no-ai\n}\nrespond page"},
 		{name: "a policy of a site with a handle block", site: "handle /x/* {\nrespond page\n}\nhandle {\nrobots {\npolicy no-ai\n}\nrespond page\n}"},
 
-		{name: "verify in the later handler only", site: "route {\n" + plain + verified + "respond page\n}", problem: "differ in verify"},
-		{name: "verify in the first handler only", site: "route {\n" + verified + plain + "respond page\n}"},
-		{name: "a narrow handler, which Caddy puts first", site: at(plain, "/x/*") + verified + "respond page", problem: "(path /x/*) and of shop.test (no matcher) differ in verify"},
-		{name: "verify off in the later handler", site: "route {\n" + verified + "robots {\nverify off\n}\nrespond page\n}", problem: differ},
-		{name: "other impostors", site: "route {\n" + verified + strings.Replace(verified, "verify {", "verify {\nimpostors ignore", 1) + "respond page\n}", problem: differ},
-		{name: "another crawler", site: "route {\n" + plain + "robots {\n" + ourCrawler + "}\nrespond page\n}", problem: "differ in crawler"},
-		{name: "the same crawler", site: "route {\nrobots {\n" + ourCrawler + "}\nrobots {\n" + ourCrawler + "mode monitor\n}\nrespond page\n}"},
+		{name: "two for all requests", site: "route {\n" + plain + verified + "respond page\n}", problem: meet},
+		{name: "equal ones", site: "route {\n" + plain + plain + "respond page\n}", problem: meet},
+		{name: "one inside handle", site: plain + "handle /api/* {\n" + plain + "respond page\n}\nrespond page", problem: "of shop.test (no matcher) and of shop.test (path /api/*)"},
+		{name: "a narrow handler, which Caddy puts first", site: at(plain, "/x/*") + verified + "respond page", problem: "of shop.test (path /x/*) and of shop.test (no matcher). Only the first decides"},
+		{name: "a matcher of which nobody knows, and none", site: "@x expression `true`\nroute {\n" + at(plain, "@x") + verified + "respond page\n}", problem: meet},
+		{name: "an expression that excludes the other", site: "@x expression path('/x/*')\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", warning: maybe},
+		{name: "a regular expression that excludes the other", site: "@x path_regexp ^/x/\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", warning: maybe},
+		{name: "one address, and one path", site: "@x remote_ip 192.0.2.1\n@y path /y/*\n" + at(plain, "@x") + at(verified, "@y") + "respond page", problem: meet},
+		{name: "one in an error route", site: plain + "respond page\nhandle_errors {\n" + plain + "respond error\n}", warning: maybe},
 		{name: "disjoint paths", site: at(plain, "/x/*") + at(verified, "/y/*") + "respond page"},
 		{name: "opposite matchers", site: "@x path /x/*\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page"},
 		{name: "a matcher that contains the other's opposite", site: "@x path /x/*\n@rest not path /x*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page"},
-		{name: "a matcher that does not contain it", site: "@x path /x*\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", problem: differ},
+		{name: "a matcher that does not contain it", site: "@x path /x*\n@rest not path /x/*\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", problem: meet},
 		{name: "other methods", site: "@x method GET HEAD\n@rest method POST\n" + at(plain, "@x") + at(verified, "@rest") + "respond page"},
-		{name: "one common method", site: "@x method GET HEAD\n@rest method POST HEAD\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", problem: differ},
+		{name: "one common method", site: "@x method GET HEAD\n@rest method POST HEAD\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", problem: meet},
 		{name: "with and without TLS", site: "@x protocol http\n@rest protocol https\n" + at(plain, "@x") + at(verified, "@rest") + "respond page"},
 		{name: "headers of which nobody knows", site: "@x header Cookie a\n@rest header Cookie b\n" + at(plain, "@x") + at(verified, "@rest") + "respond page", warning: maybe},
 		{name: "a path that a block strips", site: at(plain, "/x/*") + "handle_path /x/* {\n" + at(verified, "/y/*") + "respond page\n}", warning: maybe},
@@ -52,7 +53,7 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		{name: "a path that is rewritten in another block", site: "route {\n" + at(plain, "/x/*") + "handle /z/* {\nuri replace /x/ /y/\n}\nhandle {\n" + at(verified, "/y/*") + "respond page\n}\n}"},
 		{name: "blocks of which a request takes one", site: "handle /x/* {\n" + plain + "respond page\n}\nhandle {\n" + verified + "respond page\n}"},
 		{name: "a block that answers", site: "route {\nroute /x/* {\n" + plain + "respond page\n}\n" + verified + "respond page\n}"},
-		{name: "a block that passes on", site: "route {\nroute /x/* {\n" + plain + "}\n" + verified + "respond page\n}", problem: differ},
+		{name: "a block that passes on", site: "route {\nroute /x/* {\n" + plain + "}\n" + verified + "respond page\n}", problem: meet},
 		{name: "a named route", site: "route {\n" + plain + "invoke shared\nrespond page\n}\n}\n&(shared) {\n" + verified, warning: maybe},
 		{name: "a policy in a named route", site: "handle /x/* {\ninvoke shared\n}\nrespond page\n}\n&(shared) {\nrobots {\npolicy no-ai\n}\n", warning: "in a named route"},
 		{name: "two sites", site: plain + "respond page\n}\nhttp://other.test:1 {\n" + verified + "respond page"},

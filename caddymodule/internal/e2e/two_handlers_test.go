@@ -3,8 +3,11 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // decision waits for the access-log line of a path and returns its field robots.
@@ -37,24 +40,41 @@ func pacedRobots(options string) string {
 	return "robots {\n\t\t\tsource inline \"User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nDisallow: /private/\nCrawl-delay: 600\"\n\t\t\t" + options + "\n\t\t}\n\t\t"
 }
 
-func TestMonitorAndEnforceOnOneRequest(t *testing.T) {
+// Of two handlers, the first that a request reaches decides. The later one only adds
+// its X-Robots-Tag. Nobody can know before whether a request reaches both, so health
+// tells it.
+func TestTheFirstOfTwoHandlersDecides(t *testing.T) {
 	t.Parallel()
-	for name, handlers := range map[string]string{
-		"monitor first": pacedRobots("mode monitor") + pacedRobots(""),
-		"monitor last":  pacedRobots("") + pacedRobots("mode monitor"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, "http://:$PORT {\n\tlog\n\troute {\n\t\t"+handlers+"respond page\n\t}\n}\n")
-			s.wants(200, s.get(bingbot, "/first"), "the first request in a Crawl-delay")
-			s.wants(429, s.get(bingbot, "/second"), "the second")
-			s.wants(429, s.get(bingbot, "/third"), "the third")
-			s.wants(403, s.get(gptbot, "/private/x"), "a disallowed path")
-			s.wants(200, s.get(chrome, "/private/x"), "a person")
-			s.decides("/first", "bingbot", "pass", "allowed")
-			s.decides("/second", "bingbot", "throttle", "crawl_delay")
-			s.decides("/private/x", "GPTBot", "deny", "disallowed")
-		})
+	handler := func(matcher, options string) string {
+		return strings.Replace(pacedRobots(options), "robots", "robots "+matcher, 1)
+	}
+	s := start(t, "http://:$PORT {\n\tlog\n\t@a header X-A 1\n\t@b header X-B 1\n\troute {\n\t\t"+
+		handler("@a", "mode monitor\n\t\t\tx_robots_tag * noindex")+handler("@b", "x_robots_tag * nofollow")+"respond {http.robots.action}\n\t}\n}\n")
+	get := func(ua, path string, fields ...string) response {
+		header := make(http.Header)
+		for _, f := range fields {
+			header.Set(f, "1")
+		}
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", header)
+	}
+	s.wants(403, get(gptbot, "/private/x", "X-B"), "the second handler alone")
+	for _, ua := range []string{gptbot, chrome} {
+		want := map[string]string{gptbot: "would_deny", chrome: "pass"}[ua]
+		got := get(ua, "/private/x", "X-A", "X-B")
+		if tags := strings.Join(got.header.Values("X-Robots-Tag"), ", "); got.status != 200 || got.body != want || tags != "noindex, nofollow" && tags != "nofollow, noindex" {
+			t.Errorf("both: status %d, %q, X-Robots-Tag %q, want 200, %q and both tags", got.status, got.body, tags, want)
+		}
+	}
+	for i, want := range []int{200, 200, 200, 429} { // the first three only in the budget of the monitor
+		fields := []string{"X-A", "X-B"}
+		if i > 1 {
+			fields = fields[1:]
+		}
+		s.wants(want, get(bingbot, "/", fields...), fmt.Sprintf("request %d in a Crawl-delay", i))
+	}
+	health := adminValue[statusapi.Health](s, "health")
+	if i := slices.IndexFunc(health.Problems, func(p statusapi.Problem) bool { return p.Kind == "handlers" }); i < 0 || !strings.Contains(health.Problems[i].Message, "(header X-A 1)") {
+		t.Errorf("health: %+v", health.Problems)
 	}
 }
 
@@ -71,48 +91,6 @@ func TestMonitorReportsWhatItWouldDo(t *testing.T) {
 			t.Errorf("%s: status %d, %q, want 200, %q", tt.path, got.status, got.body, want)
 		}
 		s.decides(tt.path, tt.crawler, tt.action, tt.reason)
-	}
-}
-
-func TestTwoHandlersCountARequestOnce(t *testing.T) {
-	t.Parallel()
-	burst := "crawl_delay {\n\t\t\t\tburst 3\n\t\t\t}"
-	for name, handlers := range map[string]string{
-		"one":                pacedRobots(burst),
-		"two":                pacedRobots(burst) + pacedRobots(burst),
-		"two with a monitor": pacedRobots(burst) + pacedRobots(burst+"\n\t\t\tmode monitor") + pacedRobots(burst),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, "http://:$PORT {\n\troute {\n\t\t"+handlers+"respond page\n\t}\n}\n")
-			if got := s.statuses(5, "site.test", bingbot, "/"); got != "200 200 200 429 429" {
-				t.Errorf("statuses %s", got)
-			}
-		})
-	}
-}
-
-// A first request passes several handlers with different limits, some of them
-// equal, and another one at once is throttled.
-func TestHandlersWithDifferentLimits(t *testing.T) {
-	t.Parallel()
-	for mode, throttled := range map[string]string{"enforce": "429 throttle", "monitor": "200 would_throttle"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			handlers := ""
-			for _, seconds := range []int{600, 900, 600, 1200, 900, 1500} {
-				handlers += fmt.Sprintf("robots {\n\t\t\tsource inline \"User-agent: *\nCrawl-delay: %d\"\n\t\t\tmode %s\n\t\t}\n\t\t", seconds, mode)
-			}
-			s := start(t, "http://:$PORT {\n\tlog\n\theader >X-Action {http.robots.action}\n\troute {\n\t\t"+handlers+"respond page\n\t}\n}\n")
-			for _, ua := range []string{bingbot, gptbot} {
-				for _, want := range []string{"200 pass", throttled, throttled} {
-					got := s.get(ua, "/")
-					if is := fmt.Sprintf("%d %s", got.status, got.header.Get("X-Action")); is != want {
-						t.Errorf("%s: %s, want %s", ua, is, want)
-					}
-				}
-			}
-		})
 	}
 }
 
@@ -182,40 +160,4 @@ func TestErrorRouteOfOneStatusOnASiteWithoutAHost(t *testing.T) {
 	if got := s.get(bingbot, "/"); got.status != 429 || !strings.Contains(got.body, "robots.txt") {
 		t.Errorf("the second one: status %d, %q", got.status, got.body)
 	}
-}
-
-// A second handler uses what the first one found out about the client, also
-// without verify of its own.
-func TestSecondHandlerUsesTheVerificationOfTheFirst(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	s := start(t, "{\n\t"+trustedProxies+"\n\trobots {\n\t\tcrawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json\n\t\t}\n\t\tcrawler SignBot {\n\t\t\tverify signatures "+o.web.URL+"\n\t\t}\n\t}\n}\n"+
-		"http://:$PORT {\n\troute {\n\t\trobots {\n\t\t\tsource inline \"User-agent: *\nDisallow:\"\n\t\t\tverify {\n\t\t\t\timpostors ignore\n\t\t\t\tresolver "+o.resolver+"\n\t\t\t}\n\t\t}\n"+
-		"\t\trobots /narrow/* {\n\t\t\tsource inline \"User-agent: SlowBot\nCrawl-delay: 1000\n\nUser-agent: SignBot\nDisallow: /narrow/private/\"\n\t\t}\n"+
-		"\t\theader X-Verified {http.robots.verified}\n\t\trespond page\n\t}\n}\n")
-	s.becomes("verified", listedAddr, "SlowBot/1.0")
-	for i := range 9 {
-		got := s.via(fmt.Sprintf("198.51.100.%d", i), "SlowBot/1.0", "/narrow/")
-		if want := map[bool]int{true: 200, false: 429}[i == 0]; got.status != want {
-			t.Errorf("forged request %d: status %d, want %d", i, got.status, want)
-		}
-		if v := got.header.Get("X-Verified"); got.status == 200 && v != "impostor" {
-			t.Errorf("forged request %d is %s", i, v)
-		}
-	}
-	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/narrow/"), "the crawler itself")
-	s.wants(429, s.via(listedAddr, "SlowBot/1.0", "/narrow/"), "its second request")
-
-	host, nonce := fmt.Sprintf("localhost:%d", s.port), 0
-	signed := func(path string) response {
-		r, err := http.NewRequest(http.MethodGet, "http://"+host+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nonce++
-		o.sign(r, host, fmt.Sprint(nonce))
-		return s.do(http.MethodGet, r.URL.String(), chrome, "", r.Header)
-	}
-	s.eventually("the keys are read", func() bool { return signed("/").header.Get("X-Verified") == "verified" })
-	s.wants(403, signed("/narrow/private/x"), "a signed request with a browser's User-Agent")
 }

@@ -25,7 +25,7 @@ type budget struct {
 }
 
 // isExtra reports whether b is shown only while it is used.
-func (b *budget) isExtra() bool { return b.Later || b.Impostors }
+func (b *budget) isExtra() bool { return b.Impostors }
 
 // Budgets implements statusapi.Reporter.
 func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) (*statusapi.Budgets, error) {
@@ -173,9 +173,6 @@ func (p *inForce) limits(b budget) (text string, line int) {
 	text = strings.Join(list, ", ")
 	if b.Pool {
 		text += "; all unverified clients together may send ten times as many"
-	}
-	if b.Later {
-		text += "; for requests that an earlier robots handler has limited"
 	}
 	return text, line
 }

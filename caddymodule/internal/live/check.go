@@ -58,6 +58,11 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	if err != nil {
 		return nil, badRequest("url=%.200q: %v", query.URL, err)
 	}
+	// The first handler that the request reaches decides. Those that it may reach
+	// before one that it surely reaches are the others.
+	if i := slices.IndexFunc(deciders, func(d decider) bool { return d.Reach == routes.Surely }); i >= 0 {
+		deciders = append(deciders[i:i+1:i+1], deciders[:i]...)
+	}
 	if len(deciders) == 0 {
 		check := newCheck(&query, origin)
 		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(), statusapi.ReasonNoHandler
@@ -66,12 +71,20 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	more := max(0, len(deciders)-1-statusapi.MaxCheckOthers)
-	checks := make([]*statusapi.Check, len(deciders)-more)
-	for i := range checks {
-		checks[i] = deciders[i].check(ctx, r.app.Now(), target, &query)
+	check := deciders[0].check(ctx, r.app.Now(), target, &query)
+	for _, d := range deciders[1:min(len(deciders), 1+statusapi.MaxCheckOthers)] {
+		check.Others = append(check.Others, d.check(ctx, r.app.Now(), target, &query))
 	}
-	return combine(checks, more), nil
+	check.More = len(deciders) - 1 - len(check.Others)
+	const unknown = "request matchers can't be evaluated here."
+	switch {
+	case len(check.Others) > 0:
+		check.Certain = false
+		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ", len(deciders)) + unknown
+	case !check.Certain:
+		check.Message += " But it is not certain that the request reaches the robots handler: its " + unknown
+	}
+	return check, nil
 }
 
 func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Check {
@@ -327,46 +340,4 @@ func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, tar
 		},
 		IsKnown: r.app.IsKnown,
 	}, nil
-}
-
-// combine returns the decision about a request from those of several handlers: the
-// one that refuses the request or, if none does, the first one. It prefers handlers
-// that the request surely reaches. checks is not empty; more is the number of
-// handlers that are not in it.
-func combine(checks []*statusapi.Check, more int) *statusapi.Check {
-	best := 0
-	for i := range checks {
-		if weight(checks[i]) > weight(checks[best]) {
-			best = i
-		}
-	}
-	c := checks[best]
-	c.Others, c.More = slices.Delete(checks, best, best+1), more
-	unsure := slices.ContainsFunc(c.Others, func(o *statusapi.Check) bool { return !o.Certain })
-	switch n := len(c.Others) + more; {
-	case !c.Certain && n == 0:
-		c.Message += " But it is not certain that the request reaches the robots handler: its request matchers can't be evaluated here."
-	case !c.Certain:
-		c.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers the request reaches: their request matchers can't be evaluated here.", n+1)
-	case unsure:
-		c.Message += " Other robots handlers may decide about the request too: their request matchers can't be evaluated here."
-	case n > 0:
-		c.Message += fmt.Sprintf(" The request reaches %s.", quantity(n+1, "robots handler"))
-	}
-	return c
-}
-
-// weight orders decisions: those that are certain before those that are not, then
-// those that refuse the request, then those that monitor mode lets pass.
-func weight(c *statusapi.Check) (n int) {
-	switch {
-	case strings.HasPrefix(c.Action, "would_"):
-		n = 1
-	case c.Action != enforce.Pass.String():
-		n = 2
-	}
-	if c.Certain {
-		n += 3
-	}
-	return n
 }

@@ -117,8 +117,25 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 	return problems
 }
 
+// meetingProblem returns the problem of handlers that may decide on the same
+// requests. Without such handlers it has no severity.
+func (r *Reporter) meetingProblem() (p statusapi.Problem) {
+	if meetings := r.app.Meetings(); len(meetings) > 0 {
+		more := ""
+		if n := len(meetings) - 1; n > 0 {
+			more = fmt.Sprintf(", and %s more", quantity(n, "pair"))
+		}
+		p = warning("handlers", "the configuration", "requests may reach two robots handlers, and only the first decides: "+meetings[0]+more,
+			"Write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`.")
+	}
+	return p
+}
+
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
+	if p := r.meetingProblem(); p.Severity != "" {
+		health.Problems = append(health.Problems, p)
+	}
 	var fleets []*shared.Fleet
 	var verifiers []*shared.Verifier
 	for _, h := range r.handlers() {

@@ -31,6 +31,9 @@ type App struct {
 	// Handlers returns the handlers of the configuration. It is called once, for
 	// the first report.
 	Handlers func() []*Handler
+	// Meetings returns pairs of handlers of which nobody knows whether a request
+	// reaches both.
+	Meetings func() []string
 	Counters *Counters
 	Ceiling  *enforce.Ceiling
 	Suspects func() []suspect.Suspect

@@ -102,6 +102,9 @@ func anySetsMeet(list, other []Set, samePath bool) Reach {
 func (s Set) meets(t Set, samePath bool) Reach {
 	reach := Surely
 	for name, value := range s {
+		if t.dependsWith(name) {
+			reach = Maybe
+		}
 		switch other := t[name]; {
 		case other == nil, name == "host", name == "not", reflect.DeepEqual(value, other):
 		case name == "path":
@@ -129,6 +132,33 @@ func (s Set) meets(t Set, samePath bool) Reach {
 		}
 	}
 	return reach
+}
+
+// aspects says on which part of a request a matcher depends. Of all others, such as
+// expression, it is not known.
+var aspects = map[string]string{
+	"client_ip": "address", "remote_ip": "address",
+	"file": "path", "path": "path", "path_regexp": "path",
+	"header": "header", "header_regexp": "header",
+	"host": "host", "method": "method", "protocol": "protocol", "query": "query",
+}
+
+// dependsWith reports whether a matcher of another name in s, also in a not, can
+// depend on the same part of a request as the matcher with a name does. So the two
+// may exclude each other, and nothing here tells.
+func (s Set) dependsWith(name string) bool {
+	if name == "not" || name == "host" {
+		return false
+	}
+	sets, _ := s["not"].([]Set)
+	for _, set := range append(sets[:len(sets):len(sets)], s) {
+		for other := range set {
+			if other != name && other != "not" && other != "host" && (aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isScheme reports whether a matcher protocol stands for requests with or without

@@ -4,9 +4,8 @@ package statusapi
 // force about a GET request with a User-Agent, as if it were the crawler's first
 // request.
 //
-// If several robots handlers may decide about the request, it is the decision of the
-// first one that refuses it, of those that the request surely reaches. Others has the
-// decisions of the other ones.
+// The first robots handler that a request reaches decides. If it is not known which
+// one that is, Others has the decisions of the other ones.
 type Check struct {
 	URL       string `json:"url"`
 	UserAgent string `json:"user_agent"`
@@ -15,7 +14,7 @@ type Check struct {
 	OriginID  string `json:"origin_id"` // Origin.ID; "" if no robots handler serves the URL
 	State     string `json:"state"`     // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
 	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
-	Certain   bool   `json:"certain"`   // whether such a request surely reaches the handler
+	Certain   bool   `json:"certain"`   // whether this handler surely decides about such a request
 
 	Action   string   `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
 	Reason   string   `json:"reason"`
@@ -47,8 +46,8 @@ type Check struct {
 	Message string `json:"message"` // the decision in sentences
 
 	// Others has the decisions of the other robots handlers that may decide about
-	// the request, in the order of the routes: at most MaxCheckOthers. More is the
-	// number of further ones. In an entry, both are empty.
+	// the request instead, in the order of the routes: at most MaxCheckOthers. More is
+	// the number of further ones. In an entry, both are empty.
 	Others []*Check `json:"others"`
 	More   int      `json:"more"`
 }

@@ -27,7 +27,7 @@ const (
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string     `json:"severity"`
-	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode, probe, impostors or busy, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
+	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors or busy, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
 	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
 	Advice   string     `json:"advice"`  // what the operator can do

@@ -28,17 +28,10 @@ func New(visitors *Visitors, traps []suspect.Trap, bind bool, period time.Durati
 	return &Suspicion{visitors, traps, bind, period}
 }
 
-// Standing is what was found out about the client of a request.
-type Standing struct {
-	suspect.Standing
-	Counted bool // the request was counted, here or by an earlier robots handler
-}
-
 // Visit is the request of a visitor. It implements enforce.Suspicion.
 type Visit struct {
-	Standing
-	Earlier Standing // of an earlier robots handler on the same request
-	Pressed bool     // the request comes from the button of the page that refuses suspects
+	suspect.Standing
+	Pressed bool // the request comes from the button of the page that refuses suspects
 
 	s       *Suspicion
 	q       *enforce.Request
@@ -54,15 +47,12 @@ func (s *Suspicion) Observe(v *Visit, q *enforce.Request, r *http.Request, refus
 	q.Suspicion = v
 }
 
-// ObserveRequest implements enforce.Suspicion. It counts the request once, even
-// if it passes several robots handlers.
+// ObserveRequest implements enforce.Suspicion.
 func (v *Visit) ObserveRequest(rules *enforce.Rules) (suspect bool) {
 	if v.Pressed = v.refuses && v.s.pressed(v.q, v.r); v.Pressed {
 		return false
 	}
-	if v.Earlier.Counted {
-		v.Standing = v.Earlier
-	} else if !v.count(rules) {
+	if !v.count(rules) {
 		return false
 	}
 	return v.s.bind && v.Suspect && v.Page && !v.q.Authorized
@@ -81,7 +71,7 @@ func (v *Visit) count(rules *enforce.Rules) bool {
 		to.Connection = v.r.RemoteAddr
 	}
 	to.Trap = s.hit(q, rules, to)
-	v.Standing = Standing{s.visitors.See(to, s.period), true}
+	v.Standing = s.visitors.See(to, s.period)
 	return true
 }
 
