@@ -23,13 +23,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// exchange holds the engine's input and output for one request.
+// exchange is a request on its way through the steps of ServeHTTP, with what each of
+// them has found.
 type exchange struct {
-	enforce.Request
-	enforce.Decision
-	engine  *enforce.Engine // that decided; nil before
+	request  enforce.Request
+	client   enforce.Client
+	decision enforce.Decision
+
 	r       *http.Request
 	handler *Handler
+	running *running
+	paced   bool // the decision may have used budget
 	server  *caddyhttp.Server
 	vars    map[string]any // the request's variables; nil without a server
 	site    *counters.Site // the counters of the site
@@ -47,8 +51,8 @@ var exchangeNumber atomic.Uint32
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
-	if x.engine != nil && x.Reason != enforce.Person {
-		x.engine.Release(&x.Request, &x.Decision, x.Action != enforce.Pass && !x.Monitored)
+	if d := &x.decision; x.paced && d.Reason != enforce.Person {
+		x.running.Release(&x.request, d, d.Action != enforce.Pass && !d.Monitored)
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
@@ -58,32 +62,35 @@ func (x *exchange) release() {
 	}
 }
 
-// fill fills in the engine's input.
-func (h *Handler) fill(x *exchange, r *http.Request) {
-	ctx := r.Context()
-	x.r, x.handler = r, h
+// open fills in what is known about a request before the first step. It returns the
+// record of an earlier robots handler, nil if there is none.
+func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
+	ctx, q := r.Context(), &x.request
+	x.r, x.handler, x.running = r, h, h.running.Load()
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
-	x.HasBody = r.ContentLength != 0
-	x.Authorized = len(r.Header["Authorization"]) > 0
+	q.Method, q.Target, q.UserAgents, q.Time, q.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	q.HasBody = r.ContentLength != 0
+	q.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
 		x.vars = vars
-		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+		q.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+		earlier, _ = vars[recordVar].(*record)
 	}
-	x.Proxied = trusted
+	q.Proxied = trusted
 	sites := h.sitesOf(x.server)
-	x.Origin = h.origin(r, sites, trusted)
+	q.Origin = h.origin(r, sites, trusted)
 	if sites != nil {
-		x.site, x.Site, x.Invented = sites.count(x.Origin.Host)
+		x.site, q.Site, q.Invented = sites.count(q.Origin.Host)
 	} else {
 		x.site = h.app.anySite
 	}
-	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
+	q.Ambiguous = trusted && isAmbiguous(r, x.server, q.Client)
 	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
-		x.Signed = h.signed(x, trusted)
+		q.Signed = h.signed(x, trusted)
 	}
+	return earlier
 }
 
 // origin returns the origin that the client sent a request to. Behind a trusted
@@ -128,7 +135,7 @@ func firstValue(fields []string) string {
 // Detach implements enforce.Caller.
 func (x *exchange) Detach() context.Context {
 	h := x.handler
-	return siteread.NewCause(x.r, x.server, x.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
+	return siteread.NewCause(x.r, x.server, x.request.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
 }
 
 // originalTarget returns the request target as the client sent it, before any
@@ -171,7 +178,7 @@ var forwardingFields = [...]string{
 
 // HidesClient implements enforce.Caller.
 func (x *exchange) HidesClient() bool {
-	return (!x.Proxied || x.Ambiguous) && slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
+	return (!x.request.Proxied || x.request.Ambiguous) && slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
 }
 
 // signed returns the parts of the request that a signature can cover.
@@ -183,8 +190,8 @@ func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 		}
 	}
 	return &verify.Message{
-		Method: x.Method, Scheme: x.Origin.Scheme, Host: host, RequestURI: x.Target, Header: x.r.Header,
-		HasBody: x.HasBody,
+		Method: x.request.Method, Scheme: x.request.Origin.Scheme, Host: host, RequestURI: x.request.Target, Header: x.r.Header,
+		HasBody: x.request.HasBody,
 	}
 }
 

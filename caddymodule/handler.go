@@ -101,20 +101,12 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// ServeHTTP lets the engine decide on a request: the engine finds the compiled
-// robots.txt, identifies the client, and applies the path rules and the rate
-// limits. Then ServeHTTP records the decision, and refuses the request or passes
-// it on.
+// ServeHTTP decides on a request in six steps, and answers it or passes it on. Each
+// step uses what those before it have found. Only pace changes a decision, and nothing
+// does after it is recorded.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
-		siteread.NotePass(r, h)
-		if rules := h.publishedFor(r); rules != nil {
-			return h.publish(w, r, rules)
-		}
-		return next.ServeHTTP(w, r)
-	}
-	if rec := recordOf(r); rec != nil { // another robots handler has decided
-		return h.fields.Serve(w, r, originalTarget(r), &enforce.Decision{Agent: rec.Agent}, next)
+		return h.serveSubrequest(w, r, next)
 	}
 	if h.forwarded != nil {
 		if w, r, next = h.readForwarded(w, r, next); r == nil {
@@ -123,51 +115,24 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.fill(x, r)
-	current := h.running.Load()
-	if h.suspicion != nil {
-		h.suspicion.Observe(&x.visit, &x.Request, r, !current.mode.Monitor)
+	if earlier := h.open(x, r); earlier != nil { // another robots handler has decided
+		return h.fields.Serve(w, r, x.request.Target, &enforce.Decision{Agent: earlier.Agent}, next)
 	}
-	x.engine = current.Engine
-	current.Decide(r.Context(), &x.Request, &x.Decision)
-	if x.visit.Pressed {
-		return suspicion.SendCookie(w, &x.Request)
-	}
-	if h.shedLoad != nil {
-		h.enter(x)
-	}
-	d := &x.Decision
-	h.record(x, current)
-	if d.Action != enforce.Pass && !d.Monitored {
-		if d.Reason == enforce.Suspected {
-			return h.suspicion.Refuse(w, &x.Request, r)
-		}
-		return h.refuse(w, r, d)
-	}
-	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet && !forwarded.IsAnswer(w) {
-		read := response.NewReadWriter(w)
-		err := h.respond(read, r, next, x)
-		if err == nil && read.Read(r) {
-			current.Engine.RobotsRead(&x.Request, x.Rules, read.Sent())
-		}
-		return err
-	}
-	return h.respond(w, r, next, x)
+	rules := x.resolve()
+	client := x.identify(rules)
+	d := x.judge(client)
+	x.pace(d)
+	x.record(d)
+	return x.respond(d, w, next)
 }
 
-// respond answers a request that is let through.
-func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, x *exchange) error {
-	d := &x.Decision
-	if x.load != nil {
-		w = x.head.Watch(w, x)
+// serveSubrequest answers a request of the server itself.
+func (h *Handler) serveSubrequest(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	siteread.NotePass(r, h)
+	if rules := h.publishedFor(r); rules != nil {
+		return h.publish(w, r, rules)
 	}
-	if h.publishes(x) && !forwarded.IsAnswer(w) {
-		return h.publish(w, r, d.Rules)
-	}
-	if h.usage != nil && !d.Monitored {
-		w.Header()["Content-Usage"] = h.usage
-	}
-	return h.fields.Serve(w, r, x.Target, d, next)
+	return next.ServeHTTP(w, r)
 }
 
 // isSubrequest reports whether the server itself made a request: to read a

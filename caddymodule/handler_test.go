@@ -230,7 +230,7 @@ func TestAnUntrustedProxyHidesTheClient(t *testing.T) {
 			proxied, ambiguous, hidden bool
 		}{{false, false, want}, {true, true, want}, {true, false, false}} {
 			x := &exchange{r: r}
-			if x.Proxied, x.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
+			if x.request.Proxied, x.request.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
 				t.Errorf("%s: %+v, got %v", field, tt, x.HidesClient())
 			}
 		}

@@ -23,9 +23,9 @@ var (
 
 // publishes reports whether the handler itself answers a request for
 // /robots.txt: if publish is on, or if a policy is merged into the file.
-func (h *Handler) publishes(x *exchange) bool {
-	return !x.Monitored && (config.On(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
-		(x.Method == http.MethodGet || x.Method == http.MethodHead)
+func (h *Handler) publishes(q *enforce.Request, d *enforce.Decision) bool {
+	return !d.Monitored && (config.On(h.Publish) || d.Rules.Published()) && enforce.IsRobotsTxt(q.Target) &&
+		(q.Method == http.MethodGet || q.Method == http.MethodHead)
 }
 
 // publishedFor returns the rules that the handler publishes at the host of a read
@@ -37,19 +37,19 @@ func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.fill(x, r)
-	if !h.app.links.Follow(r, h, x.Origin) {
+	h.open(x, r)
+	q, d := &x.request, &x.decision
+	if !h.app.links.Follow(r, h, q.Origin) {
 		return nil
 	}
-	current := h.running.Load()
-	origins := current.Origins()
-	origins.Peek(&x.Request) // begins the fetch for which Wait waits
-	x.Rules = cmp.Or(origins.Wait(r.Context(), &x.Request), origins.Pending())
-	x.Monitored = current.mode.Monitor && len(current.mode.Except) == 0
-	if !h.publishes(x) || !h.app.links.Follow(r, h, x.Origin) { // that fetch may have led back to the host that reads
+	origins, mode := x.running.Origins(), x.running.mode
+	origins.Peek(q) // begins the fetch for which Wait waits
+	d.Rules = cmp.Or(origins.Wait(r.Context(), q), origins.Pending())
+	d.Monitored = mode.Monitor && len(mode.Except) == 0
+	if !h.publishes(q, d) || !h.app.links.Follow(r, h, q.Origin) { // that fetch may have led back to the host that reads
 		return nil
 	}
-	return x.Rules
+	return d.Rules
 }
 
 // unavailable is the answer while the site's own rules are not known: a file

@@ -42,21 +42,22 @@ var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
-func (h *Handler) record(x *exchange, current *running) {
+func (x *exchange) record(d *enforce.Decision) {
+	h := x.handler
 	if h.app.rulesWanted.Load() {
-		x.set(rulesVar, x.Rules)
+		x.set(rulesVar, d.Rules)
 	}
-	if x.Reason == enforce.Person && !x.visit.Suspect {
-		h.recordPerson(x)
+	if d.Reason == enforce.Person && !x.visit.Suspect {
+		x.recordPerson()
 		return
 	}
-	if x.Reason != enforce.Person {
-		h.count(x)
-		current.decisions.Count(&x.Request, &x.Decision, x.r)
+	if d.Reason != enforce.Person {
+		x.count(d)
+		x.running.decisions.Count(&x.request, d, x.r)
 	} else {
 		x.site.CountPerson(x.number)
 	}
-	rec := &record{x.Decision, x.visit.Standing, h.visitor(x)}
+	rec := &record{*d, x.visit.Standing, h.visitor(x)}
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
@@ -65,12 +66,11 @@ func (h *Handler) record(x *exchange, current *running) {
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
-func (h *Handler) count(x *exchange) {
-	r := counters.Request{
-		Time: x.Time, Origin: x.Origin, Source: h.sourceID,
-		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
-	}
-	x.site.Count(&x.Decision, &r)
+func (x *exchange) count(d *enforce.Decision) {
+	q := &x.request
+	x.site.Count(d, &counters.Request{
+		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client, UserAgents: q.UserAgents,
+	})
 }
 
 // trace adds the decision to the current span, as attributes with the names of
@@ -83,7 +83,8 @@ func (rec *record) trace(ctx context.Context) {
 }
 
 // recordPerson counts a person's request, and sets its placeholders.
-func (h *Handler) recordPerson(x *exchange) {
+func (x *exchange) recordPerson() {
+	h := x.handler
 	x.site.CountPerson(x.number)
 	if h.app.traced.Load() {
 		person.trace(x.r.Context())

@@ -42,10 +42,10 @@ const busyVar = "caddy_robots.busy"
 
 // enter counts a request that is let through, and one that is only monitored, as
 // in flight. If it is a robot's, and the server is busy, enter refuses it.
-func (h *Handler) enter(x *exchange) {
-	d, load := &x.Decision, h.shedLoad()
-	now := x.Time.Add(d.Delay).UnixNano()
-	rank, isRobot := h.shedOrder.RankOf(&x.Request, d, x.visit.Suspect)
+func (x *exchange) enter(d *enforce.Decision) {
+	h, load := x.handler, x.handler.shedLoad()
+	now := x.request.Time.Add(d.Delay).UnixNano()
+	rank, isRobot := h.shedOrder.RankOf(&x.request, d, x.visit.Suspect)
 	entered := false
 	if isRobot && d.Action == enforce.Pass {
 		if x.slot, entered = load.EnterRobot(now, rank); !entered {
@@ -76,11 +76,11 @@ func (x *exchange) leave() {
 func (x *exchange) Answered(status int, header http.Header) {
 	load := x.load
 	x.leave()
-	if load == nil || load.Latency == 0 || x.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK || x.Method != http.MethodGet {
+	if load == nil || load.Latency == 0 || x.decision.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK || x.request.Method != http.MethodGet {
 		return
 	}
 	const html = "text/html"
 	if media := header["Content-Type"]; len(media) > 0 && len(media[0]) >= len(html) && strings.EqualFold(media[0][:len(html)], html) {
-		load.ObservePage(x.Time.UnixNano(), clock.Now().UnixNano())
+		load.ObservePage(x.request.Time.UnixNano(), clock.Now().UnixNano())
 	}
 }

@@ -63,7 +63,7 @@ const handlerVar = "caddy_robots.handler"
 // visitor returns the visitor for a request that may be for a page. It returns
 // nil for other requests, and if the handler has no trap.
 func (h *Handler) visitor(x *exchange) *visitor {
-	if !h.suspicion.HasTraps() || x.vars == nil || x.Origin.Scheme != "https" {
+	if !h.suspicion.HasTraps() || x.vars == nil || x.request.Origin.Scheme != "https" {
 		return nil
 	}
 	if dest := x.r.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
@@ -93,12 +93,12 @@ func (v *visitor) trap() string {
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.fill(x, r)
-	rules := h.running.Load().Origins().Peek(&x.Request)
+	h.open(x, r)
+	rules := x.running.Origins().Peek(&x.request)
 	if rules == nil {
 		return ""
 	}
-	return h.suspicion.TrapURL(&x.Request, rules)
+	return h.suspicion.TrapURL(&x.request, rules)
 }
 
 // Suspects returns the clients that are suspects now, the latest ones first, and

@@ -163,7 +163,7 @@ func hiddenGroup(paths []robots.Rule) *robots.Group {
 // hiddenRule returns the hidden path that matches the path of the request, or
 // nil. No log or page contains hidden paths, only their lines in the
 // configuration.
-func (c *client) hiddenRule() *robots.Rule {
+func (c *Client) hiddenRule() *robots.Rule {
 	settings := c.rules.settings
 	verdict := settings.hidden.MatchViews(c.views)
 	if verdict.Allowed {
@@ -175,7 +175,7 @@ func (c *client) hiddenRule() *robots.Rule {
 // hides reports whether hidden paths are denied to an agent. They are denied to
 // every crawler, and to other clients if the site's operator applies the group
 // for `*` to them.
-func (c *client) hides(a *crawler.Agent) bool {
+func (c *Client) hides(a *crawler.Agent) bool {
 	settings := c.rules.settings
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:

@@ -55,7 +55,7 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bud
 // check is Check for a request at the moment at which p replaces before.
 func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 	*d = Decision{}
-	var c client
+	var c Client
 	c.begin(r)
 	c.useRules(p)
 	for d.Action == Pass && c.identify() {
@@ -70,7 +70,6 @@ func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 		c.judge(d)
 	}
 	c.finish(d)
-	d.Monitored = p.settings.monitors(&d.Agent)
 }
 
 // isProductToken reports whether a User-Agent is a product token alone.

@@ -8,7 +8,7 @@ import (
 )
 
 // useRules sets the rules for c, and finds the crawler that a signature proves.
-func (c *client) useRules(rules *Rules) {
+func (c *Client) useRules(rules *Rules) {
 	r := c.request
 	c.rules, c.verification = rules, rules.settings.Verification
 	if r.Signed != nil && c.verification != nil && r.signature == (verify.Result{}) {
@@ -20,7 +20,7 @@ func (c *client) useRules(rules *Rules) {
 }
 
 // checkSignature checks the signature of the request.
-func (c *client) checkSignature() {
+func (c *Client) checkSignature() {
 	c.rules.identify(c.fields[0], &c.id)
 	var claim *crawler.Crawler
 	if c.id.Len() > 0 {
@@ -32,7 +32,7 @@ func (c *client) checkSignature() {
 
 // verify sets c.claims for the crawlers of a User-Agent field. If a signature
 // proves a crawler, no other crawler is called an impostor.
-func (c *client) verify() {
+func (c *Client) verify() {
 	if c.rules.settings.usesAddr || c.verification != nil {
 		c.addr = clientAddr(c.request)
 	}
@@ -64,7 +64,7 @@ func (c *client) verify() {
 }
 
 // checkClaim returns the result of verification for a crawler.
-func (c *client) checkClaim(row *crawler.Crawler, who *verify.Client) verify.Result {
+func (c *Client) checkClaim(row *crawler.Crawler, who *verify.Client) verify.Result {
 	r, checker := c.request, c.verification.Checker
 	if row != nil && row == c.signer {
 		c.unnamed = false

@@ -9,14 +9,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// client is who sent a request: the crawlers that it claims to be, and what is
-// known about them. No field may point into the struct itself, so that it stays
-// on the stack.
-type client struct {
+// Client is who sent a request: the crawlers that it claims to be, and what is known
+// about them. Engine.Identify fills it in; the zero value is ready for that.
+type Client struct {
+	// Suspect says that the client behaves like a robot, although its User-Agent
+	// names none. The path rules of the group for `*` apply to it. The caller of
+	// Identify may set it.
+	Suspect bool
+
 	rules   *Rules
 	request *Request
 
-	field   string           // the latest User-Agent field that names crawlers
 	fields  []string         // the User-Agent fields that identify has not read yet
 	tooMany bool             // the request has more fields than are read
 	signer  *crawler.Crawler // the crawler that a signature proves; nil if none
@@ -24,13 +27,21 @@ type client struct {
 
 	verification *Verification // nil without
 
-	id     crawler.Identity // of the latest field, unless extra is set
-	extra  []crawler.Agent
-	addr   netip.Addr                       // of the client; set only if the settings use more than the User-Agent
-	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
+	identified
+	before []identified // by earlier User-Agent fields; nil unless several name crawlers
+	addr   netip.Addr   // of the client; set only if the settings use more than the User-Agent
 
 	robotsTxt bool          // the request is for /robots.txt
 	views     *robots.Views // of the request's path; nil before readPath, and for /robots.txt
+}
+
+// identified has the crawlers that one User-Agent field names, or that a signature
+// proves.
+type identified struct {
+	field  string           // that names them
+	id     crawler.Identity // unless extra is set
+	extra  []crawler.Agent
+	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
 
 	// What the engine remembers; see Engine.recall.
 	readRobots bool                          // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
@@ -57,16 +68,19 @@ func (p *Rules) identify(userAgent string, id *crawler.Identity) {
 }
 
 // begin sets the request of c.
-func (c *client) begin(r *Request) {
+func (c *Client) begin(r *Request) {
 	c.request, c.robotsTxt = r, IsRobotsTxt(r.Target)
 	c.fields, c.tooMany = r.fields()
 }
+
+// IsPerson reports whether the client seems to be a person: nothing names a crawler.
+func (c *Client) IsPerson() bool { return len(c.agents()) == 0 && len(c.before) == 0 }
 
 // identify finds the crawlers that the next User-Agent field names, and verifies
 // that the client is one of them. After the last field follows the crawler that
 // a signature proves, if no field has named it. identify returns false if there
 // is nothing left.
-func (c *client) identify() bool {
+func (c *Client) identify() bool {
 	for len(c.fields) > 0 {
 		c.rules.identify(c.fields[0], &c.id)
 		if c.field, c.fields = c.fields[0], c.fields[1:]; c.id.Len() > 0 {
@@ -91,22 +105,30 @@ func (c *client) identify() bool {
 }
 
 // readPath prepares the views of the request's path for judge.
-func (c *client) readPath() {
+func (c *Client) readPath() {
 	if c.views == nil && !c.robotsTxt {
 		c.views = c.rules.settings.viewsOf(c.request.Target)
 	}
 }
 
 // finish completes a decision about the client.
-func (c *client) finish(d *Decision) {
+func (c *Client) finish(d *Decision) {
 	if c.views != nil {
 		views.Put(c.views)
+		c.views = nil
 	}
 	d.Rules, d.addr = c.rules, c.addr
+	if d.Reason == Person && c.Suspect {
+		c.judgeSuspect(d)
+	}
+	d.Monitored = c.rules.settings.monitors(&d.Agent)
 }
 
+// mayNameMore reports whether identify may find more crawlers.
+func (c *Client) mayNameMore() bool { return len(c.fields) > 0 || c.unnamed || c.tooMany }
+
 // agents returns the crawlers that identify found.
-func (c *client) agents() []crawler.Agent {
+func (c *Client) agents() []crawler.Agent {
 	if c.extra != nil {
 		return c.extra
 	}

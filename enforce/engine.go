@@ -97,61 +97,38 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Decide decides on a request and writes the decision to d. It has these steps:
-//
-//  1. Find the rules in force for the origin. Only this step may wait for a
-//     robots.txt.
-//  2. Find the crawlers that the User-Agent fields name, and verify that the
-//     client is one of them.
-//  3. Match the path with the rules that apply to these crawlers.
-//  4. Note the visit, for grace periods and ProgramsSeen.
-//  5. Let Request.Suspicion observe the request if it seems to be a person's.
-//  6. Apply the rate limits, Visit-time and Settings.Limits to a request that is
-//     let through. With Settings.Limits, the caller calls Release when the request
-//     has ended.
+// Decide decides on a request and writes the decision to d: Resolve, Identify, Judge
+// and Pace, one after the other.
 //
 // For a request of a crawler, Decide can wait:
 //
-//   - for the rules of the origin: at most five seconds if they were never
-//     fetched, or if the fetch has been due for more than 24 hours; at most one
-//     second if the fetch is due
+//   - for the rules of the origin: see Resolve
 //   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
 //   - with Settings.Wait, until the rate limits allow the request
 //
-// A request for /robots.txt, of any client, can wait for the rules too, if it
-// is answered with Rules.Text. No other request of a person waits, and none of
-// a client that robots.txt can't apply to.
-//
-// If the rules are not fetched in time, or ctx ends, those that were fetched
-// before apply; if there are none, the reason is RulesPending. If ctx ends
-// during one of the other waits, the limiter decides without the other servers,
-// and a held request is throttled, although it has used budget.
+// If ctx ends during one of the last two, the limiter decides without the other
+// servers, and a held request is throttled, although it has used budget.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
-	*d = Decision{}
-	var c client
-	c.begin(r)
-	c.useRules(e.resolve(ctx, &c))
-	for d.Action == Pass && c.identify() { // for each User-Agent field that names crawlers
-		e.recall(&c)
-		c.judge(d)
-		e.noteVisit(&c)
-	}
-	c.finish(d)
-	if d.Reason == Person && r.Suspicion != nil && r.Suspicion.ObserveRequest(c.rules) {
-		c.judgeSuspect(d)
-	}
-	d.Monitored = e.settings.monitors(&d.Agent)
-	e.pace(ctx, r, d)
+	var c Client
+	e.Identify(&c, r, e.Resolve(ctx, r))
+	c.Judge(d)
+	e.Pace(ctx, r, d)
 }
 
-// resolve returns the rules in force for a request. They are never nil: until a
-// file was fetched, their state is Pending.
-func (e *Engine) resolve(ctx context.Context, c *client) *Rules {
-	r := c.request
+// Resolve returns the rules in force for the origin of a request. They are never nil:
+// until a file was fetched, their Outcome is Pending.
+//
+// Only this step waits for a robots.txt: at most five seconds if it was never
+// fetched, or if the fetch has been due for more than 24 hours; at most one second if
+// the fetch is due. A request for /robots.txt, of any client, can wait for the rules
+// too, if it is answered with Rules.Text. No other request of a person waits, and
+// none of a client that robots.txt can't apply to. If the rules are not fetched in
+// time, or ctx ends, those that were fetched before apply.
+func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
 	switch {
 	case e.edition != nil:
 		return e.edition.Rules()
-	case c.robotsTxt:
+	case IsRobotsTxt(r.Target):
 		return e.resolveRobotsTxt(ctx, r)
 	}
 	origin, rules, outdated := e.origins.peek(r)
@@ -162,6 +139,25 @@ func (e *Engine) resolve(ctx context.Context, c *client) *Rules {
 		rules = e.origins.Wait(ctx, r)
 	}
 	return cmp.Or(rules, origin.pending)
+}
+
+// Identify finds the crawlers that the User-Agent fields of a request name, or that a
+// signature proves, and verifies that the client is one of them. It writes them to c,
+// with what the engine remembers about them, and notes the visit, for grace periods
+// and ProgramsSeen. rules are those of the same engine for the request. It does not
+// wait.
+func (e *Engine) Identify(c *Client, r *Request, rules *Rules) {
+	c.begin(r)
+	c.useRules(rules)
+	for c.identify() {
+		e.recall(c)
+		e.noteVisit(c)
+		if !c.mayNameMore() {
+			return
+		}
+		c.before = append(c.before, c.identified)
+		c.identified = identified{}
+	}
 }
 
 // resolveRobotsTxt returns the rules in force for a request for /robots.txt,
@@ -185,7 +181,7 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 // the file. They identify the client by the registry's tokens, and by those of a
 // file that was evicted.
 func (e *Engine) mayWait(r *Request, pending *Rules) bool {
-	c := client{rules: pending, request: r}
+	c := Client{rules: pending, request: r}
 	fields, applicable := r.fields()
 	if e.settings.usesAddr {
 		c.addr = clientAddr(r)

@@ -21,7 +21,7 @@ type Exemption struct {
 // isExempt reports whether agent i is exempt from robots.txt. An impostor is
 // not; an unverified crawler is, because its verification may still be under
 // way.
-func (c *client) isExempt(i int) bool {
+func (c *Client) isExempt(i int) bool {
 	a, settings := &c.agents()[i], c.rules.settings
 	if c.claims[i].State == verify.Impostor {
 		return false
@@ -40,7 +40,7 @@ func (c *client) isExempt(i int) bool {
 }
 
 // includes reports whether the exemption applies for the client's address.
-func (x *Exemption) includes(c *client) bool {
+func (x *Exemption) includes(c *Client) bool {
 	if len(x.From) == 0 {
 		return true
 	}

@@ -98,13 +98,13 @@ func (h *history) mayHold(v *Version, visit visitTimes, now int64) bool {
 }
 
 // hasGrace reports whether agent i may follow an earlier version of the file.
-func (c *client) hasGrace(i int) bool {
+func (c *Client) hasGrace(i int) bool {
 	return c.claims[i].State != verify.Impostor && c.rules.settings.hasGrace(&c.agents()[i])
 }
 
 // allowingVersion returns the newest earlier version that agent i may follow and
 // that lets it through. It returns nil if there is none.
-func (c *client) allowingVersion(i int) *Version {
+func (c *Client) allowingVersion(i int) *Version {
 	if c.history == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *client) allowingVersion(i int) *Version {
 // robot that declares itself has class Named, and its name in place of the word
 // that declares it, only where the file names it. So the version must let through
 // all agents that it finds, and find one.
-func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
+func (c *Client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	if a.Crawler != nil || c.extra != nil {
 		w := c.matchPath(version, a)
 		return !w.denied()

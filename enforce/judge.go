@@ -30,6 +30,30 @@ func (s *compiledSettings) viewsOf(target string) *robots.Views {
 	return v
 }
 
+// Judge decides on the request of a client by the path rules, and writes the decision
+// to d. It depends on nothing but c: it does no I/O, takes no lock and allocates
+// nothing. Each Client is judged once.
+func (c *Client) Judge(d *Decision) {
+	*d = Decision{}
+	if len(c.before) > 0 {
+		c.judgeBefore(d)
+	}
+	if d.Action == Pass {
+		c.judge(d)
+	}
+	c.finish(d)
+}
+
+// judgeBefore judges the crawlers that earlier User-Agent fields name.
+func (c *Client) judgeBefore(d *Decision) {
+	last := c.identified
+	for i := 0; i < len(c.before) && d.Action == Pass; i++ {
+		c.identified = c.before[i]
+		c.judge(d)
+	}
+	c.identified = last
+}
+
 // judge decides on the request of a client, for the agents that identify found,
 // and writes the decision to d. It stops at the first agent that is not let
 // through. If all are let through, d is about an agent that a group applies to,
@@ -39,7 +63,7 @@ func (s *compiledSettings) viewsOf(target string) *robots.Views {
 //
 // judge depends on nothing but c, and changes nothing but d. It does no I/O,
 // takes no lock and allocates nothing.
-func (c *client) judge(d *Decision) {
+func (c *Client) judge(d *Decision) {
 	for i := range c.agents() {
 		if c.judgeAgent(i, d); d.Action != Pass {
 			return
@@ -48,7 +72,7 @@ func (c *client) judge(d *Decision) {
 }
 
 // judgeAgent judges agent i.
-func (c *client) judgeAgent(i int, d *Decision) {
+func (c *Client) judgeAgent(i int, d *Decision) {
 	p, a, claim := c.rules, &c.agents()[i], c.claims[i]
 	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
 		c.pass(d, i, ExemptPath, nil)
@@ -97,7 +121,7 @@ func (c *client) judgeAgent(i int, d *Decision) {
 }
 
 // judgeWithoutRules judges agent i while the rules are not known.
-func (c *client) judgeWithoutRules(i int, d *Decision) {
+func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	a, claim := &c.agents()[i], c.claims[i]
 	switch {
 	case !c.couldApply(i):
@@ -112,7 +136,7 @@ func (c *client) judgeWithoutRules(i int, d *Decision) {
 // judgeSuspect decides on the request of a client that behaves like a robot, but
 // that no User-Agent identifies as a crawler. It applies the path rules of the
 // group for `*`, but no rate limits.
-func (c *client) judgeSuspect(d *Decision) {
+func (c *Client) judgeSuspect(d *Decision) {
 	if rule, disallowed := c.rules.matchStar(c.request.Target); disallowed {
 		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Agent: d.Agent, Group: c.rules.file.Star(), Rule: rule}
 		d.from(c.rules, rule.Line)
@@ -134,7 +158,7 @@ func (w *pathVerdict) denied() bool { return w.group != nil && !w.allowed }
 
 // matchPath finds the group of p that applies to an agent, and matches its rules
 // with the path of the request.
-func (c *client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
+func (c *Client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 	plan := p.plan(a)
 	if plan.group == nil || plan.byStar && !c.starApplies(a) {
 		return w
@@ -151,7 +175,7 @@ func (c *client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 
 // starApplies reports whether the group for `*` applies to this request of an
 // agent. BoundByStar must be true for the agent.
-func (c *client) starApplies(a *crawler.Agent) bool {
+func (c *Client) starApplies(a *crawler.Agent) bool {
 	switch {
 	case a.Class == crawler.UserTriggered:
 		return c.request.reads()
@@ -164,7 +188,7 @@ func (c *client) starApplies(a *crawler.Agent) bool {
 // isNoCrawling reports whether the request of a self-declared robot is no
 // crawling: it has credentials, or it changes something. A script that calls the
 // site's API can declare itself by a contact address, as good manners ask.
-func (c *client) isNoCrawling(a *crawler.Agent) bool {
+func (c *Client) isNoCrawling(a *crawler.Agent) bool {
 	if a.Class != crawler.SelfDeclared || c.rules.settings.Strict {
 		return false
 	}
@@ -180,7 +204,7 @@ func (c *client) isNoCrawling(a *crawler.Agent) bool {
 // that the group for `*` does not apply to, and for a request that is no
 // crawling. A group could name them, but this is rare, so they are let through
 // until the robots.txt is known, unless an earlier file named them.
-func (c *client) couldApply(i int) bool {
+func (c *Client) couldApply(i int) bool {
 	applies := true
 	switch class := c.agents()[i].Class; {
 	case c.rules.wasNamed(c.agents()[i].Crawler):
@@ -215,7 +239,7 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 // group applies to the agent that d is about, d stays about that agent, unless it
 // has no Limits and a group applies to this agent too. pass reports whether d is now
 // about this agent. The other one of the two goes to d.others.
-func (c *client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
+func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	a, settings := &c.agents()[i], c.rules.settings
 	o := other{agent: *a, claim: c.claims[i], pacing: pacing{held: c.heldBy(a, c.claims[i].State, why)}}
 	if w != nil {

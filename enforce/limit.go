@@ -155,7 +155,7 @@ func (l *limit) role(a *crawler.Agent, claim verify.State) role {
 
 // heldBy returns the limits that hold an agent that is let through for a reason, as
 // pacing.held.
-func (c *client) heldBy(a *crawler.Agent, claim verify.State, why Reason) (held uint8) {
+func (c *Client) heldBy(a *crawler.Agent, claim verify.State, why Reason) (held uint8) {
 	settings := c.rules.settings
 	if len(settings.limits) == 0 || !c.isLimited(a, why) {
 		return 0
@@ -175,7 +175,7 @@ func isNeverLimited(a *crawler.Agent) bool {
 }
 
 // isLimited reports whether limits can hold an agent that is let through for a reason.
-func (c *client) isLimited(a *crawler.Agent, why Reason) bool {
+func (c *Client) isLimited(a *crawler.Agent, why Reason) bool {
 	switch {
 	case isNeverLimited(a):
 		return false

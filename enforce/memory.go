@@ -33,7 +33,7 @@ func NewMemory(reads, visitors int) *Memory {
 const smallMemory = 1 << 12
 
 // recall sets what the engine remembers about the agents of c, for judge.
-func (e *Engine) recall(c *client) {
+func (e *Engine) recall(c *Client) {
 	c.readRobots, c.history = false, nil
 	if c.robotsTxt {
 		return
@@ -73,7 +73,7 @@ func (e *Engine) hasRead(r *Request, a *crawler.Agent) bool {
 // visits of the crawler, and the reads of the client's own address. So a client
 // whose claim nothing confirms does not end the crawler's grace period, and has
 // none itself once it has read the file.
-func (e *Engine) visitsOf(c *client, i int) visitTimes {
+func (e *Engine) visitsOf(c *Client, i int) visitTimes {
 	now := c.request.Time
 	visit := visitTimes{first: now.UnixNano()}
 	crawler := newVisitor(c.request, &c.agents()[i])
@@ -89,7 +89,7 @@ func (e *Engine) visitsOf(c *client, i int) visitTimes {
 
 // noteVisit remembers that the agents of c came, and which of them read
 // /robots.txt.
-func (e *Engine) noteVisit(c *client) {
+func (e *Engine) noteVisit(c *Client) {
 	r := c.request
 	for i := range c.agents() {
 		a := &c.agents()[i]
@@ -113,7 +113,7 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules, sent uint64) {
 	if e.edition == nil {
 		at = e.origins.readAt(r, rules, sent)
 	}
-	var c client
+	var c Client
 	c.begin(r)
 	c.useRules(rules)
 	for c.identify() {

@@ -13,9 +13,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// pace applies the rate limits, Visit-time and Settings.Limits to a request that
-// was let through. In a Replay, Replay.Pace does this later.
-func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
+// Pace applies the rate limits, Visit-time and Settings.Limits to a request that Judge
+// let through. With Settings.Limits, the caller calls Release when the request has
+// ended. In a Replay, Replay.Pace does this later.
+func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
 	if !d.Paced() || e.edition != nil {
 		return
 	}

@@ -282,7 +282,7 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 	}})
 	var first Decision
 	request := func(agents ...string) *Request {
-		return &Request{Target: "/", UserAgents: agents, Origin: home, Time: e.clock.now(), Claims: new(Claims)}
+		return &Request{Target: "/", UserAgents: agents, Origin: home, Time: e.clock.now()}
 	}
 	both := request("GPTBot/1.0 ClaudeBot/1.0", "CCBot/2.0")
 	if e.Decide(context.Background(), both, &first); first.Action != Pass || e.memory.flights.total() != 4 {

@@ -33,7 +33,7 @@ type probeClient struct {
 // which no group applies. If it requests too many different paths, it becomes a
 // self-declared robot. A client with a private address may request any number.
 // Names are counted together, because a client can invent them.
-func (m *Memory) holdProbe(c *client, i int) {
+func (m *Memory) holdProbe(c *Client, i int) {
 	a, r := &c.agents()[i], c.request
 	if a.Class != crawler.Probe || c.isExempt(i) || c.rules.plan(a).group != nil {
 		return

@@ -49,10 +49,6 @@ type Request struct {
 	// request has no signature.
 	Signed *verify.Message
 
-	// Suspicion observes requests of clients that seem to be people. If nil, all
-	// of them are let through.
-	Suspicion Suspicion
-
 	// Caller is the server that received the request. It may be nil if the
 	// source does not need values from the request's context.
 	Caller Caller
@@ -73,14 +69,6 @@ type Caller interface {
 	// Request.Client may not be the address of the client behind it. It is false
 	// for a request of the proxy itself, such as a health check.
 	HidesClient() bool
-}
-
-// Suspicion finds robots among the clients that send a browser's User-Agent.
-type Suspicion interface {
-	// ObserveRequest is called once for a request whose User-Agent names no
-	// crawler. It reports whether the client is a suspect, so that the path
-	// rules of the group for `*` apply to the request. rules are those in force.
-	ObserveRequest(rules *Rules) (suspect bool)
 }
 
 // noUserAgent takes the place of the User-Agent fields of a request that has

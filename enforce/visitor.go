@@ -37,7 +37,7 @@ func newVisitor(r *Request, a *crawler.Agent) visitorKey {
 }
 
 // visitor returns the visitor for agent i of a client.
-func (c *client) visitor(i int) visitorKey {
+func (c *Client) visitor(i int) visitorKey {
 	v := newVisitor(c.request, &c.agents()[i])
 	if c.claims[i].State == verify.Unverified {
 		return v.claimant(clientAddr(c.request))
@@ -48,7 +48,7 @@ func (c *client) visitor(i int) visitorKey {
 // reader returns the visitor for a read of /robots.txt by agent i. Anyone can
 // send a crawler's User-Agent, so only the verified crawler reads for all its
 // addresses.
-func (c *client) reader(i int) visitorKey {
+func (c *Client) reader(i int) visitorKey {
 	v := newVisitor(c.request, &c.agents()[i])
 	if c.claims[i].State != verify.Verified {
 		return v.claimant(clientAddr(c.request))

@@ -28,39 +28,31 @@ func New(visitors *Visitors, traps []suspect.Trap, bind bool, period time.Durati
 	return &Suspicion{visitors, traps, bind, period}
 }
 
-// Visit is the request of a visitor. It implements enforce.Suspicion.
+// Visit is the request of a visitor.
 type Visit struct {
 	suspect.Standing
 	Pressed bool // the request comes from the button of the page that refuses suspects
 
-	s       *Suspicion
 	q       *enforce.Request
 	r       *http.Request
-	refuses bool
 	request suspect.Request
 }
 
-// Observe makes v the Suspicion of a request. If refuses is false, no request is
-// refused, so there is no button.
-func (s *Suspicion) Observe(v *Visit, q *enforce.Request, r *http.Request, refuses bool) {
-	v.s, v.q, v.r, v.refuses = s, q, r, refuses
-	q.Suspicion = v
-}
-
-// ObserveRequest implements enforce.Suspicion.
-func (v *Visit) ObserveRequest(rules *enforce.Rules) (suspect bool) {
-	if v.Pressed = v.refuses && v.s.pressed(v.q, v.r); v.Pressed {
+// Observe counts a request whose User-Agent names no crawler, and sets v. rules are
+// those in force. It reports whether the client is a suspect to which the path rules
+// of the group for `*` apply. If refuses is false, no request is refused, so there is
+// no button.
+func (s *Suspicion) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *enforce.Rules, refuses bool) (suspect bool) {
+	v.q, v.r = q, r
+	if v.Pressed = refuses && s.pressed(q, r); v.Pressed || !s.count(v, rules) {
 		return false
 	}
-	if !v.count(rules) {
-		return false
-	}
-	return v.s.bind && v.Suspect && v.Page && !v.q.Authorized
+	return s.bind && v.Suspect && v.Page && !q.Authorized
 }
 
 // count counts the request. It returns false if such requests are not counted.
-func (v *Visit) count(rules *enforce.Rules) bool {
-	s, q := v.s, v.q
+func (s *Suspicion) count(v *Visit, rules *enforce.Rules) bool {
+	q := v.q
 	if len(v.r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
 		return false
 	}
