@@ -21,8 +21,8 @@ const (
 
 // Engine decides on requests; see Decide. The caller logs the decision and
 // answers the request. An Engine is safe for concurrent use. Once the rules of
-// an origin are loaded, a decision allocates nothing and takes no lock that all
-// requests share.
+// an origin are loaded, a decision takes no lock that all requests share, and allocates
+// nothing, unless a request names several crawlers whose limits hold it together.
 type Engine struct {
 	settings *compiledSettings
 	origins  *Origins

@@ -278,6 +278,9 @@ func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 // there is room.
 func (d *Decision) add(o *other) {
 	if (o.limits != nil || o.held != 0) && len(d.others) < maxNamed-1 && !d.isAbout(&o.agent) {
+		if d.others == nil {
+			d.others = make([]other, 0, maxNamed-1)
+		}
 		d.others = append(d.others, *o)
 	}
 }

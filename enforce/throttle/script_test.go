@@ -37,7 +37,7 @@ func TestWireFormIsThatOf010(t *testing.T) {
 		Delay: delay(10 * time.Second), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200), rate(1000, 24*time.Hour, allDayFrom, allDayTo)}, Burst: 3,
 	})
 	var got strings.Builder
-	for _, k := range []Key{own, own.In(home), home.In(home), own.Disposable(), own.Client(addr), own.In(home).Client(addr6), own.Under(limits)} {
+	for _, k := range []Key{own, own.In(home), home.In(home), own.Disposable(), own.Client(addr), own.In(home).Client(addr6)} {
 		fmt.Fprintln(&got, "key", f.name(k))
 	}
 	fmt.Fprintln(&got, "set", f.setName("suspects"), f.setVersion("suspects"))
