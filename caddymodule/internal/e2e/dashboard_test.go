@@ -224,7 +224,8 @@ Disallow: /charlie/
 "
 		publish
 	}
-	robots
+	@rest host delta.shop.test charlie.test
+	robots @rest
 	respond hello
 }
 http://delta.shop.test:$PORT {

@@ -215,7 +215,7 @@ func TestLimitInMonitorMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.eventually("the limit is enforced", func() bool { return s.get(gptbot, "/").status == 429 })
-	if n := s.metric(`caddy_robots_decisions_total{action="pass",crawler="GPTBot",reason="unbound"}`); n != 2 {
+	if n := s.metric(`caddy_robots_decisions_total{action="pass",crawler="GPTBot",reason="no_rules"}`); n != 2 {
 		t.Errorf("%v requests passed, want one in each mode", n)
 	}
 }

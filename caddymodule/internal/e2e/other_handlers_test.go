@@ -63,7 +63,6 @@ func TestWithOtherHandlers(t *testing.T) {
 		{"redir", "redir /old /new\n\trobots\n\treverse_proxy " + up, "/x", "/private/x", "/private/x"},
 		{"route", "route {\n\t\trobots\n\t\treverse_proxy " + up + "\n\t}", "/x", "/private/x", "/private/x"},
 		{"respond", "respond /robots.txt \"User-agent: *\nDisallow: /private/\n\"\n\trobots\n\trespond \"hello\"", "/x", "/private/x", "/private/x"},
-		{"twice", "robots\n\trobots /x\n\treverse_proxy " + up, "/x", "/private/x", "/private/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,10 +71,6 @@ func TestWithOtherHandlers(t *testing.T) {
 			s.wants(403, s.get(googlebot, tt.denied), "a disallowed path")
 			s.wants(200, s.get(chrome, tt.person), "a person on a disallowed path")
 			s.wants(200, s.get(googlebot, "/robots.txt"), "robots.txt")
-			if tt.name == "twice" {
-				s.wants(200, s.get(bingbot, "/x"), "the first request in a Crawl-delay")
-				s.wants(429, s.get(bingbot, "/x"), "the second")
-			}
 		})
 	}
 }

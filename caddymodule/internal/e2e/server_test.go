@@ -141,6 +141,11 @@ func (s *server) run(caddyfile string) *server {
 		}
 	})
 	s.eventually("the server is up", func() bool {
+		select {
+		case <-exited:
+			t.Fatal("the server has ended")
+		default:
+		}
 		resp, err := http.Get(fmt.Sprintf("http://localhost:%d/config/apps/http/servers", s.admin))
 		if err != nil {
 			return false
