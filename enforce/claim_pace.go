@@ -62,17 +62,25 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision, wait time.Du
 // uses appends the budgets that a request uses: first the crawlers' own, then those
 // of the limits. of[i] is the crawler of d that uses budget i.
 func (e *Engine) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
-	for n := range 2 * d.crawlers() {
-		i, from := n%d.crawlers(), len(list)
-		d.swap(i)
-		if n != i {
-			list = e.limitUses(list, r, d)
-		} else if d.Limits != nil {
+	if len(d.others) == 0 {
+		if d.Limits != nil {
 			list = e.ownUses(list, r, d)
 		}
-		d.swap(i)
-		for ; from < len(list); from++ {
-			of[from] = uint8(i)
+		return e.limitUses(list, r, d), of
+	}
+	for _, isOwn := range [...]bool{true, false} {
+		for i := range d.crawlers() {
+			from := len(list)
+			d.swap(i)
+			if !isOwn {
+				list = e.limitUses(list, r, d)
+			} else if d.Limits != nil {
+				list = e.ownUses(list, r, d)
+			}
+			d.swap(i)
+			for ; from < len(list); from++ {
+				of[from] = uint8(i)
+			}
 		}
 	}
 	return list, of

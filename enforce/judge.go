@@ -240,38 +240,49 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 // has no Limits and a group applies to this agent too. pass reports whether d is now
 // about this agent. The other one of the two goes to d.others.
 func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
-	a, settings := &c.agents()[i], c.rules.settings
-	o := other{agent: *a, claim: c.claims[i], pacing: pacing{held: c.heldBy(a, c.claims[i].State, why)}}
-	if w != nil {
-		o.group, o.limits = w.group, w.limits
-	}
-	first, stays := d.Agent.Class == crawler.Person, d.Reason.hasGroup() && (!why.hasGroup() || d.Limits != nil)
-	apart := !first && settings.monitors(a) != settings.monitors(&d.Agent)
-	if apart { // budgets of the two modes can't be used together: the crawler counts that is not only monitored
-		stays = settings.monitors(a)
-	}
-	switch {
-	case stays && apart:
-		return false
-	case stays:
-		d.add(&o)
-		return false
-	}
-	before := other{d.Agent, d.Claim, d.Group, d.Limits, d.pacing}
-	switch {
-	case apart:
-		*d = Decision{}
-	case !first:
+	a, claim := &c.agents()[i], c.claims[i]
+	held := c.heldBy(a, claim.State, why)
+	var before other // that d is about
+	if d.Agent.Class != crawler.Person {
+		if !c.replaces(d, i, why, w, held) {
+			return false
+		}
+		if c.monitorsApart(a, &d.Agent) {
+			d.others = nil
+		} else {
+			before = other{d.Agent, d.Claim, d.Group, d.Limits, d.pacing}
+		}
 		*d = Decision{others: d.others}
 	}
-	d.Reason, d.Agent, d.Claim, d.pacing = why, *a, o.claim, o.pacing
+	d.Reason, d.Agent, d.Claim, d.held = why, *a, claim, held
 	if w != nil {
 		d.decidedBy(c.rules, w)
 	}
-	if !first && !apart {
-		d.add(&before)
-	}
+	d.add(&before)
 	return true
+}
+
+// replaces reports whether d, which lets another agent through, is about agent i from
+// now on. If not, it adds agent i to d.others.
+func (c *Client) replaces(d *Decision, i int, why Reason, w *pathVerdict, held uint8) bool {
+	a := &c.agents()[i]
+	if c.monitorsApart(a, &d.Agent) { // budgets of the two modes can't be used together: the crawler counts that is not only monitored
+		return !c.rules.settings.monitors(a)
+	}
+	if !d.Reason.hasGroup() || why.hasGroup() && d.Limits == nil {
+		return true
+	}
+	o := other{agent: *a, claim: c.claims[i], pacing: pacing{held: held}}
+	if w != nil {
+		o.group, o.limits = w.group, w.limits
+	}
+	d.add(&o)
+	return false
+}
+
+// monitorsApart reports whether only one of two agents is monitored.
+func (c *Client) monitorsApart(a, b *crawler.Agent) bool {
+	return c.rules.settings.monitors(a) != c.rules.settings.monitors(b)
 }
 
 // add adds a crawler to d.others, if it has limits, d does not have it already, and

@@ -23,7 +23,9 @@ func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	e.enter(r, d)
+	if d.allHeld() != 0 {
+		e.enter(r, d)
+	}
 	wait := e.settings.Wait
 	if r.HasBody || d.Monitored {
 		wait = 0
