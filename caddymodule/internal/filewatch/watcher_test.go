@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,26 +42,26 @@ func TestChanges(t *testing.T) {
 				write(t, filepath.Join(root, "new", "robots.txt"), "new one")
 				w := New()
 				defer w.Close()
-				calls, stopped := 0, 0
-				w.Watch(path, func() { calls++ })
-				stop := w.Watch(path, func() { stopped++ })
+				var calls, stopped atomic.Int32
+				w.Watch(path, func() { calls.Add(1) })
+				stop := w.Watch(path, func() { stopped.Add(1) })
 				look(10)
-				if calls != 0 {
+				if calls.Load() != 0 {
 					t.Error("an unchanged file has changed")
 				}
 				if err := change(root, path); err != nil {
 					t.Fatal(err)
 				}
-				if look(1); calls != 1 || stopped != 1 {
-					t.Errorf("%d and %d calls, want 1", calls, stopped)
+				if look(1); calls.Load() != 1 || stopped.Load() != 1 {
+					t.Errorf("%d and %d calls, want 1", calls.Load(), stopped.Load())
 				}
 				stop()
-				if look(10); calls != 1 {
-					t.Errorf("%d calls for one change", calls)
+				if look(10); calls.Load() != 1 {
+					t.Errorf("%d calls for one change", calls.Load())
 				}
 				write(t, path, "the next one")
-				if look(1); calls != 2 || stopped != 1 {
-					t.Errorf("%d calls, and %d after the end of a watch", calls, stopped)
+				if look(1); calls.Load() != 2 || stopped.Load() != 1 {
+					t.Errorf("%d calls, and %d after the end of a watch", calls.Load(), stopped.Load())
 				}
 			})
 		})
@@ -72,17 +73,17 @@ func TestFileThatAppears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "folder", "robots.txt")
 		w := New()
-		calls := 0
-		w.Watch(path, func() { calls++ })
+		var calls atomic.Int32
+		w.Watch(path, func() { calls.Add(1) })
 		look(3)
 		write(t, path, "text")
-		if look(1); calls != 1 {
-			t.Errorf("%d calls", calls)
+		if look(1); calls.Load() != 1 {
+			t.Errorf("%d calls", calls.Load())
 		}
 		w.Close()
 		write(t, path, "other")
-		if look(3); calls != 1 {
-			t.Errorf("%d calls after Close", calls)
+		if look(3); calls.Load() != 1 {
+			t.Errorf("%d calls after Close", calls.Load())
 		}
 	})
 }
@@ -101,20 +102,20 @@ func TestFileSystemThatDoesNotAnswer(t *testing.T) {
 			}
 			return os.Stat(name)
 		}
-		late, calls := 0, 0
-		w.Watch(hung, func() { late++ })
-		w.Watch(path, func() { calls++ })
+		var late, calls atomic.Int32
+		w.Watch(hung, func() { late.Add(1) })
+		w.Watch(path, func() { calls.Add(1) })
 		write(t, path, "text")
-		if look(1); calls != 1 || late != 0 {
-			t.Errorf("%d and %d calls, want 1 and 0", calls, late)
+		if look(1); calls.Load() != 1 || late.Load() != 0 {
+			t.Errorf("%d and %d calls, want 1 and 0", calls.Load(), late.Load())
 		}
 		close(answers)
-		if look(1); late != 1 {
-			t.Errorf("%d calls when the file system answers", late)
+		if look(1); late.Load() != 1 {
+			t.Errorf("%d calls when the file system answers", late.Load())
 		}
 		write(t, hung, "text")
-		if look(1); late != 2 {
-			t.Errorf("%d calls after a change", late)
+		if look(1); late.Load() != 2 {
+			t.Errorf("%d calls after a change", late.Load())
 		}
 	})
 }
