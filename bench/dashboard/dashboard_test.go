@@ -224,7 +224,7 @@ func TestCheckForm(t *testing.T) {
 
 // The page shows values from clients as text, never as markup.
 func TestMarkupStaysText(t *testing.T) {
-	s := server.Start(t, strings.Replace(site, "http://localhost:$PORT", "http://:$PORT", 1))
+	s := server.Start(t, strings.NewReplacer("http://localhost:$PORT", "http://:$PORT", "access external", "access external\n\t\t\tall_sites").Replace(site))
 	const markup = `<img/src=x/onerror=document.title=1><script>document.title=2</script><b>`
 	for _, ua := range []string{"Mozilla/5.0 (compatible; " + markup + "bot/1.0)", markup + "bot", "GPTBot/1.2 " + markup, `"><svg/onload=alert(1)>bot`} {
 		for _, target := range []string{"/" + markup, "/private/" + markup + "?q=" + markup, "/%3Cimg%20src=x%3E"} {
