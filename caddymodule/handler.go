@@ -59,7 +59,7 @@ func init() {
 // `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
 // `{http.robots.group}` | The product token of the group of robots.txt that applies
 // `{http.robots.rule}` | The line that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
-// `{http.robots.line}` | Its number: in the site's robots.txt for the layer `file`, otherwise in the configuration. 0 if no line decided
+// `{http.robots.line}` | Its number: in the site's robots.txt for the layer `file` (of `source inline`, in the configuration), otherwise in the configuration. 0 if no line decided
 // `{http.robots.layer}` | Where the line is: `file` (the site's own file), `policy`, `hidden`, `limit` or `shed` (of the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
 // `{http.robots.grace_ends}` | For the reason `grace`, when grace ends at the latest, such as `2026-11-22T15:04:05Z`. Otherwise empty

@@ -171,7 +171,7 @@ type Settings struct {
 
 	// Whether every rule applies to every crawler, even if its operator documents that
 	// it ignores the rule. Then the group for `*` applies to AdsBot-Google, and to
-	// crawlers that change something or send credentials; the Crawl-delay of `*` to
+	// self-declared crawlers that change something or send credentials; the Crawl-delay of `*` to
 	// Googlebot; and RFC 9309 where Google's own parser differs. `user_triggered off`, and
 	// `star no` and `crawl_delay no` of a `crawler` block, have precedence in the same
 	// block, and in a site's block over `strict` of the global option. A crawler that gets
