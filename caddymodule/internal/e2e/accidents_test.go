@@ -346,10 +346,11 @@ func TestSearchRefused(t *testing.T) {
 	s.eventually("the crawler is verified", func() bool {
 		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/a", s.port), "SearchBot/1.0", "by-name.test", http.Header{"X-Forwarded-For": {listedAddr}}).header.Get("X-Verified") == "verified"
 	})
-	crawl()
-	s.pass(time.Minute)
-	crawl()
-	s.eventually("the events", func() bool { return len(s.events()) > len(want) })
+	s.eventually("the events", func() bool {
+		crawl()
+		s.pass(20 * time.Second)
+		return len(s.events()) > len(want)
+	})
 	got := s.events("crawler", "line")[1:]
 	slices.Sort(got)
 	if slices.Sort(want); !slices.Equal(got, want) {
