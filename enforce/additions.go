@@ -140,7 +140,7 @@ func (p *Rules) FileOf(l Layer) string {
 func (d *Decision) File() string {
 	switch {
 	case d.bound != nil:
-		return d.bound.in.File
+		return d.bound.File
 	case d.Rules == nil:
 		return ""
 	}

@@ -23,14 +23,10 @@ type Budget struct {
 	// not the key of a budget: Key.Client returns the key for an address.
 	PerAddr bool
 
-	// Text is the line of a Limit, such as "limit /archive/*: all 30/1m", and File
-	// and Line say where the limit is; "" for a budget that a group limits. AtOnce
-	// is how many requests may be in flight, and InFlight how many are; there are no
-	// Limits then.
-	Text             string
-	File             string
-	Line             int
-	AtOnce, InFlight int
+	// Bound is the line of a Limit; zero for a budget that a group limits. If it is
+	// for requests in flight, there are no Limits, and InFlight is how many there are.
+	Bound
+	InFlight int
 	// Sharers says which crawlers share the budget, if several do: crawlers; search for
 	// verified search engines and ads that a limit includes, and search_unverified for
 	// clients that only claim to be these; "" otherwise.
@@ -56,9 +52,9 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 			PerAddr: a.RunByAnyone() || e.settings.PerIP,
 		}
 		list = append(list, own)
-		if verifiable && rules.pools[plan.limits] != nil {
+		if verifiable && rules.PoolLimits(plan.limits) != nil {
 			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.pools[plan.limits], true
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.PoolLimits(plan.limits), true
 			list = append(list, pool)
 		}
 		if verifiable && v.IgnoreImpostors {

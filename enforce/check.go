@@ -16,13 +16,12 @@ func (p *Rules) Check(r *Request, d *Decision) { p.check(r, nil, d) }
 // only a product token, and names no crawler, CheckFirst decides for a crawler
 // with that token, because no browser sends such a User-Agent.
 //
-// CheckFirst returns the lines of Settings.Limits that apply to the request, without
-// keys.
+// CheckFirst returns the lines of Settings.Limits that apply to the request.
 //
 // before has the rules that p replaces at that moment, compiled with the same
 // Settings; it may be nil. The crawler has then read the earlier file, but not
 // yet the one of p, so it can have a grace period.
-func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Budget) {
+func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bound) {
 	p.check(r, before, d)
 	if d.Reason == Person && isProductToken(r.UserAgents[0]) {
 		as := *r
@@ -32,21 +31,20 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bud
 	if d.Action != Pass {
 		return nil
 	}
-	for held := d.allHeld(); held != 0; held &= held - 1 {
-		limits = append(limits, p.settings.limits[bits.TrailingZeros8(held)].budgets(p, poolCrawlers)...)
+	for held := d.AllHeld(); held != 0; held &= held - 1 {
+		for _, b := range p.settings.limits[bits.TrailingZeros8(held)].Bounds {
+			if b.Text != "" {
+				limits = append(limits, b)
+			}
+		}
 	}
-	for i := range d.crawlers() {
-		l := d.Limits
-		if i > 0 {
-			l = d.others[i-1].limits
-		}
-		if l == nil {
-			continue
-		}
-		if res := l.First(r.Time); !res.OK {
-			d.blame(i)
-			d.throttle(res)
-			break
+	for i := range d.Len() {
+		if l := d.At(i).Limits; l != nil {
+			if res := l.First(r.Time); !res.OK {
+				d.Blame(i)
+				d.Throttle(res)
+				break
+			}
 		}
 	}
 	return limits
@@ -54,22 +52,21 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bud
 
 // check is Check for a request at the moment at which p replaces before.
 func (p *Rules) check(r *Request, before *Rules, d *Decision) {
-	*d = Decision{}
 	var c Client
-	c.begin(r)
-	c.useRules(p)
-	for d.Action == Pass && c.identify() {
-		if before != nil {
-			c.history = &history{current: p, from: r.Time.UnixNano(), earlier: []Version{{rules: before, until: r.Time.UnixNano()}}}
+	c.Begin(r, p)
+	for c.Next() {
+		if before == nil {
+			continue
 		}
-		for i := range c.agents() {
-			if c.visits[i] = (visitTimes{}); c.hasGrace(i) {
-				c.visits[i].first = 1
+		at := r.Time.UnixNano()
+		c.Earlier = []Version{{Rules: before, To: at}}
+		for i := range c.Agents() {
+			if c.HasGrace(i) {
+				c.MayHold[i] = 1
 			}
 		}
-		c.judge(d)
 	}
-	c.finish(d)
+	c.Judge(d)
 }
 
 // isProductToken reports whether a User-Agent is a product token alone.

@@ -7,18 +7,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// useRules sets the rules for c, and finds the crawler that a signature proves.
-func (c *Client) useRules(rules *Rules) {
-	r := c.request
-	c.rules, c.verification = rules, rules.settings.Verification
-	if r.Signed != nil && c.verification != nil && r.signature == (verify.Result{}) {
-		c.checkSignature()
-	}
-	if c.unnamed = r.signer != nil; c.unnamed {
-		c.signer = r.signer
-	}
-}
-
 // checkSignature checks the signature of the request.
 func (c *Client) checkSignature() {
 	c.rules.identify(c.fields[0], &c.id)
@@ -34,7 +22,7 @@ func (c *Client) checkSignature() {
 // proves a crawler, no other crawler is called an impostor.
 func (c *Client) verify() {
 	if c.rules.settings.usesAddr || c.verification != nil {
-		c.addr = clientAddr(c.request)
+		c.addr = c.request.Addr()
 	}
 	if c.verification == nil {
 		return

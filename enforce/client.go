@@ -10,11 +10,11 @@ import (
 )
 
 // Client is who sent a request: the crawlers that it claims to be, and what is known
-// about them. Engine.Identify fills it in; the zero value is ready for that.
+// about them. Begin and Next fill it in; the zero value is ready for that.
 type Client struct {
 	// Suspect says that the client behaves like a robot, although its User-Agent
 	// names none. The path rules of the group for `*` apply to it. The caller of
-	// Identify may set it.
+	// Begin may set it.
 	Suspect bool
 
 	rules   *Rules
@@ -32,7 +32,7 @@ type Client struct {
 	addr   netip.Addr   // of the client; set only if the settings use more than the User-Agent
 
 	robotsTxt bool          // the request is for /robots.txt
-	views     *robots.Views // of the request's path; nil before readPath, and for /robots.txt
+	views     *robots.Views // of the request's path; set by Judge, but not for /robots.txt
 }
 
 // identified has the crawlers that one User-Agent field names, or that a signature
@@ -43,10 +43,14 @@ type identified struct {
 	extra  []crawler.Agent
 	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
 
-	// What the engine remembers; see Engine.recall.
-	readRobots bool                          // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
-	history    *history                      // with earlier versions of the file; nil if there is none that the client may follow
-	visits     [crawler.MaxAgents]visitTimes // one for each agent, if there is a history; zero for an agent without a grace period
+	// The caller of Next sets what it remembers about these crawlers.
+	// ReadRobots says that the client is a program that has read the robots.txt in the
+	// last 24 hours; see ProgramsSeen.
+	ReadRobots bool
+	// Earlier are earlier versions of the file. Bit j of MayHold[i] says that agent i
+	// may follow version j.
+	Earlier []Version
+	MayHold [crawler.MaxAgents]uint8
 }
 
 // cachedIdentities is how many User-Agents the cache holds. They take about 4
@@ -67,31 +71,48 @@ func (p *Rules) identify(userAgent string, id *crawler.Identity) {
 	identities().Identify(p.matcher, userAgent, id)
 }
 
-// begin sets the request of c.
-func (c *Client) begin(r *Request) {
-	c.request, c.robotsTxt = r, IsRobotsTxt(r.Target)
+// Begin prepares c for a request and the rules in force for it. A signature of the
+// request is checked.
+func (c *Client) Begin(r *Request, rules *Rules) {
+	c.BeginUnverified(r, rules)
+	c.verification = rules.settings.Verification
+	if r.Signed != nil && c.verification != nil && r.signature == (verify.Result{}) {
+		c.checkSignature()
+	}
+	c.signer, c.unnamed = r.signer, r.signer != nil
+}
+
+// BeginUnverified is like Begin, but c verifies nothing: every claim is believed.
+func (c *Client) BeginUnverified(r *Request, rules *Rules) {
+	c.request, c.rules, c.robotsTxt = r, rules, IsRobotsTxt(r.Target)
 	c.fields, c.tooMany = r.fields()
 }
 
 // IsPerson reports whether the client seems to be a person: nothing names a crawler.
-func (c *Client) IsPerson() bool { return len(c.agents()) == 0 && len(c.before) == 0 }
+func (c *Client) IsPerson() bool { return len(c.Agents()) == 0 && len(c.before) == 0 }
 
-// identify finds the crawlers that the next User-Agent field names, and verifies
-// that the client is one of them. After the last field follows the crawler that
-// a signature proves, if no field has named it. identify returns false if there
-// is nothing left.
-func (c *Client) identify() bool {
+// Next finds the crawlers that the next User-Agent field names, and verifies that the
+// client is one of them. After the last field follows the crawler that a signature
+// proves, if no field has named it. Next returns false if there is nothing left.
+// Judge decides about all that were found.
+func (c *Client) Next() bool {
+	if len(c.fields) == 0 && !c.unnamed && !c.tooMany {
+		return false
+	}
+	if len(c.Agents()) > 0 {
+		c.before = append(c.before, c.identified)
+		c.identified = identified{}
+	}
 	for len(c.fields) > 0 {
 		c.rules.identify(c.fields[0], &c.id)
 		if c.field, c.fields = c.fields[0], c.fields[1:]; c.id.Len() > 0 {
 			c.verify()
-			c.readPath()
 			return true
 		}
 	}
 	switch {
 	case c.unnamed:
-		c.unnamed, c.addr = false, clientAddr(c.request)
+		c.unnamed, c.addr = false, c.request.Addr()
 		c.extra = []crawler.Agent{signedAgent(c.signer)}
 		c.claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
 	case c.tooMany:
@@ -100,35 +121,11 @@ func (c *Client) identify() bool {
 	default:
 		return false
 	}
-	c.readPath()
 	return true
 }
 
-// readPath prepares the views of the request's path for judge.
-func (c *Client) readPath() {
-	if c.views == nil && !c.robotsTxt {
-		c.views = c.rules.settings.viewsOf(c.request.Target)
-	}
-}
-
-// finish completes a decision about the client.
-func (c *Client) finish(d *Decision) {
-	if c.views != nil {
-		views.Put(c.views)
-		c.views = nil
-	}
-	d.Rules, d.addr = c.rules, c.addr
-	if d.Reason == Person && c.Suspect {
-		c.judgeSuspect(d)
-	}
-	d.Monitored = c.rules.settings.monitors(&d.Agent)
-}
-
-// mayNameMore reports whether identify may find more crawlers.
-func (c *Client) mayNameMore() bool { return len(c.fields) > 0 || c.unnamed || c.tooMany }
-
-// agents returns the crawlers that identify found.
-func (c *Client) agents() []crawler.Agent {
+// Agents returns the crawlers that Next found. Their Class may be changed.
+func (c *Client) Agents() []crawler.Agent {
 	if c.extra != nil {
 		return c.extra
 	}
@@ -145,11 +142,44 @@ func signedAgent(row *crawler.Crawler) crawler.Agent {
 	return a
 }
 
-// clientAddr returns the address of a request's client, or the zero Addr if it
+// Addr returns the address of a request's client, or the zero Addr if it
 // is not known.
-func clientAddr(r *Request) (addr netip.Addr) {
+func (r *Request) Addr() (addr netip.Addr) {
 	if r.Client != "" { // for "", ParseAddr would allocate an error
 		addr, _ = netip.ParseAddr(r.Client)
 	}
 	return addr
+}
+
+// Request returns the request of the client.
+func (c *Client) Request() *Request { return c.request }
+
+// Rules returns the rules for the request.
+func (c *Client) Rules() *Rules { return c.rules }
+
+// ReadsRobotsTxt reports whether the request is for /robots.txt.
+func (c *Client) ReadsRobotsTxt() bool { return c.robotsTxt }
+
+// Claim returns what verification says about agent i.
+func (c *Client) Claim(i int) verify.State { return c.claims[i].State }
+
+// Agent returns the crawler with a name or product token: a crawler of the
+// registry or, if the registry has none, a probe, a crawler that a group of rules
+// names, or else a self-declared crawler with that token.
+func (s *compiledSettings) Agent(name string, rules *Rules) crawler.Agent {
+	if row := s.Registry.Lookup(name); row != nil {
+		return signedAgent(row)
+	}
+	var id crawler.Identity
+	identities().Identify(s.base, name, &id)
+	for i := range id.Len() {
+		if a := id.At(i); a.Crawler != nil || a.Class == crawler.Probe {
+			return *a
+		}
+	}
+	a := crawler.Agent{Class: crawler.SelfDeclared, Token: name}
+	if rules != nil && rules.file.Named(name) != nil {
+		a.Class = crawler.Named
+	}
+	return a
 }

@@ -76,20 +76,15 @@ type Decision struct {
 	Monitored bool
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
-	// Agent is the crawler that the decision is about. If a User-Agent names
-	// several crawlers, it is the one that determined the decision; the limits of
-	// the first four of them hold the request. Its Class is crawler.Person if there
-	// is none.
-	Agent crawler.Agent
-	// Claim is the result of verification for the agent.
-	Claim verify.Result
-	// Group is the group that applies to the agent; nil if none does.
-	Group *robots.Group
+	// Subject is the crawler that the decision is about. If a User-Agent names
+	// several crawlers, it is the one that determined the decision. The Class of its
+	// Agent is crawler.Person if there is none.
+	Subject
 	// Rule is the rule that decided; the zero Rule if none matched.
 	Rule robots.Rule
-	// Limits are the rate limits and Visit-time windows that the group sets for
-	// this agent; nil if it sets none.
-	Limits *throttle.Limits
+	// Others are further crawlers that the request names, if it was let through and
+	// limits hold them too: at most three.
+	Others []Subject
 	// Layer says where Line comes from.
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
@@ -112,67 +107,101 @@ type Decision struct {
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
+	// Used reports that the request has used budget.
+	Used bool
+	// Addr is the client's address; set only if the rules use more than the User-Agent.
+	Addr netip.Addr
 
 	hidden *robots.Rule // if Reason is Hidden
-	bound  *bound       // if Reason is OverLimit
-	used   bool         // the request has used budget
-	addr   netip.Addr   // of the client; set only if the rules use more than the User-Agent
-	pacing
-	others []other // further crawlers that the request names, at most maxNamed-1; shared by copies
+	bound  *Bound       // if Reason is OverLimit
 }
 
 // maxNamed is how many crawlers of a request are held to their limits.
 const maxNamed = 4
 
-// pacing is what is known about the limits of a crawler.
-type pacing struct {
-	held    uint8  // bit i: limit i holds the request
-	entered uint16 // bit 2i: the request is in flight for limit i; bit 2i+1: as one of its crawler
+// Subject is a crawler that a request names, and what holds it.
+type Subject struct {
+	Agent crawler.Agent
+	// Claim is the result of verification for the agent.
+	Claim verify.Result
+	// Group is the group that applies to the agent; nil if none does.
+	Group *robots.Group
+	// Limits are the rate limits and Visit-time windows that the group sets for
+	// this agent; nil if it sets none.
+	Limits *throttle.Limits
+	// Held has bit i set if Settings.Limits[i] holds the request.
+	Held uint8
+	// Entered has bit 2i set if the request is in flight for Settings.Limits[i], and
+	// bit 2i+1 if it is as one of this crawler. Engine.Pace sets it.
+	Entered uint16
 }
 
-// other is another crawler than Decision.Agent that a request names, and whose
-// limits hold the request too.
-type other struct {
-	agent  crawler.Agent
-	claim  verify.Result
-	group  *robots.Group
-	limits *throttle.Limits
-	pacing
-}
-
-// swap makes d a decision about crawler i of those that it has, and crawler i the
-// one that d was about. The second call for i undoes the first one; for 0, swap
-// does nothing.
-func (d *Decision) swap(i int) {
-	if i > 0 {
-		o := &d.others[i-1]
-		d.Agent, o.agent = o.agent, d.Agent
-		d.Claim, o.claim = o.claim, d.Claim
-		d.Group, o.group = o.group, d.Group
-		d.Limits, o.limits = o.limits, d.Limits
-		d.pacing, o.pacing = o.pacing, d.pacing
+// At returns subject i of those that the decision has: 0 is Subject, the others follow.
+func (d *Decision) At(i int) *Subject {
+	if i == 0 {
+		return &d.Subject
 	}
+	return &d.Others[i-1]
 }
 
-// blame makes d, which refuses the request, a decision about crawler i.
-func (d *Decision) blame(i int) {
+// Len returns the number of subjects, for At.
+func (d *Decision) Len() int { return 1 + len(d.Others) }
+
+// Blame makes subject i the one that the decision, which now refuses the request, is about.
+func (d *Decision) Blame(i int) {
 	if i > 0 {
-		d.swap(i)
+		d.Subject, d.Others[i-1] = d.Others[i-1], d.Subject
 		d.Rule, d.Reading, d.Version = robots.Rule{}, 0, nil
 	}
 }
 
-// crawlers returns how many crawlers d has, for swap.
-func (d *Decision) crawlers() int { return 1 + len(d.others) }
+// Throttle turns d into a decision to throttle the request because of the limits of
+// its group.
+func (d *Decision) Throttle(res throttle.Result) {
+	d.Action, d.RetryAfter = Throttle, res.RetryAfter
+	if d.Version != nil { // the rule that disallows the path is not the reason
+		d.Version, d.Rule = nil, robots.Rule{}
+	}
+	d.from(d.Rules, res.Line)
+	switch res.Reason {
+	case throttle.RequestRate:
+		d.Reason = RequestRate
+	case throttle.VisitTime:
+		d.Reason = VisitTime
+	default:
+		d.Reason = CrawlDelay
+	}
+}
 
-// isAbout reports whether d is about a crawler, or has it as another one.
-func (d *Decision) isAbout(a *crawler.Agent) bool {
-	for i := range d.others {
-		if sameBudget(&d.others[i].agent, a) {
+// Exceed turns d into a decision to throttle the request because of a limit.
+func (d *Decision) Exceed(b *Bound, retryAfter time.Duration) {
+	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
+	d.Version, d.Rule, d.Layer, d.Line = nil, robots.Rule{}, LimitLayer, b.Line
+}
+
+// Paced reports whether rate limits, Visit-time or Settings.Limits can still change the
+// decision: see Engine.Pace.
+func (d *Decision) Paced() bool {
+	return d.Action == Pass && (d.Limits != nil || d.Held != 0 || len(d.Others) > 0)
+}
+
+// AllHeld returns the limits that hold any of the subjects, as Subject.Held.
+func (d *Decision) AllHeld() uint8 {
+	held := d.Held
+	for i := range d.Others {
+		held |= d.Others[i].Held
+	}
+	return held
+}
+
+// names reports whether d has a crawler among its subjects.
+func (d *Decision) names(a *crawler.Agent) bool {
+	for i := range d.Len() {
+		if sameBudget(&d.At(i).Agent, a) {
 			return true
 		}
 	}
-	return sameBudget(&d.Agent, a)
+	return false
 }
 
 // sameBudget reports whether two agents are the same crawler, which has one budget.
@@ -212,7 +241,7 @@ func (d *Decision) GroupToken() string {
 func (d *Decision) VersionTag() string {
 	switch {
 	case d.Version != nil:
-		return d.Version.rules.Tag()
+		return d.Version.Rules.Tag()
 	case d.Rules != nil:
 		return d.Rules.Tag()
 	}
@@ -225,7 +254,7 @@ func (d *Decision) VersionTag() string {
 func (d *Decision) RuleText() string {
 	switch {
 	case d.bound != nil:
-		return d.bound.text
+		return d.bound.Text
 	case d.Action == Throttle && d.Group != nil:
 		return d.limitText()
 	case d.Rule.Line == 0:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -24,12 +25,10 @@ const (
 // an origin are loaded, a decision takes no lock that all requests share, and allocates
 // nothing, unless a request names several crawlers whose limits hold it together.
 type Engine struct {
-	settings *compiledSettings
-	origins  *Origins
-	limiter  throttle.Limiter
-	waiters  *throttle.Waiters
-	memory   *Memory
-	blocks   func() []block // those of the limits
+	pacer
+	origins *Origins
+	now     func() time.Time // for fetches and budgets that are given back
+	handler func() HandlerKey
 
 	edition *Edition // in a Replay: what is in force in place of origins
 }
@@ -50,13 +49,15 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg C
 		cfg.Waiters = throttle.NewWaiters(MaxHeld)
 	}
 	e := &Engine{
-		settings: compiled,
-		origins:  newOrigins(source, compiled, cfg),
-		limiter:  limiter,
-		waiters:  cfg.Waiters,
-		memory:   cfg.Memory,
+		pacer:   pacer{settings: compiled, limiter: limiter, waiters: cfg.Waiters, memory: cfg.Memory},
+		origins: newOrigins(source, compiled, cfg),
+		now:     cfg.Now,
+		handler: cfg.Handler,
 	}
-	e.findBlocks(cfg.Handler)
+	if e.now == nil {
+		e.now = time.Now
+	}
+	e.findBlocks(e.handler)
 	return e, nil
 }
 
@@ -80,7 +81,7 @@ func (e *Engine) With(change func(*Settings), checker *verify.Checker, fetched f
 	}
 	q := *e
 	q.settings, q.origins = compiled, e.origins.with(compiled, fetched)
-	q.findBlocks(e.origins.cfg.Handler)
+	q.findBlocks(e.handler)
 	return &q, nil
 }
 
@@ -147,16 +148,10 @@ func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
 // and ProgramsSeen. rules are those of the same engine for the request. It does not
 // wait.
 func (e *Engine) Identify(c *Client, r *Request, rules *Rules) {
-	c.begin(r)
-	c.useRules(rules)
-	for c.identify() {
+	c.Begin(r, rules)
+	for c.Next() {
 		e.recall(c)
 		e.noteVisit(c)
-		if !c.mayNameMore() {
-			return
-		}
-		c.before = append(c.before, c.identified)
-		c.identified = identified{}
 	}
 }
 
@@ -181,43 +176,59 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 // the file. They identify the client by the registry's tokens, and by those of a
 // file that was evicted.
 func (e *Engine) mayWait(r *Request, pending *Rules) bool {
-	c := Client{rules: pending, request: r}
-	fields, applicable := r.fields()
-	if e.settings.usesAddr {
-		c.addr = clientAddr(r)
-	}
-	for _, ua := range fields {
-		c.rules.identify(ua, &c.id)
-		for i := range c.id.Len() {
-			c.readRobots = e.hasRead(r, c.id.At(i))
-			applicable = applicable || c.couldApply(i)
-		}
-	}
-	if !applicable {
+	if pending.Exempts(r.Target) {
 		return false
 	}
-	v := e.settings.viewsOf(r.Target)
-	defer views.Put(v)
-	return !e.settings.exemptPaths.MatchViews(v).Allowed
-}
-
-// Agent returns the crawler with a name or product token: a crawler of the
-// registry or, if the registry has none, a probe, a crawler that a group of rules
-// names, or else a self-declared crawler with that token.
-func (e *Engine) Agent(name string, rules *Rules) crawler.Agent {
-	if row := e.Registry().Lookup(name); row != nil {
-		return signedAgent(row)
-	}
-	var id crawler.Identity
-	identities().Identify(e.settings.base, name, &id)
-	for i := range id.Len() {
-		if a := id.At(i); a.Crawler != nil || a.Class == crawler.Probe {
-			return *a
+	var c Client
+	c.BeginUnverified(r, pending)
+	for c.Next() {
+		for i := range c.Agents() {
+			c.ReadRobots = e.hasRead(r, &c.Agents()[i])
+			if c.CouldBind(i) {
+				return true
+			}
 		}
 	}
-	a := crawler.Agent{Class: crawler.SelfDeclared, Token: name}
-	if rules != nil && rules.file.Named(name) != nil {
-		a.Class = crawler.Named
-	}
-	return a
+	return false
 }
+
+// Pace applies the rate limits, Visit-time and Settings.Limits to a request that Judge
+// let through. With Settings.Limits, the caller calls Release when the request has
+// ended. In a Replay, Replay.Pace does this later.
+func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
+	if !d.Paced() || e.edition != nil {
+		return
+	}
+	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
+		e.memory.notePaced(r)
+	}
+	wait := e.settings.Wait
+	if r.HasBody || d.Monitored {
+		wait = 0
+	}
+	if e.pace(ctx, r, d, wait); d.Action != Pass {
+		e.Release(r, d, true)
+	}
+}
+
+// Release ends a request that Decide let through: it is no longer in flight, for
+// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the
+// caller, it gives back the budget that it has used, unless later
+// requests have been let through since. Call Release once the request has ended,
+// whatever ended it, with the values that Decide got.
+func (e *Engine) Release(r *Request, d *Decision, refused bool) {
+	if e.leave(r, d); refused && d.Used {
+		e.giveBack(r, d, e.now())
+	}
+	d.Used = false
+}
+
+// Agent returns the crawler with a name or product token: see Compiled.Agent.
+func (e *Engine) Agent(name string, rules *Rules) crawler.Agent { return e.settings.Agent(name, rules) }
+
+// EndGrace ends the grace period of all crawlers at an origin. From then on, only
+// the version in force applies. If o is the zero Origin, or if the source serves
+// all origins, EndGrace does so at all origins. It returns how many origins had
+// earlier versions; a source that serves all origins counts as one. It is safe
+// for concurrent use.
+func (e *Engine) EndGrace(o Origin) int { return e.origins.EndGrace(o) }

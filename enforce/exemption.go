@@ -18,11 +18,11 @@ type Exemption struct {
 	From []netip.Prefix
 }
 
-// isExempt reports whether agent i is exempt from robots.txt. An impostor is
+// IsExempt reports whether agent i is exempt from robots.txt. An impostor is
 // not; an unverified crawler is, because its verification may still be under
 // way.
-func (c *Client) isExempt(i int) bool {
-	a, settings := &c.agents()[i], c.rules.settings
+func (c *Client) IsExempt(i int) bool {
+	a, settings := &c.Agents()[i], c.rules.settings
 	if c.claims[i].State == verify.Impostor {
 		return false
 	}

@@ -59,60 +59,41 @@ func (r *Settings) hasGrace(a *crawler.Agent) bool {
 // Version is an earlier version of an origin's robots.txt. Crawlers may still
 // have a cached copy of it. A Version is immutable.
 type Version struct {
-	rules       *Rules
-	from, until int64 // when it was in force, in nanoseconds since 1970
-	brief       bool  // it was never in force for briefVersion
+	// Rules are the rules of the version. They are empty if crawlers got no
+	// robots.txt (see Rules.Outcome).
+	Rules *Rules
+	// From and To say when it was in force, in nanoseconds since 1970.
+	From, To int64
+	// Brief reports that it was never in force for long: few crawlers have read it that
+	// are not known to have.
+	Brief bool
 }
 
-// briefVersion is how long a version must have been in force so that crawlers that are
-// not known to have read the file may hold it: few have read another one.
-const briefVersion = time.Minute
-
-// Rules returns the rules of the version. They are empty if crawlers got no
-// robots.txt (see Rules.Outcome).
-func (v *Version) Rules() *Rules { return v.rules }
+// MaxVersions is how many earlier versions of a file are kept. If there are more, the
+// version that was replaced first is dropped.
+const MaxVersions = 8
 
 // Until returns when the version was replaced.
-func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
+func (v *Version) Until() time.Time { return time.Unix(0, v.To) }
 
 // Ends returns the time after which no crawler may follow the version.
 func (v *Version) Ends() time.Time { return v.Until().Add(GracePeriod) }
 
-// ended reports whether the version is too old for any crawler to follow it.
+// Ended reports whether the version is too old for any crawler to follow it.
 // now is in nanoseconds since 1970.
-func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePeriod) }
+func (v *Version) Ended(now int64) bool { return now-v.To >= int64(GracePeriod) }
 
-// mayHold reports whether a crawler may have a cached copy of a version. If the
-// crawler is known to have read the file, it has a copy of the version that was
-// in force then, for GracePeriod. If it is not, the crawler must have come before
-// the version was replaced, and the version must not have been a brief one.
-func (h *history) mayHold(v *Version, visit visitTimes, now int64) bool {
-	if visit.read == 0 {
-		return !v.brief && visit.first != 0 && visit.first < v.until
-	}
-	version, known := h.versionAt(visit.read)
-	if !known {
-		return v.from <= visit.read && visit.read < v.until
-	}
-	return version == v.rules.pathRules && now-visit.read < int64(GracePeriod)
-}
-
-// hasGrace reports whether agent i may follow an earlier version of the file.
-func (c *Client) hasGrace(i int) bool {
-	return c.claims[i].State != verify.Impostor && c.rules.settings.hasGrace(&c.agents()[i])
+// HasGrace reports whether agent i may follow an earlier version of the file.
+func (c *Client) HasGrace(i int) bool {
+	return c.claims[i].State != verify.Impostor && c.rules.settings.hasGrace(&c.Agents()[i])
 }
 
 // allowingVersion returns the newest earlier version that agent i may follow and
 // that lets it through. It returns nil if there is none.
 func (c *Client) allowingVersion(i int) *Version {
-	if c.history == nil {
-		return nil
-	}
-	now := c.request.Time.UnixNano()
-	for j := range c.history.earlier {
-		version := &c.history.earlier[j]
-		if !version.ended(now) && c.history.mayHold(version, c.visits[i], now) && c.allowedBy(version.rules, &c.agents()[i]) {
-			return version
+	for j := range c.Earlier {
+		if v := &c.Earlier[j]; c.MayHold[i]&(1<<j) != 0 && c.allowedBy(v.Rules, &c.Agents()[i]) {
+			return v
 		}
 	}
 	return nil
@@ -141,10 +122,3 @@ func (c *Client) allowedBy(version *Rules, a *crawler.Agent) bool {
 	}
 	return id.Len() > 0
 }
-
-// EndGrace ends the grace period of all crawlers at an origin. From then on, only
-// the version in force applies. If o is the zero Origin, or if the source serves
-// all origins, EndGrace does so at all origins. It returns how many origins had
-// earlier versions; a source that serves all origins counts as one. It is safe
-// for concurrent use.
-func (e *Engine) EndGrace(o Origin) int { return e.origins.endGrace(o) }

@@ -42,7 +42,7 @@ func TestGraceAgainstAModel(t *testing.T) {
 			c := crawlers[rnd.IntN(len(crawlers))]
 			switch rnd.IntN(10) {
 			case 0:
-				if recent(versions, g.clock.now()) == maxVersions {
+				if recent(versions, g.clock.now()) == MaxVersions {
 					break
 				}
 				v := modelVersion{}

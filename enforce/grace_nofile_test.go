@@ -26,11 +26,11 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	g.change(open)
 	g.wants(Graced, googlebot, "/private/x", "after the repair")
 	d := g.decideFrom(googlebot, "192.0.2.1", "/private/x")
-	if p := d.Version.Rules(); d.Version.Rules().Tag() != "" || p.Outcome() != Forbidden || p.Status() != 403 {
-		t.Errorf("version %q, %v, status %d", d.Version.Rules().Tag(), p.Outcome(), p.Status())
+	if p := d.Version.Rules; d.Version.Rules.Tag() != "" || p.Outcome() != Forbidden || p.Status() != 403 {
+		t.Errorf("version %q, %v, status %d", d.Version.Rules.Tag(), p.Outcome(), p.Status())
 	}
 	kept := g.origins.compileVersions(newHistoryRecord(g.origins.table.find(home).history.Load()))
-	if p := kept.earlier[0].rules; p.Outcome() != Forbidden || p.Status() != 403 {
+	if p := kept.earlier[0].Rules; p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("after a reload: %v, status %d", p.Outcome(), p.Status())
 	}
 	g.reads(googlebot, "192.0.2.1")

@@ -96,8 +96,8 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.Group.Token() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
-	if v := d.Version; v.Rules().Tag() != g.rulesOf(open).Tag() || v.Rules().Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
-		t.Errorf("version %q, from %q, until %v, ends %v", v.Rules().Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
+	if v := d.Version; v.Rules.Tag() != g.rulesOf(open).Tag() || v.Rules.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
+		t.Errorf("version %q, from %q, until %v, ends %v", v.Rules.Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
 	}
 }
 
@@ -322,8 +322,8 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 	for i := range 50 {
 		g.change(fmt.Sprintf("%sDisallow: /%d\n", shut, i))
 	}
-	if h := g.history(); len(h.earlier) != maxVersions {
-		t.Errorf("%d earlier versions, want %d", len(h.earlier), maxVersions)
+	if h := g.history(); len(h.earlier) != MaxVersions {
+		t.Errorf("%d earlier versions, want %d", len(h.earlier), MaxVersions)
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.clock.advance(GracePeriod)

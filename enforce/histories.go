@@ -164,7 +164,7 @@ func newHistoryRecord(h *history) *historyRecord {
 	rec := &historyRecord{current: versionRecord{content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.rules.pathRules, v.from, v.until, v.brief})
+		rec.earlier = append(rec.earlier, versionRecord{v.Rules.publishedContent(), v.Rules.pathRules, v.From, v.To, v.Brief})
 	}
 	return rec
 }

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-// maxVersions is how many earlier versions of a file are kept. If there are
-// more, the version that was replaced first is dropped.
-const maxVersions = 8
 
 // history has the versions that an origin's robots.txt had in the last
 // GracePeriod. It is immutable.
@@ -56,12 +53,12 @@ func (h *history) sentAt(hash uint64, at int64) int64 {
 	if len(h.earlier) == 0 || xxhash.Sum64(h.current.body) == hash {
 		return max(at, h.from)
 	}
-	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.rules.body) == hash })
+	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.Rules.body) == hash })
 	if i < 0 || hash == 0 {
 		return at
 	}
 	for _, p := range slices.Backward(h.periods) {
-		if p.version == h.earlier[i].rules.pathRules {
+		if p.version == h.earlier[i].Rules.pathRules {
 			return min(at, p.until-1)
 		}
 	}
@@ -101,18 +98,47 @@ func (h *history) next(rules *Rules, at int64) *history {
 // add adds a version, unless no crawler may follow it or it is the current one.
 // It joins v with an earlier version that has the same path rules.
 func (h *history) add(v Version, now int64) {
-	if v.ended(now) || v.rules.pathRules == h.current.pathRules || h.current.settings.Grace == GraceOff {
+	if v.Ended(now) || v.Rules.pathRules == h.current.pathRules || h.current.settings.Grace == GraceOff {
 		return
 	}
 	h.ends = max(h.ends, v.Ends().UnixNano())
-	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.rules.pathRules == v.rules.pathRules })
+	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.Rules.pathRules == v.Rules.pathRules })
 	switch {
 	case i >= 0:
 		w := &h.earlier[i]
-		w.from, w.until, w.brief = min(w.from, v.from), max(w.until, v.until), w.brief && v.brief
-	case len(h.earlier) < maxVersions:
+		w.From, w.To, w.Brief = min(w.From, v.From), max(w.To, v.To), w.Brief && v.Brief
+	case len(h.earlier) < MaxVersions:
 		h.earlier = append(h.earlier, v)
 	}
+}
+
+// briefVersion is how long a version must have been in force so that crawlers that are
+// not known to have read the file may hold it: few have read another one.
+const briefVersion = time.Minute
+
+// mayHold returns which of the earlier versions a crawler may follow at a time, in
+// nanoseconds since 1970: bit i stands for version i. If the crawler is known to have
+// read the file, it has a copy of the version that was in force then, for GracePeriod.
+// If it is not, the crawler must have come before the version was replaced, and the
+// version must not have been a brief one.
+func (h *history) mayHold(visit visitTimes, now int64) (mask uint8) {
+	read, known := h.versionAt(visit.read)
+	for i := range h.earlier {
+		v, holds := &h.earlier[i], false
+		switch {
+		case v.Ended(now):
+		case visit.read == 0:
+			holds = !v.Brief && visit.first != 0 && visit.first < v.To
+		case known:
+			holds = read == v.Rules.pathRules && now-visit.read < int64(GracePeriod)
+		default:
+			holds = v.From <= visit.read && visit.read < v.To
+		}
+		if holds {
+			mask |= 1 << i
+		}
+	}
+	return mask
 }
 
 // rules returns the rules of all versions. h may be nil.
@@ -122,7 +148,7 @@ func (h *history) rules() []*Rules {
 	}
 	list := []*Rules{h.current}
 	for i := range h.earlier {
-		list = append(list, h.earlier[i].rules)
+		list = append(list, h.earlier[i].Rules)
 	}
 	return list
 }
@@ -183,9 +209,9 @@ func (d *document) allRules() uint64 {
 	return sum
 }
 
-// earlier returns the history of the robots.txt of r's origin. It returns nil if
+// Earlier returns the history of the robots.txt of r's origin. It returns nil if
 // there is no earlier version that crawlers may still follow.
-func (p *Origins) earlier(r *Request) *history {
+func (p *Origins) Earlier(r *Request) *history {
 	if !p.connected.Load() {
 		p.Connect()
 	}
@@ -240,7 +266,7 @@ func (p *Origins) note(e *entry, rules *Rules, at int64) {
 // forgetEnded drops versions that no crawler may follow any longer.
 func (p *Origins) forgetEnded(e *entry, now int64) {
 	h := e.history.Load()
-	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.ended(now) }) {
+	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.Ended(now) }) {
 		return
 	}
 	p.mu.Lock()
@@ -283,7 +309,7 @@ func (p *Origins) dropVersion() bool {
 	first := int64(0)
 	for e := range p.table.all() {
 		if h := e.history.Load(); h != nil && len(h.earlier) > 0 {
-			if until := h.earlier[len(h.earlier)-1].until; oldest == nil || until < first {
+			if until := h.earlier[len(h.earlier)-1].To; oldest == nil || until < first {
 				oldest, first = e, until
 			}
 		}
@@ -297,9 +323,9 @@ func (p *Origins) dropVersion() bool {
 	return true
 }
 
-// endGrace drops all earlier versions of an origin's file, or of all files for
+// EndGrace drops all earlier versions of an origin's file, or of all files for
 // the zero Origin. It returns the number of files that had some.
-func (p *Origins) endGrace(o Origin) (n int) {
+func (p *Origins) EndGrace(o Origin) (n int) {
 	all := o.isZero() || !p.source.PerOrigin()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -383,7 +409,7 @@ func (p *Origins) joinHistory(e *entry) {
 			h.add(v, 0)
 		}
 		h.periods = append(h.periods, known.periods...)
-		slices.SortStableFunc(h.earlier, func(a, b Version) int { return cmp.Compare(b.until, a.until) })
+		slices.SortStableFunc(h.earlier, func(a, b Version) int { return cmp.Compare(b.To, a.To) })
 		p.setHistory(e, h)
 	}
 }

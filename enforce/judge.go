@@ -32,26 +32,29 @@ func (s *compiledSettings) viewsOf(target string) *robots.Views {
 
 // Judge decides on the request of a client by the path rules, and writes the decision
 // to d. It depends on nothing but c: it does no I/O, takes no lock and allocates
-// nothing. Each Client is judged once.
+// nothing, unless several crawlers are limited. Each Client is judged once.
 func (c *Client) Judge(d *Decision) {
 	*d = Decision{}
+	if !c.robotsTxt && !c.IsPerson() {
+		c.views = c.rules.settings.viewsOf(c.request.Target)
+		defer views.Put(c.views)
+	}
 	if len(c.before) > 0 {
-		c.judgeBefore(d)
+		last := c.identified
+		for i := 0; i < len(c.before) && d.Action == Pass; i++ {
+			c.identified = c.before[i]
+			c.judge(d)
+		}
+		c.identified = last
 	}
 	if d.Action == Pass {
 		c.judge(d)
 	}
-	c.finish(d)
-}
-
-// judgeBefore judges the crawlers that earlier User-Agent fields name.
-func (c *Client) judgeBefore(d *Decision) {
-	last := c.identified
-	for i := 0; i < len(c.before) && d.Action == Pass; i++ {
-		c.identified = c.before[i]
-		c.judge(d)
+	d.Rules, d.Addr = c.rules, c.addr
+	if d.Reason == Person && c.Suspect {
+		c.judgeSuspect(d)
 	}
-	c.identified = last
+	d.Monitored = c.rules.settings.monitors(&d.Agent)
 }
 
 // judge decides on the request of a client, for the agents that identify found,
@@ -64,7 +67,7 @@ func (c *Client) judgeBefore(d *Decision) {
 // judge depends on nothing but c, and changes nothing but d. It does no I/O,
 // takes no lock and allocates nothing.
 func (c *Client) judge(d *Decision) {
-	for i := range c.agents() {
+	for i := range c.Agents() {
 		if c.judgeAgent(i, d); d.Action != Pass {
 			return
 		}
@@ -73,21 +76,21 @@ func (c *Client) judge(d *Decision) {
 
 // judgeAgent judges agent i.
 func (c *Client) judgeAgent(i int, d *Decision) {
-	p, a, claim := c.rules, &c.agents()[i], c.claims[i]
+	p, a, claim := c.rules, &c.Agents()[i], c.claims[i]
 	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
 		c.pass(d, i, ExemptPath, nil)
 		return
 	}
-	if c.isExempt(i) {
+	if c.IsExempt(i) {
 		c.pass(d, i, Exempt, nil)
 		return
 	}
 	if claim.State == verify.Impostor && !c.verification.IgnoreImpostors {
-		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
+		*d = Decision{Action: Deny, Reason: Impostor, Subject: Subject{Agent: *a, Claim: claim}}
 		return
 	}
 	if h := c.hiddenRule(); h != nil && c.hides(a) {
-		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: claim}, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	w := c.matchPath(p, a)
@@ -115,21 +118,21 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		}
 		return
 	}
-	*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim}
+	*d = Decision{Action: Deny, Reason: Disallowed, Subject: Subject{Agent: *a, Claim: claim}}
 	d.decidedBy(p, &w)
 	d.Limits = nil
 }
 
 // judgeWithoutRules judges agent i while the rules are not known.
 func (c *Client) judgeWithoutRules(i int, d *Decision) {
-	a, claim := &c.agents()[i], c.claims[i]
+	a, claim := &c.Agents()[i], c.claims[i]
 	switch {
-	case !c.couldApply(i):
+	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
 	case c.rules.state == Pending:
-		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
+		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:
-		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
+		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
 	}
 }
 
@@ -138,7 +141,7 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 // group for `*`, but no rate limits.
 func (c *Client) judgeSuspect(d *Decision) {
 	if rule, disallowed := c.rules.matchStar(c.request.Target); disallowed {
-		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Agent: d.Agent, Group: c.rules.file.Star(), Rule: rule}
+		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Subject: Subject{Agent: d.Agent, Group: c.rules.file.Star()}, Rule: rule}
 		d.from(c.rules, rule.Line)
 	}
 }
@@ -180,7 +183,7 @@ func (c *Client) starApplies(a *crawler.Agent) bool {
 	case a.Class == crawler.UserTriggered:
 		return c.request.reads()
 	case a.Class == crawler.Program && c.rules.settings.Programs == ProgramsSeen:
-		return c.request.reads() && !c.request.Authorized && c.readRobots
+		return c.request.reads() && !c.request.Authorized && c.ReadRobots
 	}
 	return true
 }
@@ -199,27 +202,27 @@ func (c *Client) isNoCrawling(a *crawler.Agent) bool {
 	return c.request.Authorized
 }
 
-// couldApply reports whether a robots.txt that is not known yet could apply to
+// CouldBind reports whether a robots.txt that is not known yet could apply to
 // agent i. It returns false for HTTP libraries, programs, webhooks and probes
 // that the group for `*` does not apply to, and for a request that is no
 // crawling. A group could name them, but this is rare, so they are let through
 // until the robots.txt is known, unless an earlier file named them.
-func (c *Client) couldApply(i int) bool {
+func (c *Client) CouldBind(i int) bool {
 	applies := true
-	switch class := c.agents()[i].Class; {
-	case c.rules.wasNamed(c.agents()[i].Crawler):
+	switch class := c.Agents()[i].Class; {
+	case c.rules.wasNamed(c.Agents()[i].Crawler):
 	case class == crawler.Person || class == crawler.Webhook || class == crawler.Probe:
 		applies = false
 	case class == crawler.SelfDeclared:
-		applies = !c.isNoCrawling(&c.agents()[i])
+		applies = !c.isNoCrawling(&c.Agents()[i])
 	case class == crawler.Library:
 		applies = c.rules.settings.HTTPClients
 	case class == crawler.Program:
-		applies = c.rules.settings.Programs == ProgramsOn || c.readRobots && c.request.reads() && !c.request.Authorized
+		applies = c.rules.settings.Programs == ProgramsOn || c.ReadRobots && c.request.reads() && !c.request.Authorized
 	case class == crawler.UserTriggered:
 		applies = c.request.reads()
 	}
-	return applies && !c.isExempt(i)
+	return applies && !c.IsExempt(i)
 }
 
 // reads reports whether the method of a request only reads.
@@ -237,62 +240,46 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 
 // pass lets agent i through, for a reason; w is nil if no group applies to it. If a
 // group applies to the agent that d is about, d stays about that agent, unless it
-// has no Limits and a group applies to this agent too. pass reports whether d is now
-// about this agent. The other one of the two goes to d.others.
+// has no Limits and a group applies to this agent too. The other one of the two goes
+// to d.Others. pass reports whether d is now about this agent.
 func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
-	a, claim := &c.agents()[i], c.claims[i]
-	held := c.heldBy(a, claim.State, why)
-	var before other // that d is about
-	if d.Agent.Class != crawler.Person {
-		if !c.replaces(d, i, why, w, held) {
+	s := Subject{Agent: c.Agents()[i], Claim: c.claims[i]}
+	if s.Held = c.heldBy(&s, why); w != nil {
+		s.Group, s.Limits = w.group, w.limits
+	}
+	first := d.Agent.Class == crawler.Person
+	switch {
+	case first:
+	case c.rules.settings.monitors(&s.Agent) != c.rules.settings.monitors(&d.Agent):
+		// Budgets of the two modes can't be used together: the crawler counts that is
+		// not only monitored.
+		if c.rules.settings.monitors(&s.Agent) {
 			return false
 		}
-		if c.monitorsApart(a, &d.Agent) {
-			d.others = nil
-		} else {
-			before = other{d.Agent, d.Claim, d.Group, d.Limits, d.pacing}
-		}
-		*d = Decision{others: d.others}
+		d.Others, first = nil, true
+	case d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil):
+		d.add(&s)
+		return false
 	}
-	d.Reason, d.Agent, d.Claim, d.held = why, *a, claim, held
+	before := d.Subject
+	*d = Decision{Reason: why, Subject: s, Others: d.Others}
 	if w != nil {
 		d.decidedBy(c.rules, w)
 	}
-	d.add(&before)
+	if !first {
+		d.add(&before)
+	}
 	return true
 }
 
-// replaces reports whether d, which lets another agent through, is about agent i from
-// now on. If not, it adds agent i to d.others.
-func (c *Client) replaces(d *Decision, i int, why Reason, w *pathVerdict, held uint8) bool {
-	a := &c.agents()[i]
-	if c.monitorsApart(a, &d.Agent) { // budgets of the two modes can't be used together: the crawler counts that is not only monitored
-		return !c.rules.settings.monitors(a)
-	}
-	if !d.Reason.hasGroup() || why.hasGroup() && d.Limits == nil {
-		return true
-	}
-	o := other{agent: *a, claim: c.claims[i], pacing: pacing{held: held}}
-	if w != nil {
-		o.group, o.limits = w.group, w.limits
-	}
-	d.add(&o)
-	return false
-}
-
-// monitorsApart reports whether only one of two agents is monitored.
-func (c *Client) monitorsApart(a, b *crawler.Agent) bool {
-	return c.rules.settings.monitors(a) != c.rules.settings.monitors(b)
-}
-
-// add adds a crawler to d.others, if it has limits, d does not have it already, and
+// add adds a crawler to d.Others, if it has limits, d does not have it already, and
 // there is room.
-func (d *Decision) add(o *other) {
-	if (o.limits != nil || o.held != 0) && len(d.others) < maxNamed-1 && !d.isAbout(&o.agent) {
-		if d.others == nil {
-			d.others = make([]other, 0, maxNamed-1)
+func (d *Decision) add(s *Subject) {
+	if (s.Limits != nil || s.Held != 0) && len(d.Others) < maxNamed-1 && !d.names(&s.Agent) {
+		if d.Others == nil {
+			d.Others = make([]Subject, 0, maxNamed-1)
 		}
-		d.others = append(d.others, *o)
+		d.Others = append(d.Others, *s)
 	}
 }
 
@@ -305,6 +292,13 @@ func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
 func (p *Rules) DisallowsStar(target string) bool {
 	_, disallowed := p.matchStar(target)
 	return disallowed
+}
+
+// Exempts reports whether the path of a request target is exempt.
+func (p *Rules) Exempts(target string) bool {
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	return p.settings.exemptPaths.MatchViews(v).Allowed
 }
 
 // matchStar returns the rule of the group for `*` that disallows a target.

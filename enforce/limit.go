@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -53,16 +52,13 @@ type Limit struct {
 // exactBurst says how many of a Limit's requests may come at once: a tenth.
 const exactBurst = 10
 
-// atOnceRetry is the Retry-After for a request that is refused because too many
-// are in flight. When one of them ends is not known.
-const atOnceRetry = 5 * time.Second
-
-// limit is a compiled Limit.
-type limit struct {
-	Limit
+// CompiledLimit is a Limit in Compiled.
+type CompiledLimit struct {
+	*Limit
+	// Bounds are the lines of the limit, by BoundAll and so on.
+	Bounds [BoundCount]Bound
 	paths  *robots.Group // disallows Paths; nil if the limit is for all paths
 	roles  []role        // by crawler.Crawler.Index
-	bounds [boundCount]bound
 }
 
 // role says whether a limit holds a crawler.
@@ -76,21 +72,22 @@ const (
 
 // The lines of a limit.
 const (
-	boundAll = iota
-	boundEach
-	boundAtOnce
-	boundEachAtOnce
-	boundCount
+	BoundAll = iota
+	BoundEach
+	BoundAtOnce
+	BoundEachAtOnce
+	BoundCount
 )
 
-var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
+var boundNames = [BoundCount]string{"all", "each", "at_once", "each_at_once"}
 
-// bound is one line of a limit. The zero value limits nothing.
-type bound struct {
-	rate *throttle.Limits // nil for a number of requests at once
-	most int              // requests at once; 0 for a rate
-	text string           // for Decision.RuleText
-	in   *Limit
+// Bound is one line of a Limit. The zero value limits nothing.
+type Bound struct {
+	Rate   *throttle.Limits // nil for a number of requests at once
+	AtOnce int              // requests in flight; 0 for a rate
+	Text   string           // such as "limit /archive/*: all 30/1m"
+	File   string           // as in Limit
+	Line   int
 }
 
 // compileLimits compiles Settings.Limits.
@@ -99,7 +96,7 @@ func (s *compiledSettings) compileLimits() error {
 		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), MaxLimits)
 	}
 	for at := range s.Limits {
-		l := limit{Limit: s.Limits[at]}
+		l := CompiledLimit{Limit: &s.Limits[at]}
 		name := strings.Join(append([]string{"limit"}, l.Paths...), " ") + ": "
 		var paths []robots.Rule
 		for _, p := range l.Paths {
@@ -114,15 +111,15 @@ func (s *compiledSettings) compileLimits() error {
 		for row := range s.Registry.All() {
 			l.roles = append(l.roles, l.roleOf(row, s.Registry))
 		}
-		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
+		for i, rate := range [...]robots.RequestRate{BoundAll: l.All, BoundEach: l.Each} {
 			burst := (rate.Requests + exactBurst - 1) / exactBurst
 			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
-				l.bounds[i] = bound{rate: r, text: name + boundNames[i] + " " + rate.String(), in: &s.Limits[at]}
+				l.Bounds[i] = Bound{Rate: r, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
 			}
 		}
-		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
+		for i, n := range map[int]int{BoundAtOnce: l.AtOnce, BoundEachAtOnce: l.EachAtOnce} {
 			if n > 0 {
-				l.bounds[i] = bound{most: n, text: fmt.Sprint(name, boundNames[i], " ", n), in: &s.Limits[at]}
+				l.Bounds[i] = Bound{AtOnce: n, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
 			}
 		}
 		s.limits = append(s.limits, l)
@@ -144,25 +141,32 @@ func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
 	return held
 }
 
-// role returns the role of an agent with a claim. An impostor is none of the
-// crawlers that are not held.
-func (l *limit) role(a *crawler.Agent, claim verify.State) role {
-	if a.Crawler == nil || claim == verify.Impostor {
+// role returns the role of a subject. An impostor is none of the crawlers that are not
+// held.
+func (l *CompiledLimit) role(s *Subject) role {
+	if s.Agent.Crawler == nil || s.Claim.State == verify.Impostor {
 		return held
 	}
-	return l.roles[a.Crawler.Index()]
+	return l.roles[s.Agent.Crawler.Index()]
 }
 
-// heldBy returns the limits that hold an agent that is let through for a reason, as
-// pacing.held.
-func (c *Client) heldBy(a *crawler.Agent, claim verify.State, why Reason) (held uint8) {
+// Holds reports whether the limit holds a subject on its paths, and whether it does
+// apart from the other crawlers, as one of the search engines and ads that are included.
+func (l *CompiledLimit) Holds(s *Subject) (holds, isApart bool) {
+	r := l.role(s)
+	return r != free, r == apart
+}
+
+// heldBy returns the limits that hold a subject that is let through for a reason, as
+// Subject.Held.
+func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	settings := c.rules.settings
-	if len(settings.limits) == 0 || !c.isLimited(a, why) {
+	if len(settings.limits) == 0 || !c.isLimited(&s.Agent, why) {
 		return 0
 	}
 	for i := range settings.limits {
 		l := &settings.limits[i]
-		if l.role(a, claim) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
+		if l.role(s) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
 			held |= 1 << i
 		}
 	}

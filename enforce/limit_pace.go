@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // block identifies a limit at its hosts: the host of Origin is the text of both.
@@ -19,10 +18,10 @@ type block struct {
 	home throttle.Key // of all budgets of the hosts' requests; see throttle.Key.In
 }
 
-// findBlocks sets e.blocks.
-func (e *Engine) findBlocks(handler func() HandlerKey) {
-	settings := e.settings
-	e.blocks = sync.OnceValue(func() (blocks []block) {
+// findBlocks sets p.blocks.
+func (p *pacer) findBlocks(handler func() HandlerKey) {
+	settings := p.settings
+	p.blocks = sync.OnceValue(func() (blocks []block) {
 		var hosts []string
 		if handler != nil {
 			hosts = slices.Sorted(slices.Values(handler().Hosts))
@@ -40,16 +39,16 @@ func (e *Engine) findBlocks(handler func() HandlerKey) {
 // request uses of line n of limit i. Like the budget of a crawler, the one of each
 // crawler can be that of a client's address. Clients that are verified do not share
 // it with those that only claim to be the crawler.
-func (e *Engine) limitKey(r *Request, d *Decision, i, n int) throttle.Key {
-	seed, block := seedLimit+2*uint8(n), &e.blocks()[i]
-	if e.settings.monitors(&d.Agent) {
+func (p *pacer) limitKey(r *Request, s *Subject, i, n int) throttle.Key {
+	seed, block := seedLimit+2*uint8(n), &p.blocks()[i]
+	if p.settings.monitors(&s.Agent) {
 		seed++
 	}
-	if n == boundEach || n == boundEachAtOnce {
-		k := throttle.KeyOf(hash(seed+8*uint8(d.Claim.State), block.Origin, agentName(&d.Agent)))
-		return e.agentKey(r, &d.Agent, k.In(block.home))
+	if n == BoundEach || n == BoundEachAtOnce {
+		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, agentName(&s.Agent)))
+		return p.agentKey(r, &s.Agent, k.In(block.home))
 	}
-	seed += 8 * uint8(e.settings.limits[i].pool(&d.Agent, d.Claim.State))
+	seed += 8 * uint8(poolOf(&p.settings.limits[i], s))
 	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)
 }
 
@@ -65,24 +64,25 @@ const (
 
 var poolNames = [poolCount]string{"crawlers", "search_unverified", "search"}
 
-// pool returns the pool of an agent with a claim.
-func (l *limit) pool(a *crawler.Agent, claim verify.State) pool {
+// poolOf returns the pool of a subject in a limit.
+func poolOf(l *CompiledLimit, s *Subject) pool {
+	_, isApart := l.Holds(s)
 	switch {
-	case l.role(a, claim) != apart:
+	case !isApart:
 		return poolCrawlers
-	case claim == verify.Verified:
+	case s.Claim.State == verify.Verified:
 		return poolVerified
 	}
 	return poolClaims
 }
 
-// limitUses appends the budgets of the limits in d.held that a request uses.
-func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision) []throttle.Use {
-	for held := d.held; held != 0; held &= held - 1 {
+// limitUses appends the budgets of the limits in s.Held that a request uses.
+func (p *pacer) limitUses(uses []throttle.Use, r *Request, s *Subject) []throttle.Use {
+	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		for n := boundAll; n <= boundEach; n++ {
-			if rate := e.settings.limits[i].bounds[n].rate; rate != nil {
-				uses = use(uses, e.limitKey(r, d, i, n), rate)
+		for n := BoundAll; n <= BoundEach; n++ {
+			if rate := p.settings.limits[i].Bounds[n].Rate; rate != nil {
+				uses = use(uses, p.limitKey(r, s, i, n), rate)
 			}
 		}
 	}
@@ -90,10 +90,10 @@ func (e *Engine) limitUses(uses []throttle.Use, r *Request, d *Decision) []throt
 }
 
 // boundOf returns the line with a rate; nil if it is no line of a limit.
-func (e *Engine) boundOf(rate *throttle.Limits) *bound {
-	for i := range e.settings.limits {
-		for n := range e.settings.limits[i].bounds {
-			if b := &e.settings.limits[i].bounds[n]; b.rate == rate {
+func (p *pacer) boundOf(rate *throttle.Limits) *Bound {
+	for i := range p.settings.limits {
+		for n := range p.settings.limits[i].Bounds {
+			if b := &p.settings.limits[i].Bounds[n]; b.Rate == rate {
 				return b
 			}
 		}
@@ -103,97 +103,82 @@ func (e *Engine) boundOf(rate *throttle.Limits) *bound {
 
 // enter counts a request that is let through as one in flight, for the limits of
 // all its crawlers. If one of them has too many, enter refuses the request.
-func (e *Engine) enter(r *Request, d *Decision) {
+func (p *pacer) enter(r *Request, d *Decision) {
 	var pools [MaxLimits][poolCount]bool // in which the request is in flight
-	for i := range d.crawlers() {
-		d.swap(i)
-		if !e.enterOne(r, d, &pools) {
-			e.leave(r, d)
+	for i := range d.Len() {
+		if b := p.enterOne(r, d.At(i), &pools); b != nil {
+			p.leave(r, d)
+			d.Blame(i)
+			d.Exceed(b, atOnceRetry)
 			return
 		}
-		d.swap(i)
 	}
 }
 
-// enterOne is enter for the crawler that d is about. It reports whether the request
-// is still let through.
-func (e *Engine) enterOne(r *Request, d *Decision, pools *[MaxLimits][poolCount]bool) bool {
-	for held := d.held; held != 0; held &= held - 1 {
+// atOnceRetry is the Retry-After for a request that is refused because too many
+// are in flight. When one of them ends is not known.
+const atOnceRetry = 5 * time.Second
+
+// enterOne is enter for one subject. It returns the line that refuses the request; nil
+// if none does.
+func (p *pacer) enterOne(r *Request, s *Subject, pools *[MaxLimits][poolCount]bool) *Bound {
+	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		l := &e.settings.limits[i]
-		for n := boundAtOnce; n < boundCount; n++ {
-			b := &l.bounds[n]
-			if b.most == 0 {
+		l := &p.settings.limits[i]
+		for n := BoundAtOnce; n < BoundCount; n++ {
+			b := &l.Bounds[n]
+			if b.AtOnce == 0 {
 				continue
 			}
-			if n == boundAtOnce {
-				in := &pools[i][l.pool(&d.Agent, d.Claim.State)]
+			if n == BoundAtOnce {
+				in := &pools[i][poolOf(l, s)]
 				if *in {
 					continue
 				}
 				*in = true
 			}
-			if _, ok := e.memory.flights.add(e.limitKey(r, d, i, n), 1, b.most); !ok {
-				d.exceed(b, atOnceRetry)
-				return false
+			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
+				return b
 			}
-			d.entered |= 1 << (2*i + n - boundAtOnce)
+			s.Entered |= 1 << (2*i + n - BoundAtOnce)
 		}
 	}
-	return true
+	return nil
 }
 
 // isIn reports whether the request is in flight for a limit.
-func (d *Decision) isIn() bool {
-	entered := d.entered
-	for i := range d.others {
-		entered |= d.others[i].entered
-	}
-	return entered != 0
-}
-
-// allHeld returns the limits that hold any of the crawlers, as pacing.held.
-func (d *Decision) allHeld() uint8 {
-	held := d.held
-	for i := range d.others {
-		held |= d.others[i].held
-	}
-	return held
-}
-
-// budgets returns the lines of a limit as budgets without keys, for crawlers of a
-// pool.
-func (l *limit) budgets(rules *Rules, sharers pool) (list []Budget) {
-	for n := range l.bounds {
-		if b := &l.bounds[n]; b.in != nil {
-			budget := Budget{Rules: rules, Limits: b.rate, AtOnce: b.most, Line: b.in.Line, File: b.in.File, Text: b.text}
-			if n == boundAll || n == boundAtOnce {
-				budget.Sharers = poolNames[sharers]
-			}
-			list = append(list, budget)
+func isIn(d *Decision) bool {
+	for i := range d.Len() {
+		if d.At(i).Entered != 0 {
+			return true
 		}
 	}
-	return list
+	return false
 }
 
 // limitBudgets appends the budgets of Settings.Limits that a crawler can use.
-func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, verifiable bool) []Budget {
+func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, verifiable bool) []Budget {
 	states := []verify.State{verify.NoMethod}
 	if verifiable {
 		states = []verify.State{verify.Verified, verify.Unverified}
 	}
-	for i := range e.settings.limits {
-		l := &e.settings.limits[i]
+	for i := range p.settings.limits {
+		l := &p.settings.limits[i]
 		for _, state := range states {
-			d := &Decision{Agent: *a, Claim: verify.Result{State: state}}
-			if l.role(a, state) == free {
+			s := &Subject{Agent: *a, Claim: verify.Result{State: state}}
+			if holds, _ := l.Holds(s); !holds {
 				continue
 			}
-			for _, b := range l.budgets(rules, l.pool(a, state)) {
-				n := slices.IndexFunc(l.bounds[:], func(other bound) bool { return other.text == b.Text })
-				b.Key = e.limitKey(new(Request), d, i, n)
-				b.Pool, b.PerAddr = state == verify.Unverified, b.Sharers == "" && (a.RunByAnyone() || e.settings.PerIP)
-				b.InFlight, _ = e.memory.flights.add(b.Key, 0, 0)
+			for n, bound := range l.Bounds {
+				if bound.Text == "" {
+					continue
+				}
+				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Key: p.limitKey(new(Request), s, i, n), Pool: state == verify.Unverified}
+				if n == BoundAll || n == BoundAtOnce {
+					b.Sharers = poolNames[poolOf(l, s)]
+				}
+				b.PerAddr = b.Sharers == "" && (a.RunByAnyone() || p.settings.PerIP)
+				b.InFlight, _ = p.memory.flights.add(b.Key, 0, 0)
 				list = append(list, b)
 			}
 		}
@@ -201,36 +186,13 @@ func (e *Engine) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, ver
 	return list
 }
 
-// exceed turns d into a decision to throttle the request because of a limit.
-func (d *Decision) exceed(b *bound, retryAfter time.Duration) {
-	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
-	d.Version, d.Rule, d.Layer, d.Line = nil, robots.Rule{}, LimitLayer, b.in.Line
-}
-
-// Release ends a request that Decide let through: it is no longer in flight, for
-// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the
-// caller, it gives back the budget that it has used, unless later
-// requests have been let through since. Call Release once the request has ended,
-// whatever ended it, with the values that Decide got.
-func (e *Engine) Release(r *Request, d *Decision, refused bool) {
-	e.leave(r, d)
-	if refused && d.used {
-		uses, _ := e.uses(nil, r, d)
-		throttle.GiveBack(e.limiter, e.origins.cfg.Now(), r.Time.Add(d.Delay), uses)
-	}
-	d.used = false
-}
-
 // leave ends what enter began.
-func (e *Engine) leave(r *Request, d *Decision) {
-	for i := range d.crawlers() {
-		d.swap(i)
-		for d.entered != 0 {
-			at := bits.TrailingZeros16(d.entered)
-			d.entered &= d.entered - 1
-			e.memory.flights.add(e.limitKey(r, d, at/2, boundAtOnce+at%2), -1, 0)
+func (p *pacer) leave(r *Request, d *Decision) {
+	for i := range d.Len() {
+		for s := d.At(i); s.Entered != 0; s.Entered &= s.Entered - 1 {
+			at := bits.TrailingZeros16(s.Entered)
+			p.memory.flights.add(p.limitKey(r, s, at/2, BoundAtOnce+at%2), -1, 0)
 		}
-		d.swap(i)
 	}
 }
 

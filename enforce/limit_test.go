@@ -181,17 +181,17 @@ func TestPoolsOfALimit(t *testing.T) {
 	e := newEngineTest(t, "", Settings{Limits: []Limit{{All: every(1, time.Minute), Each: every(1, time.Minute), Include: []string{"search"}}}})
 	google, ahrefs := crawler.Builtin().Lookup("Googlebot"), crawler.Builtin().Lookup("AhrefsBot")
 	pool := func(row *crawler.Crawler, state verify.State, n int) throttle.Key {
-		d := Decision{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: verify.Result{State: state}}
-		return e.limitKey(&Request{}, &d, 0, n)
+		s := Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: verify.Result{State: state}}
+		return e.limitKey(&Request{}, &s, 0, n)
 	}
-	others, verified, claims := pool(ahrefs, verify.NoMethod, boundAll), pool(google, verify.Verified, boundAll), pool(google, verify.Unverified, boundAll)
+	others, verified, claims := pool(ahrefs, verify.NoMethod, BoundAll), pool(google, verify.Verified, BoundAll), pool(google, verify.Unverified, BoundAll)
 	if others == verified || others == claims || verified == claims {
 		t.Error("two of the pools are the same")
 	}
-	if pool(ahrefs, verify.Verified, boundAll) != others || pool(google, verify.NoMethod, boundAll) != claims || pool(google, verify.Impostor, boundAll) != others {
+	if pool(ahrefs, verify.Verified, BoundAll) != others || pool(google, verify.NoMethod, BoundAll) != claims || pool(google, verify.Impostor, BoundAll) != others {
 		t.Error("a crawler has the wrong pool")
 	}
-	if pool(ahrefs, verify.Verified, boundEach) == pool(ahrefs, verify.Unverified, boundEach) {
+	if pool(ahrefs, verify.Verified, BoundEach) == pool(ahrefs, verify.Unverified, BoundEach) {
 		t.Error("a claim uses the budget of the verified crawler")
 	}
 }

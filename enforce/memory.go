@@ -32,33 +32,32 @@ func NewMemory(reads, visitors int) *Memory {
 // smallMemory is the size of a Memory that an engine does not share.
 const smallMemory = 1 << 12
 
-// recall sets what the engine remembers about the agents of c, for judge.
+// recall sets what the engine remembers about the agents of c, for Judge.
 func (e *Engine) recall(c *Client) {
-	c.readRobots, c.history = false, nil
-	if c.robotsTxt {
+	if c.ReadsRobotsTxt() {
 		return
 	}
 	grace := false
-	for i := range c.agents() {
-		a := &c.agents()[i]
+	for i := range c.Agents() {
+		a := &c.Agents()[i]
 		e.memory.holdProbe(c, i)
-		c.readRobots = c.readRobots || e.hasRead(c.request, a)
-		grace = grace || c.hasGrace(i)
+		c.ReadRobots = c.ReadRobots || e.hasRead(c.Request(), a)
+		grace = grace || c.HasGrace(i)
 	}
 	if !grace {
 		return
 	}
-	if e.edition != nil {
-		c.history = e.edition.history
-	} else {
-		c.history = e.origins.earlier(c.request)
+	h := e.edition.earlier()
+	if e.edition == nil {
+		h = e.origins.Earlier(c.Request())
 	}
-	if c.history == nil {
+	if h == nil {
 		return
 	}
-	for i := range c.agents() {
-		if c.visits[i] = (visitTimes{}); c.hasGrace(i) {
-			c.visits[i] = e.visitsOf(c, i)
+	c.Earlier = h.earlier
+	for i := range c.Agents() {
+		if c.HasGrace(i) {
+			c.MayHold[i] = h.mayHold(e.visitsOf(c, i), c.Request().Time.UnixNano())
 		}
 	}
 }
@@ -74,12 +73,12 @@ func (e *Engine) hasRead(r *Request, a *crawler.Agent) bool {
 // whose claim nothing confirms does not end the crawler's grace period, and has
 // none itself once it has read the file.
 func (e *Engine) visitsOf(c *Client, i int) visitTimes {
-	now := c.request.Time
+	now := c.Request().Time
 	visit := visitTimes{first: now.UnixNano()}
-	crawler := newVisitor(c.request, &c.agents()[i])
+	crawler := newVisitor(c.Request(), &c.Agents()[i])
 	named := crawler
 	named.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	claimant := crawler.claimant(clientAddr(c.request))
+	claimant := crawler.claimant(c.Request().Addr())
 	for _, who := range [...]visitorKey{crawler, named, claimant} {
 		visit = visit.with(e.memory.visits.last(who, now))
 	}
@@ -90,13 +89,13 @@ func (e *Engine) visitsOf(c *Client, i int) visitTimes {
 // noteVisit remembers that the agents of c came, and which of them read
 // /robots.txt.
 func (e *Engine) noteVisit(c *Client) {
-	r := c.request
-	for i := range c.agents() {
-		a := &c.agents()[i]
-		if c.hasGrace(i) {
-			e.memory.visits.record(c.visitor(i), r.Time)
+	r := c.Request()
+	for i := range c.Agents() {
+		a := &c.Agents()[i]
+		if c.HasGrace(i) {
+			e.memory.visits.record(visitorOf(c, i), r.Time)
 		}
-		if c.robotsTxt && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
+		if c.ReadsRobotsTxt() && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)
 		}
 	}
@@ -114,12 +113,11 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules, sent uint64) {
 		at = e.origins.readAt(r, rules, sent)
 	}
 	var c Client
-	c.begin(r)
-	c.useRules(rules)
-	for c.identify() {
-		for i := range c.agents() {
-			if c.hasGrace(i) {
-				e.memory.visits.read(c.reader(i), r.Time, at)
+	c.Begin(r, rules)
+	for c.Next() {
+		for i := range c.Agents() {
+			if c.HasGrace(i) {
+				e.memory.visits.read(reader(&c, i), r.Time, at)
 			}
 		}
 	}

@@ -4,60 +4,109 @@ import (
 	"context"
 	"math/bits"
 	"net/netip"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Pace applies the rate limits, Visit-time and Settings.Limits to a request that Judge
-// let through. With Settings.Limits, the caller calls Release when the request has
-// ended. In a Replay, Replay.Pace does this later.
-func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
-	if !d.Paced() || e.edition != nil {
-		return
+// pacer has what paces the requests of an engine: see Engine.Pace.
+type pacer struct {
+	settings *compiledSettings
+	limiter  throttle.Limiter
+	waiters  *throttle.Waiters
+	memory   *Memory
+	blocks   func() []block // those of the limits
+}
+
+// useLists has lists of uses that are free for use.
+var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
+
+// pace applies the rate limits, Visit-time and Settings.Limits to a request that is let
+// through, which may be held for wait.
+func (p *pacer) pace(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
+	if d.AllHeld() != 0 {
+		p.enter(r, d)
 	}
-	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
-		e.memory.notePaced(r)
-	}
-	if d.allHeld() != 0 {
-		e.enter(r, d)
-	}
-	wait := e.settings.Wait
-	if r.HasBody || d.Monitored {
-		wait = 0
-	}
-	again := wait > 0 && d.isIn()
+	again := wait > 0 && isIn(d)
 	if again { // a request that waits is not in flight
-		e.leave(r, d)
+		p.leave(r, d)
 	}
-	e.take(ctx, r, d, wait)
+	p.take(ctx, r, d, wait)
 	if again {
-		e.enter(r, d)
-	}
-	if d.Action != Pass {
-		e.Release(r, d, true)
+		p.enter(r, d)
 	}
 }
 
-// throttle turns d into a decision to throttle the request.
-func (d *Decision) throttle(res throttle.Result) {
-	d.Action, d.RetryAfter = Throttle, res.RetryAfter
-	if d.Version != nil { // the rule that disallows the path is not the reason
-		d.Version, d.Rule = nil, robots.Rule{}
+// take uses budget for a request that is let through, which may be held for wait,
+// and throttles it if there is none left: for each of its crawlers the crawler's own,
+// and those of the limits in Subject.Held.
+func (p *pacer) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
+	if d.Action != Pass {
+		return
 	}
-	d.from(d.Rules, res.Line)
-	switch res.Reason {
-	case throttle.RequestRate:
-		d.Reason = RequestRate
-	case throttle.VisitTime:
-		d.Reason = VisitTime
-	default:
-		d.Reason = CrawlDelay
+	room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
+	defer useLists.Put(room)
+	uses, of := p.uses(room[:0], r, d)
+	if len(uses) == 0 {
+		return
 	}
+	res := p.waiters.Take(ctx, p.limiter, r.Time, uses, wait)
+	if d.Delay, d.Used = res.Delay, res.OK; !res.OK {
+		d.Blame(int(of[res.Use]))
+		if line := p.boundOf(uses[res.Use].Limits); line != nil {
+			d.Exceed(line, res.RetryAfter)
+		} else {
+			d.Throttle(res)
+		}
+		return
+	}
+	for i := range d.Len() {
+		if s := d.At(i); s.Claim.State == verify.Unverified && s.Limits != nil {
+			p.memory.readers.mark(debtKey(p.budget(r, &s.Agent, 0), d.Addr), r.Time)
+		}
+	}
+}
+
+// giveBack gives back the budget that a request has used, unless later requests have
+// been let through since.
+func (p *pacer) giveBack(r *Request, d *Decision, now time.Time) {
+	uses, _ := p.uses(nil, r, d)
+	throttle.GiveBack(p.limiter, now, r.Time.Add(d.Delay), uses)
+}
+
+// uses appends the budgets that a request uses: first the crawlers' own, then those
+// of the limits. of[i] is the subject of d that uses budget i.
+func (p *pacer) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
+	for i := range d.Len() {
+		if s, from := d.At(i), len(list); s.Limits != nil {
+			list = p.ownUses(list, r, d, s)
+			for ; from < len(list); from++ {
+				of[from] = uint8(i)
+			}
+		}
+	}
+	for i := range d.Len() {
+		from := len(list)
+		list = p.limitUses(list, r, d.At(i))
+		for ; from < len(list); from++ {
+			of[from] = uint8(i)
+		}
+	}
+	return list, of
+}
+
+// use appends a budget, unless the list has it or is full.
+func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throttle.Use {
+	if len(list) == throttle.MaxUses || slices.ContainsFunc(list, func(u throttle.Use) bool { return u.Key == key }) {
+		return list
+	}
+	return append(list, throttle.Use{Key: key, Limits: limits})
 }
 
 // copyLifetime is how long a read of robots.txt by a client counts: crawlers
@@ -83,17 +132,17 @@ const (
 // people send its User-Agent. For more above 0, budget returns the key of
 // another budget of the same crawler. The key is the same in every process. budget
 // allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
+func (p *pacer) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	if e.settings.monitors(a) {
+	if p.settings.monitors(a) {
 		seed = seedMonitor
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
-	if len(e.settings.limits) > 0 {
-		k = k.In(e.blocks()[0].home) // where the budgets of the limits are
+	if len(p.settings.limits) > 0 {
+		k = k.In(p.blocks()[0].home) // where the budgets of the limits are
 	}
-	if k = e.agentKey(r, a, k); r.Invented {
+	if k = p.agentKey(r, a, k); r.Invented {
 		return k.Disposable() // clients can invent any number of such hosts
 	}
 	return k
@@ -101,8 +150,8 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
 
 // agentKey returns the key of an agent's budget from that of its name: that of the
 // client's address, if each address has its own budget.
-func (e *Engine) agentKey(r *Request, a *crawler.Agent, k throttle.Key) throttle.Key {
-	if a.RunByAnyone() || e.settings.PerIP {
+func (p *pacer) agentKey(r *Request, a *crawler.Agent, k throttle.Key) throttle.Key {
+	if a.RunByAnyone() || p.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}

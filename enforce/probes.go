@@ -34,16 +34,16 @@ type probeClient struct {
 // self-declared robot. A client with a private address may request any number.
 // Names are counted together, because a client can invent them.
 func (m *Memory) holdProbe(c *Client, i int) {
-	a, r := &c.agents()[i], c.request
-	if a.Class != crawler.Probe || c.isExempt(i) || c.rules.plan(a).group != nil {
+	a, r := &c.Agents()[i], c.Request()
+	if a.Class != crawler.Probe || c.IsExempt(i) || c.Rules().Group(a) != nil {
 		return
 	}
-	addr := netaddr.Unmap(clientAddr(r))
+	addr := netaddr.Unmap(r.Addr())
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return
 	}
 	limit := MaxProbePaths
-	if c.claims[i].State == verify.Verified {
+	if c.Claim(i) == verify.Verified {
 		limit = MaxVerifiedPaths
 	}
 	site := Origin{Host: r.Origin.Host}

@@ -30,12 +30,12 @@ func NewReplay(settings Settings) (*Replay, error) {
 	}
 	waiters := throttle.NewWaiters(0)
 	waiters.Close()
-	e := &Engine{
+	e := &Engine{pacer: pacer{
 		settings: compiled,
 		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
 		waiters:  waiters,
 		memory:   NewMemory(replayEntries, replayEntries),
-	}
+	}}
 	e.findBlocks(nil)
 	return &Replay{e}, nil
 }
@@ -43,6 +43,14 @@ func NewReplay(settings Settings) (*Replay, error) {
 // Edition is a robots.txt in a Replay: the version that was in force from a
 // time, with the earlier ones (see Version) that crawlers may still follow.
 type Edition struct{ history *history }
+
+// earlier returns the history of the edition. e may be nil.
+func (e *Edition) earlier() *history {
+	if e == nil {
+		return nil
+	}
+	return e.history
+}
 
 // Rules returns the rules of the edition.
 func (e *Edition) Rules() *Rules { return e.history.current }
@@ -76,12 +84,6 @@ func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 	r.engine.edition = edition
 	r.engine.RobotsRead(req, edition.Rules(), 0)
-}
-
-// Paced reports whether rate limits, Visit-time or Settings.Limits can still change a decision
-// of Replay.Decide. If so, Replay.Pace makes the final decision.
-func (d *Decision) Paced() bool {
-	return d.Action == Pass && (d.Limits != nil || d.held != 0 || len(d.others) > 0)
 }
 
 // Pace applies the rate limits, Visit-time and the rates of Settings.Limits to a

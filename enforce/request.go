@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -55,7 +54,6 @@ type Request struct {
 
 	signature verify.Result    // of Signed, which is checked once: a second check would take it for a replay
 	signer    *crawler.Crawler // the crawler that the signature proves; nil if none
-	uses      [2]throttle.Use  // room for the budgets of its crawler that it uses
 }
 
 // Caller is the server that received a request.

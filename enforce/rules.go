@@ -222,6 +222,10 @@ func (p *Rules) wasNamed(row *crawler.Crawler) bool {
 	return ok && plan == namedBefore
 }
 
+// PoolLimits returns the limits for all unverified claims to be one crawler together,
+// by the crawler's own; nil if there are none.
+func (p *Rules) PoolLimits(own *throttle.Limits) *throttle.Limits { return p.pools[own] }
+
 // Matcher returns the matcher that identifies crawlers for the site.
 func (p *Rules) Matcher() *crawler.Matcher { return p.matcher }
 

@@ -135,7 +135,7 @@ type compiledSettings struct {
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
-	limits      []limit
+	limits      []CompiledLimit
 	usesAddr    bool // decisions depend on the client's address
 }
 
@@ -292,5 +292,23 @@ func (r *compiledSettings) limitsOf(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
 	return throttle.Compile(throttle.Grant{
 		Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: r.Burst,
+	})
+}
+
+// poolFactor multiplies a crawler's own rate and burst. The product is the
+// limit for all unverified claims to be that crawler together.
+const poolFactor = 10
+
+// poolLimits returns the limits that g sets for all unverified claims to be one
+// crawler together; nil if g sets none.
+func (r *compiledSettings) poolLimits(g *robots.Group) *throttle.Limits {
+	delay, _ := g.CrawlDelay()
+	delay.Delay = min(delay.Delay, r.MaxDelay) / poolFactor
+	rates := append([]robots.RequestRate(nil), g.RequestRates()...)
+	for i := range rates {
+		rates[i].Requests *= poolFactor
+	}
+	return throttle.Compile(throttle.Grant{
+		Delay: delay, Rates: rates, Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: max(r.Burst, 1) * poolFactor,
 	})
 }

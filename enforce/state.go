@@ -45,7 +45,7 @@ func (p *Origins) state(e *entry) State {
 	if h := e.history.Load(); h != nil {
 		now := p.cfg.Now().UnixNano()
 		for _, v := range h.earlier {
-			if !v.ended(now) {
+			if !v.Ended(now) {
 				s.Earlier = append(s.Earlier, v)
 			}
 		}

@@ -31,16 +31,16 @@ func newVisitor(r *Request, a *crawler.Agent) visitorKey {
 	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
 	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
-		return v.at(clientAddr(r))
+		return v.at(r.Addr())
 	}
 	return v
 }
 
-// visitor returns the visitor for agent i of a client.
-func (c *Client) visitor(i int) visitorKey {
-	v := newVisitor(c.request, &c.agents()[i])
-	if c.claims[i].State == verify.Unverified {
-		return v.claimant(clientAddr(c.request))
+// visitorOf returns the visitor for agent i of a client.
+func visitorOf(c *Client, i int) visitorKey {
+	v := newVisitor(c.Request(), &c.Agents()[i])
+	if c.Claim(i) == verify.Unverified {
+		return v.claimant(c.Request().Addr())
 	}
 	return v
 }
@@ -48,10 +48,10 @@ func (c *Client) visitor(i int) visitorKey {
 // reader returns the visitor for a read of /robots.txt by agent i. Anyone can
 // send a crawler's User-Agent, so only the verified crawler reads for all its
 // addresses.
-func (c *Client) reader(i int) visitorKey {
-	v := newVisitor(c.request, &c.agents()[i])
-	if c.claims[i].State != verify.Verified {
-		return v.claimant(clientAddr(c.request))
+func reader(c *Client, i int) visitorKey {
+	v := newVisitor(c.Request(), &c.Agents()[i])
+	if c.Claim(i) != verify.Verified {
+		return v.claimant(c.Request().Addr())
 	}
 	return v
 }
