@@ -36,11 +36,11 @@ type Merged interface {
 // addLines makes the text of the rules: the site's own file with the lines of
 // the operator, if there are any and they can be merged.
 func (p *Rules) addLines() {
-	p.text = p.body
-	if !p.settings.publishes() || p.apart {
+	p.text = p.content.Body
+	if !p.settings.publishes() || p.content.Apart {
 		return
 	}
-	m, err := p.settings.additions.Merge(p.body, &p.settings.Settings)
+	m, err := p.settings.additions.Merge(p.content.Body, &p.settings.Settings)
 	if err != nil {
 		p.mergeErr = err
 		return
@@ -70,7 +70,7 @@ func (p *Rules) publishedText() []byte {
 // MergeError returns why the lines of the operator are not in force. It returns
 // nil if they are, or if there are none.
 func (p *Rules) MergeError() error {
-	if p.apart && p.settings.publishes() {
+	if p.content.Apart && p.settings.publishes() {
 		return errApart
 	}
 	return p.mergeErr

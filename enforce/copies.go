@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -27,10 +28,10 @@ const (
 // goodCopy is the last good answer of a source: a robots.txt, or the answer
 // that there is none.
 type goodCopy struct {
-	content              // its state is Loaded or Missing
-	published []byte     // Rules.Text if it has lines of the operator; nil if it has none
-	at        time.Time  // when the source last confirmed it
-	file      *fileState // that was read; nil of a source without files
+	Content               // its state is Loaded or Missing
+	published []byte      // Rules.Text if it has lines of the operator; nil if it has none
+	at        time.Time   // when the source last confirmed it
+	file      os.FileInfo // that was read; nil of a source without files
 }
 
 // Copies is a cache of each origin's last good answer: a robots.txt, or the
@@ -55,14 +56,14 @@ func (s *Copies) put(origin Origin, c goodCopy) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.size += len(c.body) - len(s.copies[origin].body)
+	s.size += len(c.Body) - len(s.copies[origin].Body)
 	s.copies[origin] = c
 	for other, old := range s.copies {
 		if len(s.copies) <= maxCopies && s.size <= maxCopiesSize {
 			return
 		}
 		if other != origin {
-			s.size -= len(old.body)
+			s.size -= len(old.Body)
 			delete(s.copies, other)
 		}
 	}

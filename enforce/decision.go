@@ -293,3 +293,11 @@ func (d *Decision) isFrom(line int) bool {
 	layer, at := d.Rules.Origin(line)
 	return layer == d.Layer && at == d.Line
 }
+
+// agentName returns the name under which an agent's requests share a budget.
+func agentName(a *crawler.Agent) string {
+	if a.Crawler != nil {
+		return a.Crawler.Name
+	}
+	return a.Token
+}

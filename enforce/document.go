@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/heapsize"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/cespare/xxhash/v2"
 )
 
 // document is a parsed robots.txt, with what depends only on its text, the
@@ -82,4 +83,50 @@ func (r *compiledSettings) parse(text []byte) *document {
 		d.names = heapsize.Of(d.matcher, r.base)
 	}
 	return d
+}
+
+// hashLines returns a hash of the User-agent, Allow and Disallow lines, and how many
+// rules have a path. With all, the hash is also of the other lines that crawlers obey.
+// It takes time in proportion to the size of the file, however many groups have the
+// same rules.
+func (d *document) hashLines(all bool) (sum uint64, rules int) {
+	var hash xxhash.Digest
+	for _, f := range []*robots.File{d.file, d.google} {
+		if f == nil {
+			continue
+		}
+		_, _ = hash.WriteString("\x01")
+		old := f.Dialect() != robots.RFC9309 && f.Dialect() != robots.Google // a blank line ends a group
+		for line := range f.Lines() {
+			switch line.Directive {
+			case robots.DirectiveCrawlDelay, robots.DirectiveRequestRate, robots.DirectiveVisitTime, robots.DirectiveNoindex, robots.DirectiveContentSignal, robots.DirectiveContentUsage:
+				if !all {
+					continue
+				}
+			case robots.DirectiveAllow, robots.DirectiveDisallow:
+				if f == d.file && line.Value != "" {
+					rules++
+				}
+			case robots.DirectiveUserAgent:
+			case robots.DirectiveNone:
+				if old && strings.TrimSpace(line.Raw) == "" {
+					_, _ = hash.WriteString("\n")
+				}
+				continue
+			default:
+				continue
+			}
+			for _, text := range [...]string{"\n", line.Directive.String(), ":", line.Value} {
+				_, _ = hash.WriteString(text)
+			}
+		}
+	}
+	return hash.Sum64(), rules
+}
+
+// allRules returns a hash of all lines that crawlers obey. Files that differ only in
+// comments, sitemaps and the like have the same.
+func (d *document) allRules() uint64 {
+	sum, _ := d.hashLines(true)
+	return sum
 }

@@ -73,7 +73,7 @@ func (p *Origins) pendingFor(origin Origin, invented bool) (rules *Rules, evicte
 	case names.matcher == p.pending.matcher && names.rows == nil:
 		return p.pending, true
 	}
-	rules = p.pending.settings.newRules(content{state: Pending})
+	rules = p.pending.settings.newRules(Content{Outcome: Pending})
 	known := *rules.document
 	known.matcher, known.names = names.matcher, names.octets-droppedSize-4*int64(len(names.rows))
 	rules.document, rules.named = &known, slices.Clone(rules.named)

@@ -54,7 +54,7 @@ func BenchmarkCompileRules(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				rules.compile(content{body: fmt.Appendf(nil, "%s# %d\n", bb.text, i)}) // equal texts are compiled once
+				rules.compile(Content{Body: fmt.Appendf(nil, "%s# %d\n", bb.text, i)}) // equal texts are compiled once
 			}
 		})
 	}

@@ -139,7 +139,7 @@ func (p *Origins) restoreCopy(e *entry) bool {
 	e.mu.Lock()
 	e.good, e.was = c, c.published
 	e.mu.Unlock()
-	p.set(e, c.content, p.cfg.Now().UnixNano())
+	p.set(e, c.Content, p.cfg.Now().UnixNano())
 	return true
 }
 
@@ -165,25 +165,22 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 		resp.Body = bytes.Clone(resp.Body) // without the rest of the buffer, since it is kept
 	}
 	now := p.cfg.Now()
-	out, err := outcome(resp, err)
-	ev := FetchEvent{Origin: e.origin, Outcome: out, From: resp.From, Err: err, Took: now.Sub(began)}
-	current, found := e.rules.Load(), without(out, resp)
-	known := content{state: Pending} // what the answer is compared with
+	found, err := resp.Content(err)
+	ev := FetchEvent{Origin: e.origin, Outcome: found.Outcome, From: resp.From, Err: err, Took: now.Sub(began)}
+	current := e.rules.Load()
+	known := Content{Outcome: Pending} // what the answer is compared with
 	if current != nil {
 		known = current.content
 	} else if c, ok := p.freshCopy(e); ok { // of a source that is read by Load
-		known = c.content
+		known = c.Content
 		e.mu.Lock()
 		e.good = c
 		e.mu.Unlock()
 	}
-	if out == Loaded {
-		found.body = resp.Body
-		if known.state == Loaded && known.apart == resp.Apart && bytes.Equal(resp.Body, known.body) {
-			ev.Outcome, found.body = Unchanged, known.body
-		}
+	if found.Outcome == Loaded && known.Outcome == Loaded && known.Apart == found.Apart && bytes.Equal(found.Body, known.Body) {
+		ev.Outcome, found.Body = Unchanged, known.Body
 	}
-	if found.isGood() && ev.Outcome != Unchanged && p.hold(e, found, resp, sure) {
+	if found.IsGood() && ev.Outcome != Unchanged && p.hold(e, found, resp, sure) {
 		p.restoreCopy(e)
 		return p.keep(e, ev, now), true
 	}
@@ -193,8 +190,8 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 	}
 	p.forgetEnded(e, now.UnixNano())
 	e.mu.Lock()
-	if e.good.state == Loaded && current.state == Loaded && bytes.Equal(e.good.body, current.body) {
-		e.good.body = current.body // one copy for all origins that share the rules
+	if e.good.Outcome == Loaded && current.content.Outcome == Loaded && bytes.Equal(e.good.Body, current.content.Body) {
+		e.good.Body = current.content.Body // one copy for all origins that share the rules
 	}
 	good := e.good
 	e.mu.Unlock()
@@ -210,8 +207,8 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 
 // record notes in e and ev the result of a fetch that counts. It returns what is in
 // force then, the time from which clients received it, and when the next fetch is due.
-func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response, now time.Time) (
-	inForce content, changed int64, next time.Time,
+func (p *Origins) record(e *entry, ev *FetchEvent, found Content, resp Response, now time.Time) (
+	inForce Content, changed int64, next time.Time,
 ) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -222,45 +219,46 @@ func (p *Origins) record(e *entry, ev *FetchEvent, found content, resp Response,
 		}
 	}
 	changed = e.lastFetch.Load()
-	if e.held != nil && e.held.found == found.key() {
+	if e.held != nil && e.held.found == found.Key() {
 		changed = e.held.from
 	}
 	e.held = nil
-	if found.isGood() {
+	if found.IsGood() {
 		ev.Again = e.failures > 0
-		e.again = e.again || e.rules.Load() == nil && found.breaksOff() && !resp.Whole // it may be being written
-		e.good, e.failures = goodCopy{content: found, at: now, file: resp.file}, 0
+		e.again = e.again || e.rules.Load() == nil && found.BreaksOff() && !resp.Whole // it may be being written
+		e.good, e.failures = goodCopy{Content: found, at: now, file: resp.File}, 0
 	} else {
 		if e.last == Loaded || e.last == Missing || e.last == NotRobots || !e.tried {
 			e.failing = now.Add(-ev.Took)
 		}
-		if e.failures++; found.state != Failed {
+		if e.failures++; found.Outcome != Failed {
 			e.failures = 0
 		}
 	}
-	inForce = p.inForce(e, found.state, resp, now)
-	ev.Kept = inForce.state != found.state
-	ev.Changed = !e.tried || e.last != found.state || ev.Outcome == Loaded
-	e.last, e.tried, e.err = found.state, true, ev.Err
-	return inForce, changed, now.Add(p.pause(e, inForce.state))
+	inForce = p.inForce(e, found, now)
+	ev.Kept = inForce.Outcome != found.Outcome
+	ev.Changed = !e.tried || e.last != found.Outcome || ev.Outcome == Loaded
+	e.last, e.tried, e.err = found.Outcome, true, ev.Err
+	return inForce, changed, now.Add(p.pause(e, inForce.Outcome))
 }
 
-// inForce returns what is in force after a fetch with the outcome out of an
-// answer. The caller holds e.mu.
-func (p *Origins) inForce(e *entry, out Outcome, resp Response, now time.Time) content {
+// inForce returns what is in force after a fetch that found an answer. The caller holds
+// e.mu.
+func (p *Origins) inForce(e *entry, found Content, now time.Time) Content {
 	keep := keepFailed
-	switch out {
+	switch found.Outcome {
 	case Failed:
 		if p.cfg.DenyFailed {
-			return content{state: Failed, denyAll: true, apart: resp.Apart}
+			found.DenyAll = true
+			return found
 		}
 	case Forbidden, Redirected:
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
-		return without(out, resp)
+		return found
 	}
-	return e.good.content
+	return e.good.Content
 }
 
 // pause returns the time until the next fetch: Config.Refresh, or 1, 2, 4 …
@@ -280,7 +278,7 @@ func (p *Origins) pause(e *entry, state Outcome) time.Duration {
 // (A client that reads the file less than a second after another fetch counts as
 // having received the previous version, although it may have received this
 // one.)
-func (p *Origins) set(e *entry, c content, changed int64) *Rules {
+func (p *Origins) set(e *entry, c Content, changed int64) *Rules {
 	p.joinHistory(e)
 	rules := p.compile(c) // takes long, so not while p.mu is held
 	p.mu.Lock()

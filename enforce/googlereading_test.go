@@ -31,7 +31,7 @@ func TestGoogleReading(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := rules.compile(content{body: []byte(tt.text)})
+			p := rules.compile(Content{Body: []byte(tt.text)})
 			var d Decision
 			p.Check(&Request{UserAgents: []string{googlebot}, Method: "GET", Target: tt.target}, &d)
 			if d.Action != tt.google || d.Line != tt.line {
@@ -49,7 +49,7 @@ func TestGoogleReading(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			strict.compile(content{body: []byte(tt.text)}).Check(&Request{UserAgents: []string{googlebot}, Method: "GET", Target: tt.target}, &d)
+			strict.compile(Content{Body: []byte(tt.text)}).Check(&Request{UserAgents: []string{googlebot}, Method: "GET", Target: tt.target}, &d)
 			if d.Action != tt.bing {
 				t.Errorf("Googlebot, strict: %v, want %v", d.Action, tt.bing)
 			}

@@ -279,7 +279,7 @@ func TestHashOfPathRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rules.compile(content{body: []byte(text)}).pathRules
+		return rules.compile(Content{Body: []byte(text)}).pathRules
 	}
 	const file = "User-agent: a\nUser-agent: b\nDisallow: /x\n"
 	for _, tt := range []struct {

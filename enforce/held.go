@@ -4,8 +4,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
@@ -32,47 +30,41 @@ type candidate struct {
 	last  bool      // that one counts, whatever it finds
 }
 
-// fileState says which file of a file system was read.
-type fileState struct {
-	info  os.FileInfo
-	quiet bool // nobody has written to it for quietFile
-}
-
 // replaces reports whether another file is in the place of before, as after a
 // rename. A file that is written again is the same one.
-func (f *fileState) replaces(before *fileState) bool {
-	return f != nil && before != nil && !os.SameFile(f.info, before.info)
+func replaces(file, before os.FileInfo) bool {
+	return file != nil && before != nil && !os.SameFile(file, before)
 }
 
 // hold reports whether the version that a fetch has found must be read again before
 // it counts. sure is set if the operator asked for this fetch.
-func (p *Origins) hold(e *entry, found content, resp Response, sure bool) bool {
+func (p *Origins) hold(e *entry, found Content, resp Response, sure bool) bool {
 	e.mu.Lock()
 	before, good, h := e.rules.Load(), e.good, e.held
 	e.mu.Unlock()
-	if !good.at.IsZero() && (before == nil || before.denyAll) {
-		before = p.compile(good.content)
+	if !good.at.IsZero() && (before == nil || before.content.DenyAll) {
+		before = p.compile(good.Content)
 	}
-	if before == nil || before.state == Failed || resp.Whole {
+	if before == nil || before.content.Outcome == Failed || resp.Whole {
 		return false
 	}
 	rules, wait := p.compile(found), secondRead
 	key := rules.allRules()
-	switch replaced := len(found.body) > 0 && resp.file.replaces(good.file); {
+	switch replaced := len(found.Body) > 0 && replaces(resp.File, good.file); {
 	case key == before.allRules():
 		return false
-	case replaced && resp.file.quiet:
+	case replaced && resp.Quiet:
 		return false
-	case sure && (len(found.body) == 0 || !found.breaksOff()):
+	case sure && (len(found.Body) == 0 || !found.BreaksOff()):
 		return false
 	case replaced:
 		wait = quietFile
 	}
-	if !found.breaksOff() && !rules.shutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
+	if !found.BreaksOff() && !rules.shutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
 		return false
 	}
 	now := p.cfg.Now()
-	next := candidate{rules: key, found: found.key(), from: e.lastFetch.Load(), since: now, due: now.Add(wait)}
+	next := candidate{rules: key, found: found.Key(), from: e.lastFetch.Load(), since: now, due: now.Add(wait)}
 	if h != nil {
 		decides := !now.Before(h.due)
 		if decides && (h.last || h.rules == key) {
@@ -84,7 +76,7 @@ func (p *Origins) hold(e *entry, found content, resp Response, sure bool) bool {
 		}
 		if h.rules == key {
 			next = *h
-			next.found = found.key()
+			next.found = found.Key()
 		}
 	}
 	e.mu.Lock()
@@ -98,8 +90,8 @@ func (p *Origins) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
 	ev.Rules, ev.Held, ev.Kept = e.rules.Load(), true, true
 	e.mu.Lock()
 	e.failures, e.tried = 0, true
-	if ev.Rules.state != Failed {
-		e.last, e.err = ev.Rules.state, nil
+	if ev.Rules.content.Outcome != Failed {
+		e.last, e.err = ev.Rules.content.Outcome, nil
 	}
 	next := now.Add(p.cfg.Refresh)
 	if e.held.due.Before(next) {
@@ -110,43 +102,4 @@ func (p *Origins) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
 	p.forgetEnded(e, now.UnixNano())
 	p.cfg.Fetched(ev)
 	return ev
-}
-
-// isGood reports whether it is an answer that says what the rules are.
-func (c *content) isGood() bool {
-	return c.state == Loaded || c.state == Missing
-}
-
-// breaksOff reports whether a file ends within a line, or is empty, as if it is
-// being written.
-func (c *content) breaksOff() bool {
-	n := len(c.body)
-	return c.state == Loaded && n <= robots.MaxSize && (n == 0 || c.body[n-1] != '\n' && c.body[n-1] != '\r')
-}
-
-// shutsOut reports whether p disallows / to all crawlers or to a search engine, and
-// before does not.
-func (p *Rules) shutsOut(before *Rules) bool {
-	shut := func(g, old *robots.Group) bool { return !g.Match("/").Allowed && old.Match("/").Allowed }
-	if shut(p.file.Star(), before.file.Star()) {
-		return true
-	}
-	for row := range p.settings.Registry.All() {
-		if row.CountsAs(crawler.Search) && !row.ControlOnly && shut(p.file.Group(row.Robots...), before.file.Group(row.Robots...)) {
-			return true
-		}
-	}
-	return false
-}
-
-// Comparable returns the crawlers of a registry that a comparison of files must know:
-// those that obey the group of another crawler or not the group for `*`, and those
-// that read the file with google/robotstxt.
-func Comparable(registry *crawler.Registry) (list []diff.Crawler) {
-	for row := range registry.All() {
-		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 || row.ReadsGoogle {
-			list = append(list, diff.Crawler{Tokens: row.Robots, IgnoresStar: ignores, ReadsGoogle: row.ReadsGoogle})
-		}
-	}
-	return list
 }

@@ -54,7 +54,7 @@ type historyRecord struct {
 }
 
 type versionRecord struct {
-	content
+	Content
 	version     uint64 // its name in periods
 	from, until int64
 	brief       bool
@@ -161,7 +161,7 @@ func (s *histories) forgetOrigin(key historyKey) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: versionRecord{content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
+	rec := &historyRecord{current: versionRecord{Content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
 		rec.earlier = append(rec.earlier, versionRecord{v.Rules.publishedContent(), v.Rules.pathRules, v.From, v.To, v.Brief})
@@ -169,24 +169,14 @@ func newHistoryRecord(h *history) *historyRecord {
 	return rec
 }
 
-// publishedContent returns the file that crawlers read, with the lines of the
-// operator.
-func (p *Rules) publishedContent() content {
-	c := content{body: p.text, state: p.state, status: p.status, apart: true}
-	if len(p.text) > 0 {
-		c.state, c.status = Loaded, 0
-	}
-	return c
-}
-
 // size returns the octets of the texts.
 func (rec *historyRecord) size() int {
 	if rec == nil {
 		return 0
 	}
-	n := len(rec.current.body)
+	n := len(rec.current.Body)
 	for i := range rec.earlier {
-		n += len(rec.earlier[i].body)
+		n += len(rec.earlier[i].Body)
 	}
 	return n
 }

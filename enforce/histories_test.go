@@ -178,7 +178,7 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	s := newHistories()
 	rules := func(size int) *history {
-		return &history{current: &Rules{document: new(document), text: make([]byte, size), content: content{state: Loaded}}}
+		return &history{current: &Rules{document: new(document), text: make([]byte, size), content: Content{Outcome: Loaded}}}
 	}
 	generation := s.begin()
 	for i := range maxHistories + 100 {

@@ -3,12 +3,9 @@ package enforce
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // history has the versions that an origin's robots.txt had in the last
@@ -50,10 +47,10 @@ func (h *history) versionAt(at int64) (version uint64, ok bool) {
 // the last one before at, or that at which the current version began. It returns
 // at if no version has it.
 func (h *history) sentAt(hash uint64, at int64) int64 {
-	if len(h.earlier) == 0 || xxhash.Sum64(h.current.body) == hash {
+	if len(h.earlier) == 0 || xxhash.Sum64(h.current.content.Body) == hash {
 		return max(at, h.from)
 	}
-	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.Rules.body) == hash })
+	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.Rules.content.Body) == hash })
 	if i < 0 || hash == 0 {
 		return at
 	}
@@ -79,7 +76,7 @@ func (h *history) addPeriod(p period) {
 func (h *history) next(rules *Rules, at int64) *history {
 	n := &history{current: rules, from: at}
 	if h == nil {
-		n.open = !rules.breaksOff()
+		n.open = !rules.content.BreaksOff()
 		return n
 	}
 	n.periods = slices.Clone(h.periods)
@@ -151,62 +148,6 @@ func (h *history) rules() []*Rules {
 		list = append(list, h.earlier[i].Rules)
 	}
 	return list
-}
-
-// isVersion reports whether a crawler can have read the file of the rules. It
-// can't if they are only in force because the source gave no answer.
-func (p *Rules) isVersion() bool {
-	switch p.state {
-	case Loaded, Missing, NotRobots, Forbidden, Redirected:
-		return !p.denyAll
-	}
-	return false
-}
-
-// hashLines returns a hash of the User-agent, Allow and Disallow lines, and how many
-// rules have a path. With all, the hash is also of the other lines that crawlers obey.
-// It takes time in proportion to the size of the file, however many groups have the
-// same rules.
-func (d *document) hashLines(all bool) (sum uint64, rules int) {
-	var hash xxhash.Digest
-	for _, f := range []*robots.File{d.file, d.google} {
-		if f == nil {
-			continue
-		}
-		_, _ = hash.WriteString("\x01")
-		old := f.Dialect() != robots.RFC9309 && f.Dialect() != robots.Google // a blank line ends a group
-		for line := range f.Lines() {
-			switch line.Directive {
-			case robots.DirectiveCrawlDelay, robots.DirectiveRequestRate, robots.DirectiveVisitTime, robots.DirectiveNoindex, robots.DirectiveContentSignal, robots.DirectiveContentUsage:
-				if !all {
-					continue
-				}
-			case robots.DirectiveAllow, robots.DirectiveDisallow:
-				if f == d.file && line.Value != "" {
-					rules++
-				}
-			case robots.DirectiveUserAgent:
-			case robots.DirectiveNone:
-				if old && strings.TrimSpace(line.Raw) == "" {
-					_, _ = hash.WriteString("\n")
-				}
-				continue
-			default:
-				continue
-			}
-			for _, text := range [...]string{"\n", line.Directive.String(), ":", line.Value} {
-				_, _ = hash.WriteString(text)
-			}
-		}
-	}
-	return hash.Sum64(), rules
-}
-
-// allRules returns a hash of all lines that crawlers obey. Files that differ only in
-// comments, sitemaps and the like have the same.
-func (d *document) allRules() uint64 {
-	sum, _ := d.hashLines(true)
-	return sum
 }
 
 // Earlier returns the history of the robots.txt of r's origin. It returns nil if
@@ -344,14 +285,14 @@ func (p *Origins) EndGrace(o Origin) (n int) {
 // compileVersions compiles a record to a history, by p's rules. This takes
 // long, so the caller must not hold p.mu.
 func (p *Origins) compileVersions(rec *historyRecord) *history {
-	compile := func(c content) *Rules {
-		c.apart = p.pending.settings.publishes() // the text already has the lines of the operator
+	compile := func(c Content) *Rules {
+		c.Apart = p.pending.settings.publishes() // the text already has the lines of the operator
 		return p.compile(c)
 	}
-	h := &history{current: compile(rec.current.content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
+	h := &history{current: compile(rec.current.Content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
 	rename := map[uint64]uint64{rec.current.version: h.current.pathRules}
 	for _, v := range rec.earlier {
-		rules := compile(v.content)
+		rules := compile(v.Content)
 		rename[v.version] = rules.pathRules
 		h.add(Version{rules, v.from, v.until, v.brief}, 0)
 	}

@@ -95,7 +95,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 	}
 	w := c.matchPath(p, a)
 	switch {
-	case (p.state == Pending || p.denyAll) && !w.denied(): // only the lines of the operator are known
+	case (p.content.Outcome == Pending || p.content.DenyAll) && !w.denied(): // only the lines of the operator are known
 		c.judgeWithoutRules(i, d)
 		return
 	case w.byStar && c.isNoCrawling(a):
@@ -103,7 +103,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		return
 	case w.group == nil:
 		reason := Unbound
-		if p.state != Loaded {
+		if p.content.Outcome != Loaded {
 			reason = NoRules
 		}
 		c.pass(d, i, reason, nil)
@@ -129,7 +129,7 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	switch {
 	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
-	case c.rules.state == Pending:
+	case c.rules.content.Outcome == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:
 		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}

@@ -12,7 +12,7 @@ import (
 // rules are being replaced, they return the old or the new ones.
 type Origins struct {
 	source  Source
-	compile func(content) *Rules
+	compile func(Content) *Rules
 	pending *Rules // the rules of origins whose file was never fetched
 	cfg     Config
 	ctx     context.Context
@@ -87,7 +87,7 @@ func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins 
 
 // use sets the settings of p and empties its table.
 func (p *Origins) use(settings *compiledSettings) {
-	p.compile, p.pending = settings.rulesOf, settings.rulesOf(content{state: Pending})
+	p.compile, p.pending = settings.rulesOf, settings.rulesOf(Content{Outcome: Pending})
 	p.table, p.users = newOriginTable(), make(map[*Rules]int)
 }
 

@@ -169,14 +169,6 @@ func programKey(r *Request, a *crawler.Agent) uint64 {
 	return k[0]
 }
 
-// agentName returns the name under which an agent's requests share a budget.
-func agentName(a *crawler.Agent) string {
-	if a.Crawler != nil {
-		return a.Crawler.Name
-	}
-	return a.Token
-}
-
 // hash returns two hashes of an origin and of the first 64 octets of a name;
 // upper and lower case are equal. They need not be cryptographic: a client that
 // wants to use a crawler's budget can simply send the crawler's User-Agent. hash

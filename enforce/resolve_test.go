@@ -76,7 +76,7 @@ func TestDenyFailed(t *testing.T) {
 // Before the first policy is known, requests to which the group for `*` would
 // not apply are let through.
 func TestPendingRulesLetWebhooksThrough(t *testing.T) {
-	p := mustCompile(t, Settings{}).empty(content{state: Pending})
+	p := mustCompile(t, Settings{}).empty(Content{Outcome: Pending})
 	for ua, tt := range map[string]struct {
 		method string
 		want   Action

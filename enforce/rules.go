@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/heapsize"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
 // Rules is a robots.txt compiled for decisions: it has the group that applies
@@ -32,10 +33,10 @@ type Rules struct {
 	// signalsVary is set if signals differ between crawlers.
 	signalsVary bool
 
-	content         // of the site's own robots.txt
-	text     []byte // what file was parsed from: the site's own, with the lines of the operator
-	etag     string // of text
-	merged   Merged // nil if text has no lines of the operator
+	content  Content // of the site's own robots.txt
+	text     []byte  // what file was parsed from: the site's own, with the lines of the operator
+	etag     string  // of text
+	merged   Merged  // nil if text has no lines of the operator
 	mergeErr error
 	octets   int64 // of memory without document, as estimated
 }
@@ -68,12 +69,12 @@ type plan struct {
 }
 
 // empty returns rules without a file.
-func (r *compiledSettings) empty(c content) *Rules {
+func (r *compiledSettings) empty(c Content) *Rules {
 	return (&Rules{document: r.documentOf(nil), settings: r, content: c}).measured()
 }
 
 // compile compiles a robots.txt with the lines of the operator.
-func (r *compiledSettings) compile(c content) *Rules {
+func (r *compiledSettings) compile(c Content) *Rules {
 	p := &Rules{settings: r, content: c}
 	p.addLines()
 	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
@@ -257,7 +258,7 @@ func (p *Rules) File() *robots.File { return p.file }
 func (p *Rules) Text() []byte { return p.text }
 
 // SiteText returns the site's own robots.txt. The caller must not change it.
-func (p *Rules) SiteText() []byte { return p.body }
+func (p *Rules) SiteText() []byte { return p.content.Body }
 
 // Tag identifies the version of the file in logs: it is the opaque part of an entity
 // tag of Text (RFC 9110, section 8.8.3), without quotes, or "" if there is no file.
@@ -272,19 +273,19 @@ func (p *Rules) RuleCount() int { return p.document.rules }
 // Outcome returns the outcome of the fetch that p was made from. It is Loaded
 // for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Redirected, Failed or
 // Pending.
-func (p *Rules) Outcome() Outcome { return p.state }
+func (p *Rules) Outcome() Outcome { return p.content.Outcome }
 
 // Status returns the HTTP status code of the answer that Outcome describes: 404
 // or 410 for Missing, another 4xx for Forbidden. For other outcomes it returns 0.
-func (p *Rules) Status() int { return p.status }
+func (p *Rules) Status() int { return p.content.Status }
 
 // Empty reports whether the site's own robots.txt has nothing but blank lines and
 // comments. It returns false if there is no robots.txt.
 func (p *Rules) Empty() bool {
-	if p.state != Loaded {
+	if p.content.Outcome != Loaded {
 		return false
 	}
-	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(p.body, []byte("\ufeff")), func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(p.content.Body, []byte("\ufeff")), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return false
 		}
@@ -294,7 +295,7 @@ func (p *Rules) Empty() bool {
 
 // DeniesAll reports whether all paths are denied to crawlers, because the
 // source fails and Config.DenyFailed is set.
-func (p *Rules) DeniesAll() bool { return p.denyAll }
+func (p *Rules) DeniesAll() bool { return p.content.DenyAll }
 
 // Unenforceable returns the tokens of the file that no User-Agent has, such as
 // Google-Extended. No server can enforce the rules for them.
@@ -312,3 +313,50 @@ func (p *Rules) Unenforceable() []string {
 // requests, because browsers send them: a group for Mozilla would apply to
 // people.
 func (p *Rules) Ignored() []string { return p.matcher.Ignored() }
+
+// isVersion reports whether a crawler can have read the file of the rules. It
+// can't if they are only in force because the source gave no answer.
+func (p *Rules) isVersion() bool {
+	switch p.content.Outcome {
+	case Loaded, Missing, NotRobots, Forbidden, Redirected:
+		return !p.content.DenyAll
+	}
+	return false
+}
+
+// publishedContent returns the file that crawlers read, with the lines of the
+// operator.
+func (p *Rules) publishedContent() Content {
+	c := Content{Body: p.text, Outcome: p.content.Outcome, Status: p.content.Status, Apart: true}
+	if len(p.text) > 0 {
+		c.Outcome, c.Status = Loaded, 0
+	}
+	return c
+}
+
+// shutsOut reports whether p disallows / to all crawlers or to a search engine, and
+// before does not.
+func (p *Rules) shutsOut(before *Rules) bool {
+	shut := func(g, old *robots.Group) bool { return !g.Match("/").Allowed && old.Match("/").Allowed }
+	if shut(p.file.Star(), before.file.Star()) {
+		return true
+	}
+	for row := range p.settings.Registry.All() {
+		if row.CountsAs(crawler.Search) && !row.ControlOnly && shut(p.file.Group(row.Robots...), before.file.Group(row.Robots...)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Comparable returns the crawlers of a registry that a comparison of files must know:
+// those that obey the group of another crawler or not the group for `*`, and those
+// that read the file with google/robotstxt.
+func Comparable(registry *crawler.Registry) (list []diff.Crawler) {
+	for row := range registry.All() {
+		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 || row.ReadsGoogle {
+			list = append(list, diff.Crawler{Tokens: row.Robots, IgnoresStar: ignores, ReadsGoogle: row.ReadsGoogle})
+		}
+	}
+	return list
+}

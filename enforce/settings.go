@@ -228,9 +228,7 @@ func (r Settings) Rules(resp Response) (*Rules, error) {
 
 // rulesOfResponse compiles a source's answer.
 func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
-	out, _ := outcome(resp, nil)
-	c := without(out, resp)
-	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
+	c, _ := resp.Content(nil)
 	return r.rulesOf(c)
 }
 

@@ -65,7 +65,7 @@ func (s File) read(resp *Response) error {
 	if info, err = f.Stat(); err != nil {
 		return err
 	}
-	resp.Body, resp.file = body.Bytes(), &fileState{info, time.Since(info.ModTime()) >= quietFile}
+	resp.Body, resp.File, resp.Quiet = body.Bytes(), info, time.Since(info.ModTime()) >= quietFile
 	return nil
 }
 

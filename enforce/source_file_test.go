@@ -72,8 +72,8 @@ func TestFileOfNULs(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp, err := File{path}.Fetch(t.Context(), home)
-		if got, err := outcome(resp, err); got != want || (err == nil) != (want == Loaded) {
-			t.Errorf("%d octets: %v, %v, want %v", len(text), got, err, want)
+		if got, err := resp.Content(err); got.Outcome != want || (err == nil) != (want == Loaded) {
+			t.Errorf("%d octets: %v, %v, want %v", len(text), got.Outcome, err, want)
 		}
 	}
 }
