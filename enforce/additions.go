@@ -37,7 +37,7 @@ type Merged interface {
 // the operator, if there are any and they can be merged.
 func (p *Rules) addLines() {
 	p.text = p.content.Body
-	if !p.settings.publishes() || p.content.Apart {
+	if !p.settings.Publishes() || p.content.Apart {
 		return
 	}
 	m, err := p.settings.additions.Merge(p.content.Body, &p.settings.Settings)
@@ -49,7 +49,7 @@ func (p *Rules) addLines() {
 }
 
 // publishes reports whether the operator adds lines that are published.
-func (s *compiledSettings) publishes() bool { return s.additions.Merge != nil }
+func (s *compiledSettings) Publishes() bool { return s.additions.Merge != nil }
 
 // Published reports whether Text has lines of the operator. If so, clients that
 // request /robots.txt must receive Text, not the site's own file.
@@ -59,8 +59,8 @@ func (p *Rules) Published() bool { return p.merged != nil }
 // has no lines of the operator.
 func (p *Rules) Merged() Merged { return p.merged }
 
-// publishedText returns Text if it has lines of the operator; otherwise nil.
-func (p *Rules) publishedText() []byte {
+// PublishedText returns Text if it has lines of the operator; otherwise nil.
+func (p *Rules) PublishedText() []byte {
 	if p.merged == nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (p *Rules) publishedText() []byte {
 // MergeError returns why the lines of the operator are not in force. It returns
 // nil if they are, or if there are none.
 func (p *Rules) MergeError() error {
-	if p.content.Apart && p.settings.publishes() {
+	if p.content.Apart && p.settings.Publishes() {
 		return errApart
 	}
 	return p.mergeErr
@@ -160,38 +160,35 @@ func hiddenGroup(paths []robots.Rule) *robots.Group {
 	return robots.Parse(file).Star()
 }
 
-// hiddenRule returns the hidden path that matches the path of the request, or
-// nil. No log or page contains hidden paths, only their lines in the
-// configuration.
-func (c *Client) hiddenRule() *robots.Rule {
+// hiddenRule returns the hidden path that denies the request to an agent, or nil.
+// Hidden paths are denied to every crawler, and to other clients if the site's operator
+// applies the group for `*` to them. No log or page contains hidden paths, only their
+// lines in the configuration.
+func (c *Client) hiddenRule(a *crawler.Agent) *robots.Rule {
 	settings := c.rules.settings
 	verdict := settings.hidden.MatchViews(c.views)
 	if verdict.Allowed {
 		return nil
 	}
+	hides := true
+	switch a.Class {
+	case crawler.Person, crawler.Webhook:
+		hides = false
+	case crawler.Library:
+		hides = settings.HTTPClients
+	case crawler.Program:
+		hides = settings.Programs != ProgramsOff && c.starApplies(a)
+	case crawler.UserTriggered:
+		hides = !settings.IgnoreUserTriggered && c.starApplies(a)
+	}
+	if !hides {
+		return nil
+	}
 	return &settings.additions.Hidden[verdict.Rule().Line-2]
 }
 
-// hides reports whether hidden paths are denied to an agent. They are denied to
-// every crawler, and to other clients if the site's operator applies the group
-// for `*` to them.
-func (c *Client) hides(a *crawler.Agent) bool {
-	settings := c.rules.settings
-	switch a.Class {
-	case crawler.Person, crawler.Webhook:
-		return false
-	case crawler.Library:
-		return settings.HTTPClients
-	case crawler.Program:
-		return settings.Programs != ProgramsOff && c.starApplies(a)
-	case crawler.UserTriggered:
-		return !settings.IgnoreUserTriggered && c.starApplies(a)
-	}
-	return true
-}
-
 // HiddenLines returns the lines in the configuration that have hidden paths.
-func (p *Rules) HiddenLines() (lines []int) {
+func (p *plans) HiddenLines() (lines []int) {
 	for _, h := range p.settings.additions.Hidden {
 		lines = append(lines, h.Line)
 	}

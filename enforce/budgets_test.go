@@ -72,7 +72,7 @@ func TestKeysAreThoseOf010(t *testing.T) {
 	for name, settings := range map[string]Settings{"default": {}, "monitor": {Monitor: true}, "per_ip": {PerIP: true}, "limit": {Limits: limits}} {
 		for ua, what := range map[string]string{bingbot: "bingbot", newbot: "NewThingBot", wget: "Wget"} {
 			l := new(keyRecorder)
-			e, err := NewEngine(settings, Inline(file), l, Config{Refresh: 24 * time.Hour, Now: newClock().now, Handler: func() HandlerKey { return HandlerKey{Hosts: []string{"shop.test"}} }})
+			e, err := NewEngine(settings, Inline(file), l, nil, Config{Refresh: 24 * time.Hour, Now: newClock().now, Handler: func() HandlerKey { return HandlerKey{Hosts: []string{"shop.test"}} }})
 			if err != nil {
 				t.Fatal(err)
 			}

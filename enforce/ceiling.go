@@ -3,6 +3,8 @@ package enforce
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // defaultMaxMemory is the default of the memory that rules may take, in
@@ -17,9 +19,9 @@ type Ceiling struct {
 	max  int64
 	used atomic.Int64
 
-	mu        sync.Mutex
-	rules     map[*Rules]int    // how many engines use each
-	documents map[*document]int // how many rules use each
+	mu    sync.Mutex
+	rules map[*Rules]int       // how many engines use each
+	files map[*robots.File]int // how many rules use each
 }
 
 // NewCeiling returns a Ceiling of max octets. If max is 0 or less, it is
@@ -28,7 +30,7 @@ func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory
 	}
-	return &Ceiling{max: max, rules: make(map[*Rules]int), documents: make(map[*document]int)}
+	return &Ceiling{max: max, rules: make(map[*Rules]int), files: make(map[*robots.File]int)}
 }
 
 // add adds n octets; n may be negative.
@@ -39,7 +41,7 @@ func (c *Ceiling) add(n int64) {
 }
 
 // use adds the octets of rules (change is 1), or subtracts them (-1). Rules and
-// documents count once.
+// files count once.
 func (c *Ceiling) use(rules *Rules, change int) {
 	if c == nil {
 		return
@@ -49,9 +51,9 @@ func (c *Ceiling) use(rules *Rules, change int) {
 	if !isEdge(c.rules, rules, change) {
 		return
 	}
-	octets := rules.octets
-	if isEdge(c.documents, rules.document, change) {
-		octets += rules.document.octets
+	octets, file := rules.Size()
+	if isEdge(c.files, rules.File(), change) {
+		octets += file
 	}
 	c.used.Add(int64(change) * octets)
 }

@@ -8,7 +8,7 @@ import (
 // Check decides on a request by the path rules, and writes the decision to d. It
 // is like Engine.Decide, but never waits, remembers nothing about earlier
 // requests, and ignores rate limits and Visit-time.
-func (p *Rules) Check(r *Request, d *Decision) { p.check(r, nil, d) }
+func (p *Rules) Check(r *Request, d *Decision) { checkAfter(p, r, nil, d) }
 
 // CheckFirst decides on a request to see what would happen to a crawler that
 // sends it, as its first one. Of the limits, only Visit-time can refuse such a
@@ -22,11 +22,11 @@ func (p *Rules) Check(r *Request, d *Decision) { p.check(r, nil, d) }
 // Settings; it may be nil. The crawler has then read the earlier file, but not
 // yet the one of p, so it can have a grace period.
 func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bound) {
-	p.check(r, before, d)
+	checkAfter(p, r, before, d)
 	if d.Reason == Person && isProductToken(r.UserAgents[0]) {
 		as := *r
 		as.UserAgents = []string{"Mozilla/5.0 (compatible; " + r.UserAgents[0] + "/1.0)"}
-		p.check(&as, before, d)
+		checkAfter(p, &as, before, d)
 	}
 	if d.Action != Pass {
 		return nil
@@ -50,8 +50,8 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bou
 	return limits
 }
 
-// check is Check for a request at the moment at which p replaces before.
-func (p *Rules) check(r *Request, before *Rules, d *Decision) {
+// checkAfter is Check for a request at the moment at which p replaces before.
+func checkAfter(p *Rules, r *Request, before *Rules, d *Decision) {
 	var c Client
 	c.Begin(r, p)
 	for c.Next() {

@@ -7,17 +7,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// checkSignature checks the signature of the request.
-func (c *Client) checkSignature() {
-	c.rules.identify(c.fields[0], &c.id)
-	var claim *crawler.Crawler
-	if c.id.Len() > 0 {
-		claim = c.id.At(0).Crawler
-	}
-	r := c.request
-	r.signer, r.signature = c.verification.Checker.Signature(r.Signed, claim, r.Time)
-}
-
 // verify sets c.claims for the crawlers of a User-Agent field. If a signature
 // proves a crawler, no other crawler is called an impostor.
 func (c *Client) verify() {

@@ -64,20 +64,19 @@ var identities = sync.OnceValue(func() *crawler.Cache { return crawler.NewCache(
 // tooManyFields is the agent of a request with more than maxUserAgents fields.
 var tooManyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "several-user-agents", Reason: crawler.ManyFields}}
 
-// Identify finds the crawlers that a User-Agent names, by the tokens of the
-// registry and of the file, and writes them to id. It allocates nothing for a
-// User-Agent that is in the cache.
-func (p *Rules) identify(userAgent string, id *crawler.Identity) {
-	identities().Identify(p.matcher, userAgent, id)
-}
-
 // Begin prepares c for a request and the rules in force for it. A signature of the
 // request is checked.
 func (c *Client) Begin(r *Request, rules *Rules) {
 	c.BeginUnverified(r, rules)
 	c.verification = rules.settings.Verification
 	if r.Signed != nil && c.verification != nil && r.signature == (verify.Result{}) {
-		c.checkSignature()
+		c.rules.identify(c.fields[0], &c.id)
+		var claim *crawler.Crawler
+		if c.id.Len() > 0 {
+			claim = c.id.At(0).Crawler
+		}
+		r.signer, r.signature = c.verification.Checker.Signature(r.Signed, claim, r.Time)
+		c.id = crawler.Identity{}
 	}
 	c.signer, c.unnamed = r.signer, r.signer != nil
 }
@@ -150,12 +149,6 @@ func (r *Request) Addr() (addr netip.Addr) {
 	}
 	return addr
 }
-
-// Request returns the request of the client.
-func (c *Client) Request() *Request { return c.request }
-
-// Rules returns the rules for the request.
-func (c *Client) Rules() *Rules { return c.rules }
 
 // ReadsRobotsTxt reports whether the request is for /robots.txt.
 func (c *Client) ReadsRobotsTxt() bool { return c.robotsTxt }

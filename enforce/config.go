@@ -2,8 +2,6 @@ package enforce
 
 import (
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Limits that the operator can't configure.
@@ -38,7 +36,7 @@ const (
 	maxStale = 24 * time.Hour
 )
 
-// Config has what an Engine needs besides Settings. The zero value is
+// Config has what Origins need besides a source and Settings. The zero value is
 // ready for use. Caches and tables that are given can be shared by several
 // engines.
 type Config struct {
@@ -53,13 +51,12 @@ type Config struct {
 	// fetched yet, then the least recently used one. Zero or less means 1000.
 	MaxOrigins int
 
-	DenyFailed bool              // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
-	Ceiling    *Ceiling          // limits the memory of rules; no limit if nil
-	Copies     *Copies           // cache for the time after the engine is closed; none if nil
-	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
-	Memory     *Memory           // what crawlers did, even for the time after the engine is closed; nil for a new one
-	// returns where the files are enforced, so that Memory keeps their versions, and the hosts of Settings.Limits; called once requests come,
-	// or by Origins.Connect; if nil, Memory keeps none
+	DenyFailed bool       // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
+	Ceiling    *Ceiling   // limits the memory of rules; no limit if nil
+	Copies     *Copies    // cache for the time after the engine is closed; none if nil
+	Histories  *Histories // the earlier versions, even for the time after the engine is closed; none if nil
+	// returns where the files are enforced, so that Histories keeps their versions, and the hosts of Settings.Limits; called once requests come,
+	// or by Origins.Connect; if nil, Histories keeps none
 	Handler   func() HandlerKey
 	Published bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
 	Fetched   func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block

@@ -53,7 +53,7 @@ func (s *compiledSettings) rulesOf(c Content) *Rules {
 
 // newRules is rulesOf for rules that are not shared.
 func (s *compiledSettings) newRules(c Content) *Rules {
-	if c.Outcome == Loaded || s.publishes() && !c.Apart {
+	if c.Outcome == Loaded || s.Publishes() && !c.Apart {
 		return s.compile(c)
 	}
 	return s.empty(c)
@@ -146,4 +146,28 @@ func (resp *Response) Content(err error) (Content, error) {
 		c.Outcome, c.Status = Forbidden, resp.Status
 	}
 	return c, fmt.Errorf("status %d", resp.Status)
+}
+
+// IsVersion reports whether a crawler can have read the content. It can't if it is
+// only in force because the source gave no answer.
+func (c *Content) IsVersion() bool {
+	switch c.Outcome {
+	case Loaded, Missing, NotRobots, Forbidden, Redirected:
+		return !c.DenyAll
+	}
+	return false
+}
+
+// Empty reports whether a robots.txt has nothing but blank lines and
+// comments. It returns false if there is no robots.txt.
+func (c *Content) Empty() bool {
+	if c.Outcome != Loaded {
+		return false
+	}
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(c.Body, []byte("\ufeff")), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }

@@ -126,7 +126,31 @@ func (d *document) hashLines(all bool) (sum uint64, rules int) {
 
 // allRules returns a hash of all lines that crawlers obey. Files that differ only in
 // comments, sitemaps and the like have the same.
-func (d *document) allRules() uint64 {
+func (d *document) AllLines() uint64 {
 	sum, _ := d.hashLines(true)
 	return sum
+}
+
+// Matcher returns the matcher that identifies crawlers for the site.
+func (d *document) Matcher() *crawler.Matcher { return d.matcher }
+
+// File returns the parsed robots.txt. It is empty if there is none.
+func (d *document) File() *robots.File { return d.file }
+
+// GroupCount returns the number of groups in the file.
+func (d *document) GroupCount() int { return d.groups }
+
+// RuleCount returns the number of Allow and Disallow lines with a path.
+func (d *document) RuleCount() int { return d.rules }
+
+// Ignored returns the tokens of the file that the engine does not look for in
+// requests, because browsers send them: a group for Mozilla would apply to
+// people.
+func (d *document) Ignored() []string { return d.matcher.Ignored() }
+
+// identify finds the crawlers that a User-Agent names, by the tokens of the
+// registry and of the file, and writes them to id. It allocates nothing for a
+// User-Agent that is in the cache.
+func (d *document) identify(userAgent string, id *crawler.Identity) {
+	identities().Identify(d.matcher, userAgent, id)
 }

@@ -37,7 +37,7 @@ func TestThreeTimesTheLimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {
 				c := newClock()
 				cfg.Now = c.now
-				e, err := NewEngine(Settings{Programs: ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), cfg)
+				e, err := NewEngine(Settings{Programs: ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +91,7 @@ func TestThreeTimesTheLimit(t *testing.T) {
 // crawlers. People and all others pass.
 func TestNamesAfterAnEviction(t *testing.T) {
 	src, c := new(manyHosts), newClock()
-	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{MaxOrigins: 1, Now: c.now})
+	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{MaxOrigins: 1, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,16 +128,26 @@ func TestDroppedNamesAreBounded(t *testing.T) {
 	p := newOriginsTest(t, Config{MaxOrigins: 1})
 	p.source.set(200, "User-agent: OwnReader\nDisallow: /\n")
 	p.rulesAfterFetch(home)
-	for i := range 3 * maxDroppedSize / droppedSize / 100 {
+	var file strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&file, "User-agent: Reader%d\nDisallow: /\n", i)
+	}
+	rules, err := Settings{}.Rules(Response{Status: 200, Body: []byte(file.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := rules.Names(p.pending)
+	most := maxDroppedSize / int(names.Size())
+	for i := range 3 * most {
 		r := p.request(Origin{Host: fmt.Sprint(i)})
 		r.Invented = true
 		p.find(r)
-		p.dropped[1].put(r.Origin, droppedNames{matcher: p.pending.matcher, octets: 100 * droppedSize})
+		p.dropped[1].put(r.Origin, names)
 		if p.dropped[1].octets > maxDroppedSize {
 			t.Fatalf("%d octets", p.dropped[1].octets)
 		}
 	}
-	if len(p.dropped[0].names) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].names) < maxDroppedSize/droppedSize/100/2 {
+	if len(p.dropped[0].names) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].names) < most/2 {
 		t.Errorf("%d and %d names, %d octets", len(p.dropped[0].names), len(p.dropped[1].names), p.dropped[0].octets)
 	}
 	p.find(p.request(home))
@@ -151,7 +161,7 @@ func TestDroppedNamesAreBounded(t *testing.T) {
 func TestManyEvictionsAtOnce(t *testing.T) {
 	const limit = 4
 	c := newClock()
-	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), Config{MaxOrigins: limit, Now: c.now})
+	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), nil, Config{MaxOrigins: limit, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +189,7 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 	const limit, hosts, clients = 4, 12, 16
 	c := newClock()
-	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), Config{MaxOrigins: limit, Now: c.now})
+	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), nil, Config{MaxOrigins: limit, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}

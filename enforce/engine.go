@@ -15,9 +15,6 @@ const (
 	// maxUserAgents is how many User-Agent fields of a request are read. A
 	// client that sends more counts as a crawler.
 	maxUserAgents = 16
-	// MaxHeld is how many requests an engine holds at once, by default, until
-	// their time comes. See Settings.Wait.
-	MaxHeld = 1000
 )
 
 // Engine decides on requests; see Decide. The caller logs the decision and
@@ -35,25 +32,18 @@ type Engine struct {
 
 // NewEngine returns an engine that enforces the robots.txt files of source
 // under settings. Close the engine when it is no longer used. The caller closes
-// limiter and source, which must not be nil. An error says what is wrong with
-// settings.
-func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
+// limiter and source, which must not be nil. memory can be shared by several engines; if
+// it is nil, the engine has one of its own. An error says what is wrong with settings.
+func NewEngine(settings Settings, source Source, limiter throttle.Limiter, memory *Memory, cfg Config) (*Engine, error) {
 	compiled, err := settings.compile()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Memory == nil {
-		cfg.Memory = NewMemory(smallMemory, smallMemory)
+	if memory == nil {
+		memory = NewMemory(smallMemory, smallMemory)
 	}
-	if cfg.Waiters == nil {
-		cfg.Waiters = throttle.NewWaiters(MaxHeld)
-	}
-	e := &Engine{
-		pacer:   pacer{settings: compiled, limiter: limiter, waiters: cfg.Waiters, memory: cfg.Memory},
-		origins: newOrigins(source, compiled, cfg),
-		now:     cfg.Now,
-		handler: cfg.Handler,
-	}
+	cfg.Histories = memory.histories
+	e := &Engine{pacer: pacer{settings: compiled, limiter: limiter, memory: memory}, origins: newOrigins(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -150,8 +140,8 @@ func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
 func (e *Engine) Identify(c *Client, r *Request, rules *Rules) {
 	c.Begin(r, rules)
 	for c.Next() {
-		e.recall(c)
-		e.noteVisit(c)
+		e.recall(c, r, rules)
+		e.noteVisit(c, r)
 	}
 }
 

@@ -76,7 +76,7 @@ func BenchmarkGrace(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			c := newClock()
-			e, err := NewEngine(Settings{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), Config{Now: c.now})
+			e, err := NewEngine(Settings{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), nil, Config{Now: c.now})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
 	t.Helper()
 	limiter := throttle.NewMemory(1000)
 	c := newClock()
-	e, err := NewEngine(rules, Inline(file), limiter, Config{Refresh: 24 * time.Hour, Now: c.now})
+	e, err := NewEngine(rules, Inline(file), limiter, nil, Config{Refresh: 24 * time.Hour, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestManyUserAgentFields(t *testing.T) {
 
 func TestInvalidExemptPaths(t *testing.T) {
 	for _, p := range []string{"", "private/", "/a b", "/a#b", "/a\nDisallow: /"} {
-		if _, err := NewEngine(Settings{ExemptPaths: []string{p}}, Inline(""), nil, Config{}); err == nil {
+		if _, err := NewEngine(Settings{ExemptPaths: []string{p}}, Inline(""), nil, nil, Config{}); err == nil {
 			t.Errorf("no error for the exempt path %q", p)
 		}
 	}
@@ -203,7 +203,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add(gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")
 	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
 		limiter := throttle.NewMemory(16)
-		e, err := NewEngine(Settings{HTTPClients: true}, Inline(file), limiter, Config{})
+		e, err := NewEngine(Settings{HTTPClients: true}, Inline(file), limiter, nil, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func enforceRobots(engine *enforce.Engine, next http.Handler) http.Handler {
 func Example_middleware() {
 	limiter := throttle.NewMemory(100_000)
 	file := enforce.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
-	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, enforce.Config{})
+	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, nil, enforce.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,7 +12,7 @@ import (
 func Example() {
 	file := enforce.Inline("User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 10\n")
 	limiter := throttle.NewMemory(100_000)
-	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, enforce.Config{})
+	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, nil, enforce.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -63,7 +63,7 @@ func (x *Exemption) or(y *Exemption) *Exemption {
 // limited, in the order of Settings.Exempt. It returns nil if there is no limit:
 // the agent is exempt for all addresses, or it is not exempt. The reason of a
 // Decision says which.
-func (p *Rules) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
+func (p *plans) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 	for i := range p.settings.Exempt {
 		x := &p.settings.Exempt[i]
 		named := a.Crawler != nil && p.settings.Registry.Lookup(x.Name) == a.Crawler

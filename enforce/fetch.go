@@ -157,7 +157,7 @@ func (p *Origins) freshCopy(e *entry) (goodCopy, bool) {
 // meanwhile.
 func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, bool) {
 	began := p.cfg.Now()
-	resp, err := p.callSource(ctx, e.origin)
+	resp, err := callSource(ctx, p.source, e.origin)
 	if p.ctx.Err() != nil && err != nil {
 		return FetchEvent{}, false // closed: there is no result to report
 	}
@@ -170,7 +170,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 	current := e.rules.Load()
 	known := Content{Outcome: Pending} // what the answer is compared with
 	if current != nil {
-		known = current.content
+		known = *current.Content()
 	} else if c, ok := p.freshCopy(e); ok { // of a source that is read by Load
 		known = c.Content
 		e.mu.Lock()
@@ -190,13 +190,13 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent
 	}
 	p.forgetEnded(e, now.UnixNano())
 	e.mu.Lock()
-	if e.good.Outcome == Loaded && current.content.Outcome == Loaded && bytes.Equal(e.good.Body, current.content.Body) {
-		e.good.Body = current.content.Body // one copy for all origins that share the rules
+	if e.good.Outcome == Loaded && current.Content().Outcome == Loaded && bytes.Equal(e.good.Body, current.Content().Body) {
+		e.good.Body = current.Content().Body // one copy for all origins that share the rules
 	}
 	good := e.good
 	e.mu.Unlock()
 	if !good.at.Before(now) { // this fetch found it
-		good.published = current.publishedText()
+		good.published = current.PublishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
 	e.nextFetch.Store(next.UnixNano())
@@ -215,7 +215,7 @@ func (p *Origins) record(e *entry, ev *FetchEvent, found Content, resp Response,
 	ev.Repeated = e.evicted && !e.tried
 	if ev.Was, e.was = e.was, nil; ev.Was == nil {
 		if current := e.rules.Load(); current != nil {
-			ev.Was = current.publishedText()
+			ev.Was = current.PublishedText()
 		}
 	}
 	changed = e.lastFetch.Load()
@@ -235,20 +235,20 @@ func (p *Origins) record(e *entry, ev *FetchEvent, found Content, resp Response,
 			e.failures = 0
 		}
 	}
-	inForce = p.inForce(e, found, now)
+	inForce = e.inForce(&p.cfg, found, now)
 	ev.Kept = inForce.Outcome != found.Outcome
 	ev.Changed = !e.tried || e.last != found.Outcome || ev.Outcome == Loaded
 	e.last, e.tried, e.err = found.Outcome, true, ev.Err
-	return inForce, changed, now.Add(p.pause(e, inForce.Outcome))
+	return inForce, changed, now.Add(e.pause(p.cfg.Refresh, inForce.Outcome))
 }
 
 // inForce returns what is in force after a fetch that found an answer. The caller holds
 // e.mu.
-func (p *Origins) inForce(e *entry, found Content, now time.Time) Content {
+func (e *entry) inForce(cfg *Config, found Content, now time.Time) Content {
 	keep := keepFailed
 	switch found.Outcome {
 	case Failed:
-		if p.cfg.DenyFailed {
+		if cfg.DenyFailed {
 			found.DenyAll = true
 			return found
 		}
@@ -264,84 +264,20 @@ func (p *Origins) inForce(e *entry, found Content, now time.Time) Content {
 // pause returns the time until the next fetch: Config.Refresh, or 1, 2, 4 …
 // seconds, up to Config.Refresh, while the source fails and there is no cached
 // copy. The caller holds e.mu.
-func (p *Origins) pause(e *entry, state Outcome) time.Duration {
+func (e *entry) pause(refresh time.Duration, state Outcome) time.Duration {
 	if state != Failed {
-		return p.cfg.Refresh
+		return refresh
 	}
-	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
+	return min(refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set compiles a content and puts it in force for e.
-//
-// changed is the time from which clients received the file: the start of the
-// fetch that found it, because a client that reads /robots.txt starts a fetch.
-// (A client that reads the file less than a second after another fetch counts as
-// having received the previous version, although it may have received this
-// one.)
-func (p *Origins) set(e *entry, c Content, changed int64) *Rules {
-	p.joinHistory(e)
-	rules := p.compile(c) // takes long, so not while p.mu is held
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.put(e, rules, changed)
-	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e, true)) {
-	}
-	return rules
-}
-
-// put replaces e's rules. The caller holds p.mu.
-func (p *Origins) put(e *entry, rules *Rules, changed int64) {
-	if e.gone {
-		e.rules.Store(rules) // for the requests that wait for it
-		if next := p.table.find(e.origin); next == nil {
-			p.keepNames(e)
-		} else if next.rules.Load() == nil {
-			p.put(next, rules, changed)
-		}
-		return
-	}
-	if p.published(rules) {
-		changed = p.cfg.Now().UnixNano() // clients receive this text from now on
-	}
-	p.acquire(rules)
-	p.note(e, rules, changed) // before the swap, so that the new rules deny nothing to a crawler that has a grace period
-	p.release(e.rules.Swap(rules))
-}
-
-// acquire counts one more use of rules by an origin, in force or as an
-// earlier version. The caller holds p.mu.
-func (p *Origins) acquire(rules *Rules) {
-	if p.users[rules]++; p.users[rules] == 1 {
-		p.account(rules, 1)
-	}
-}
-
-// release is the opposite of acquire. rules may be nil. The caller holds p.mu.
-func (p *Origins) release(rules *Rules) {
-	if rules == nil {
-		return
-	}
-	if p.users[rules]--; p.users[rules] == 0 {
-		delete(p.users, rules)
-		p.account(rules, -1)
-	}
-}
-
-// account tells the Ceiling that p begins (1) or ceases (-1) to use rules, unless
-// p was replaced or closed. The caller holds p.mu.
-func (p *Origins) account(rules *Rules, change int) {
-	if !p.retired {
-		p.cfg.Ceiling.use(rules, change)
-	}
-}
-
-// fetch is the source's Fetch. It returns a panic as an error: a source may run
+// callSource is the source's Fetch. It returns a panic as an error: a source may run
 // HTTP handlers, and these may panic to abort a response.
-func (p *Origins) callSource(ctx context.Context, origin Origin) (resp Response, err error) {
+func callSource(ctx context.Context, source Source, origin Origin) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the source panicked: %v", r)
 		}
 	}()
-	return p.source.Fetch(ctx, origin)
+	return source.Fetch(ctx, origin)
 }

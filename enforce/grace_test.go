@@ -32,7 +32,7 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	limiter := throttle.NewMemory(1000)
 	cfg.Now, cfg.Refresh = g.clock.now, 1000*time.Hour
 	var err error
-	if g.Engine, err = NewEngine(rules, g.source, limiter, cfg); err != nil {
+	if g.Engine, err = NewEngine(rules, g.source, limiter, nil, cfg); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close(); g.origins.running.Wait() })

@@ -42,16 +42,16 @@ func (p *Origins) hold(e *entry, found Content, resp Response, sure bool) bool {
 	e.mu.Lock()
 	before, good, h := e.rules.Load(), e.good, e.held
 	e.mu.Unlock()
-	if !good.at.IsZero() && (before == nil || before.content.DenyAll) {
-		before = p.compile(good.Content)
+	if !good.at.IsZero() && (before == nil || before.Content().DenyAll) {
+		before = p.settings.rulesOf(good.Content)
 	}
-	if before == nil || before.content.Outcome == Failed || resp.Whole {
+	if before == nil || before.Content().Outcome == Failed || resp.Whole {
 		return false
 	}
-	rules, wait := p.compile(found), secondRead
-	key := rules.allRules()
+	rules, wait := p.settings.rulesOf(found), secondRead
+	key := rules.AllLines()
 	switch replaced := len(found.Body) > 0 && replaces(resp.File, good.file); {
-	case key == before.allRules():
+	case key == before.AllLines():
 		return false
 	case replaced && resp.Quiet:
 		return false
@@ -60,7 +60,7 @@ func (p *Origins) hold(e *entry, found Content, resp Response, sure bool) bool {
 	case replaced:
 		wait = quietFile
 	}
-	if !found.BreaksOff() && !rules.shutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
+	if !found.BreaksOff() && !rules.ShutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
 		return false
 	}
 	now := p.cfg.Now()
@@ -90,8 +90,8 @@ func (p *Origins) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
 	ev.Rules, ev.Held, ev.Kept = e.rules.Load(), true, true
 	e.mu.Lock()
 	e.failures, e.tried = 0, true
-	if ev.Rules.content.Outcome != Failed {
-		e.last, e.err = ev.Rules.content.Outcome, nil
+	if ev.Rules.Content().Outcome != Failed {
+		e.last, e.err = ev.Rules.Content().Outcome, nil
 	}
 	next := now.Add(p.cfg.Refresh)
 	if e.held.due.Before(next) {

@@ -23,11 +23,11 @@ type HandlerKey struct {
 	Handler string
 }
 
-// histories keeps the versions that each robots.txt had in the last
+// Histories keeps the versions that each robots.txt had in the last
 // GracePeriod. It outlives the engines that use it, so that the grace period of
 // crawlers goes on after a reload. It holds at most 10,000 histories with 16
 // MiB of text. It is safe for concurrent use. A nil histories holds nothing.
-type histories struct {
+type Histories struct {
 	mu         sync.Mutex
 	generation int
 	size       int
@@ -60,14 +60,14 @@ type versionRecord struct {
 	brief       bool
 }
 
-// newHistories returns empty histories.
-func newHistories() *histories {
-	return &histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]Origin)}
+// NewHistories returns empty histories.
+func NewHistories() *Histories {
+	return &Histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]Origin)}
 }
 
 // begin returns the generation of an Origins that stores histories from now on.
 // An Origins of an earlier generation can't overwrite them.
-func (s *histories) begin() int {
+func (s *Histories) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation++
@@ -77,7 +77,7 @@ func (s *histories) begin() int {
 // get returns the latest of the records that fit one of the keys. A source that
 // serves all origins also continues the histories of a source per origin, and
 // the other way round: the operator may have changed the kind of source.
-func (s *histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
+func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
 	if s == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (rec *historyRecord) later(other *historyRecord) *historyRecord {
 
 // put stores a history under each of the keys. If there are too many histories,
 // or they are too large, it drops others, in no order.
-func (s *histories) put(keys []historyKey, generation int, h *history) {
+func (s *Histories) put(keys []historyKey, generation int, h *history) {
 	if s == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (s *histories) put(keys []historyKey, generation int, h *history) {
 func (k historyKey) ofHost() historyKey { return historyKey{k.handler, Origin{Host: k.origin.Host}} }
 
 // forgetOrigin drops a key from origins. The caller holds mu.
-func (s *histories) forgetOrigin(key historyKey) {
+func (s *Histories) forgetOrigin(key historyKey) {
 	left := slices.DeleteFunc(s.origins[key.ofHost()], func(o Origin) bool { return o == key.origin })
 	if s.origins[key.ofHost()] = left; len(left) == 0 {
 		delete(s.origins, key.ofHost())
@@ -161,10 +161,10 @@ func (s *histories) forgetOrigin(key historyKey) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: versionRecord{Content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
+	rec := &historyRecord{current: versionRecord{Content: h.current.PublishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.Rules.publishedContent(), v.Rules.pathRules, v.From, v.To, v.Brief})
+		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.pathRules, v.From, v.To, v.Brief})
 	}
 	return rec
 }
@@ -179,18 +179,4 @@ func (rec *historyRecord) size() int {
 		n += len(rec.earlier[i].Body)
 	}
 	return n
-}
-
-// historyKeys returns the keys under which e's history is stored.
-func (p *Origins) historyKeys(e *entry) (keys []historyKey) {
-	if p.source.PerOrigin() {
-		return []historyKey{{p.place.Handler, e.origin}}
-	}
-	for _, host := range p.place.Hosts {
-		keys = append(keys, historyKey{p.place.Handler, Origin{Host: host}})
-	}
-	if keys == nil {
-		keys = []historyKey{{p.place.Handler, Origin{}}}
-	}
-	return keys
 }

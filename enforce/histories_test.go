@@ -26,8 +26,8 @@ func newReloadTest(t *testing.T) *reloadTest {
 func (l *reloadTest) provision(source Source, handler string, rules Settings) *Engine {
 	l.t.Helper()
 	limiter := throttle.NewMemory(100)
-	e, err := NewEngine(rules, source, limiter, Config{
-		Now: l.clock.now, Memory: l.memory, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
+	e, err := NewEngine(rules, source, limiter, l.memory, Config{
+		Now: l.clock.now, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
 		Handler: func() HandlerKey { return HandlerKey{[]string{home.Host}, handler} },
 	})
 	if err != nil {
@@ -176,9 +176,9 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 
 // Histories are limited in number and in octets.
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
-	s := newHistories()
+	s := NewHistories()
 	rules := func(size int) *history {
-		return &history{current: &Rules{document: new(document), text: make([]byte, size), content: Content{Outcome: Loaded}}}
+		return &history{current: &Rules{plans: plans{document: new(document)}, text: make([]byte, size), content: Content{Outcome: Loaded}}}
 	}
 	generation := s.begin()
 	for i := range maxHistories + 100 {

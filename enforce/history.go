@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -47,10 +46,10 @@ func (h *history) versionAt(at int64) (version uint64, ok bool) {
 // the last one before at, or that at which the current version began. It returns
 // at if no version has it.
 func (h *history) sentAt(hash uint64, at int64) int64 {
-	if len(h.earlier) == 0 || xxhash.Sum64(h.current.content.Body) == hash {
+	if len(h.earlier) == 0 || xxhash.Sum64(h.current.Content().Body) == hash {
 		return max(at, h.from)
 	}
-	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.Rules.content.Body) == hash })
+	i := slices.IndexFunc(h.earlier, func(v Version) bool { return xxhash.Sum64(v.Rules.Content().Body) == hash })
 	if i < 0 || hash == 0 {
 		return at
 	}
@@ -76,7 +75,7 @@ func (h *history) addPeriod(p period) {
 func (h *history) next(rules *Rules, at int64) *history {
 	n := &history{current: rules, from: at}
 	if h == nil {
-		n.open = !rules.content.BreaksOff()
+		n.open = !rules.Content().BreaksOff()
 		return n
 	}
 	n.periods = slices.Clone(h.periods)
@@ -148,209 +147,4 @@ func (h *history) rules() []*Rules {
 		list = append(list, h.earlier[i].Rules)
 	}
 	return list
-}
-
-// Earlier returns the history of the robots.txt of r's origin. It returns nil if
-// there is no earlier version that crawlers may still follow.
-func (p *Origins) Earlier(r *Request) *history {
-	if !p.connected.Load() {
-		p.Connect()
-	}
-	if p.withEarlier.Load() == 0 {
-		return nil
-	}
-	e := p.table.find(p.Key(r.Origin))
-	if e == nil {
-		return nil
-	}
-	h := e.history.Load()
-	if h == nil || r.Time.UnixNano() >= h.ends {
-		return nil
-	}
-	return h
-}
-
-// readAt returns a time, in nanoseconds since 1970, at which the version that
-// the client of r received was in force. If the handler serves Rules.Text, the
-// client received the text of rules; otherwise a file with the hash sent.
-func (p *Origins) readAt(r *Request, rules *Rules, sent uint64) int64 {
-	at := r.Time.UnixNano()
-	e := p.table.find(p.Key(r.Origin))
-	if e == nil {
-		return at
-	}
-	h := e.history.Load()
-	switch {
-	case h == nil:
-	case !p.published(rules):
-		return h.sentAt(sent, at)
-	case rules.pathRules == h.current.pathRules:
-		at = max(at, h.from)
-	default:
-		at = min(at, h.from-1)
-	}
-	return at
-}
-
-// published reports whether clients that request /robots.txt receive
-// Rules.Text.
-func (p *Origins) published(rules *Rules) bool { return p.cfg.Published || rules.Published() }
-
-// note adds to e's history that rules are in force from a time on. The caller
-// holds p.mu.
-func (p *Origins) note(e *entry, rules *Rules, at int64) {
-	if rules.isVersion() {
-		p.setHistory(e, e.history.Load().next(rules, at))
-	}
-}
-
-// forgetEnded drops versions that no crawler may follow any longer.
-func (p *Origins) forgetEnded(e *entry, now int64) {
-	h := e.history.Load()
-	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.Ended(now) }) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if h := e.history.Load(); h != nil {
-		p.setHistory(e, h.next(h.current, now))
-	}
-}
-
-// setHistory replaces e's history. The caller holds p.mu.
-func (p *Origins) setHistory(e *entry, h *history) {
-	for _, rules := range h.rules() {
-		p.acquire(rules)
-	}
-	old := e.history.Swap(h)
-	for _, rules := range old.rules() {
-		p.release(rules)
-	}
-	if old != nil && len(old.earlier) > 0 {
-		p.withEarlier.Add(-1)
-	}
-	if h == nil {
-		return
-	}
-	if len(h.earlier) > 0 {
-		p.withEarlier.Add(1)
-	}
-	if p.connected.Load() && !p.retired {
-		p.histories.put(p.historyKeys(e), p.generation, h)
-	}
-}
-
-// dropVersion drops, of the earlier versions of all origins, the one that was
-// replaced first. It reports whether there was one. The caller holds p.mu.
-func (p *Origins) dropVersion() bool {
-	if p.withEarlier.Load() == 0 {
-		return false
-	}
-	var oldest *entry
-	first := int64(0)
-	for e := range p.table.all() {
-		if h := e.history.Load(); h != nil && len(h.earlier) > 0 {
-			if until := h.earlier[len(h.earlier)-1].To; oldest == nil || until < first {
-				oldest, first = e, until
-			}
-		}
-	}
-	if oldest == nil {
-		return false
-	}
-	h := *oldest.history.Load()
-	h.earlier = slices.Clip(h.earlier[:len(h.earlier)-1])
-	p.setHistory(oldest, &h)
-	return true
-}
-
-// EndGrace drops all earlier versions of an origin's file, or of all files for
-// the zero Origin. It returns the number of files that had some.
-func (p *Origins) EndGrace(o Origin) (n int) {
-	all := o.isZero() || !p.source.PerOrigin()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for e := range p.table.all() {
-		h := e.history.Load()
-		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
-			// Without earlier versions, no crawler has a grace period, whichever
-			// version it has read.
-			p.setHistory(e, &history{current: h.current})
-			n++
-		}
-	}
-	return n
-}
-
-// compileVersions compiles a record to a history, by p's rules. This takes
-// long, so the caller must not hold p.mu.
-func (p *Origins) compileVersions(rec *historyRecord) *history {
-	compile := func(c Content) *Rules {
-		c.Apart = p.pending.settings.publishes() // the text already has the lines of the operator
-		return p.compile(c)
-	}
-	h := &history{current: compile(rec.current.Content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
-	rename := map[uint64]uint64{rec.current.version: h.current.pathRules}
-	for _, v := range rec.earlier {
-		rules := compile(v.Content)
-		rename[v.version] = rules.pathRules
-		h.add(Version{rules, v.from, v.until, v.brief}, 0)
-	}
-	for i := range h.periods { // the version's name depends on the settings
-		h.periods[i].version = rename[h.periods[i].version]
-	}
-	return h
-}
-
-// Connect loads the earlier versions of p's files from Config.Memory. From
-// then on, p stores its own versions there. The engine calls Connect at the
-// first request of a crawler that can have a grace period. A caller can call it
-// before, but not before its configuration is in force, because p's versions
-// then replace those of earlier configurations. Further calls do nothing.
-func (p *Origins) Connect() {
-	p.connecting.Do(func() {
-		if p.histories == nil {
-			p.connected.Store(true)
-			return
-		}
-		p.place = p.cfg.Handler()
-		p.generation = p.histories.begin()
-		p.connected.Store(true)
-		for e := range p.table.all() {
-			p.joinHistory(e)
-		}
-	})
-}
-
-// joinHistory joins the history that an earlier configuration stored for e with
-// the one that p has, once.
-func (p *Origins) joinHistory(e *entry) {
-	if !p.connected.Load() || !e.historyJoined.CompareAndSwap(false, true) {
-		return
-	}
-	var before *history
-	if rec := p.histories.get(p.historyKeys(e), p.source.PerOrigin()); rec != nil {
-		before = p.compileVersions(rec)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e.gone {
-		return
-	}
-	known := e.history.Load()
-	switch {
-	case before == nil && known == nil:
-	case before == nil:
-		p.setHistory(e, known)
-	case known == nil:
-		p.setHistory(e, before)
-	default:
-		h := before.next(known.current, p.cfg.Now().UnixNano())
-		for _, v := range known.earlier {
-			h.add(v, 0)
-		}
-		h.periods = append(h.periods, known.periods...)
-		slices.SortStableFunc(h.earlier, func(a, b Version) int { return cmp.Compare(b.To, a.To) })
-		p.setHistory(e, h)
-	}
 }

@@ -14,7 +14,7 @@ import (
 func TestEqualSettingsShareRules(t *testing.T) {
 	ceiling := NewCeiling(1 << 40)
 	load := func(s Settings) (*Engine, *Rules) {
-		e, err := NewEngine(s, Inline(site), throttle.NewMemory(1), Config{Ceiling: ceiling})
+		e, err := NewEngine(s, Inline(site), throttle.NewMemory(1), nil, Config{Ceiling: ceiling})
 		if err != nil {
 			t.Fatal(err)
 		}

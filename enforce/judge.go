@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"net/http"
 	"sync"
 	"time"
 
@@ -89,7 +88,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		*d = Decision{Action: Deny, Reason: Impostor, Subject: Subject{Agent: *a, Claim: claim}}
 		return
 	}
-	if h := c.hiddenRule(); h != nil && c.hides(a) {
+	if h := c.hiddenRule(a); h != nil {
 		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: claim}, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
@@ -98,7 +97,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 	case (p.content.Outcome == Pending || p.content.DenyAll) && !w.denied(): // only the lines of the operator are known
 		c.judgeWithoutRules(i, d)
 		return
-	case w.byStar && c.isNoCrawling(a):
+	case w.byStar && c.request.isNoCrawling(a, c.rules.settings.Strict):
 		c.pass(d, i, NotCrawling, nil)
 		return
 	case w.group == nil:
@@ -129,7 +128,7 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	switch {
 	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
-	case c.rules.content.Outcome == Pending:
+	case c.rules.Content().Outcome == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:
 		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
@@ -188,20 +187,6 @@ func (c *Client) starApplies(a *crawler.Agent) bool {
 	return true
 }
 
-// isNoCrawling reports whether the request of a self-declared robot is no
-// crawling: it has credentials, or it changes something. A script that calls the
-// site's API can declare itself by a contact address, as good manners ask.
-func (c *Client) isNoCrawling(a *crawler.Agent) bool {
-	if a.Class != crawler.SelfDeclared || c.rules.settings.Strict {
-		return false
-	}
-	switch c.request.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
-		return true
-	}
-	return c.request.Authorized
-}
-
 // CouldBind reports whether a robots.txt that is not known yet could apply to
 // agent i. It returns false for HTTP libraries, programs, webhooks and probes
 // that the group for `*` does not apply to, and for a request that is no
@@ -214,7 +199,7 @@ func (c *Client) CouldBind(i int) bool {
 	case class == crawler.Person || class == crawler.Webhook || class == crawler.Probe:
 		applies = false
 	case class == crawler.SelfDeclared:
-		applies = !c.isNoCrawling(&c.Agents()[i])
+		applies = !c.request.isNoCrawling(&c.Agents()[i], c.rules.settings.Strict)
 	case class == crawler.Library:
 		applies = c.rules.settings.HTTPClients
 	case class == crawler.Program:
@@ -223,11 +208,6 @@ func (c *Client) CouldBind(i int) bool {
 		applies = c.request.reads()
 	}
 	return applies && !c.IsExempt(i)
-}
-
-// reads reports whether the method of a request only reads.
-func (r *Request) reads() bool {
-	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
 // decidedBy records the group and the rule that decided.
@@ -286,60 +266,3 @@ func (d *Decision) add(s *Subject) {
 // hasGroup reports whether a group applies to a request that was let through
 // for this reason.
 func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
-
-// DisallowsStar reports whether the group for `*` disallows a request target.
-// Exempt paths are not disallowed.
-func (p *Rules) DisallowsStar(target string) bool {
-	_, disallowed := p.matchStar(target)
-	return disallowed
-}
-
-// Exempts reports whether the path of a request target is exempt.
-func (p *Rules) Exempts(target string) bool {
-	v := p.settings.viewsOf(target)
-	defer views.Put(v)
-	return p.settings.exemptPaths.MatchViews(v).Allowed
-}
-
-// matchStar returns the rule of the group for `*` that disallows a target.
-// Exempt paths are not disallowed.
-func (p *Rules) matchStar(target string) (rule robots.Rule, disallowed bool) {
-	star := p.file.Star()
-	if star == nil {
-		return rule, false
-	}
-	v := p.settings.viewsOf(target)
-	defer views.Put(v)
-	if p.settings.exemptPaths.MatchViews(v).Allowed {
-		return rule, false
-	}
-	verdict := star.MatchViews(v)
-	return verdict.Rule(), !verdict.Allowed
-}
-
-// DisallowsEveryGroup returns true if the file has a group for `*`, and every
-// group of the file disallows the target, also as google/robotstxt reads the
-// file. An exempt path is not disallowed. If it returns false, allows is a group
-// that allows the target (on an exempt path the group for `*`), or nil if there
-// is no group for `*`.
-func (p *Rules) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
-	v := p.settings.viewsOf(target)
-	defer views.Put(v)
-	if p.settings.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {
-		return p.file.Star(), false
-	}
-	for _, f := range [...]*robots.File{p.file, p.google} {
-		if f == nil {
-			continue
-		}
-		if star := f.Star(); star.MatchViews(v).Allowed {
-			return star, false
-		}
-		for _, token := range f.Tokens() {
-			if g := f.Named(token); g != nil && g.MatchViews(v).Allowed {
-				return g, false
-			}
-		}
-	}
-	return nil, true
-}

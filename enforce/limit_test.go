@@ -250,7 +250,7 @@ func TestRequestsAtOnceAfterAReload(t *testing.T) {
 	memory, limiter, clock := NewMemory(16, 16), throttle.NewMemory(16), newClock()
 	load := func(s Settings, hosts ...string) *Engine {
 		s.Limits = []Limit{{AtOnce: 1}}
-		e, err := NewEngine(s, Inline(""), limiter, Config{Memory: memory, Now: clock.now, Handler: func() HandlerKey { return HandlerKey{Hosts: hosts} }})
+		e, err := NewEngine(s, Inline(""), limiter, memory, Config{Now: clock.now, Handler: func() HandlerKey { return HandlerKey{Hosts: hosts} }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +326,7 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 func TestWaitingRequestIsNotInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := NewEngine(Settings{Wait: time.Minute, Limits: []Limit{{AtOnce: 1, All: every(100, 10*time.Second)}}},
-			Inline("User-agent: GPTBot\nCrawl-delay: 10\n"), throttle.NewMemory(100), Config{Now: time.Now})
+			Inline("User-agent: GPTBot\nCrawl-delay: 10\n"), throttle.NewMemory(100), nil, Config{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,21 +2,23 @@ package enforce
 
 import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Memory remembers what crawlers did: which of them read a robots.txt, and when
-// each came; which requests are in flight, for Settings.Limits; and the versions
+// each came; which requests are held or in flight, for Settings.Limits; and the versions
 // that each robots.txt had in the last GracePeriod.
 // Several engines can share one. It outlives them, so that after a reload the
 // grace periods of crawlers go on. It is bounded, and safe for concurrent use.
 type Memory struct {
 	readers   *events
 	visits    *visitors
-	histories *histories
+	histories *Histories
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
 	flights   flights
+	waiters   *throttle.Waiters
 }
 
 // NewMemory returns an empty Memory for a number of reads of robots.txt, of which
@@ -24,24 +26,30 @@ type Memory struct {
 // origins, and as many that clients can invent.
 func NewMemory(reads, visitors int) *Memory {
 	return &Memory{
-		readers: newEvents(reads), visits: newVisitors(visitors), histories: newHistories(),
-		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
+		readers: newEvents(reads), visits: newVisitors(visitors), histories: NewHistories(),
+		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced), waiters: throttle.NewWaiters(maxHeld),
 	}
 }
+
+// Close lets no request wait any longer; see Settings.Wait. It always returns nil.
+func (m *Memory) Close() error { return m.waiters.Close() }
+
+// maxHeld is how many requests are held at once until their time comes.
+const maxHeld = 1000
 
 // smallMemory is the size of a Memory that an engine does not share.
 const smallMemory = 1 << 12
 
 // recall sets what the engine remembers about the agents of c, for Judge.
-func (e *Engine) recall(c *Client) {
+func (e *Engine) recall(c *Client, r *Request, rules *Rules) {
 	if c.ReadsRobotsTxt() {
 		return
 	}
 	grace := false
 	for i := range c.Agents() {
 		a := &c.Agents()[i]
-		e.memory.holdProbe(c, i)
-		c.ReadRobots = c.ReadRobots || e.hasRead(c.Request(), a)
+		e.memory.holdProbe(c, r, rules, i)
+		c.ReadRobots = c.ReadRobots || e.hasRead(r, a)
 		grace = grace || c.HasGrace(i)
 	}
 	if !grace {
@@ -49,7 +57,7 @@ func (e *Engine) recall(c *Client) {
 	}
 	h := e.edition.earlier()
 	if e.edition == nil {
-		h = e.origins.Earlier(c.Request())
+		h = e.origins.Earlier(r)
 	}
 	if h == nil {
 		return
@@ -57,7 +65,7 @@ func (e *Engine) recall(c *Client) {
 	c.Earlier = h.earlier
 	for i := range c.Agents() {
 		if c.HasGrace(i) {
-			c.MayHold[i] = h.mayHold(e.visitsOf(c, i), c.Request().Time.UnixNano())
+			c.MayHold[i] = h.mayHold(e.visitsOf(c, r, i), r.Time.UnixNano())
 		}
 	}
 }
@@ -72,13 +80,13 @@ func (e *Engine) hasRead(r *Request, a *crawler.Agent) bool {
 // visits of the crawler, and the reads of the client's own address. So a client
 // whose claim nothing confirms does not end the crawler's grace period, and has
 // none itself once it has read the file.
-func (e *Engine) visitsOf(c *Client, i int) visitTimes {
-	now := c.Request().Time
+func (e *Engine) visitsOf(c *Client, r *Request, i int) visitTimes {
+	now := r.Time
 	visit := visitTimes{first: now.UnixNano()}
-	crawler := newVisitor(c.Request(), &c.Agents()[i])
+	crawler := newVisitor(r, &c.Agents()[i])
 	named := crawler
 	named.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	claimant := crawler.claimant(c.Request().Addr())
+	claimant := crawler.claimant(r.Addr())
 	for _, who := range [...]visitorKey{crawler, named, claimant} {
 		visit = visit.with(e.memory.visits.last(who, now))
 	}
@@ -88,12 +96,11 @@ func (e *Engine) visitsOf(c *Client, i int) visitTimes {
 
 // noteVisit remembers that the agents of c came, and which of them read
 // /robots.txt.
-func (e *Engine) noteVisit(c *Client) {
-	r := c.Request()
+func (e *Engine) noteVisit(c *Client, r *Request) {
 	for i := range c.Agents() {
 		a := &c.Agents()[i]
 		if c.HasGrace(i) {
-			e.memory.visits.record(visitorOf(c, i), r.Time)
+			e.memory.visits.record(visitorOf(c, r, i), r.Time)
 		}
 		if c.ReadsRobotsTxt() && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)
@@ -117,7 +124,7 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules, sent uint64) {
 	for c.Next() {
 		for i := range c.Agents() {
 			if c.HasGrace(i) {
-				e.memory.visits.read(reader(&c, i), r.Time, at)
+				e.memory.visits.read(reader(&c, r, i), r.Time, at)
 			}
 		}
 	}

@@ -11,10 +11,7 @@ import (
 // when it is due. It is safe for concurrent use. Lookups take no lock; while
 // rules are being replaced, they return the old or the new ones.
 type Origins struct {
-	source  Source
-	compile func(Content) *Rules
-	pending *Rules // the rules of origins whose file was never fetched
-	cfg     Config
+	versions
 	ctx     context.Context
 	stop    context.CancelFunc
 	first   chan struct{} // a semaphore of maxFetches for first fetches
@@ -22,73 +19,21 @@ type Origins struct {
 	slow    chan struct{} // and one of maxSlow for those that take long
 	waiting *atomic.Int64
 	running sync.WaitGroup
-
-	table       *originTable
-	withEarlier atomic.Int64 // how many origins have earlier versions of their file
-
-	connecting sync.Once
-	connected  atomic.Bool // place and generation are known
-	place      HandlerKey
-	generation int
-	histories  *histories // nil without Config.Handler
-
-	mu      sync.Mutex     // guards table, users, retired and changes of histories
-	users   map[*Rules]int // how many origins have the rules, in force or as an earlier version
-	dropped [2]dropped     // names in the files of evicted origins; the second one has the invented hosts
-	retired bool
-}
-
-// entry is the record of one origin.
-type entry struct {
-	origin        Origin
-	pending       *Rules // in force until there are rules
-	evicted       bool   // an earlier entry of the origin was evicted
-	rules         atomic.Pointer[Rules]
-	history       atomic.Pointer[history] // nil if the origin has had no version
-	historyJoined atomic.Bool             // the history of an earlier configuration was looked for
-	invented      atomic.Bool             // a client may have invented the host
-	used          atomic.Int64            // when the entry was last used; all times are in nanoseconds since 1970
-	nextFetch     atomic.Int64            // when the next fetch is due
-	lastFetch     atomic.Int64            // when the last fetch began
-	fetching      atomic.Bool             // whether a fetch is under way
-	waiting       atomic.Int64            // how many requests wait for rules
-
-	mu       sync.Mutex
-	good     goodCopy
-	was      []byte          // the text that was published by other rules; nil if none, or not known
-	last     Outcome         // of the last fetch
-	tried    bool            // whether a fetch has ended
-	failures int             // how many of the latest fetches in a row failed
-	failing  time.Time       // when the first of them began
-	err      error           // why the last fetch failed; nil if it did not
-	cause    context.Context // context of the last fetch, for further ones of the same origin; nil before the first
-	latest   *fetch          // under way; nil without
-	held     *candidate      // nil without a version that does not count yet
-	sure     bool            // whether the operator asks for the next fetch
-	again    bool            // whether another fetch must follow the one under way
-	retry    *time.Timer     // begins the next fetch without a request; nil if none is planned
-	gone     bool            // the entry was evicted
 }
 
 // newOrigins returns an empty Origins that fetches from source and compiles
 // files by settings. It fetches nothing yet. The caller closes it.
 func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins {
 	ctx, stop := context.WithCancel(context.Background())
+	histories := cfg.Histories
+	if cfg.Handler == nil {
+		histories = nil
+	}
 	p := &Origins{
-		source: source, cfg: cfg.complete(), ctx: ctx, stop: stop,
+		versions: versions{store: newStore(source, settings, cfg.complete()), histories: histories}, ctx: ctx, stop: stop,
 		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), slow: make(chan struct{}, maxSlow), waiting: new(atomic.Int64),
 	}
-	if cfg.Handler != nil {
-		p.histories = cfg.Memory.histories
-	}
-	p.use(settings)
 	return p
-}
-
-// use sets the settings of p and empties its table.
-func (p *Origins) use(settings *compiledSettings) {
-	p.compile, p.pending = settings.rulesOf, settings.rulesOf(Content{Outcome: Pending})
-	p.table, p.users = newOriginTable(), make(map[*Rules]int)
 }
 
 // with returns an Origins that holds what p does, compiled by other settings. The
@@ -96,11 +41,14 @@ func (p *Origins) use(settings *compiledSettings) {
 // result of a fetch that is under way goes only to p, so the file is fetched
 // again at the next request.
 func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Origins {
-	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, slow: p.slow, waiting: p.waiting, histories: p.histories}
-	if q.cfg.Fetched = fetched; fetched == nil {
-		q.cfg.Fetched = func(FetchEvent) {}
+	cfg := p.cfg
+	if cfg.Fetched = fetched; fetched == nil {
+		cfg.Fetched = func(FetchEvent) {}
 	}
-	q.use(settings)
+	q := &Origins{
+		versions: versions{store: newStore(p.source, settings, cfg), histories: p.histories},
+		ctx:      p.ctx, stop: p.stop, first: p.first, again: p.again, slow: p.slow, waiting: p.waiting,
+	}
 	if p.connected.Load() {
 		q.generation, q.place = p.generation, p.place
 		q.connected.Store(true)
@@ -126,8 +74,8 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 			e.nextFetch.Store(old.nextFetch.Load())
 		}
 		if rules != nil {
-			e.was = rules.publishedText()
-			q.set(e, rules.content, q.cfg.Now().UnixNano())
+			e.was = rules.PublishedText()
+			q.set(e, *rules.Content(), q.cfg.Now().UnixNano())
 		}
 		q.mu.Lock()
 		q.insert(e)
@@ -298,105 +246,3 @@ func (p *Origins) Load(ctx context.Context) *Rules {
 	p.plan(e)
 	return e.rules.Load()
 }
-
-// Len returns the number of origins in p.
-func (p *Origins) size() int { return int(p.table.n.Load()) }
-
-// All calls f for each origin that has rules.
-func (p *Origins) All(f func(Origin, *Rules)) {
-	for e := range p.table.all() {
-		if rules := e.rules.Load(); rules != nil {
-			f(e.origin, rules)
-		}
-	}
-}
-
-// find returns the entry of r's origin. It adds one if there is none.
-func (p *Origins) find(r *Request) *entry {
-	key := p.Key(r.Origin)
-	if e := p.table.find(key); e != nil {
-		if !r.Invented && e.invented.Load() {
-			e.invented.Store(false)
-		}
-		return e
-	}
-	return p.add(key, r)
-}
-
-// add adds an origin to the table. If the table is full, it evicts another one.
-func (p *Origins) add(origin Origin, r *Request) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e := p.table.find(origin); e != nil {
-		return e
-	}
-	invented := r.Invented && p.source.PerOrigin()
-	e := &entry{origin: origin}
-	e.pending, e.evicted = p.pendingFor(origin, invented)
-	e.invented.Store(invented)
-	e.used.Store(r.Time.UnixNano())
-	if p.size() >= p.cfg.MaxOrigins {
-		p.evict(e, false)
-	}
-	p.insert(e)
-	return e
-}
-
-// insert adds an entry to the table. The caller holds p.mu.
-func (p *Origins) insert(e *entry) {
-	p.table.insert(e)
-	if !p.retired {
-		p.cfg.Ceiling.add(entrySize)
-	}
-}
-
-// entrySize is what an origin takes besides its rules: the entry, its history,
-// and their copies for the time after a reload, as BenchmarkHosts measures it.
-const entrySize = 850
-
-// evict removes the least valuable origin, other than keep, from the table: to
-// free memory, or because there are too many. It reports whether there was one.
-// The caller holds p.mu.
-func (p *Origins) evict(keep *entry, memory bool) bool {
-	e := p.table.leastValuable(keep)
-	if e == nil {
-		return false
-	}
-	p.table.remove(e)
-	if !p.retired {
-		p.cfg.Ceiling.add(-entrySize)
-	}
-	e.gone = true
-	p.keepNames(e)
-	if e.rules.Load() != nil {
-		p.cfg.Evicted(memory)
-	}
-	p.release(e.rules.Load())
-	p.setHistory(e, nil)
-	return true
-}
-
-// of returns the rules in force for an origin, or nil if there are none. Unlike
-// Peek, it starts no fetch.
-func (p *Origins) of(origin Origin) *Rules {
-	if e := p.table.find(p.Key(origin)); e != nil {
-		return e.rules.Load()
-	}
-	return nil
-}
-
-// Pending returns the rules of origins whose file was never fetched. Their Outcome
-// is Pending.
-func (p *Origins) Pending() *Rules { return p.pending }
-
-// Key returns the origin under which p stores the rules of origin: the zero
-// Origin if one file serves all origins, otherwise origin.
-func (p *Origins) Key(origin Origin) Origin {
-	if p.source.PerOrigin() {
-		return origin
-	}
-	return Origin{}
-}
-
-// PerOrigin reports whether each origin has a file of its own.
-func (p *Origins) PerOrigin() bool { return p.source.PerOrigin() }

@@ -32,7 +32,7 @@ func BenchmarkOrigins(b *testing.B) {
 func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 	b.Helper()
 	source := new(fakeSource)
-	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), Config{Now: newClock().now})
+	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), nil, Config{Now: newClock().now})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 func BenchmarkInventedHost(b *testing.B) {
 	source := new(fakeSource)
 	source.set(200, site)
-	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), Config{Now: newClock().now})
+	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), nil, Config{Now: newClock().now})
 	if err != nil {
 		b.Fatal(err)
 	}

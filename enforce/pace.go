@@ -19,7 +19,6 @@ import (
 type pacer struct {
 	settings *compiledSettings
 	limiter  throttle.Limiter
-	waiters  *throttle.Waiters
 	memory   *Memory
 	blocks   func() []block // those of the limits
 }
@@ -56,7 +55,7 @@ func (p *pacer) take(ctx context.Context, r *Request, d *Decision, wait time.Dur
 	if len(uses) == 0 {
 		return
 	}
-	res := p.waiters.Take(ctx, p.limiter, r.Time, uses, wait)
+	res := p.memory.waiters.Take(ctx, p.limiter, r.Time, uses, wait)
 	if d.Delay, d.Used = res.Delay, res.OK; !res.OK {
 		d.Blame(int(of[res.Use]))
 		if line := p.boundOf(uses[res.Use].Limits); line != nil {

@@ -165,7 +165,7 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 	limiter := throttle.NewMemory(100)
 	var engines []*Engine
 	for _, monitor := range []bool{true, false} {
-		e, err := NewEngine(Settings{Monitor: monitor}, Inline(site), limiter, Config{})
+		e, err := NewEngine(Settings{Monitor: monitor}, Inline(site), limiter, nil, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

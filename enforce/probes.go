@@ -33,9 +33,9 @@ type probeClient struct {
 // which no group applies. If it requests too many different paths, it becomes a
 // self-declared robot. A client with a private address may request any number.
 // Names are counted together, because a client can invent them.
-func (m *Memory) holdProbe(c *Client, i int) {
-	a, r := &c.Agents()[i], c.Request()
-	if a.Class != crawler.Probe || c.IsExempt(i) || c.Rules().Group(a) != nil {
+func (m *Memory) holdProbe(c *Client, r *Request, rules *Rules, i int) {
+	a := &c.Agents()[i]
+	if a.Class != crawler.Probe || c.IsExempt(i) || rules.Group(a) != nil {
 		return
 	}
 	addr := netaddr.Unmap(r.Addr())

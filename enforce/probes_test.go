@@ -210,7 +210,7 @@ func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
 func TestProbesDoNotWaitForRules(t *testing.T) {
 	for _, denyFailed := range []bool{false, true} {
 		src := &fakeSource{block: make(chan struct{})}
-		e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{DenyFailed: denyFailed})
+		e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{DenyFailed: denyFailed})
 		if err != nil {
 			t.Fatal(err)
 		}

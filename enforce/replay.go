@@ -28,13 +28,12 @@ func NewReplay(settings Settings) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	waiters := throttle.NewWaiters(0)
-	waiters.Close()
+	memory := NewMemory(replayEntries, replayEntries)
+	memory.Close()
 	e := &Engine{pacer: pacer{
 		settings: compiled,
 		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
-		waiters:  waiters,
-		memory:   NewMemory(replayEntries, replayEntries),
+		memory:   memory,
 	}}
 	e.findBlocks(nil)
 	return &Replay{e}, nil

@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -96,4 +97,23 @@ func IsRobotsTxt(target string) bool {
 	_, rest, absolute := strings.Cut(url, "://")
 	_, path, _ := strings.Cut(rest, "/")
 	return absolute && path == "robots.txt"
+}
+
+// reads reports whether the method of a request only reads.
+func (r *Request) reads() bool {
+	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// isNoCrawling reports whether the request of a self-declared robot is no
+// crawling: it has credentials, or it changes something. A script that calls the
+// site's API can declare itself by a contact address, as good manners ask.
+func (r *Request) isNoCrawling(a *crawler.Agent, strict bool) bool {
+	if a.Class != crawler.SelfDeclared || strict {
+		return false
+	}
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return r.Authorized
 }

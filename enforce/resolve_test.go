@@ -33,7 +33,7 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			src := &fakeSource{block: make(chan struct{})}
 			c := newClock()
-			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), Config{Now: c.now})
+			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), nil, Config{Now: c.now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 func TestDenyFailed(t *testing.T) {
 	src := &fakeSource{shared: true}
 	src.set(500, "")
-	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{DenyFailed: true})
+	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{DenyFailed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func TestPublishedFileIsCurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := new(fakeSource)
 		source.set(200, "User-agent: *\nDisallow: /old/\n")
-		e, err := NewEngine(Settings{}, source, throttle.NewMemory(16), Config{Published: true})
+		e, err := NewEngine(Settings{}, source, throttle.NewMemory(16), nil, Config{Published: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,11 +18,11 @@ func TestEmptyFile(t *testing.T) {
 		"": true, "\n\r\n\r": true, "# comment\n\t # another\r\n": true, "\ufeff# comment": true,
 		"User-agent: *\nDisallow:\n": false, "Sitemap: https://example.com/s.xml": false, "#\rnonsense": false, "\x00": false,
 	} {
-		if p, err := (Settings{}).Rules(Response{Status: 200, Body: []byte(file)}); err != nil || p.Empty() != want {
-			t.Errorf("%q: %t, want %t, error %v", file, p.Empty(), want, err)
+		if p, err := (Settings{}).Rules(Response{Status: 200, Body: []byte(file)}); err != nil || p.Content().Empty() != want {
+			t.Errorf("%q: %t, want %t, error %v", file, p.Content().Empty(), want, err)
 		}
 	}
-	if p, err := (Settings{}).Rules(Response{Status: 404}); err != nil || p.Empty() {
+	if p, err := (Settings{}).Rules(Response{Status: 404}); err != nil || p.Content().Empty() {
 		t.Errorf("a site without a file counts as one with an empty file, error %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (p *Origins) state(e *entry) State {
 	}
 	if e.tried {
 		s.Last = e.last
-		s.Kept = s.Rules.content.Outcome != e.last
+		s.Kept = s.Rules.Content().Outcome != e.last
 	}
 	if e.failures > 0 || e.last == NotRobots || e.last == Forbidden || e.last == Redirected {
 		s.Failing = e.failing

@@ -37,10 +37,10 @@ func newVisitor(r *Request, a *crawler.Agent) visitorKey {
 }
 
 // visitorOf returns the visitor for agent i of a client.
-func visitorOf(c *Client, i int) visitorKey {
-	v := newVisitor(c.Request(), &c.Agents()[i])
+func visitorOf(c *Client, r *Request, i int) visitorKey {
+	v := newVisitor(r, &c.Agents()[i])
 	if c.Claim(i) == verify.Unverified {
-		return v.claimant(c.Request().Addr())
+		return v.claimant(r.Addr())
 	}
 	return v
 }
@@ -48,10 +48,10 @@ func visitorOf(c *Client, i int) visitorKey {
 // reader returns the visitor for a read of /robots.txt by agent i. Anyone can
 // send a crawler's User-Agent, so only the verified crawler reads for all its
 // addresses.
-func reader(c *Client, i int) visitorKey {
-	v := newVisitor(c.Request(), &c.Agents()[i])
+func reader(c *Client, r *Request, i int) visitorKey {
+	v := newVisitor(r, &c.Agents()[i])
 	if c.Claim(i) != verify.Verified {
-		return v.claimant(c.Request().Addr())
+		return v.claimant(r.Addr())
 	}
 	return v
 }

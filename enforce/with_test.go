@@ -16,7 +16,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 	source := &fakeSource{}
 	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
 	limiter := throttle.NewMemory(100)
-	before, err := NewEngine(Settings{}, source, limiter, Config{})
+	before, err := NewEngine(Settings{}, source, limiter, nil, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestWithDuringARead(t *testing.T) {
 	source := &fakeSource{shared: true, block: make(chan struct{})}
 	source.set(200, "User-agent: *\nDisallow: /\n")
 	limiter := throttle.NewMemory(100)
-	before, err := NewEngine(Settings{}, source, limiter, Config{})
+	before, err := NewEngine(Settings{}, source, limiter, nil, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
