@@ -42,19 +42,19 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 	if rules == nil {
 		return nil
 	}
-	plan := rules.plan(a)
+	group, limits := rules.Group(a), rules.Limits(a)
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
-	if plan.limits != nil {
+	if limits != nil {
 		r := &Request{Origin: origin, Invented: invented}
 		own := Budget{
-			Key: e.budget(r, a, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
+			Key: e.budget(r, a, 0), Limits: limits, Group: group, Rules: rules,
 			PerAddr: a.RunByAnyone() || e.settings.PerIP,
 		}
 		list = append(list, own)
-		if verifiable && rules.PoolLimits(plan.limits) != nil {
+		if verifiable && rules.PoolLimits(limits) != nil {
 			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.PoolLimits(plan.limits), true
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.PoolLimits(limits), true
 			list = append(list, pool)
 		}
 		if verifiable && v.IgnoreImpostors {
@@ -63,7 +63,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 			list = append(list, impostors)
 		}
 	}
-	if plan.group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || isNeverLimited(a) {
+	if group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || isNeverLimited(a) {
 		return list
 	}
 	return e.limitBudgets(list, rules, a, verifiable)

@@ -32,7 +32,7 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bou
 		return nil
 	}
 	for held := d.AllHeld(); held != 0; held &= held - 1 {
-		for _, b := range p.settings.limits[bits.TrailingZeros8(held)].Bounds {
+		for _, b := range p.settings.CompiledLimits[bits.TrailingZeros8(held)].Bounds {
 			if b.Text != "" {
 				limits = append(limits, b)
 			}

@@ -2,13 +2,8 @@ package enforce
 
 import (
 	"sync"
-	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // clock is a clock that tests set.
 type clock struct {
@@ -29,3 +24,5 @@ func (c *clock) advance(d time.Duration) {
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
 }
+
+var home = Origin{Scheme: "https", Host: "example.com"}

@@ -16,7 +16,7 @@ func TestCopiesOutliveTheOrigins(t *testing.T) {
 		t.Error("the cached copy is not in force")
 	}
 	p.seen.next(t)
-	p.running.Wait()
+	p.Settle()
 	p.source.set(404, "")
 	p.clock.advance(2 * time.Minute)
 	p.peek(t, home)

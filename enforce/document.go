@@ -134,6 +134,10 @@ func (d *document) AllLines() uint64 {
 // Matcher returns the matcher that identifies crawlers for the site.
 func (d *document) Matcher() *crawler.Matcher { return d.matcher }
 
+// PathRules returns a hash of the lines with the Allow and Disallow rules: files with
+// the same one differ for no crawler's paths.
+func (d *document) PathRules() uint64 { return d.pathRules }
+
 // File returns the parsed robots.txt. It is empty if there is none.
 func (d *document) File() *robots.File { return d.file }
 

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,7 +42,7 @@ func TestThreeTimesTheLimit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer e.origins.running.Wait()
+				defer e.origins.Settle()
 				defer e.Close()
 				decide := func(i int, ua, target string) (d Decision) {
 					host := fmt.Sprintf("host%d", i)
@@ -56,11 +57,10 @@ func TestThreeTimesTheLimit(t *testing.T) {
 					decide(i, gptbot, "/")
 					decide(i, "SiteSweeper/2.0", "/robots.txt")
 				}
-				if cfg.MaxOrigins == limit && e.origins.size() > limit {
-					t.Errorf("%d origins", e.origins.size())
+				if cfg.MaxOrigins == limit && e.origins.Len() > limit {
+					t.Errorf("%d origins", e.origins.Len())
 				}
-				if cfg.Ceiling.exceeded() {
-					used, most := cfg.Ceiling.Usage()
+				if used, most := cmp.Or(cfg.Ceiling, NewCeiling(1)).Usage(); used > most {
 					t.Errorf("%d octets, at most %d", used, most)
 				}
 				for _, tt := range []struct{ ua, target string }{
@@ -95,7 +95,7 @@ func TestNamesAfterAnEviction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.origins.running.Wait()
+	defer e.origins.Settle()
 	defer e.Close()
 	decide := func(ctx context.Context, host, ua string) Reason {
 		var d Decision
@@ -104,7 +104,7 @@ func TestNamesAfterAnEviction(t *testing.T) {
 	}
 	for _, host := range []string{"a", "b"} {
 		decide(context.Background(), host, gptbot)
-		e.origins.running.Wait()
+		e.origins.Settle()
 	}
 	src.hold.Lock()
 	ctx, gone := context.WithCancel(context.Background())
@@ -123,39 +123,6 @@ func TestNamesAfterAnEviction(t *testing.T) {
 	src.hold.Unlock()
 }
 
-// What is kept of evicted files is bounded, and invented hosts displace no others.
-func TestDroppedNamesAreBounded(t *testing.T) {
-	p := newOriginsTest(t, Config{MaxOrigins: 1})
-	p.source.set(200, "User-agent: OwnReader\nDisallow: /\n")
-	p.rulesAfterFetch(home)
-	var file strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&file, "User-agent: Reader%d\nDisallow: /\n", i)
-	}
-	rules, err := Settings{}.Rules(Response{Status: 200, Body: []byte(file.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := rules.Names(p.pending)
-	most := maxDroppedSize / int(names.Size())
-	for i := range 3 * most {
-		r := p.request(Origin{Host: fmt.Sprint(i)})
-		r.Invented = true
-		p.find(r)
-		p.dropped[1].put(r.Origin, names)
-		if p.dropped[1].octets > maxDroppedSize {
-			t.Fatalf("%d octets", p.dropped[1].octets)
-		}
-	}
-	if len(p.dropped[0].names) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].names) < most/2 {
-		t.Errorf("%d and %d names, %d octets", len(p.dropped[0].names), len(p.dropped[1].names), p.dropped[0].octets)
-	}
-	p.find(p.request(home))
-	if len(p.dropped[0].names) != 0 || p.dropped[0].octets != 0 {
-		t.Error("names are kept beside the entry")
-	}
-}
-
 // Crawlers that come to many evicted hosts at once wait for the files, also if
 // their host is evicted again meanwhile.
 func TestManyEvictionsAtOnce(t *testing.T) {
@@ -165,7 +132,7 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.origins.running.Wait()
+	defer e.origins.Settle()
 	defer e.Close()
 	var all sync.WaitGroup
 	for range 8 * limit {
@@ -193,7 +160,7 @@ func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.origins.running.Wait()
+	defer e.origins.Settle()
 	defer e.Close()
 	var read [hosts]atomic.Bool
 	var all sync.WaitGroup

@@ -11,12 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-const (
-	// maxUserAgents is how many User-Agent fields of a request are read. A
-	// client that sends more counts as a crawler.
-	maxUserAgents = 16
-)
-
 // Engine decides on requests; see Decide. The caller logs the decision and
 // answers the request. An Engine is safe for concurrent use. Once the rules of
 // an origin are loaded, a decision takes no lock that all requests share, and allocates
@@ -122,14 +116,14 @@ func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
 	case IsRobotsTxt(r.Target):
 		return e.resolveRobotsTxt(ctx, r)
 	}
-	origin, rules, outdated := e.origins.peek(r)
+	rules, pending, outdated := e.origins.Lookup(r)
 	if rules != nil && !outdated {
 		return rules
 	}
-	if e.mayWait(r, origin.pending) {
+	if e.mayWait(r, pending) {
 		rules = e.origins.Wait(ctx, r)
 	}
-	return cmp.Or(rules, origin.pending)
+	return cmp.Or(rules, pending)
 }
 
 // Identify finds the crawlers that the User-Agent fields of a request name, or that a
@@ -154,7 +148,7 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.origins.Refetch(r)
 	}
-	rules := cmp.Or(e.origins.Peek(r), e.origins.pending)
+	rules := cmp.Or(e.origins.Peek(r), e.origins.Pending())
 	if e.origins.published(rules) && (!e.settings.Monitor || len(e.settings.Except) > 0) {
 		rules = cmp.Or(e.origins.Wait(ctx, r), rules)
 	}

@@ -2,7 +2,6 @@ package enforce
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -32,34 +31,6 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileRules measures a usual file, and those of 490 KB with the most rules
-// in all groups together.
-func BenchmarkCompileRules(b *testing.B) {
-	rules, err := Settings{}.compile()
-	if err != nil {
-		b.Fatal(err)
-	}
-	lines := func(n int, format string) string {
-		var text strings.Builder
-		for i := range n {
-			fmt.Fprintf(&text, format, i)
-		}
-		return text.String()
-	}
-	for _, bb := range []struct{ name, text string }{
-		{"usual", site},
-		{"many_names_together", lines(18_000, "User-agent: a%d\n") + lines(10_000, "Disallow: /%d\n")},
-		{"many_names_twice", lines(9000, "User-agent: a%[1]d\nAllow: /%[1]d\n") + lines(9000, "User-agent: a%d\n") + lines(3000, "Disallow: /%d\n")},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				rules.compile(Content{Body: fmt.Appendf(nil, "%s# %d\n", bb.text, i)}) // equal texts are compiled once
-			}
-		})
-	}
-}
-
 // BenchmarkGrace measures a decision with and without earlier versions of the
 // file.
 func BenchmarkGrace(b *testing.B) {
@@ -76,7 +47,9 @@ func BenchmarkGrace(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			c := newClock()
-			e, err := NewEngine(Settings{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), nil, Config{Now: c.now})
+			source := &fakeSource{shared: true}
+			source.set(200, open)
+			e, err := NewEngine(Settings{Grace: bb.grace}, source, throttle.NewMemory(16), nil, Config{Now: c.now})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -88,7 +61,7 @@ func BenchmarkGrace(b *testing.B) {
 			e.Decide(ctx, req, &d)
 			if bb.file != "" {
 				c.advance(time.Second)
-				e.origins.source = Inline(bb.file)
+				source.set(200, bb.file)
 				e.origins.Load(ctx)
 				req.Time = c.now()
 			}

@@ -10,38 +10,29 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Real User-Agents.
-const (
-	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
-	safari    = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
-	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
-	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-	gimage    = "Googlebot-Image/1.0"
-	bingbot   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/116.0.1938.76 Safari/537.36"
-	adsbot    = "AdsBot-Google (+http://www.google.com/adsbot.html)"
-	chatgpt   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)"
-	newbot    = "Mozilla/5.0 (compatible; NewThingBot/0.1; +https://newthing.example/bot)"
-	curl      = "curl/8.5.0"
-	wget      = "Wget/1.21.3"
-)
-
-// engineTest is an engine with a fixed file and a clock.
+// engineTest is an engine with one file for all origins, and a clock.
 type engineTest struct {
 	*Engine
-	clock *clock
+	clock  *clock
+	source *fakeSource
 }
 
 func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
 	t.Helper()
-	limiter := throttle.NewMemory(1000)
-	c := newClock()
-	e, err := NewEngine(rules, Inline(file), limiter, nil, Config{Refresh: 24 * time.Hour, Now: c.now})
+	return newEngineTestAt(t, file, rules, newClock())
+}
+
+func newEngineTestAt(t testing.TB, file string, rules Settings, c *clock) *engineTest {
+	t.Helper()
+	limiter, source := throttle.NewMemory(1000), &fakeSource{shared: true}
+	source.set(200, file)
+	e, err := NewEngine(rules, source, limiter, nil, Config{Refresh: 24 * time.Hour, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close(); e.origins.running.Wait() })
+	t.Cleanup(func() { e.Close(); e.origins.Settle() })
 	e.origins.Load(context.Background())
-	return &engineTest{e, c}
+	return &engineTest{e, c, source}
 }
 
 func (e *engineTest) decide(target string, agents ...string) Decision {
@@ -49,24 +40,6 @@ func (e *engineTest) decide(target string, agents ...string) Decision {
 	e.Decide(context.Background(), &Request{Target: target, UserAgents: agents, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}, &d)
 	return d
 }
-
-const site = `User-agent: *
-Disallow: /private/
-Allow: /private/press/
-Crawl-delay: 5
-
-User-agent: Googlebot
-Disallow: /no-google/
-
-User-agent: GPTBot
-Disallow: /
-
-User-agent: FriendOfTheSite
-Disallow: /friends/
-
-User-agent: bingbot
-Crawl-delay: 10
-`
 
 func TestDecisionByClientAndRules(t *testing.T) {
 	for _, tt := range []struct {
@@ -139,15 +112,15 @@ func TestSeveralUserAgents(t *testing.T) {
 // A crawler can't hide among many User-Agent fields. No browser sends many.
 func TestManyUserAgentFields(t *testing.T) {
 	e := newEngineTest(t, site, Settings{})
-	agents := slices.Repeat([]string{chrome}, maxUserAgents)
+	agents := slices.Repeat([]string{chrome}, 16)
 	if d := e.decide("/private/x", agents...); d.Action != Pass {
 		t.Errorf("%d browsers: %v", len(agents), d.Reason)
 	}
-	agents[maxUserAgents-1] = gptbot
+	agents[15] = gptbot
 	if d := e.decide("/x", agents...); d.Action != Deny || d.Crawler() != "GPTBot" {
 		t.Errorf("crawler in the last field: %v for %s", d.Action, d.Crawler())
 	}
-	agents = slices.Repeat([]string{chrome}, maxUserAgents+1)
+	agents = slices.Repeat([]string{chrome}, 17)
 	if d := e.decide("/private/x", agents...); d.Action != Deny || d.Group.Token() != "*" {
 		t.Errorf("too many fields: %v by %s", d.Action, d.Group.Token())
 	}
@@ -226,4 +199,23 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("a browser was refused: %v by line %d", d.Reason, d.Line)
 		}
 	})
+}
+
+// The group of a decision is named by the token by which the client got it.
+func TestGroupToken(t *testing.T) {
+	const file = "User-agent: Pinterest\nUser-agent: slackbot\n" +
+		"User-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
+	e := newEngineTest(t, file, Settings{})
+	for ua, want := range map[string]string{
+		"Slackbot 1.0 (+https://api.slack.com/robots)": "slackbot",
+		"Googlebot-Image/1.0":                          "Googlebot",
+		gptbot:                                         "*",
+		"Sogou web spider/4.0 (+http://www.sogou.com/docs/": "Sogou web spider",
+		newbot: "*",
+		chrome: "",
+	} {
+		if d := e.decide("/x", ua); d.GroupToken() != want {
+			t.Errorf("%s: group %q (%v for %s), want %q", ua, d.GroupToken(), d.Reason, d.Name(), want)
+		}
+	}
 }

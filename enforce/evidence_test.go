@@ -78,8 +78,7 @@ func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
 		rules.Verification = new(Verification)
 	}
 	rules.Verification.Checker = checker
-	v.engineTest = newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n\nUser-agent: NameBot\nDisallow: /private/\nCrawl-delay: 10\n", rules)
-	v.engineTest.clock = clock
+	v.engineTest = newEngineTestAt(t, "User-agent: *\nCrawl-delay: 10\n\nUser-agent: NameBot\nDisallow: /private/\nCrawl-delay: 10\n", rules, clock)
 	return v
 }
 
@@ -324,7 +323,7 @@ func TestProofsAreKeptPerHost(t *testing.T) {
 func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Settings{Verification: &Verification{}})
-		v.origins.source = Inline("User-agent: *\nDisallow: /\n")
+		v.source.set(200, "User-agent: *\nDisallow: /\n")
 		v.origins.Load(context.Background())
 		v.from("192.0.2.1", "ListProbe/1.0", "/0")
 		synctest.Wait()

@@ -71,14 +71,14 @@ func hide(path string) func(*crawler.Registry) (*Additions, error) {
 }
 
 // recorder keeps the results of fetches.
-type recorder struct{ reads chan FetchEvent }
+type recorder[E any] struct{ reads chan E }
 
-func newRecorder() recorder { return recorder{make(chan FetchEvent, 10_000)} }
+func newRecorder[E any]() recorder[E] { return recorder[E]{make(chan E, 10_000)} }
 
-func (r recorder) record(e FetchEvent) { r.reads <- e }
+func (r recorder[E]) record(e E) { r.reads <- e }
 
 // next waits for the next read to end.
-func (r recorder) next(t *testing.T) FetchEvent {
+func (r recorder[E]) next(t *testing.T) E {
 	t.Helper()
 	select {
 	case e := <-r.reads:

@@ -13,7 +13,7 @@ import (
 // policy.
 func (p *originsTest) rulesAfterFetch(o Origin) *Rules {
 	p.Peek(p.request(o))
-	p.running.Wait()
+	p.Settle()
 	return p.Peek(p.request(o))
 }
 
@@ -70,14 +70,14 @@ func TestInventedHostsEvictNoRealSite(t *testing.T) {
 		p.Peek(r)
 		p.clock.advance(time.Millisecond)
 	}
-	p.running.Wait()
+	p.Settle()
 	for i := range 20 {
 		o := Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)}
 		if e := p.table.find(o); e == nil || e.rules.Load() == nil {
 			t.Errorf("%v was evicted", o)
 		}
 	}
-	if n := p.size(); n > 50 {
+	if n := p.Len(); n > 50 {
 		t.Errorf("%d origins are held, want at most 50", n)
 	}
 }

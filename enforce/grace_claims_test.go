@@ -12,9 +12,9 @@ import (
 // change replaces the file of a verified test.
 func (v *verifiedTest) change(file string) {
 	v.advance(2 * time.Second)
-	v.origins.source, v.origins.cfg.Now = Inline(file), v.clock.now
+	v.source.set(200, file)
 	v.origins.Load(context.Background())
-	v.advance(briefVersion)
+	v.advance(time.Minute)
 }
 
 // reads lets a client read /robots.txt.

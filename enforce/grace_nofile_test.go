@@ -12,7 +12,7 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	g := newGraceTest(t, Settings{}, Config{})
 	reread := func() {
 		g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
-		g.origins.running.Wait()
+		g.origins.Settle()
 	}
 	g.source.set(403, "")
 	g.clock.advance(time.Hour)
@@ -29,8 +29,12 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	if p := d.Version.Rules; d.Version.Rules.Tag() != "" || p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("version %q, %v, status %d", d.Version.Rules.Tag(), p.Outcome(), p.Status())
 	}
-	kept := g.origins.compileVersions(newHistoryRecord(g.origins.table.find(home).history.Load()))
-	if p := kept.earlier[0].Rules; p.Outcome() != Forbidden || p.Status() != 403 {
+	after, err := g.With(func(*Settings) {}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := (&graceTest{engineTest: &engineTest{Engine: after}}).earlier()
+	if p := kept[0].Rules; p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("after a reload: %v, status %d", p.Outcome(), p.Status())
 	}
 	g.reads(googlebot, "192.0.2.1")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Versions of a file. Each disallows paths that the one before allowed.
@@ -21,13 +20,13 @@ const (
 // graceTest is an engine with a file that changes.
 type graceTest struct {
 	*engineTest
-	source *fakeSource
-	t      *testing.T
+	t       *testing.T
+	ceiling *Ceiling
 }
 
 func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	t.Helper()
-	g := &graceTest{&engineTest{nil, newClock()}, new(fakeSource), t}
+	g := &graceTest{&engineTest{nil, newClock(), new(fakeSource)}, t, cfg.Ceiling}
 	g.source.set(200, open)
 	limiter := throttle.NewMemory(1000)
 	cfg.Now, cfg.Refresh = g.clock.now, 1000*time.Hour
@@ -35,7 +34,7 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	if g.Engine, err = NewEngine(rules, g.source, limiter, nil, cfg); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Close(); g.origins.running.Wait() })
+	t.Cleanup(func() { g.Close(); g.origins.Settle() })
 	g.change(open)
 	return g
 }
@@ -43,9 +42,9 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 // change changes the file and lets the engine read it.
 func (g *graceTest) change(file string) {
 	g.source.set(200, file)
-	g.clock.advance(briefVersion)
+	g.clock.advance(time.Minute)
 	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
-	g.origins.running.Wait()
+	g.origins.Settle()
 	g.clock.advance(time.Second)
 }
 
@@ -56,7 +55,7 @@ func (g *graceTest) reads(ua, addr string) {
 	var d Decision
 	g.Decide(context.Background(), r, &d)
 	g.RobotsRead(r, d.Rules, 0)
-	g.origins.running.Wait()
+	g.origins.Settle()
 	g.clock.advance(time.Second)
 }
 
@@ -201,7 +200,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	g.source.set(200, shut)
 	g.clock.advance(10 * time.Second)
 	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due
-	g.origins.running.Wait()
+	g.origins.Settle()
 	g.wants(Graced, bingbot, "/x", "the crawler read the version before")
 }
 
@@ -234,9 +233,9 @@ func TestChangesThatAllowPaths(t *testing.T) {
 
 // reread lets the engine read the file again, without a change.
 func (g *graceTest) reread() {
-	g.clock.advance(briefVersion)
+	g.clock.advance(time.Minute)
 	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
-	g.origins.running.Wait()
+	g.origins.Settle()
 }
 
 // The version that a crawler read last applies to it. A crawler that is not
@@ -267,97 +266,83 @@ func TestSeveralChanges(t *testing.T) {
 			g.wants(tt.statuses[i], tt.ua, fmt.Sprintf("/%d", i+1), "after three versions")
 		}
 	}
-	g.clock.advance(GracePeriod - briefVersion - 4*time.Second)
+	g.clock.advance(GracePeriod - time.Minute - 4*time.Second)
 	g.wants(Disallowed, googlebot, "/2", "after the end of the first version")
 	g.wants(Graced, googlebot, "/1", "before the end of the second version")
-}
-
-// Files have the same version only if their groups have the same rules.
-func TestHashOfPathRules(t *testing.T) {
-	hash := func(dialect robots.Dialect, text string) uint64 {
-		rules, err := Settings{Dialect: dialect}.compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rules.compile(Content{Body: []byte(text)}).pathRules
-	}
-	const file = "User-agent: a\nUser-agent: b\nDisallow: /x\n"
-	for _, tt := range []struct {
-		dialect robots.Dialect
-		text    string
-		same    bool
-	}{
-		{robots.RFC9309, "# comment\nUser-agent: a\n\nUser-agent: b\nDisallow: /x\nCrawl-delay: 5\n", true},
-		{robots.RFC9309, "User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /x\n", false},
-		{robots.RFC9309, "User-agent: a\nUser-agent: b\nAllow: /x\n", false},
-		{robots.RFC9309, "User-agent: a\nDisallow: /x\n", false},
-		{robots.Koster1994, "User-agent: a\n \nUser-agent: b\nDisallow: /x\n", false}, // b alone
-		{robots.Koster1994, "# comment\nUser-agent: a\n# comment\nUser-agent: b\nDisallow: /x\n", true},
-	} {
-		if same := hash(tt.dialect, tt.text) == hash(tt.dialect, file); same != tt.same {
-			t.Errorf("%v: %q has the same version: %v", tt.dialect, tt.text, same)
-		}
-	}
 }
 
 // A changed comment or Crawl-delay makes no new version. The number of versions
 // of a file that changes often is limited.
 func TestNumberOfVersionsIsLimited(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
+	ceiling := NewCeiling(0)
+	g := newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
 	g.reads(googlebot, "192.0.2.1")
+	one, _ := ceiling.Usage()
 	g.change(closed)
 	for i := range 50 {
 		g.change(fmt.Sprintf("# %d\n%sCrawl-delay: %d\n", i, closed, i))
 	}
 	g.wants(Graced, googlebot, "/archive/x", "after changes of comments")
-	if h := g.history(); len(h.earlier) != 1 || len(h.current.Text()) == len(closed) {
-		t.Errorf("%d earlier versions, want 1; the current one has %d octets", len(h.earlier), len(h.current.Text()))
+	if n := len(g.earlier()); n != 1 || len(g.origins.of(home).Text()) == len(closed) {
+		t.Errorf("%d earlier versions, want 1; the current one has %d octets", n, len(g.origins.of(home).Text()))
 	}
 	for i := range 50 {
 		g.change([]string{open, closed}[i%2])
 	}
-	if h := g.history(); len(h.earlier) != 1 {
-		t.Errorf("%d earlier versions of a file that changes back and forth, want 1", len(h.earlier))
+	if n := len(g.earlier()); n != 1 {
+		t.Errorf("%d earlier versions of a file that changes back and forth, want 1", n)
 	}
 	for i := range 50 {
 		g.change(fmt.Sprintf("%sDisallow: /%d\n", shut, i))
 	}
-	if h := g.history(); len(h.earlier) != MaxVersions {
-		t.Errorf("%d earlier versions, want %d", len(h.earlier), MaxVersions)
+	if n := len(g.earlier()); n != MaxVersions {
+		t.Errorf("%d earlier versions, want %d", n, MaxVersions)
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.clock.advance(GracePeriod)
 	g.reread()
-	if h := g.history(); len(h.earlier) != 0 || len(g.origins.users) != 1 || g.origins.withEarlier.Load() != 0 {
-		t.Errorf("after 24 hours: %d earlier versions, %d all, %d origins with earlier versions", len(h.earlier), len(g.origins.users), g.origins.withEarlier.Load())
+	if used, _ := ceiling.Usage(); len(g.earlier()) != 0 || used > one+500 {
+		t.Errorf("after 24 hours: %d earlier versions, %d octets, at first %d", len(g.earlier()), used, one)
 	}
 }
 
-func (g *graceTest) history() *history { return g.origins.table.find(home).history.Load() }
+// earlier returns the versions that crawlers may still follow.
+func (g *graceTest) earlier() (list []Version) {
+	for s := range g.origins.States() {
+		list = append(list, s.Earlier...)
+	}
+	return list
+}
 
 // Earlier versions count for the Ceiling, and are dropped first if it is
 // exceeded.
 func TestVersionsCountForTheCeiling(t *testing.T) {
-	ceiling := NewCeiling(1 << 40)
-	g := newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
-	g.reads(googlebot, "192.0.2.1")
-	one := ceiling.used.Load() - entrySize
-	for i := range 3 {
-		g.change(fmt.Sprintf("%sDisallow: /%d\n", closed, i))
+	grow := func(most int64) (g *graceTest, used [4]int64) {
+		ceiling := NewCeiling(most)
+		g = newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
+		g.reads(googlebot, "192.0.2.1")
+		for i := range used {
+			used[i], _ = ceiling.Usage()
+			g.change(fmt.Sprintf("%sDisallow: /%d\n", closed, i))
+		}
+		return g, used
 	}
-	if used := ceiling.used.Load() - entrySize; used < 4*one || used > 5*one {
-		t.Errorf("4 versions take %d octets, one %d", used, one)
+	_, used := grow(1 << 40)
+	one := used[1] - used[0]
+	if all := used[3] - used[0]; one < 100 || all < 2*one || all > 4*one {
+		t.Errorf("3 versions more take %d octets, the first of them %d", all, one)
 	}
-	ceiling.max = entrySize + 2*one + one/2
+	g, _ := grow(used[1] + one/2)
 	g.change(shut)
-	if used := ceiling.used.Load(); used > ceiling.max || g.origins.size() != 1 || len(g.history().earlier) != 1 {
-		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.origins.size(), len(g.history().earlier))
+	ceiling := g.ceiling
+	if used, most := ceiling.Usage(); used > most || g.origins.Len() != 1 || len(g.earlier()) != 1 {
+		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, most, g.origins.Len(), len(g.earlier()))
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.decideFrom(googlebot, "192.0.2.1", "/")
 	g.Close()
-	if ceiling.used.Load() != 0 {
-		t.Errorf("%d octets are used after Close", ceiling.used.Load())
+	if used, _ := ceiling.Usage(); used != 0 {
+		t.Errorf("%d octets are used after Close", used)
 	}
 }
 

@@ -60,7 +60,7 @@ func (p *Origins) hold(e *entry, found Content, resp Response, sure bool) bool {
 	case replaced:
 		wait = quietFile
 	}
-	if !found.BreaksOff() && !rules.ShutsOut(before) && !diff.AllowsMore(before.file, rules.file, Comparable(rules.settings.Registry)...) {
+	if !found.BreaksOff() && !rules.ShutsOut(before) && !diff.AllowsMore(before.File(), rules.File(), Comparable(p.settings.Registry)...) {
 		return false
 	}
 	now := p.cfg.Now()

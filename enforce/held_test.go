@@ -247,7 +247,7 @@ func TestReplacedFileCountsAtOnce(t *testing.T) {
 			}
 			p.Changed()
 			e := p.find(&Request{Origin: home})
-			for p.running.Wait(); e.fetching.Load(); p.running.Wait() {
+			for p.Settle(); e.fetching.Load(); p.Settle() {
 			}
 			if counts := p.of(home) != first; counts != tt.counts {
 				t.Errorf("it counts at once: %t", counts)

@@ -161,10 +161,10 @@ func (s *Histories) forgetOrigin(key historyKey) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: versionRecord{Content: h.current.PublishedContent(), version: h.current.pathRules}, from: h.from, open: h.open, periods: h.periods}
+	rec := &historyRecord{current: versionRecord{Content: h.current.PublishedContent(), version: h.current.PathRules()}, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.pathRules, v.From, v.To, v.Brief})
+		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.PathRules(), v.From, v.To, v.Brief})
 	}
 	return rec
 }

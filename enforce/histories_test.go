@@ -2,7 +2,6 @@ package enforce
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -33,7 +32,7 @@ func (l *reloadTest) provision(source Source, handler string, rules Settings) *E
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { e.Close(); e.origins.running.Wait() })
+	l.t.Cleanup(func() { e.Close(); e.origins.Settle() })
 	if !source.PerOrigin() {
 		e.origins.Load(context.Background())
 	}
@@ -48,7 +47,7 @@ func (l *reloadTest) load(source Source, handler string, rules Settings) *Engine
 	e.origins.Connect()
 	if source.PerOrigin() {
 		e.origins.Peek(&Request{Origin: home, Time: l.clock.now()})
-		e.origins.running.Wait()
+		e.origins.Settle()
 	}
 	if l.engine != nil {
 		l.engine.Close()
@@ -137,13 +136,13 @@ func TestReplacedEngineStoresNoHistory(t *testing.T) {
 	before.origins.Connect()
 	r := &Request{Origin: home, Time: l.clock.now()}
 	before.origins.Peek(r)
-	before.origins.running.Wait()
+	before.origins.Settle()
 	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "a crawler that comes after the change")
 	source.set(200, "User-agent: *\nDisallow: /other/\n")
 	l.clock.advance(time.Minute)
 	before.origins.Refetch(&Request{Origin: home, Time: l.clock.now()})
-	before.origins.running.Wait()
+	before.origins.Settle()
 	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "after the next reload")
 }
@@ -172,28 +171,4 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 	g.wants(Graced, googlebot, "/archive/x", "with another registry")
 	g.reads(googlebot, "192.0.2.1")
 	g.wants(Disallowed, googlebot, "/archive/x", "after it read the file")
-}
-
-// Histories are limited in number and in octets.
-func TestSizeOfHistoriesIsLimited(t *testing.T) {
-	s := NewHistories()
-	rules := func(size int) *history {
-		return &history{current: &Rules{plans: plans{document: new(document)}, text: make([]byte, size), content: Content{Outcome: Loaded}}}
-	}
-	generation := s.begin()
-	for i := range maxHistories + 100 {
-		s.put([]historyKey{{"", Origin{Scheme: "https", Host: fmt.Sprint(i)}}}, generation, rules(10))
-	}
-	if len(s.records) != maxHistories || s.size != 10*maxHistories {
-		t.Errorf("%d histories of %d octets", len(s.records), s.size)
-	}
-	if len(s.origins) != maxHistories {
-		t.Errorf("%d histories by host", len(s.origins))
-	}
-	for i := range 40 {
-		s.put([]historyKey{{"", Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(1<<20))
-	}
-	if s.size > maxHistoriesSize || s.size < maxHistoriesSize/2 {
-		t.Errorf("%d octets, want at most %d", s.size, maxHistoriesSize)
-	}
 }

@@ -33,7 +33,7 @@ const maxPeriods = 64
 // is false if that is not known.
 func (h *history) versionAt(at int64) (version uint64, ok bool) {
 	if at >= h.from {
-		return h.current.pathRules, true
+		return h.current.PathRules(), true
 	}
 	i := slices.IndexFunc(h.periods, func(p period) bool { return p.from <= at && at < p.until })
 	if i < 0 {
@@ -54,7 +54,7 @@ func (h *history) sentAt(hash uint64, at int64) int64 {
 		return at
 	}
 	for _, p := range slices.Backward(h.periods) {
-		if p.version == h.earlier[i].Rules.pathRules {
+		if p.version == h.earlier[i].Rules.PathRules() {
 			return min(at, p.until-1)
 		}
 	}
@@ -79,11 +79,11 @@ func (h *history) next(rules *Rules, at int64) *history {
 		return n
 	}
 	n.periods = slices.Clone(h.periods)
-	if h.current.pathRules == rules.pathRules {
+	if h.current.PathRules() == rules.PathRules() {
 		n.from, n.open = h.from, h.open
 	} else {
 		n.add(Version{h.current, h.from, at, !h.open && at-h.from < int64(briefVersion)}, at)
-		n.addPeriod(period{h.current.pathRules, h.from, at})
+		n.addPeriod(period{h.current.PathRules(), h.from, at})
 	}
 	for _, v := range h.earlier {
 		n.add(v, at)
@@ -94,11 +94,11 @@ func (h *history) next(rules *Rules, at int64) *history {
 // add adds a version, unless no crawler may follow it or it is the current one.
 // It joins v with an earlier version that has the same path rules.
 func (h *history) add(v Version, now int64) {
-	if v.Ended(now) || v.Rules.pathRules == h.current.pathRules || h.current.settings.Grace == GraceOff {
+	if v.Ended(now) || v.Rules.PathRules() == h.current.PathRules() || h.current.Settings().Grace == GraceOff {
 		return
 	}
 	h.ends = max(h.ends, v.Ends().UnixNano())
-	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.Rules.pathRules == v.Rules.pathRules })
+	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.Rules.PathRules() == v.Rules.PathRules() })
 	switch {
 	case i >= 0:
 		w := &h.earlier[i]
@@ -112,23 +112,25 @@ func (h *history) add(v Version, now int64) {
 // not known to have read the file may hold it: few have read another one.
 const briefVersion = time.Minute
 
-// mayHold returns which of the earlier versions a crawler may follow at a time, in
-// nanoseconds since 1970: bit i stands for version i. If the crawler is known to have
+// mayHold returns which of the earlier versions a crawler may follow now: bit i stands
+// for version i. first is when the crawler first came, and lastRead a time at which the
+// version that it last read was in force; 0 if there was none. All times are in
+// nanoseconds since 1970. If the crawler is known to have
 // read the file, it has a copy of the version that was in force then, for GracePeriod.
 // If it is not, the crawler must have come before the version was replaced, and the
 // version must not have been a brief one.
-func (h *history) mayHold(visit visitTimes, now int64) (mask uint8) {
-	read, known := h.versionAt(visit.read)
+func (h *history) mayHold(first, lastRead, now int64) (mask uint8) {
+	read, known := h.versionAt(lastRead)
 	for i := range h.earlier {
 		v, holds := &h.earlier[i], false
 		switch {
 		case v.Ended(now):
-		case visit.read == 0:
-			holds = !v.Brief && visit.first != 0 && visit.first < v.To
+		case lastRead == 0:
+			holds = !v.Brief && first != 0 && first < v.To
 		case known:
-			holds = read == v.Rules.pathRules && now-visit.read < int64(GracePeriod)
+			holds = read == v.Rules.PathRules() && now-lastRead < int64(GracePeriod)
 		default:
-			holds = v.From <= visit.read && visit.read < v.To
+			holds = v.From <= lastRead && lastRead < v.To
 		}
 		if holds {
 			mask |= 1 << i

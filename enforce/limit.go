@@ -122,7 +122,7 @@ func (s *compiledSettings) compileLimits() error {
 				l.Bounds[i] = Bound{AtOnce: n, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
 			}
 		}
-		s.limits = append(s.limits, l)
+		s.CompiledLimits = append(s.CompiledLimits, l)
 	}
 	return nil
 }
@@ -161,11 +161,11 @@ func (l *CompiledLimit) Holds(s *Subject) (holds, isApart bool) {
 // Subject.Held.
 func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	settings := c.rules.settings
-	if len(settings.limits) == 0 || !c.isLimited(&s.Agent, why) {
+	if len(settings.CompiledLimits) == 0 || !c.isLimited(&s.Agent, why) {
 		return 0
 	}
-	for i := range settings.limits {
-		l := &settings.limits[i]
+	for i := range settings.CompiledLimits {
+		l := &settings.CompiledLimits[i]
 		if l.role(s) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
 			held |= 1 << i
 		}

@@ -27,7 +27,7 @@ func (p *pacer) findBlocks(handler func() HandlerKey) {
 			hosts = slices.Sorted(slices.Values(handler().Hosts))
 		}
 		home := throttle.KeyOf(hash(seedLimit, Origin{Host: strings.Join(hosts, " ")}, ""))
-		for _, l := range settings.limits {
+		for _, l := range settings.CompiledLimits {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
 			blocks = append(blocks, block{Origin{Host: strings.Join(names, " ")}, home})
 		}
@@ -48,7 +48,7 @@ func (p *pacer) limitKey(r *Request, s *Subject, i, n int) throttle.Key {
 		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, agentName(&s.Agent)))
 		return p.agentKey(r, &s.Agent, k.In(block.home))
 	}
-	seed += 8 * uint8(poolOf(&p.settings.limits[i], s))
+	seed += 8 * uint8(poolOf(&p.settings.CompiledLimits[i], s))
 	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)
 }
 
@@ -81,7 +81,7 @@ func (p *pacer) limitUses(uses []throttle.Use, r *Request, s *Subject) []throttl
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		for n := BoundAll; n <= BoundEach; n++ {
-			if rate := p.settings.limits[i].Bounds[n].Rate; rate != nil {
+			if rate := p.settings.CompiledLimits[i].Bounds[n].Rate; rate != nil {
 				uses = use(uses, p.limitKey(r, s, i, n), rate)
 			}
 		}
@@ -91,9 +91,9 @@ func (p *pacer) limitUses(uses []throttle.Use, r *Request, s *Subject) []throttl
 
 // boundOf returns the line with a rate; nil if it is no line of a limit.
 func (p *pacer) boundOf(rate *throttle.Limits) *Bound {
-	for i := range p.settings.limits {
-		for n := range p.settings.limits[i].Bounds {
-			if b := &p.settings.limits[i].Bounds[n]; b.Rate == rate {
+	for i := range p.settings.CompiledLimits {
+		for n := range p.settings.CompiledLimits[i].Bounds {
+			if b := &p.settings.CompiledLimits[i].Bounds[n]; b.Rate == rate {
 				return b
 			}
 		}
@@ -124,7 +124,7 @@ const atOnceRetry = 5 * time.Second
 func (p *pacer) enterOne(r *Request, s *Subject, pools *[MaxLimits][poolCount]bool) *Bound {
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		l := &p.settings.limits[i]
+		l := &p.settings.CompiledLimits[i]
 		for n := BoundAtOnce; n < BoundCount; n++ {
 			b := &l.Bounds[n]
 			if b.AtOnce == 0 {
@@ -162,8 +162,8 @@ func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, veri
 	if verifiable {
 		states = []verify.State{verify.Verified, verify.Unverified}
 	}
-	for i := range p.settings.limits {
-		l := &p.settings.limits[i]
+	for i := range p.settings.CompiledLimits {
+		l := &p.settings.CompiledLimits[i]
 		for _, state := range states {
 			s := &Subject{Agent: *a, Claim: verify.Result{State: state}}
 			if holds, _ := l.Holds(s); !holds {

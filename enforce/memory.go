@@ -65,7 +65,8 @@ func (e *Engine) recall(c *Client, r *Request, rules *Rules) {
 	c.Earlier = h.earlier
 	for i := range c.Agents() {
 		if c.HasGrace(i) {
-			c.MayHold[i] = h.mayHold(e.visitsOf(c, r, i), r.Time.UnixNano())
+			visit := e.visitsOf(c, r, i)
+			c.MayHold[i] = h.mayHold(visit.first, visit.read, r.Time.UnixNano())
 		}
 	}
 }

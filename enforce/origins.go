@@ -95,6 +95,9 @@ func (p *Origins) close() {
 	p.retire()
 }
 
+// Settle waits until no fetch is under way.
+func (p *Origins) Settle() { p.running.Wait() }
+
 // retire subtracts the memory of p's rules from the Ceiling, once, and cancels
 // the fetches that are planned.
 func (p *Origins) retire() {
@@ -118,24 +121,26 @@ func (p *Origins) retire() {
 }
 
 // Peek returns the rules in force for the origin of r, or nil if its file was
-// never fetched. It never waits. If the file was never fetched or is due again, a
-// fetch begins in the background. Peek allocates nothing if there are rules.
+// never fetched: see Lookup.
 func (p *Origins) Peek(r *Request) *Rules {
-	_, rules, _ := p.peek(r)
+	rules, _, _ := p.Lookup(r)
 	return rules
 }
 
-// peek is Peek. It also returns the entry, and reports whether the rules are due
-// for the fetch that is under way.
-func (p *Origins) peek(r *Request) (e *entry, rules *Rules, outdated bool) {
-	e = p.find(r)
+// Lookup returns the rules in force for the origin of r, or nil if its file was never
+// fetched, and those that are in force until then, whose Outcome is Pending. It never
+// waits. If the file was never fetched or is due again, a fetch begins in the
+// background; outdated reports that the rules are due for the fetch that is under way.
+// Lookup allocates nothing if there are rules.
+func (p *Origins) Lookup(r *Request) (rules, pending *Rules, outdated bool) {
+	e := p.find(r)
 	now := r.Time.UnixNano()
 	e.touch(now)
 	// If the last fetch began later than now, the clock was set back.
 	if (now >= e.nextFetch.Load() || now < e.lastFetch.Load()) && !e.fetching.Load() {
 		p.beginFetch(e, r.Time, r.Caller)
 	}
-	return e, e.rules.Load(), e.outdated(now)
+	return e.rules.Load(), e.pending, e.outdated(now)
 }
 
 // outdated reports whether the rules are due for the fetch that is under way.

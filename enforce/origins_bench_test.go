@@ -36,7 +36,7 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { e.Close(); e.origins.running.Wait() })
+	b.Cleanup(func() { e.Close(); e.origins.Settle() })
 	var origins []Origin
 	for i := range n {
 		source.set(200, fmt.Sprintf("%sUser-agent: OwnBot%d\nDisallow: /%d/\n", site, i, i))
@@ -44,7 +44,7 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 		r := &Request{Origin: o, Time: newClock().now()}
 		e.origins.Peek(r)
 		e.origins.Wait(context.Background(), r)
-		e.origins.running.Wait()
+		e.origins.Settle()
 		origins = append(origins, o)
 	}
 	return e, origins
@@ -60,7 +60,7 @@ func BenchmarkInventedHost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer e.origins.running.Wait()
+	defer e.origins.Settle()
 	defer e.Close()
 	hosts := make([]Origin, 10_000)
 	for i := range hosts {
@@ -75,5 +75,5 @@ func BenchmarkInventedHost(b *testing.B) {
 		r.Origin = hosts[i%len(hosts)]
 		e.Decide(ctx, r, &d)
 	}
-	b.ReportMetric(float64(e.Origins().size()), "origins-held")
+	b.ReportMetric(float64(e.Origins().Len()), "origins-held")
 }

@@ -14,12 +14,12 @@ type originsTest struct {
 	*Origins
 	source *fakeSource
 	clock  *clock
-	seen   recorder
+	seen   recorder[FetchEvent]
 }
 
 func newOriginsTest(t *testing.T, cfg Config) *originsTest {
 	t.Helper()
-	p := &originsTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
+	p := &originsTest{source: new(fakeSource), clock: newClock(), seen: newRecorder[FetchEvent]()}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
 	cfg.Now, cfg.Fetched = p.clock.now, p.seen.record
 	rules, err := Settings{}.compile()
@@ -29,7 +29,7 @@ func newOriginsTest(t *testing.T, cfg Config) *originsTest {
 	p.Origins = newOrigins(p.source, rules, cfg)
 	t.Cleanup(func() {
 		p.close()
-		p.running.Wait()
+		p.Settle()
 	})
 	return p
 }
@@ -49,11 +49,9 @@ func (p *originsTest) peek(t *testing.T, o Origin) FetchEvent {
 	t.Helper()
 	p.Peek(p.request(o))
 	e := p.seen.next(t)
-	p.running.Wait()
+	p.Settle()
 	return e
 }
-
-var home = Origin{Scheme: "https", Host: "example.com"}
 
 func allows(p *Rules, target string) bool { return p.File().Star().Match(target).Allowed }
 
@@ -193,7 +191,7 @@ func TestFirstReadFails(t *testing.T) {
 			t.Errorf("deny %v: state %v, denies all %v", deny, rules.Outcome(), rules.DeniesAll())
 		}
 		p.seen.next(t)
-		p.running.Wait()
+		p.Settle()
 		p.source.set(200, "")
 		p.clock.advance(2 * time.Minute)
 		p.peek(t, home)
@@ -221,7 +219,7 @@ func TestOriginsAreLimitedAndShareEqualFiles(t *testing.T) {
 			t.Fatal("the same file was compiled again for another origin")
 		}
 	}
-	if n := p.size(); n != 10 {
+	if n := p.Len(); n != 10 {
 		t.Errorf("%d origins are held, want 10", n)
 	}
 	if n := p.source.count(home); n > 5 {
@@ -247,8 +245,8 @@ func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
 	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
 		t.Error("two all of one file")
 	}
-	if n := p.source.count(Origin{}); n != 1 || p.size() != 1 {
-		t.Errorf("%d reads, %d origins; want 1, 1", n, p.size())
+	if n := p.source.count(Origin{}); n != 1 || p.Len() != 1 {
+		t.Errorf("%d reads, %d origins; want 1, 1", n, p.Len())
 	}
 }
 
@@ -299,11 +297,11 @@ func TestRereadDuringARead(t *testing.T) {
 		p.Refetch(p.request(home))
 		close(block)
 		p.seen.next(t)
-		p.running.Wait()
+		p.Settle()
 
 		p.clock.advance(minRefetch)
 		p.Peek(p.request(home))
-		p.running.Wait()
+		p.Settle()
 		if rules := p.Peek(p.request(home)); allows(rules, "/other/x") {
 			t.Errorf("a change during a read of %v is lost until the next refresh", slow)
 		}

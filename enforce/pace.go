@@ -138,7 +138,7 @@ func (p *pacer) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
-	if len(p.settings.limits) > 0 {
+	if len(p.settings.CompiledLimits) > 0 {
 		k = k.In(p.blocks()[0].home) // where the budgets of the limits are
 	}
 	if k = p.agentKey(r, a, k); r.Invented {

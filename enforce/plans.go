@@ -190,6 +190,13 @@ func (p *plans) PoolLimits(own *throttle.Limits) *throttle.Limits { return p.poo
 // Group returns the group that applies to an agent, or nil.
 func (p *plans) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
+// Limits returns the rate limits and Visit-time that the group of an agent sets for it;
+// nil if there are none.
+func (p *plans) Limits(a *crawler.Agent) *throttle.Limits { return p.plan(a).limits }
+
+// Settings returns those that the rules were compiled with.
+func (p *plans) Settings() *Settings { return &p.settings.Settings }
+
 // TokenOf returns the product token, as the file writes it, by which an agent got a
 // group of the file: "*" for the group for `*`, and "" for nil. A group can have
 // many tokens.

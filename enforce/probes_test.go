@@ -220,7 +220,7 @@ func TestProbesDoNotWaitForRules(t *testing.T) {
 			t.Errorf("deny %v: %s (%s)", denyFailed, d.Action, d.Reason)
 		}
 		e.Close()
-		e.origins.running.Wait()
+		e.origins.Settle()
 	}
 }
 

@@ -58,6 +58,7 @@ func (e *Edition) Rules() *Rules { return e.history.current }
 // on. before is the edition of the same Replay that it replaces. For the first
 // edition, before is nil and from is the zero time.
 func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Edition {
+	c, _ := resp.Content(nil)
 	at := int64(0)
 	if !from.IsZero() {
 		at = from.UnixNano()
@@ -66,7 +67,7 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 	if before != nil {
 		h = before.history
 	}
-	return &Edition{h.next(r.engine.settings.rulesOfResponse(resp), at)}
+	return &Edition{h.next(r.engine.settings.rulesOf(c), at)}
 }
 
 // Decide decides on a request by an edition of the same Replay, and writes the

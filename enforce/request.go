@@ -70,6 +70,10 @@ type Caller interface {
 	HidesClient() bool
 }
 
+// maxUserAgents is how many User-Agent fields of a request are read. A
+// client that sends more counts as a crawler.
+const maxUserAgents = 16
+
 // noUserAgent takes the place of the User-Agent fields of a request that has
 // none.
 var noUserAgent = []string{""}

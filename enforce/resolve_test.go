@@ -37,7 +37,7 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer e.origins.running.Wait()
+			defer e.origins.Settle()
 			defer e.Close()
 			defer close(src.block)
 			ctx, gone := context.WithCancel(context.Background())
@@ -76,7 +76,7 @@ func TestDenyFailed(t *testing.T) {
 // Before the first policy is known, requests to which the group for `*` would
 // not apply are let through.
 func TestPendingRulesLetWebhooksThrough(t *testing.T) {
-	p := mustCompile(t, Settings{}).empty(Content{Outcome: Pending})
+	p := newEngineTest(t, "", Settings{}).Origins().Pending()
 	for ua, tt := range map[string]struct {
 		method string
 		want   Action
@@ -92,13 +92,4 @@ func TestPendingRulesLetWebhooksThrough(t *testing.T) {
 			t.Errorf("%s %s: %v, %v; want %v", tt.method, ua, d.Action, d.Reason, tt.want)
 		}
 	}
-}
-
-func mustCompile(t *testing.T, r Settings) *compiledSettings {
-	t.Helper()
-	c, err := r.compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

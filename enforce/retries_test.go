@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // retryOrigins returns a Origins that reads from source, with the time of a
@@ -20,7 +18,7 @@ func retryOrigins(t *testing.T, source Source, copies *Copies) *Origins {
 	p := newOrigins(source, rules, Config{Copies: copies})
 	t.Cleanup(func() {
 		p.close()
-		p.running.Wait()
+		p.Settle()
 	})
 	return p
 }
@@ -185,32 +183,6 @@ func TestWaitForTheRulesThatAreDueIsShort(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A client that fetches a published robots.txt gets the source's present file.
-func TestPublishedFileIsCurrent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := new(fakeSource)
-		source.set(200, "User-agent: *\nDisallow: /old/\n")
-		e, err := NewEngine(Settings{}, source, throttle.NewMemory(16), nil, Config{Published: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer synctest.Wait()
-		defer e.Close()
-		r := &Request{Target: "/robots.txt", UserAgents: []string{chrome}, Origin: home}
-		var d Decision
-		for _, file := range []string{"User-agent: *\nDisallow: /old/\n", "User-agent: *\nDisallow: /new/\n"} {
-			source.set(200, file)
-			time.Sleep(10 * time.Second)
-			r.Time = time.Now()
-			e.origins.Prefetch(context.Background(), r)
-			e.Decide(context.Background(), r, &d)
-			if text := string(d.Rules.Text()); text != file {
-				t.Errorf("published %q, want %q", text, file)
-			}
-		}
-	})
 }
 
 // A file that is told to have changed is read without a request: at once, or a second

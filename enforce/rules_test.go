@@ -5,7 +5,7 @@ import "testing"
 // Rules.Status tells the answers without a file apart.
 func TestStatusOfRules(t *testing.T) {
 	for answer, want := range map[int]int{200: 0, 401: 401, 403: 403, 404: 404, 410: 410, 429: 0, 503: 0} {
-		p, err := Settings{}.Rules(Response{Status: answer, Body: []byte(open)})
+		p, err := Settings{}.Rules(Response{Status: answer, Body: []byte("User-agent: *\nDisallow: /private/\n")})
 		if err != nil || p.Status() != want {
 			t.Errorf("answer %d: status %d, want %d, error %v", answer, p.Status(), want, err)
 		}
@@ -24,24 +24,5 @@ func TestEmptyFile(t *testing.T) {
 	}
 	if p, err := (Settings{}).Rules(Response{Status: 404}); err != nil || p.Content().Empty() {
 		t.Errorf("a site without a file counts as one with an empty file, error %v", err)
-	}
-}
-
-// The group of a decision is named by the token by which the client got it.
-func TestGroupToken(t *testing.T) {
-	const file = "User-agent: Pinterest\nUser-agent: slackbot\n" +
-		"User-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
-	e := newEngineTest(t, file, Settings{})
-	for ua, want := range map[string]string{
-		"Slackbot 1.0 (+https://api.slack.com/robots)": "slackbot",
-		"Googlebot-Image/1.0":                          "Googlebot",
-		gptbot:                                         "*",
-		"Sogou web spider/4.0 (+http://www.sogou.com/docs/": "Sogou web spider",
-		newbot: "*",
-		chrome: "",
-	} {
-		if d := e.decide("/x", ua); d.GroupToken() != want {
-			t.Errorf("%s: group %q (%v for %s), want %q", ua, d.GroupToken(), d.Reason, d.Name(), want)
-		}
 	}
 }

@@ -135,8 +135,9 @@ type compiledSettings struct {
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
-	limits      []CompiledLimit
-	usesAddr    bool // decisions depend on the client's address
+	// CompiledLimits are Settings.Limits.
+	CompiledLimits []CompiledLimit
+	usesAddr       bool // decisions depend on the client's address
 }
 
 // settingsKey says which settings are equal.
@@ -223,13 +224,8 @@ func (r Settings) Rules(resp Response) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compiled.rulesOfResponse(resp), nil
-}
-
-// rulesOfResponse compiles a source's answer.
-func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
 	c, _ := resp.Content(nil)
-	return r.rulesOf(c)
+	return compiled.rulesOf(c), nil
 }
 
 // Verification says how the engine checks the claims of crawlers.

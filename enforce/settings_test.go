@@ -18,11 +18,6 @@ func (e *engineTest) decideOn(r Request) Decision {
 	return d
 }
 
-const (
-	program = "SiteSweeper/2.0"
-	stripe  = "Stripe/1.0 (+https://stripe.com/docs/webhooks)"
-)
-
 func TestStarGroupByMethodAndClass(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: GitHub-Hookshot\nDisallow: /own/\n\nUser-agent: Sweepo\nDisallow: /own/\n"
 	all := Settings{HTTPClients: true, Programs: ProgramsOn, Strict: true}

@@ -79,5 +79,5 @@ func TestRefreshEndsWithItsContext(t *testing.T) {
 		t.Errorf("%d unread, want 1", unread)
 	}
 	close(p.source.block)
-	p.running.Wait()
+	p.Settle()
 }

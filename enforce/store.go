@@ -39,7 +39,7 @@ func (s *store) insert(e *entry) {
 const entrySize = 850
 
 // Len returns the number of origins in s.
-func (s *store) size() int { return int(s.table.n.Load()) }
+func (s *store) Len() int { return int(s.table.n.Load()) }
 
 // All calls f for each origin that has rules.
 func (s *store) All(f func(Origin, *Rules)) {

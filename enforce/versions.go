@@ -80,7 +80,7 @@ func (v *versions) add(origin Origin, r *Request) *entry {
 	e.pending, e.evicted = v.pendingFor(origin, invented)
 	e.invented.Store(invented)
 	e.used.Store(r.Time.UnixNano())
-	if v.size() >= v.cfg.MaxOrigins {
+	if v.Len() >= v.cfg.MaxOrigins {
 		v.evict(e, false)
 	}
 	v.insert(e)
@@ -143,7 +143,7 @@ func (v *versions) readAt(r *Request, rules *Rules, sent uint64) int64 {
 	case h == nil:
 	case !v.published(rules):
 		return h.sentAt(sent, at)
-	case rules.pathRules == h.current.pathRules:
+	case rules.PathRules() == h.current.PathRules():
 		at = max(at, h.from)
 	default:
 		at = min(at, h.from-1)
@@ -249,10 +249,10 @@ func (v *versions) compileVersions(rec *historyRecord) *history {
 		return v.settings.rulesOf(c)
 	}
 	h := &history{current: compile(rec.current.Content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
-	rename := map[uint64]uint64{rec.current.version: h.current.pathRules}
+	rename := map[uint64]uint64{rec.current.version: h.current.PathRules()}
 	for _, v := range rec.earlier {
 		rules := compile(v.Content)
-		rename[v.version] = rules.pathRules
+		rename[v.version] = rules.PathRules()
 		h.add(Version{rules, v.from, v.until, v.brief}, 0)
 	}
 	for i := range h.periods { // the version's name depends on the settings

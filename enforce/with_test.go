@@ -47,12 +47,12 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := newRecorder()
+	reads := newRecorder[FetchEvent]()
 	after, err := before.With(func(s *Settings) { s.Registry = registry }, nil, reads.record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := after.Origins().size(); n != 2 {
+	if n := after.Origins().Len(); n != 2 {
 		t.Errorf("%d origins are held, want 2", n)
 	}
 	decide(after, origin, thing, "/private/", Disallowed)
@@ -78,9 +78,12 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if err := after.Close(); err != nil {
 		t.Error(err)
 	}
-	before.origins.running.Wait()
-	after.origins.running.Wait()
-	if before.origins.ctx.Err() == nil {
+	before.origins.Settle()
+	after.origins.Settle()
+	n := source.count(origin)
+	before.Origins().Refetch(&Request{Origin: origin, Time: now.Add(time.Hour)})
+	before.origins.Settle()
+	if source.count(origin) != n {
 		t.Error("closing one engine left the other open")
 	}
 }
@@ -104,7 +107,7 @@ func TestWithDuringARead(t *testing.T) {
 	after.Origins().Peek(&Request{Time: now})
 	close(source.block)
 	for _, e := range []*Engine{before, after} {
-		e.origins.running.Wait()
+		e.origins.Settle()
 		if p := e.Origins().Peek(&Request{Time: now}); p == nil || p.RuleCount() != 1 {
 			t.Error("an engine is left without a rules")
 		}
@@ -122,7 +125,7 @@ func TestWithAnotherMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !monitor.settings.Monitor || monitor.Origins().size() != 1 {
+	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
 		t.Error("the new engine does not monitor, or has no rules")
 	}
 	back, err := monitor.With(func(s *Settings) { s.Monitor = false }, nil, nil)
