@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -19,11 +22,11 @@ const several = "Googlebot/2.1 bingbot/2.0 ClaudeBot/1.0"
 // race detector, sync.Pool drops some of its elements, so this file is not
 // built then.)
 func TestDecideAllocatesNothing(t *testing.T) {
-	e := newEngineTest(t, site, Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
-	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, "", several} {
+	e := newEngineTest(t, fake.Site, judge.Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: judge.ProgramsSeen})
+	for _, ua := range []string{fake.Chrome, fake.Googlebot, fake.Gptbot, fake.Bingbot, fake.Newbot, fake.Curl, fake.Program, fake.Stripe, "", several} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
-			req := &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}
-			var d Decision
+			req := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1", Time: e.clock.Now()}
+			var d judge.Decision
 			ctx := context.Background()
 			e.Decide(ctx, req, &d)
 			if n := testing.AllocsPerRun(100, func() { e.Decide(ctx, req, &d) }); n > 0 && (n > 1 || ua != several) {
@@ -37,16 +40,16 @@ func TestDecideAllocatesNothing(t *testing.T) {
 // through or refused.
 func TestLimitsAllocateNothing(t *testing.T) {
 	for _, rate := range []int{1, 1000} {
-		e := newEngineTest(t, site, Settings{Limits: []Limit{
+		e := newEngineTest(t, fake.Site, judge.Settings{Limits: []judge.Limit{
 			{Each: every(rate, time.Minute), AtOnce: 100, EachAtOnce: 10}, {Paths: []string{"/articles/*", "/*?sort="}, All: every(1000, time.Second), AtOnce: 100},
 		}})
-		for _, ua := range []string{chrome, ahrefs, newbot, googlebot, curl, several} {
-			req := &Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1"}
-			var d Decision
+		for _, ua := range []string{fake.Chrome, ahrefs, fake.Newbot, fake.Googlebot, fake.Curl, several} {
+			req := &judge.Request{Target: "/articles/one.html", UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1"}
+			var d judge.Decision
 			ctx := context.Background()
 			decide := func() {
-				e.clock.advance(6 * time.Second)
-				req.Time = e.clock.now()
+				e.clock.Advance(6 * time.Second)
+				req.Time = e.clock.Now()
 				e.Decide(ctx, req, &d)
 				e.Release(req, &d, false)
 			}
@@ -61,36 +64,36 @@ func TestLimitsAllocateNothing(t *testing.T) {
 // A decision allocates nothing after the robots.txt changed, during the grace
 // and after it.
 func TestGraceAllocatesNothing(t *testing.T) {
-	g := newGraceTest(t, Settings{Grace: GraceAll, HTTPClients: true}, Config{})
-	crawlers := []string{googlebot, gptbot, newbot, curl, wget}
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, HTTPClients: true}, origins.Config{})
+	crawlers := []string{fake.Googlebot, fake.Gptbot, fake.Newbot, fake.Curl, fake.Wget}
 	for _, ua := range crawlers {
 		g.decideFrom(ua, "192.0.2.1", "/")
 	}
 	g.change(closed)
-	for i, want := range []Reason{Graced, Disallowed} {
-		for _, ua := range append(crawlers, chrome) {
-			req := &Request{Target: "/archive/x", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: g.clock.now()}
-			var d Decision
+	for i, want := range []judge.Reason{judge.Graced, judge.Disallowed} {
+		for _, ua := range append(crawlers, fake.Chrome) {
+			req := &judge.Request{Target: "/archive/x", UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1", Time: g.clock.Now()}
+			var d judge.Decision
 			ctx := context.Background()
 			g.Decide(ctx, req, &d)
-			if n := testing.AllocsPerRun(100, func() { g.Decide(ctx, req, &d) }); n != 0 || ua != chrome && d.Reason != want {
+			if n := testing.AllocsPerRun(100, func() { g.Decide(ctx, req, &d) }); n != 0 || ua != fake.Chrome && d.Reason != want {
 				t.Errorf("%s, %d: %v allocations, %v", ua, i, n, d.Reason)
 			}
 		}
-		g.clock.advance(GracePeriod)
+		g.clock.Advance(judge.GracePeriod)
 	}
 }
 
 // A decision that verifies claims allocates nothing.
 func TestVerificationAllocatesNothing(t *testing.T) {
-	v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: true}})
+	v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: true}})
 	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
 		runtime.Gosched() // until the list was read
 	}
 	for _, addr := range []string{"192.0.2.1", "198.51.100.1", "10.0.0.1", ""} {
-		for _, ua := range []string{listbot, chrome, googlebot} {
-			req := &Request{Target: "/", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
-			var d Decision
+		for _, ua := range []string{listbot, fake.Chrome, fake.Googlebot} {
+			req := &judge.Request{Target: "/", UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: v.clock.Now()}
+			var d judge.Decision
 			ctx := context.Background()
 			v.Decide(ctx, req, &d)
 			if n := testing.AllocsPerRun(100, func() { v.Decide(ctx, req, &d) }); n != 0 {

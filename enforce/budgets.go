@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -16,7 +17,7 @@ type Budget struct {
 	Key       throttle.Key
 	Limits    *throttle.Limits // the rate limits
 	Group     *robots.Group    // the group that sets them
-	Rules     *Rules
+	Rules     *judge.Rules
 	Pool      bool // the budget that all clients with an unverified claim to be this crawler share
 	Impostors bool // only impostors use the budget
 	// PerAddr reports that each client address has its own budget. Then Key is
@@ -25,7 +26,7 @@ type Budget struct {
 
 	// Bound is the line of a Limit; zero for a budget that a group limits. If it is
 	// for requests in flight, there are no Limits, and InFlight is how many there are.
-	Bound
+	judge.Bound
 	InFlight int
 	// Sharers says which crawlers share the budget, if several do: crawlers; search for
 	// verified search engines and ads that a limit includes, and search_unverified for
@@ -37,8 +38,8 @@ type Budget struct {
 // to be this crawler can be verified, the one that unverified claims share, and
 // that of impostors if they are not denied. Those of Settings.Limits follow. For invented, see Request.Invented. It
 // returns nil if nothing limits the crawler.
-func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list []Budget) {
-	rules := e.origins.of(origin)
+func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool) (list []Budget) {
+	rules := e.origins.RulesOf(origin)
 	if rules == nil {
 		return nil
 	}
@@ -46,7 +47,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
 	if limits != nil {
-		r := &Request{Origin: origin, Invented: invented}
+		r := &judge.Request{Origin: origin, Invented: invented}
 		own := Budget{
 			Key: e.budget(r, a, 0), Limits: limits, Group: group, Rules: rules,
 			PerAddr: a.RunByAnyone() || e.settings.PerIP,
@@ -63,7 +64,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) (list [
 			list = append(list, impostors)
 		}
 	}
-	if group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || isNeverLimited(a) {
+	if group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || judge.IsNeverLimited(a) {
 		return list
 	}
 	return e.limitBudgets(list, rules, a, verifiable)
@@ -76,16 +77,16 @@ const maxPaced = 1 << 13
 // so that its budgets can be listed. It is only for sources with one file for
 // all origins: with the others, Origins knows the origins.
 type pacedOrigin struct {
-	origin Origin
+	origin judge.Origin
 	last   atomic.Int64 // when a limit applied last, in nanoseconds since 1970
 }
 
 // notePaced records that rate limits apply to a request.
-func (m *Memory) notePaced(r *Request) {
+func (m *Memory) notePaced(r *judge.Request) {
 	at := r.Time.UnixNano()
 	key, _ := hash(0, r.Origin, "")
 	entry := m.paced.Add(key, (*pacedOrigin).lastTime, func(o *pacedOrigin) {
-		o.origin = Origin{r.Origin.Scheme, strings.Clone(r.Origin.Host), r.Origin.Port}
+		o.origin = judge.Origin{Scheme: r.Origin.Scheme, Host: strings.Clone(r.Origin.Host), Port: r.Origin.Port}
 	})
 	if at-entry.last.Load() >= timePrecision {
 		entry.last.Store(at)
@@ -98,12 +99,12 @@ func (o *pacedOrigin) lastTime() int64 { return o.last.Load() }
 // another engine with the same Memory, applied rate limits. They are at most
 // 8192, in the order of their names. If each origin has its own file, it returns
 // none: see Origins.
-func (e *Engine) PacedOrigins() (list []Origin) {
+func (e *Engine) PacedOrigins() (list []judge.Origin) {
 	if !e.origins.PerOrigin() {
 		for o := range e.memory.paced.All() {
 			list = append(list, o.origin)
 		}
 	}
-	slices.SortFunc(list, func(a, b Origin) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(list, func(a, b judge.Origin) int { return strings.Compare(a.String(), b.String()) })
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -18,7 +19,7 @@ const debtPeriod = time.Hour
 // unverified client uses a budget for its address and a budget that all unverified
 // claims to be that crawler share, so that it can't use up the crawler's own. Impostors
 // that are not denied share one budget.
-func (p *pacer) ownUses(uses []throttle.Use, r *Request, d *Decision, s *Subject) []throttle.Use {
+func (p *pacer) ownUses(uses []throttle.Use, r *judge.Request, d *judge.Decision, s *judge.Subject) []throttle.Use {
 	own := p.budget(r, &s.Agent, 0)
 	switch s.Claim.State {
 	case verify.Impostor:
@@ -37,7 +38,7 @@ func (p *pacer) ownUses(uses []throttle.Use, r *Request, d *Decision, s *Subject
 
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6
 // /64) with an unverified claim.
-func (p *pacer) claimBudget(r *Request, d *Decision, s *Subject) throttle.Key {
+func (p *pacer) claimBudget(r *judge.Request, d *judge.Decision, s *judge.Subject) throttle.Key {
 	return p.budget(r, &s.Agent, seedUnverified).Client(d.Addr)
 }
 

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -18,10 +21,10 @@ type manyHosts struct{ hold sync.Mutex }
 
 func (s *manyHosts) PerOrigin() bool { return true }
 
-func (s *manyHosts) Fetch(ctx context.Context, o Origin) (Response, error) {
+func (s *manyHosts) Fetch(ctx context.Context, o judge.Origin) (judge.Response, error) {
 	s.hold.Lock()
 	defer s.hold.Unlock()
-	return Response{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\n\nUser-agent: %sReader\nUser-agent: curl\nUser-agent: NetCraft\nDisallow: /\n# %s",
+	return judge.Response{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\n\nUser-agent: %sReader\nUser-agent: curl\nUser-agent: NetCraft\nDisallow: /\n# %s",
 		o.Host, strings.Repeat("x", 2000))}, nil
 }
 
@@ -29,56 +32,56 @@ func (s *manyHosts) Fetch(ctx context.Context, o Origin) (Response, error) {
 // request of a crawler is decided by the file.
 func TestThreeTimesTheLimit(t *testing.T) {
 	const limit = 60
-	for name, cfg := range map[string]Config{
+	for name, cfg := range map[string]origins.Config{
 		"max_origins":       {MaxOrigins: limit},
-		"max_memory":        {MaxOrigins: 100 * limit, Ceiling: NewCeiling(limit * (5 << 10))},
-		"both, with copies": {MaxOrigins: limit, Ceiling: NewCeiling(limit * (5 << 10)), Copies: NewCopies()},
+		"max_memory":        {MaxOrigins: 100 * limit, Ceiling: origins.NewCeiling(limit * (5 << 10))},
+		"both, with copies": {MaxOrigins: limit, Ceiling: origins.NewCeiling(limit * (5 << 10)), Copies: origins.NewCopies()},
 	} {
 		for _, invented := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {
-				c := newClock()
-				cfg.Now = c.now
-				e, err := NewEngine(Settings{Programs: ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
+				c := fake.NewClock()
+				cfg.Now = c.Now
+				e, err := NewEngine(judge.Settings{Programs: judge.ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer e.origins.Settle()
 				defer e.Close()
-				decide := func(i int, ua, target string) (d Decision) {
+				decide := func(i int, ua, target string) (d judge.Decision) {
 					host := fmt.Sprintf("host%d", i)
-					r := &Request{
-						Origin: Origin{Scheme: "http", Host: host}, Target: target, UserAgents: []string{strings.ReplaceAll(ua, "HOST", host)},
-						Client: "192.0.2.1", Time: c.now(), Invented: invented,
+					r := &judge.Request{
+						Origin: judge.Origin{Scheme: "http", Host: host}, Target: target, UserAgents: []string{strings.ReplaceAll(ua, "HOST", host)},
+						Client: "192.0.2.1", Time: c.Now(), Invented: invented,
 					}
 					e.Decide(context.Background(), r, &d)
 					return d
 				}
 				for i := range 3 * limit {
-					decide(i, gptbot, "/")
+					decide(i, fake.Gptbot, "/")
 					decide(i, "SiteSweeper/2.0", "/robots.txt")
 				}
 				if cfg.MaxOrigins == limit && e.origins.Len() > limit {
 					t.Errorf("%d origins", e.origins.Len())
 				}
-				if used, most := cmp.Or(cfg.Ceiling, NewCeiling(1)).Usage(); used > most {
+				if used, most := cmp.Or(cfg.Ceiling, origins.NewCeiling(1)).Usage(); used > most {
 					t.Errorf("%d octets, at most %d", used, most)
 				}
 				for _, tt := range []struct{ ua, target string }{
-					{gptbot, "/private/x"}, {newbot, "/private/x"},
+					{fake.Gptbot, "/private/x"}, {fake.Newbot, "/private/x"},
 					{"HOSTReader/1.0", "/x"}, {"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 HOSTReader/1.0", "/x"},
-					{curl, "/x"}, {"SiteSweeper/2.0", "/private/x"},
+					{fake.Curl, "/x"}, {"SiteSweeper/2.0", "/private/x"},
 				} {
 					for i := range 3 * limit {
-						if d := decide(i, tt.ua, tt.target); d.Reason != Disallowed {
+						if d := decide(i, tt.ua, tt.target); d.Reason != judge.Disallowed {
 							t.Fatalf("%s of host %d: %v", tt.ua, i, d.Reason)
 						}
 					}
 				}
 				for i := range 3 * limit {
-					if d := decide(i, chrome, "/private/x"); d.Action != Pass {
+					if d := decide(i, fake.Chrome, "/private/x"); d.Action != judge.Pass {
 						t.Fatalf("a person at host %d: %v", i, d.Reason)
 					}
-					if d := decide(i, newbot, "/x"); d.Reason != Allowed {
+					if d := decide(i, fake.Newbot, "/x"); d.Reason != judge.Allowed {
 						t.Fatalf("a crawler at host %d: %v", i, d.Reason)
 					}
 				}
@@ -90,20 +93,20 @@ func TestThreeTimesTheLimit(t *testing.T) {
 // While an evicted file can't be read, those whom it named wait, like other
 // crawlers. People and all others pass.
 func TestNamesAfterAnEviction(t *testing.T) {
-	src, c := new(manyHosts), newClock()
-	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{MaxOrigins: 1, Now: c.now})
+	src, c := new(manyHosts), fake.NewClock()
+	e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{MaxOrigins: 1, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.origins.Settle()
 	defer e.Close()
-	decide := func(ctx context.Context, host, ua string) Reason {
-		var d Decision
-		e.Decide(ctx, &Request{Origin: Origin{Scheme: "http", Host: host}, Target: "/x", UserAgents: []string{ua}, Time: c.now()}, &d)
+	decide := func(ctx context.Context, host, ua string) judge.Reason {
+		var d judge.Decision
+		e.Decide(ctx, &judge.Request{Origin: judge.Origin{Scheme: "http", Host: host}, Target: "/x", UserAgents: []string{ua}, Time: c.Now()}, &d)
 		return d.Reason
 	}
 	for _, host := range []string{"a", "b"} {
-		decide(context.Background(), host, gptbot)
+		decide(context.Background(), host, fake.Gptbot)
 		e.origins.Settle()
 	}
 	src.hold.Lock()
@@ -111,10 +114,10 @@ func TestNamesAfterAnEviction(t *testing.T) {
 	gone() // so that no request waits
 	for _, tt := range []struct {
 		host, ua string
-		want     Reason
+		want     judge.Reason
 	}{
-		{"a", chrome, Person}, {"a", "aReader/1.0", RulesPending}, {"a", curl, RulesPending}, {"a", "python-requests/2.31.0", NoRules}, {"a", "bReader/1.0", NoRules},
-		{"new", curl, NoRules}, {"new", "aReader/1.0", NoRules},
+		{"a", fake.Chrome, judge.Person}, {"a", "aReader/1.0", judge.RulesPending}, {"a", fake.Curl, judge.RulesPending}, {"a", "python-requests/2.31.0", judge.NoRules}, {"a", "bReader/1.0", judge.NoRules},
+		{"new", fake.Curl, judge.NoRules}, {"new", "aReader/1.0", judge.NoRules},
 	} {
 		if got := decide(ctx, tt.host, tt.ua); got != tt.want {
 			t.Errorf("%s at %s: %v, want %v", tt.ua, tt.host, got, tt.want)
@@ -127,8 +130,8 @@ func TestNamesAfterAnEviction(t *testing.T) {
 // their host is evicted again meanwhile.
 func TestManyEvictionsAtOnce(t *testing.T) {
 	const limit = 4
-	c := newClock()
-	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), nil, Config{MaxOrigins: limit, Now: c.now})
+	c := fake.NewClock()
+	e, err := NewEngine(judge.Settings{}, new(manyHosts), throttle.NewMemory(16), nil, origins.Config{MaxOrigins: limit, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +141,11 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 	for range 8 * limit {
 		all.Go(func() {
 			for i := range 30 * limit {
-				var d Decision
-				e.Decide(context.Background(), &Request{
-					Origin: Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{gptbot}, Time: c.now(),
+				var d judge.Decision
+				e.Decide(context.Background(), &judge.Request{
+					Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{fake.Gptbot}, Time: c.Now(),
 				}, &d)
-				if d.Reason != Disallowed {
+				if d.Reason != judge.Disallowed {
 					t.Errorf("host %d: %v", i, d.Reason)
 				}
 			}
@@ -155,8 +158,8 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 // file, every client that only this file names is refused.
 func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 	const limit, hosts, clients = 4, 12, 16
-	c := newClock()
-	e, err := NewEngine(Settings{}, new(manyHosts), throttle.NewMemory(16), nil, Config{MaxOrigins: limit, Now: c.now})
+	c := fake.NewClock()
+	e, err := NewEngine(judge.Settings{}, new(manyHosts), throttle.NewMemory(16), nil, origins.Config{MaxOrigins: limit, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,18 +171,18 @@ func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 		all.Go(func() {
 			for i := range 400 {
 				n := (i*7 + client*5) % hosts
-				known, ua := read[n].Load(), curl
+				known, ua := read[n].Load(), fake.Curl
 				if i%4 == 0 {
-					ua = gptbot
+					ua = fake.Gptbot
 				}
-				var d Decision
-				r := &Request{Origin: Origin{Scheme: "http", Host: fmt.Sprint("host", n)}, Target: "/x", UserAgents: []string{ua}, Time: c.now()}
+				var d judge.Decision
+				r := &judge.Request{Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", n)}, Target: "/x", UserAgents: []string{ua}, Time: c.Now()}
 				r.Invented = i%8 == 0 // such as a request before the name was configured
 				e.Decide(context.Background(), r, &d)
-				if known && ua == curl && d.Reason != Disallowed {
+				if known && ua == fake.Curl && d.Reason != judge.Disallowed {
 					t.Errorf("host %d: %v", n, d.Reason)
 				}
-				if d.Reason == Allowed || d.Reason == Disallowed {
+				if d.Reason == judge.Allowed || d.Reason == judge.Disallowed {
 					read[n].Store(true)
 				}
 			}

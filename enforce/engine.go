@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -17,9 +19,9 @@ import (
 // nothing, unless a request names several crawlers whose limits hold it together.
 type Engine struct {
 	pacer
-	origins *Origins
+	origins *origins.Table
 	now     func() time.Time // for fetches and budgets that are given back
-	handler func() HandlerKey
+	handler func() origins.HandlerKey
 
 	edition *Edition // in a Replay: what is in force in place of origins
 }
@@ -28,8 +30,8 @@ type Engine struct {
 // under settings. Close the engine when it is no longer used. The caller closes
 // limiter and source, which must not be nil. memory can be shared by several engines; if
 // it is nil, the engine has one of its own. An error says what is wrong with settings.
-func NewEngine(settings Settings, source Source, limiter throttle.Limiter, memory *Memory, cfg Config) (*Engine, error) {
-	compiled, err := settings.compile()
+func NewEngine(settings judge.Settings, source origins.Source, limiter throttle.Limiter, memory *Memory, cfg origins.Config) (*Engine, error) {
+	compiled, err := settings.Compile()
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, memor
 		memory = NewMemory(smallMemory, smallMemory)
 	}
 	cfg.Histories = memory.histories
-	e := &Engine{pacer: pacer{settings: compiled, limiter: limiter, memory: memory}, origins: newOrigins(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler}
+	e := &Engine{pacer: pacer{settings: compiled, limiter: limiter, memory: memory}, origins: origins.New(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -53,24 +55,24 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, memor
 // may be nil, in place of Config.Fetched. e can still be used, but no longer tries
 // failed fetches again without a request. Closing one of the two engines closes
 // both.
-func (e *Engine) With(change func(*Settings), checker *verify.Checker, fetched func(FetchEvent)) (*Engine, error) {
+func (e *Engine) With(change func(*judge.Settings), checker *verify.Checker, fetched func(origins.FetchEvent)) (*Engine, error) {
 	settings := e.settings.Settings
 	if settings.Verification != nil {
-		settings.Verification = &Verification{checker, settings.Verification.IgnoreImpostors}
+		settings.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: settings.Verification.IgnoreImpostors}
 	}
 	change(&settings)
-	compiled, err := settings.compile()
+	compiled, err := settings.Compile()
 	if err != nil {
 		return nil, err
 	}
 	q := *e
-	q.settings, q.origins = compiled, e.origins.with(compiled, fetched)
+	q.settings, q.origins = compiled, e.origins.With(compiled, fetched)
 	q.findBlocks(e.handler)
 	return &q, nil
 }
 
 // Origins returns the rules in force of all origins.
-func (e *Engine) Origins() *Origins { return e.origins }
+func (e *Engine) Origins() *origins.Table { return e.origins }
 
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
@@ -78,7 +80,7 @@ func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 // Close stops the fetches that are under way. Held requests go on waiting until
 // the rate limits allow them. It always returns nil.
 func (e *Engine) Close() error {
-	e.origins.close()
+	e.origins.Close()
 	return nil
 }
 
@@ -93,8 +95,8 @@ func (e *Engine) Close() error {
 //
 // If ctx ends during one of the last two, the limiter decides without the other
 // servers, and a held request is throttled, although it has used budget.
-func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
-	var c Client
+func (e *Engine) Decide(ctx context.Context, r *judge.Request, d *judge.Decision) {
+	var c judge.Client
 	e.Identify(&c, r, e.Resolve(ctx, r))
 	c.Judge(d)
 	e.Pace(ctx, r, d)
@@ -109,11 +111,11 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 // too, if it is answered with Rules.Text. No other request of a person waits, and
 // none of a client that robots.txt can't apply to. If the rules are not fetched in
 // time, or ctx ends, those that were fetched before apply.
-func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
+func (e *Engine) Resolve(ctx context.Context, r *judge.Request) *judge.Rules {
 	switch {
 	case e.edition != nil:
 		return e.edition.Rules()
-	case IsRobotsTxt(r.Target):
+	case judge.IsRobotsTxt(r.Target):
 		return e.resolveRobotsTxt(ctx, r)
 	}
 	rules, pending, outdated := e.origins.Lookup(r)
@@ -131,7 +133,7 @@ func (e *Engine) Resolve(ctx context.Context, r *Request) *Rules {
 // with what the engine remembers about them, and notes the visit, for grace periods
 // and ProgramsSeen. rules are those of the same engine for the request. It does not
 // wait.
-func (e *Engine) Identify(c *Client, r *Request, rules *Rules) {
+func (e *Engine) Identify(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	c.Begin(r, rules)
 	for c.Next() {
 		e.recall(c, r, rules)
@@ -144,12 +146,12 @@ func (e *Engine) Identify(c *Client, r *Request, rules *Rules) {
 // soon enforces the file that the client saw. If the answer is Rules.Text, the
 // client waits for that fetch, so that it does not get an earlier file, or one
 // without the site's own rules. See Origins.Wait.
-func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
+func (e *Engine) resolveRobotsTxt(ctx context.Context, r *judge.Request) *judge.Rules {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.origins.Refetch(r)
 	}
 	rules := cmp.Or(e.origins.Peek(r), e.origins.Pending())
-	if e.origins.published(rules) && (!e.settings.Monitor || len(e.settings.Except) > 0) {
+	if e.origins.Published(rules) && (!e.settings.Monitor || len(e.settings.Except) > 0) {
 		rules = cmp.Or(e.origins.Wait(ctx, r), rules)
 	}
 	return rules
@@ -159,11 +161,11 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 // apply to the client, and the path is not exempt. pending are the rules without
 // the file. They identify the client by the registry's tokens, and by those of a
 // file that was evicted.
-func (e *Engine) mayWait(r *Request, pending *Rules) bool {
+func (e *Engine) mayWait(r *judge.Request, pending *judge.Rules) bool {
 	if pending.Exempts(r.Target) {
 		return false
 	}
-	var c Client
+	var c judge.Client
 	c.BeginUnverified(r, pending)
 	for c.Next() {
 		for i := range c.Agents() {
@@ -179,7 +181,7 @@ func (e *Engine) mayWait(r *Request, pending *Rules) bool {
 // Pace applies the rate limits, Visit-time and Settings.Limits to a request that Judge
 // let through. With Settings.Limits, the caller calls Release when the request has
 // ended. In a Replay, Replay.Pace does this later.
-func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
+func (e *Engine) Pace(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	if !d.Paced() || e.edition != nil {
 		return
 	}
@@ -190,7 +192,7 @@ func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
 	if r.HasBody || d.Monitored {
 		wait = 0
 	}
-	if e.pace(ctx, r, d, wait); d.Action != Pass {
+	if e.pace(ctx, r, d, wait); d.Action != judge.Pass {
 		e.Release(r, d, true)
 	}
 }
@@ -200,7 +202,7 @@ func (e *Engine) Pace(ctx context.Context, r *Request, d *Decision) {
 // caller, it gives back the budget that it has used, unless later
 // requests have been let through since. Call Release once the request has ended,
 // whatever ended it, with the values that Decide got.
-func (e *Engine) Release(r *Request, d *Decision, refused bool) {
+func (e *Engine) Release(r *judge.Request, d *judge.Decision, refused bool) {
 	if e.leave(r, d); refused && d.Used {
 		e.giveBack(r, d, e.now())
 	}
@@ -208,11 +210,13 @@ func (e *Engine) Release(r *Request, d *Decision, refused bool) {
 }
 
 // Agent returns the crawler with a name or product token: see Compiled.Agent.
-func (e *Engine) Agent(name string, rules *Rules) crawler.Agent { return e.settings.Agent(name, rules) }
+func (e *Engine) Agent(name string, rules *judge.Rules) crawler.Agent {
+	return e.settings.Agent(name, rules)
+}
 
 // EndGrace ends the grace period of all crawlers at an origin. From then on, only
 // the version in force applies. If o is the zero Origin, or if the source serves
 // all origins, EndGrace does so at all origins. It returns how many origins had
 // earlier versions; a source that serves all origins counts as one. It is safe
 // for concurrent use.
-func (e *Engine) EndGrace(o Origin) int { return e.origins.EndGrace(o) }
+func (e *Engine) EndGrace(o judge.Origin) int { return e.origins.EndGrace(o) }

@@ -7,26 +7,29 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // engineTest is an engine with one file for all origins, and a clock.
 type engineTest struct {
 	*Engine
-	clock  *clock
-	source *fakeSource
+	clock  *fake.Clock
+	source *fake.Source
 }
 
-func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
+func newEngineTest(t testing.TB, file string, rules judge.Settings) *engineTest {
 	t.Helper()
-	return newEngineTestAt(t, file, rules, newClock())
+	return newEngineTestAt(t, file, rules, fake.NewClock())
 }
 
-func newEngineTestAt(t testing.TB, file string, rules Settings, c *clock) *engineTest {
+func newEngineTestAt(t testing.TB, file string, rules judge.Settings, c *fake.Clock) *engineTest {
 	t.Helper()
-	limiter, source := throttle.NewMemory(1000), &fakeSource{shared: true}
-	source.set(200, file)
-	e, err := NewEngine(rules, source, limiter, nil, Config{Refresh: 24 * time.Hour, Now: c.now})
+	limiter, source := throttle.NewMemory(1000), &fake.Source{Shared: true}
+	source.Set(200, file)
+	e, err := NewEngine(rules, source, limiter, nil, origins.Config{Refresh: 24 * time.Hour, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,49 +38,49 @@ func newEngineTestAt(t testing.TB, file string, rules Settings, c *clock) *engin
 	return &engineTest{e, c, source}
 }
 
-func (e *engineTest) decide(target string, agents ...string) Decision {
-	var d Decision
-	e.Decide(context.Background(), &Request{Target: target, UserAgents: agents, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}, &d)
+func (e *engineTest) decide(target string, agents ...string) judge.Decision {
+	var d judge.Decision
+	e.Decide(context.Background(), &judge.Request{Target: target, UserAgents: agents, Origin: fake.Home, Client: "192.0.2.1", Time: e.clock.Now()}, &d)
 	return d
 }
 
 func TestDecisionByClientAndRules(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		rules  Settings
+		rules  judge.Settings
 		ua     string
 		target string
-		action Action
-		reason Reason
+		action judge.Action
+		reason judge.Reason
 		group  string
 	}{
-		{"browser", Settings{}, chrome, "/private/x", Pass, Person, ""},
-		{"browser, with all options", Settings{Strict: true, HTTPClients: true}, safari, "/private/x", Pass, Person, ""},
-		{"crawler with its own group, path of the group for *", Settings{}, googlebot, "/private/x", Pass, Allowed, "Googlebot"},
-		{"crawler with its own group, path of that group", Settings{}, googlebot, "/no-google/", Deny, Disallowed, "Googlebot"},
-		{"crawler with a group for its second token", Settings{}, gimage, "/no-google/", Deny, Disallowed, "Googlebot"},
-		{"crawler without its own group", Settings{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", Deny, Disallowed, "*"},
-		{"longer Allow rule", Settings{}, newbot, "/private/press/kit", Pass, Allowed, "*"},
-		{"unknown crawler", Settings{}, newbot, "/private/x", Deny, Disallowed, "*"},
-		{"crawler that is documented to ignore *", Settings{}, adsbot, "/private/x", Pass, Unbound, ""},
-		{"crawler that is documented to ignore *, strict", Settings{Strict: true}, adsbot, "/private/x", Deny, Disallowed, "*"},
-		{"user-triggered fetcher", Settings{}, chatgpt, "/private/x", Deny, Disallowed, "*"},
-		{"user-triggered fetcher, with IgnoreUserTriggered", Settings{IgnoreUserTriggered: true}, chatgpt, "/private/x", Pass, Unbound, ""},
-		{"HTTP library", Settings{}, curl, "/private/x", Pass, Unbound, ""},
-		{"HTTP library, with HTTPClients", Settings{HTTPClients: true}, curl, "/private/x", Deny, Disallowed, "*"},
-		{"empty User-Agent", Settings{}, "", "/private/x", Pass, Unbound, ""},
-		{"empty User-Agent, with HTTPClients", Settings{HTTPClients: true}, "", "/private/x", Deny, Disallowed, "*"},
-		{"offline browser", Settings{}, wget, "/private/x", Deny, Disallowed, "*"},
-		{"client that only the file names", Settings{}, "FriendOfTheSite/3.1", "/friends/", Deny, Disallowed, "FriendOfTheSite"},
-		{"exempt by name", Settings{Exempt: []Exemption{{Name: "gptbot"}}}, gptbot, "/", Pass, Exempt, ""},
-		{"exempt by token", Settings{Exempt: []Exemption{{Name: "NewThingBot"}}}, newbot, "/private/x", Pass, Exempt, ""},
-		{"exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/acme", Pass, ExemptPath, ""},
-		{"path with dot segments that leads out of an exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/../x", Deny, Disallowed, "GPTBot"},
-		{"robots.txt", Settings{}, gptbot, "/robots.txt", Pass, ExemptPath, ""},
-		{"path with dot segments that leads out of robots.txt", Settings{}, gptbot, "/robots.txt/../private/", Deny, Disallowed, "GPTBot"},
+		{"browser", judge.Settings{}, fake.Chrome, "/private/x", judge.Pass, judge.Person, ""},
+		{"browser, with all options", judge.Settings{Strict: true, HTTPClients: true}, fake.Safari, "/private/x", judge.Pass, judge.Person, ""},
+		{"crawler with its own group, path of the group for *", judge.Settings{}, fake.Googlebot, "/private/x", judge.Pass, judge.Allowed, "Googlebot"},
+		{"crawler with its own group, path of that group", judge.Settings{}, fake.Googlebot, "/no-google/", judge.Deny, judge.Disallowed, "Googlebot"},
+		{"crawler with a group for its second token", judge.Settings{}, fake.Gimage, "/no-google/", judge.Deny, judge.Disallowed, "Googlebot"},
+		{"crawler without its own group", judge.Settings{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"longer Allow rule", judge.Settings{}, fake.Newbot, "/private/press/kit", judge.Pass, judge.Allowed, "*"},
+		{"unknown crawler", judge.Settings{}, fake.Newbot, "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"crawler that is documented to ignore *", judge.Settings{}, fake.Adsbot, "/private/x", judge.Pass, judge.Unbound, ""},
+		{"crawler that is documented to ignore *, strict", judge.Settings{Strict: true}, fake.Adsbot, "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"user-triggered fetcher", judge.Settings{}, fake.Chatgpt, "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"user-triggered fetcher, with IgnoreUserTriggered", judge.Settings{IgnoreUserTriggered: true}, fake.Chatgpt, "/private/x", judge.Pass, judge.Unbound, ""},
+		{"HTTP library", judge.Settings{}, fake.Curl, "/private/x", judge.Pass, judge.Unbound, ""},
+		{"HTTP library, with HTTPClients", judge.Settings{HTTPClients: true}, fake.Curl, "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"empty User-Agent", judge.Settings{}, "", "/private/x", judge.Pass, judge.Unbound, ""},
+		{"empty User-Agent, with HTTPClients", judge.Settings{HTTPClients: true}, "", "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"offline browser", judge.Settings{}, fake.Wget, "/private/x", judge.Deny, judge.Disallowed, "*"},
+		{"client that only the file names", judge.Settings{}, "FriendOfTheSite/3.1", "/friends/", judge.Deny, judge.Disallowed, "FriendOfTheSite"},
+		{"exempt by name", judge.Settings{Exempt: []judge.Exemption{{Name: "gptbot"}}}, fake.Gptbot, "/", judge.Pass, judge.Exempt, ""},
+		{"exempt by token", judge.Settings{Exempt: []judge.Exemption{{Name: "NewThingBot"}}}, fake.Newbot, "/private/x", judge.Pass, judge.Exempt, ""},
+		{"exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/acme", judge.Pass, judge.ExemptPath, ""},
+		{"path with dot segments that leads out of an exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/../x", judge.Deny, judge.Disallowed, "GPTBot"},
+		{"robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt", judge.Pass, judge.ExemptPath, ""},
+		{"path with dot segments that leads out of robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt/../private/", judge.Deny, judge.Disallowed, "GPTBot"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newEngineTest(t, site, tt.rules).decide(tt.target, tt.ua)
+			d := newEngineTest(t, fake.Site, tt.rules).decide(tt.target, tt.ua)
 			if d.Action != tt.action || d.Reason != tt.reason || d.Group.Token() != tt.group {
 				t.Errorf("%v, %v, group %q; want %v, %v, %q", d.Action, d.Reason, d.Group.Token(), tt.action, tt.reason, tt.group)
 			}
@@ -86,57 +89,57 @@ func TestDecisionByClientAndRules(t *testing.T) {
 }
 
 func TestDecisionHasTheLine(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	if d := e.decide("/private/x", newbot); d.Line != 2 || d.Rule.Pattern != "/private/" {
+	e := newEngineTest(t, fake.Site, judge.Settings{})
+	if d := e.decide("/private/x", fake.Newbot); d.Line != 2 || d.Rule.Pattern != "/private/" {
 		t.Errorf("line %d, rule %v; want line 2, /private/", d.Line, d.Rule)
 	}
-	e.decide("/", bingbot)
-	if d := e.decide("/", bingbot); d.Action != Throttle || d.Line != 16 {
+	e.decide("/", fake.Bingbot)
+	if d := e.decide("/", fake.Bingbot); d.Action != judge.Throttle || d.Line != 16 {
 		t.Errorf("%v by line %d; want throttle by line 16", d.Action, d.Line)
 	}
 }
 
 func TestSeveralUserAgents(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	if d := e.decide("/x", chrome, gptbot); d.Action != Deny || d.Crawler() != "GPTBot" {
+	e := newEngineTest(t, fake.Site, judge.Settings{})
+	if d := e.decide("/x", fake.Chrome, fake.Gptbot); d.Action != judge.Deny || d.Crawler() != "GPTBot" {
 		t.Errorf("%v for %s; want deny for GPTBot", d.Action, d.Crawler())
 	}
-	if d := e.decide("/x", googlebot, chrome); d.Action != Pass || d.Crawler() != "Googlebot" {
+	if d := e.decide("/x", fake.Googlebot, fake.Chrome); d.Action != judge.Pass || d.Crawler() != "Googlebot" {
 		t.Errorf("%v for %s", d.Action, d.Crawler())
 	}
-	if d := e.decide("/x", "Mozilla/5.0 (compatible; Googlebot/2.1; GPTBot/1.2)"); d.Action != Deny {
+	if d := e.decide("/x", "Mozilla/5.0 (compatible; Googlebot/2.1; GPTBot/1.2)"); d.Action != judge.Deny {
 		t.Errorf("%v for a User-Agent with two crawlers, of which one is denied", d.Action)
 	}
 }
 
 // A crawler can't hide among many User-Agent fields. No browser sends many.
 func TestManyUserAgentFields(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	agents := slices.Repeat([]string{chrome}, 16)
-	if d := e.decide("/private/x", agents...); d.Action != Pass {
+	e := newEngineTest(t, fake.Site, judge.Settings{})
+	agents := slices.Repeat([]string{fake.Chrome}, 16)
+	if d := e.decide("/private/x", agents...); d.Action != judge.Pass {
 		t.Errorf("%d browsers: %v", len(agents), d.Reason)
 	}
-	agents[15] = gptbot
-	if d := e.decide("/x", agents...); d.Action != Deny || d.Crawler() != "GPTBot" {
+	agents[15] = fake.Gptbot
+	if d := e.decide("/x", agents...); d.Action != judge.Deny || d.Crawler() != "GPTBot" {
 		t.Errorf("crawler in the last field: %v for %s", d.Action, d.Crawler())
 	}
-	agents = slices.Repeat([]string{chrome}, 17)
-	if d := e.decide("/private/x", agents...); d.Action != Deny || d.Group.Token() != "*" {
+	agents = slices.Repeat([]string{fake.Chrome}, 17)
+	if d := e.decide("/private/x", agents...); d.Action != judge.Deny || d.Group.Token() != "*" {
 		t.Errorf("too many fields: %v by %s", d.Action, d.Group.Token())
 	}
 }
 
 func TestInvalidExemptPaths(t *testing.T) {
 	for _, p := range []string{"", "private/", "/a b", "/a#b", "/a\nDisallow: /"} {
-		if _, err := NewEngine(Settings{ExemptPaths: []string{p}}, Inline(""), nil, nil, Config{}); err == nil {
+		if _, err := NewEngine(judge.Settings{ExemptPaths: []string{p}}, origins.Inline(""), nil, nil, origins.Config{}); err == nil {
 			t.Errorf("no error for the exempt path %q", p)
 		}
 	}
 }
 
 func TestControlTokensDoNotApplyToTheCrawler(t *testing.T) {
-	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", Settings{})
-	if d := e.decide("/", googlebot); d.Action != Pass {
+	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", judge.Settings{})
+	if d := e.decide("/", fake.Googlebot); d.Action != judge.Pass {
 		t.Errorf("Googlebot: %v", d.Reason)
 	}
 	if got := e.origins.Load(context.Background()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
@@ -153,18 +156,18 @@ func TestPreferencesAreNoCrawlers(t *testing.T) {
 		t.Fatal(refused)
 	}
 	for _, token := range []string{"Google-Extended", "Applebot-Extended", "Any-Training"} {
-		e := newEngineTest(t, "User-agent: "+token+"\nAllow: /\n\nUser-agent: *\nDisallow: /\n", Settings{Registry: registry, Exempt: []Exemption{{Name: token}}})
+		e := newEngineTest(t, "User-agent: "+token+"\nAllow: /\n\nUser-agent: *\nDisallow: /\n", judge.Settings{Registry: registry, Exempt: []judge.Exemption{{Name: token}}})
 		if got := e.origins.Load(context.Background()).Unenforceable(); !slices.Equal(got, []string{token}) {
 			t.Errorf("Unenforceable = %q", got)
 		}
 		for _, ua := range []string{token, token + "/1.0", "Mozilla/5.0 (compatible; " + token + "/1.0; +https://example.com/)"} {
-			if d := e.decide("/", ua); d.Action != Deny || d.Group.Token() != "*" || d.Agent.Reason != crawler.ControlToken {
+			if d := e.decide("/", ua); d.Action != judge.Deny || d.Group.Token() != "*" || d.Agent.Reason != crawler.ControlToken {
 				t.Errorf("%s: %v by the group %q, %v", ua, d.Action, d.Group.Token(), d.Agent.Reason)
 			}
 		}
-		denied := newEngineTest(t, "User-agent: "+token+"\nDisallow: /\n", Settings{Registry: registry})
-		for _, ua := range []string{token + "/1.0", googlebot, "AcmeBot/1.0"} {
-			if d := denied.decide("/", ua); d.Action != Pass {
+		denied := newEngineTest(t, "User-agent: "+token+"\nDisallow: /\n", judge.Settings{Registry: registry})
+		for _, ua := range []string{token + "/1.0", fake.Googlebot, "AcmeBot/1.0"} {
+			if d := denied.decide("/", ua); d.Action != judge.Pass {
 				t.Errorf("%s is denied by the group of the preference", ua)
 			}
 		}
@@ -172,30 +175,30 @@ func TestPreferencesAreNoCrawlers(t *testing.T) {
 }
 
 func FuzzDecide(f *testing.F) {
-	f.Add(chrome, "/private/x", "example.com", site)
-	f.Add(gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")
+	f.Add(fake.Chrome, "/private/x", "example.com", fake.Site)
+	f.Add(fake.Gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")
 	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
 		limiter := throttle.NewMemory(16)
-		e, err := NewEngine(Settings{HTTPClients: true}, Inline(file), limiter, nil, Config{})
+		e, err := NewEngine(judge.Settings{HTTPClients: true}, origins.Inline(file), limiter, nil, origins.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
 		now := time.Now()
-		req := &Request{Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: now}
+		req := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: judge.NewOrigin("https", host, 443), Time: now}
 		e.origins.Load(context.Background())
-		var d Decision
+		var d judge.Decision
 		e.Decide(context.Background(), req, &d)
 		switch {
-		case d.Action == Throttle && d.RetryAfter <= 0:
+		case d.Action == judge.Throttle && d.RetryAfter <= 0:
 			t.Errorf("throttled with Retry-After %v", d.RetryAfter)
-		case d.Action == Deny && (d.Group == nil || d.Line == 0):
+		case d.Action == judge.Deny && (d.Group == nil || d.Line == 0):
 			t.Error("denied without a group or a line")
-		case d.Action != Pass && d.Agent.Class == crawler.Person:
+		case d.Action != judge.Pass && d.Agent.Class == crawler.Person:
 			t.Error("a person was refused")
 		}
-		req.UserAgents = []string{chrome}
-		if e.Decide(context.Background(), req, &d); d.Action != Pass {
+		req.UserAgents = []string{fake.Chrome}
+		if e.Decide(context.Background(), req, &d); d.Action != judge.Pass {
 			t.Errorf("a browser was refused: %v by line %d", d.Reason, d.Line)
 		}
 	})
@@ -205,14 +208,14 @@ func FuzzDecide(f *testing.F) {
 func TestGroupToken(t *testing.T) {
 	const file = "User-agent: Pinterest\nUser-agent: slackbot\n" +
 		"User-agent: *\nUser-agent: Googlebot\nUser-agent: Sogou web spider\nDisallow: /x\n"
-	e := newEngineTest(t, file, Settings{})
+	e := newEngineTest(t, file, judge.Settings{})
 	for ua, want := range map[string]string{
-		"Slackbot 1.0 (+https://api.slack.com/robots)": "slackbot",
-		"Googlebot-Image/1.0":                          "Googlebot",
-		gptbot:                                         "*",
+		"Slackbot 1.0 (+https://api.slack.com/robots)":      "slackbot",
+		"Googlebot-Image/1.0":                               "Googlebot",
+		fake.Gptbot:                                         "*",
 		"Sogou web spider/4.0 (+http://www.sogou.com/docs/": "Sogou web spider",
-		newbot: "*",
-		chrome: "",
+		fake.Newbot:                                         "*",
+		fake.Chrome:                                         "",
 	} {
 		if d := e.decide("/x", ua); d.GroupToken() != want {
 			t.Errorf("%s: group %q (%v for %s), want %q", ua, d.GroupToken(), d.Reason, d.Name(), want)

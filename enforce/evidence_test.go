@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -50,7 +52,7 @@ type verifiedTest struct {
 	published *published
 }
 
-func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
+func newVerifiedTest(t testing.TB, rules judge.Settings) *verifiedTest {
 	t.Helper()
 	registry, err := crawler.Builtin().With(
 		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered,
@@ -63,9 +65,9 @@ func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
 		t.Fatal(err)
 	}
 	v := &verifiedTest{published: new(published)}
-	clock := newClock()
+	clock := fake.NewClock()
 	verifier := verify.New(verify.Config{
-		Lists: true, DNS: true, Client: &http.Client{Transport: v.published}, Resolver: v.published, Now: func() time.Time { return clock.now() },
+		Lists: true, DNS: true, Client: &http.Client{Transport: v.published}, Resolver: v.published, Now: func() time.Time { return clock.Now() },
 	})
 	checker, err := verifier.Bind(registry)
 	if err != nil {
@@ -75,27 +77,27 @@ func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
 	t.Cleanup(verifier.Close)
 	rules.Registry = registry
 	if rules.Verification == nil {
-		rules.Verification = new(Verification)
+		rules.Verification = new(judge.Verification)
 	}
 	rules.Verification.Checker = checker
 	v.engineTest = newEngineTestAt(t, "User-agent: *\nCrawl-delay: 10\n\nUser-agent: NameBot\nDisallow: /private/\nCrawl-delay: 10\n", rules, clock)
 	return v
 }
 
-func (v *verifiedTest) from(addr, ua, target string) Decision {
-	var d Decision
-	v.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}, &d)
+func (v *verifiedTest) from(addr, ua, target string) judge.Decision {
+	var d judge.Decision
+	v.Decide(context.Background(), &judge.Request{Target: target, UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: v.clock.Now()}, &d)
 	return d
 }
 
 // advance lets time pass, also for the verifier.
 func (v *verifiedTest) advance(d time.Duration) {
-	v.clock.advance(d)
+	v.clock.Advance(d)
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func (v *verifiedTest) wants(t *testing.T, addr, ua, target string, state verify.State, reason Reason) {
+func (v *verifiedTest) wants(t *testing.T, addr, ua, target string, state verify.State, reason judge.Reason) {
 	t.Helper()
 	if d := v.from(addr, ua, target); d.Claim.State != state || d.Reason != reason {
 		t.Errorf("%s from %s for %s: %s (%s), %s, want %s, %s", ua, addr, target, d.Claim.State, d.Claim.Reason, d.Reason, state, reason)
@@ -111,18 +113,18 @@ const (
 // unverified or an impostor.
 func TestBudgetsByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: true}})
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // the list is not read yet
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, CrawlDelay)
-		v.wants(t, "198.51.100.2", listbot, "/", verify.Unverified, Allowed)
+		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: true}})
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.Allowed) // the list is not read yet
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.CrawlDelay)
+		v.wants(t, "198.51.100.2", listbot, "/", verify.Unverified, judge.Allowed)
 		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
-		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, CrawlDelay)
-		v.wants(t, "198.51.100.3", listbot, "/", verify.Impostor, Allowed)
-		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, CrawlDelay)
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.CrawlDelay)
+		v.wants(t, "198.51.100.3", listbot, "/", verify.Impostor, judge.Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, judge.CrawlDelay)
 		v.advance(10 * time.Second)
-		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, Allowed)
-		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, Allowed)
+		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, judge.Allowed)
 	})
 }
 
@@ -130,17 +132,17 @@ func TestBudgetsByResultOfVerification(t *testing.T) {
 func TestPoolOfUnverifiedClaims(t *testing.T) {
 	for _, most := range []time.Duration{0, -time.Second} { // both mean the default
 		synctest.Test(t, func(t *testing.T) {
-			v := newVerifiedTest(t, Settings{MaxDelay: most})
+			v := newVerifiedTest(t, judge.Settings{MaxDelay: most})
 			v.published.down.Store(true)
 			synctest.Wait()
 			passed := 0
 			for second := range 60 {
 				for i := range 5 {
-					if v.from(fmt.Sprintf("198.51.%d.%d", second, i), namebot, "/").Action == Pass {
+					if v.from(fmt.Sprintf("198.51.%d.%d", second, i), namebot, "/").Action == judge.Pass {
 						passed++
 					}
 				}
-				v.clock.advance(time.Second)
+				v.clock.Advance(time.Second)
 			}
 			if passed < 60 || passed > 80 {
 				t.Errorf("MaxDelay %v: %d requests in a minute, want about 10 at once and one a second", most, passed)
@@ -153,15 +155,15 @@ func TestPoolOfUnverifiedClaims(t *testing.T) {
 // out to be the crawler.
 func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{})
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
+		v := newVerifiedTest(t, judge.Settings{})
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, judge.Allowed)
 		synctest.Wait()
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, CrawlDelay)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.CrawlDelay)
 		d := v.from("203.0.113.5", namebot, "/")
 		v.advance(d.RetryAfter)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
 		v.advance(10 * time.Second)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
 	})
 }
 
@@ -169,28 +171,28 @@ func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 // crawler is exempt. People with the same address are let through.
 func TestImpostors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{ExemptPaths: []string{"/.well-known/*"}, Exempt: []Exemption{{Name: "NameBot"}}})
+		v := newVerifiedTest(t, judge.Settings{ExemptPaths: []string{"/.well-known/*"}, Exempt: []judge.Exemption{{Name: "NameBot"}}})
 		synctest.Wait()
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // no crawler was verified yet
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor)
-		v.wants(t, "198.51.100.1", listbot, "/robots.txt", verify.Impostor, ExemptPath)
-		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", verify.Impostor, ExemptPath)
-		v.wants(t, "198.51.100.1", chrome, "/", verify.NoMethod, Person)
-		v.wants(t, "198.51.100.1", gptbot+" "+listbot, "/", verify.Impostor, Impostor)
-		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, Exempt) // its address is being looked up
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.Allowed) // no crawler was verified yet
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, judge.Impostor)
+		v.wants(t, "198.51.100.1", listbot, "/robots.txt", verify.Impostor, judge.ExemptPath)
+		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", verify.Impostor, judge.ExemptPath)
+		v.wants(t, "198.51.100.1", fake.Chrome, "/", verify.NoMethod, judge.Person)
+		v.wants(t, "198.51.100.1", fake.Gptbot+" "+listbot, "/", verify.Impostor, judge.Impostor)
+		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, judge.Exempt) // its address is being looked up
 		synctest.Wait()
-		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Impostor, Impostor)
-		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, Exempt)
+		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Impostor, judge.Impostor)
+		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, judge.Exempt)
 		synctest.Wait()
-		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, Exempt)
+		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, judge.Exempt)
 		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // starts the lookup of the address
 		synctest.Wait()
-		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == Deny {
+		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == judge.Deny {
 			t.Errorf("a verified crawler that names another one: %s", d.Reason)
 		}
 		v.advance(25 * time.Hour)
-		v.wants(t, "198.51.100.1", listbot, "/x", verify.Unverified, Allowed) // the proof is too old
+		v.wants(t, "198.51.100.1", listbot, "/x", verify.Unverified, judge.Allowed) // the proof is too old
 	})
 }
 
@@ -198,18 +200,18 @@ func TestImpostors(t *testing.T) {
 // result.
 func TestOutageOfDNSAndLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{})
+		v := newVerifiedTest(t, judge.Settings{})
 		synctest.Wait()
 		v.from("203.0.113.5", namebot, "/")
 		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
 		v.published.down.Store(true)
 		for range 6 {
 			v.advance(10 * time.Minute)
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
-			v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
-			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor) // by a list that is not too old
-			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != verify.Unverified || d.Action == Deny {
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+			v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
+			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, judge.Impostor) // by a list that is not too old
+			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != verify.Unverified || d.Action == judge.Deny {
 				t.Errorf("a new address without DNS: %s, %s", d.Claim.State, d.Reason)
 			}
 			synctest.Wait()
@@ -218,7 +220,7 @@ func TestOutageOfDNSAndLists(t *testing.T) {
 		v.advance(10 * time.Minute)
 		v.from("198.51.100.9", namebot, "/")
 		synctest.Wait()
-		v.wants(t, "198.51.100.9", namebot, "/", verify.Impostor, Impostor)
+		v.wants(t, "198.51.100.9", namebot, "/", verify.Impostor, judge.Impostor)
 	})
 }
 
@@ -227,18 +229,18 @@ func TestOutageOfDNSAndLists(t *testing.T) {
 func TestFloodOfImpostors(t *testing.T) {
 	for _, ignore := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: ignore}})
+			v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: ignore}})
 			synctest.Wait()
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
-			d := new(Decision)
-			req := &Request{Target: "/", UserAgents: []string{listbot}, Origin: home, Time: v.clock.now()}
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+			d := new(judge.Decision)
+			req := &judge.Request{Target: "/", UserAgents: []string{listbot}, Origin: fake.Home, Time: v.clock.Now()}
 			for i := range 200_000 {
 				req.Client = netip.AddrFrom4([4]byte{byte(16 + i>>16), byte(i >> 8), byte(i), 7}).String()
 				v.Decide(context.Background(), req, d)
 			}
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, CrawlDelay)
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.CrawlDelay)
 			v.advance(10 * time.Second)
-			v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, Allowed)
+			v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.Allowed)
 		})
 	}
 }
@@ -246,19 +248,19 @@ func TestFloodOfImpostors(t *testing.T) {
 // An ambiguous address neither verifies nor refutes a claim.
 func TestAmbiguousAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{Exempt: []Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
+		v := newVerifiedTest(t, judge.Settings{Exempt: []judge.Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
 		synctest.Wait()
 		v.from("192.0.2.1", listbot, "/")
 		for addr, want := range map[string]verify.Reason{"192.0.2.1": verify.AddressAmbiguous, "198.51.100.1": verify.AddressAmbiguous, "10.0.0.1": verify.AddressSpecial} {
-			var d Decision
-			v.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{listbot}, Origin: home, Client: addr, Ambiguous: true, Time: v.clock.now()}, &d)
-			if d.Claim.State != verify.Unverified || d.Claim.Reason != want || d.Action == Deny {
+			var d judge.Decision
+			v.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{listbot}, Origin: fake.Home, Client: addr, Ambiguous: true, Time: v.clock.Now()}, &d)
+			if d.Claim.State != verify.Unverified || d.Claim.Reason != want || d.Action == judge.Deny {
 				t.Errorf("%s: %+v, %s", addr, d.Claim, d.Reason)
 			}
 		}
-		for ambiguous, want := range map[bool]Reason{false: Exempt, true: Allowed} {
-			var d Decision
-			v.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{"CCBot/2.0"}, Origin: home, Client: "192.0.2.1", Ambiguous: ambiguous, Time: v.clock.now()}, &d)
+		for ambiguous, want := range map[bool]judge.Reason{false: judge.Exempt, true: judge.Allowed} {
+			var d judge.Decision
+			v.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{"CCBot/2.0"}, Origin: fake.Home, Client: "192.0.2.1", Ambiguous: ambiguous, Time: v.clock.Now()}, &d)
 			if d.Reason != want {
 				t.Errorf("an exempt crawler, ambiguous %v: %s, want %s", ambiguous, d.Reason, want)
 			}
@@ -268,11 +270,11 @@ func TestAmbiguousAddress(t *testing.T) {
 
 // BenchmarkVerification measures what verification adds to a decision.
 func BenchmarkVerification(b *testing.B) {
-	v := newVerifiedTest(b, Settings{})
+	v := newVerifiedTest(b, judge.Settings{})
 	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
 		time.Sleep(time.Millisecond)
 	}
-	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", Settings{Registry: v.Registry()})
+	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{Registry: v.Registry()})
 	ctx := context.Background()
 	for _, bb := range []struct {
 		name     string
@@ -280,11 +282,11 @@ func BenchmarkVerification(b *testing.B) {
 		addr, ua string
 	}{
 		{"believed", believed.Engine, "192.0.2.1", listbot}, {"verified", v.Engine, "192.0.2.1", listbot}, {"impostor", v.Engine, "198.51.100.1", listbot},
-		{"browser_believed", believed.Engine, "192.0.2.1", chrome}, {"browser", v.Engine, "192.0.2.1", chrome},
+		{"browser_believed", believed.Engine, "192.0.2.1", fake.Chrome}, {"browser", v.Engine, "192.0.2.1", fake.Chrome},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			req := &Request{Target: "/articles/2026/some-article.html", UserAgents: []string{bb.ua}, Origin: home, Client: bb.addr, Time: v.clock.now()}
-			var d Decision
+			req := &judge.Request{Target: "/articles/2026/some-article.html", UserAgents: []string{bb.ua}, Origin: fake.Home, Client: bb.addr, Time: v.clock.Now()}
+			var d judge.Decision
 			b.ReportAllocs()
 			for b.Loop() {
 				bb.e.Decide(ctx, req, &d)
@@ -297,11 +299,11 @@ func BenchmarkVerification(b *testing.B) {
 // about another tenant, who may be behind a proxy.
 func TestProofsAreKeptPerHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{Verification: &Verification{}})
+		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{}})
 		from := func(addr, host string) verify.State {
-			var d Decision
-			v.Decide(context.Background(), &Request{
-				Target: "/", UserAgents: []string{listbot}, Origin: NewOrigin("https", host, 443), Client: addr, Time: v.clock.now(), Invented: true, Site: "*.test",
+			var d judge.Decision
+			v.Decide(context.Background(), &judge.Request{
+				Target: "/", UserAgents: []string{listbot}, Origin: judge.NewOrigin("https", host, 443), Client: addr, Time: v.clock.Now(), Invented: true, Site: "*.test",
 			}, &d)
 			return d.Claim.State
 		}
@@ -322,16 +324,16 @@ func TestProofsAreKeptPerHost(t *testing.T) {
 // A probe that a published list confirms may request more paths.
 func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{Verification: &Verification{}})
-		v.source.set(200, "User-agent: *\nDisallow: /\n")
+		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{}})
+		v.source.Set(200, "User-agent: *\nDisallow: /\n")
 		v.origins.Load(context.Background())
 		v.from("192.0.2.1", "ListProbe/1.0", "/0")
 		synctest.Wait()
 		for i := range MaxVerifiedPaths {
-			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != Unbound || d.Claim.State != verify.Verified {
+			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != judge.Unbound || d.Claim.State != verify.Verified {
 				t.Fatalf("path %d: %s, %s", i, d.Reason, d.Claim.State)
 			}
 		}
-		v.wants(t, "192.0.2.1", "ListProbe/1.0", "/more", verify.Verified, Disallowed)
+		v.wants(t, "192.0.2.1", "ListProbe/1.0", "/more", verify.Verified, judge.Disallowed)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -17,24 +19,24 @@ import (
 func enforceRobots(engine *enforce.Engine, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client, _, _ := net.SplitHostPort(r.RemoteAddr)
-		var d enforce.Decision
-		engine.Decide(r.Context(), &enforce.Request{
+		var d judge.Decision
+		engine.Decide(r.Context(), &judge.Request{
 			Method:     r.Method,
 			Target:     r.RequestURI,
 			UserAgents: r.Header.Values("User-Agent"),
-			Origin:     enforce.NewOrigin("http", r.Host, 80),
+			Origin:     judge.NewOrigin("http", r.Host, 80),
 			Client:     client,
 			Authorized: r.Header.Get("Authorization") != "",
 			Time:       time.Now(),
 		}, &d)
 		switch d.Action {
-		case enforce.Pass:
+		case judge.Pass:
 			next.ServeHTTP(w, r)
 			return
-		case enforce.Deny:
+		case judge.Deny:
 			w.Header().Set("Cache-Control", "no-store") // a cache must not serve this to people
 			http.Error(w, "The robots.txt of this site disallows this URL to your crawler.", http.StatusForbidden)
-		case enforce.Throttle:
+		case judge.Throttle:
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 			http.Error(w, "Your crawler sends requests too fast.", http.StatusTooManyRequests)
@@ -45,8 +47,8 @@ func enforceRobots(engine *enforce.Engine, next http.Handler) http.Handler {
 // Any net/http server can enforce a robots.txt, without Caddy.
 func Example_middleware() {
 	limiter := throttle.NewMemory(100_000)
-	file := enforce.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
-	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, nil, enforce.Config{})
+	file := origins.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
+	engine, err := enforce.NewEngine(judge.Settings{}, file, limiter, nil, origins.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 func Example() {
-	file := enforce.Inline("User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 10\n")
+	file := origins.Inline("User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 10\n")
 	limiter := throttle.NewMemory(100_000)
-	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, nil, enforce.Config{})
+	engine, err := enforce.NewEngine(judge.Settings{}, file, limiter, nil, origins.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -26,11 +28,11 @@ func Example() {
 		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
 		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
 	} {
-		var d enforce.Decision
-		engine.Decide(context.Background(), &enforce.Request{
+		var d judge.Decision
+		engine.Decide(context.Background(), &judge.Request{
 			Target:     r.target,
 			UserAgents: []string{r.ua},
-			Origin:     enforce.NewOrigin("https", "example.com", 443),
+			Origin:     judge.NewOrigin("https", "example.com", 443),
 			Time:       time.Now(),
 		}, &d)
 		fmt.Println(d.Action, d.Reason, d.Crawler(), d.Line)

@@ -6,13 +6,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // change replaces the file of a verified test.
 func (v *verifiedTest) change(file string) {
 	v.advance(2 * time.Second)
-	v.source.set(200, file)
+	v.source.Set(200, file)
 	v.origins.Load(context.Background())
 	v.advance(time.Minute)
 }
@@ -20,8 +22,8 @@ func (v *verifiedTest) change(file string) {
 // reads lets a client read /robots.txt.
 func (v *verifiedTest) reads(addr, ua string) {
 	v.advance(time.Second)
-	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
-	var d Decision
+	r := &judge.Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: v.clock.Now()}
+	var d judge.Decision
 	v.Decide(context.Background(), r, &d)
 	v.RobotsRead(r, d.Rules, 0)
 	v.advance(time.Second)
@@ -32,7 +34,7 @@ func (v *verifiedTest) reads(addr, ua string) {
 func TestGraceByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const real, claimant, impostor = "203.0.113.5", "10.0.0.1", "198.51.100.1"
-		v := newVerifiedTest(t, Settings{Grace: GraceAll, Verification: &Verification{IgnoreImpostors: true}})
+		v := newVerifiedTest(t, judge.Settings{Grace: judge.GraceAll, Verification: &judge.Verification{IgnoreImpostors: true}})
 		v.change(open)
 		v.from("192.0.2.1", listbot, "/") // verifies a crawler, which proves that addresses are those of the clients
 		for range 2 {
@@ -40,43 +42,43 @@ func TestGraceByResultOfVerification(t *testing.T) {
 			v.from(impostor, namebot, "/")
 			v.advance(time.Second)
 		}
-		v.wants(t, real, namebot, "/x", verify.Verified, Allowed)
-		v.wants(t, impostor, namebot, "/x", verify.Impostor, Allowed)
-		v.wants(t, claimant, listbot, "/x", verify.Unverified, Allowed)
+		v.wants(t, real, namebot, "/x", verify.Verified, judge.Allowed)
+		v.wants(t, impostor, namebot, "/x", verify.Impostor, judge.Allowed)
+		v.wants(t, claimant, listbot, "/x", verify.Unverified, judge.Allowed)
 		v.change(closed)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, Graced)
-		v.wants(t, impostor, namebot, "/archive/x", verify.Impostor, Disallowed)
-		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Graced) // has the same path rules as listbot
-		v.wants(t, "10.0.0.2", listbot, "/archive/x", verify.Unverified, Graced)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Graced)
+		v.wants(t, impostor, namebot, "/archive/x", verify.Impostor, judge.Disallowed)
+		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, judge.Graced) // has the same path rules as listbot
+		v.wants(t, "10.0.0.2", listbot, "/archive/x", verify.Unverified, judge.Graced)
 
 		v.reads(claimant, namebot)
-		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Disallowed)
+		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, judge.Disallowed)
 		v.reads(impostor, namebot)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, Graced)
-		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, Graced)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Graced)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, judge.Graced)
 
 		v.reads(real, namebot)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, Disallowed)
-		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, Disallowed)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Disallowed)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, judge.Disallowed)
 	})
 }
 
 // A read of the file counts for a crawler that is verified only later.
 func TestGraceOfACrawlerThatIsVerifiedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Settings{Grace: GraceAll})
+		v := newVerifiedTest(t, judge.Settings{Grace: judge.GraceAll})
 		v.change(open)
 		v.published.down.Store(true)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, judge.Allowed)
 		v.change(closed)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, Graced)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, judge.Graced)
 		v.reads("203.0.113.5", namebot)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, Disallowed)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, judge.Disallowed)
 		v.published.down.Store(false)
 		v.advance(10 * time.Minute)
 		v.from("203.0.113.5", namebot, "/")
 		v.advance(time.Second)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Verified, Disallowed)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Verified, judge.Disallowed)
 	})
 }
 
@@ -96,13 +98,13 @@ func TestGraceOfARobotThatAnotherVersionNames(t *testing.T) {
 			{"User-agent: AcmeReader\nUser-agent: AcmeBot\nUser-agent: AcmeFetch\nDisallow: /private/\n", star + "Disallow: /x\n"},
 		} {
 			synctest.Test(t, func(t *testing.T) {
-				v := newVerifiedTest(t, Settings{Grace: GraceAll})
+				v := newVerifiedTest(t, judge.Settings{Grace: judge.GraceAll})
 				v.change(tt.before)
 				v.reads("10.0.0.1", ua)
-				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, Disallowed)
+				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, judge.Disallowed)
 				v.change(tt.after)
-				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, Disallowed)
-				v.wants(t, "10.0.0.1", ua, "/x", verify.NoMethod, Graced)
+				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, judge.Disallowed)
+				v.wants(t, "10.0.0.1", ua, "/x", verify.NoMethod, judge.Graced)
 			})
 		}
 	}

@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // modelVersion is a version of a file. It disallows some of the paths /1 to /4.
@@ -28,21 +32,21 @@ type modelCrawler struct {
 func TestGraceAgainstAModel(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
-		versions := []modelVersion{{from: g.clock.now()}}
-		crawlers := []*modelCrawler{{ua: googlebot, read: -1}, {ua: gptbot, read: -1}, {ua: newbot, read: -1}}
+		g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
+		versions := []modelVersion{{from: g.clock.Now()}}
+		crawlers := []*modelCrawler{{ua: fake.Googlebot, read: -1}, {ua: fake.Gptbot, read: -1}, {ua: fake.Newbot, read: -1}}
 		come := func(c *modelCrawler) {
 			if !c.came {
-				c.came, c.at = true, g.clock.now()
+				c.came, c.at = true, g.clock.Now()
 			}
 		}
 		graced := 0
 		for step := range 300 {
-			g.clock.advance(time.Duration(rnd.IntN(100)) * time.Minute)
+			g.clock.Advance(time.Duration(rnd.IntN(100)) * time.Minute)
 			c := crawlers[rnd.IntN(len(crawlers))]
 			switch rnd.IntN(10) {
 			case 0:
-				if recent(versions, g.clock.now()) == MaxVersions {
+				if recent(versions, g.clock.Now()) == judge.MaxVersions {
 					break
 				}
 				v := modelVersion{}
@@ -53,20 +57,20 @@ func TestGraceAgainstAModel(t *testing.T) {
 					}
 				}
 				g.change(file)
-				v.from = g.clock.now().Add(-time.Second)
+				v.from = g.clock.Now().Add(-time.Second)
 				versions[len(versions)-1].until = v.from
 				versions = append(versions, v)
 			case 1:
 				g.reads(c.ua, "192.0.2.1")
 				if !c.came {
-					c.came, c.at = true, g.clock.now().Add(-time.Second)
+					c.came, c.at = true, g.clock.Now().Add(-time.Second)
 				}
-				c.read, c.then = len(versions)-1, g.clock.now().Add(-time.Second)
+				c.read, c.then = len(versions)-1, g.clock.Now().Add(-time.Second)
 			default:
 				come(c)
 				path := rnd.IntN(4)
-				want := c.wantedReason(versions, path, g.clock.now())
-				if want == Graced {
+				want := c.wantedReason(versions, path, g.clock.Now())
+				if want == judge.Graced {
 					graced++
 				}
 				if d := g.decideFrom(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
@@ -86,17 +90,17 @@ func TestGraceAgainstAModel(t *testing.T) {
 }
 
 // wantedReason returns the model's decision for a path.
-func (c *modelCrawler) wantedReason(versions []modelVersion, path int, now time.Time) Reason {
+func (c *modelCrawler) wantedReason(versions []modelVersion, path int, now time.Time) judge.Reason {
 	if !versions[len(versions)-1].disallows[path] {
-		return Allowed
+		return judge.Allowed
 	}
 	for i, v := range versions[:len(versions)-1] {
 		holds := c.read == i && now.Sub(c.then) < 24*time.Hour || c.read < 0 && c.at.Before(v.until)
 		if holds && now.Sub(v.until) < 24*time.Hour && !v.disallows[path] {
-			return Graced
+			return judge.Graced
 		}
 	}
-	return Disallowed
+	return judge.Disallowed
 }
 
 // recent counts the earlier versions that were replaced less than a day ago.

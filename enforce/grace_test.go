@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -21,15 +24,15 @@ const (
 type graceTest struct {
 	*engineTest
 	t       *testing.T
-	ceiling *Ceiling
+	ceiling *origins.Ceiling
 }
 
-func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
+func newGraceTest(t *testing.T, rules judge.Settings, cfg origins.Config) *graceTest {
 	t.Helper()
-	g := &graceTest{&engineTest{nil, newClock(), new(fakeSource)}, t, cfg.Ceiling}
-	g.source.set(200, open)
+	g := &graceTest{&engineTest{nil, fake.NewClock(), new(fake.Source)}, t, cfg.Ceiling}
+	g.source.Set(200, open)
 	limiter := throttle.NewMemory(1000)
-	cfg.Now, cfg.Refresh = g.clock.now, 1000*time.Hour
+	cfg.Now, cfg.Refresh = g.clock.Now, 1000*time.Hour
 	var err error
 	if g.Engine, err = NewEngine(rules, g.source, limiter, nil, cfg); err != nil {
 		t.Fatal(err)
@@ -41,38 +44,38 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 
 // change changes the file and lets the engine read it.
 func (g *graceTest) change(file string) {
-	g.source.set(200, file)
-	g.clock.advance(time.Minute)
-	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
+	g.source.Set(200, file)
+	g.clock.Advance(time.Minute)
+	g.origins.Refetch(&judge.Request{Origin: fake.Home, Time: g.clock.Now()})
 	g.origins.Settle()
-	g.clock.advance(time.Second)
+	g.clock.Advance(time.Second)
 }
 
 // reads lets a crawler read /robots.txt.
 func (g *graceTest) reads(ua, addr string) {
-	g.clock.advance(2 * time.Second)
-	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: g.clock.now()}
-	var d Decision
+	g.clock.Advance(2 * time.Second)
+	r := &judge.Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: g.clock.Now()}
+	var d judge.Decision
 	g.Decide(context.Background(), r, &d)
 	g.RobotsRead(r, d.Rules, 0)
 	g.origins.Settle()
-	g.clock.advance(time.Second)
+	g.clock.Advance(time.Second)
 }
 
-func (g *graceTest) decideFrom(ua, addr, target string) Decision {
-	var d Decision
-	g.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: addr, Time: g.clock.now()}, &d)
+func (g *graceTest) decideFrom(ua, addr, target string) judge.Decision {
+	var d judge.Decision
+	g.Decide(context.Background(), &judge.Request{Target: target, UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: g.clock.Now()}, &d)
 	return d
 }
 
-func (g *graceTest) wants(want Reason, ua, target, when string) {
+func (g *graceTest) wants(want judge.Reason, ua, target, when string) {
 	g.t.Helper()
 	g.wantsAt(want, ua, "192.0.2.1", target, when)
 }
 
-func (g *graceTest) wantsAt(want Reason, ua, addr, target, when string) {
+func (g *graceTest) wantsAt(want judge.Reason, ua, addr, target, when string) {
 	g.t.Helper()
-	if d := g.decideFrom(ua, addr, target); d.Reason != want || (d.Version != nil) != (want == Graced) {
+	if d := g.decideFrom(ua, addr, target); d.Reason != want || (d.Version != nil) != (want == judge.Graced) {
 		g.t.Errorf("%s: %.50s from %s for %s: %v, want %v", when, ua, addr, target, d.Reason, want)
 	}
 }
@@ -80,19 +83,19 @@ func (g *graceTest) wantsAt(want Reason, ua, addr, target, when string) {
 // The version that a search engine knows still applies to it. To all other
 // crawlers the new version applies at once.
 func TestGraceOfSearchEngines(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
-	for _, ua := range []string{googlebot, bingbot, gptbot, newbot, wget, chrome} {
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	for _, ua := range []string{fake.Googlebot, fake.Bingbot, fake.Gptbot, fake.Newbot, fake.Wget, fake.Chrome} {
 		g.decideFrom(ua, "192.0.2.1", "/")
 	}
 	g.change(closed)
-	for ua, want := range map[string]Reason{googlebot: Graced, bingbot: Graced, gptbot: Disallowed, newbot: Disallowed, wget: Disallowed, chrome: Person} {
+	for ua, want := range map[string]judge.Reason{fake.Googlebot: judge.Graced, fake.Bingbot: judge.Graced, fake.Gptbot: judge.Disallowed, fake.Newbot: judge.Disallowed, fake.Wget: judge.Disallowed, fake.Chrome: judge.Person} {
 		g.wants(want, ua, "/archive/x", "after the change")
 	}
-	g.wants(Disallowed, googlebot, "/private/x", "a path that both versions disallow")
-	g.wants(Allowed, googlebot, "/x", "a path that both versions allow")
-	g.wants(Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
-	d := g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
-	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.Group.Token() != "*" {
+	g.wants(judge.Disallowed, fake.Googlebot, "/private/x", "a path that both versions disallow")
+	g.wants(judge.Allowed, fake.Googlebot, "/x", "a path that both versions allow")
+	g.wants(judge.Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
+	d := g.decideFrom(fake.Googlebot, "192.0.2.1", "/archive/x")
+	if d.Action != judge.Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != judge.FileLayer || d.Group.Token() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
 	if v := d.Version; v.Rules.Tag() != g.rulesOf(open).Tag() || v.Rules.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
@@ -100,8 +103,8 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	}
 }
 
-func (g *graceTest) rulesOf(file string) *Rules {
-	p, err := Settings{}.Rules(Response{Status: 200, Body: []byte(file)})
+func (g *graceTest) rulesOf(file string) *judge.Rules {
+	p, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte(file)})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -111,30 +114,30 @@ func (g *graceTest) rulesOf(file string) *Rules {
 // A grace ends when the crawler has read the file, and at the latest after 24
 // hours.
 func TestEndOfGrace(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
-	for _, ua := range []string{googlebot, bingbot} {
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	for _, ua := range []string{fake.Googlebot, fake.Bingbot} {
 		g.reads(ua, "192.0.2.1")
 	}
-	read := g.clock.now().Add(-time.Second)
+	read := g.clock.Now().Add(-time.Second)
 	g.change(closed)
-	changed := g.clock.now()
-	g.wants(Graced, googlebot, "/archive/x", "before it reads the file")
-	g.reads(googlebot, "203.0.113.9") // from another address, which may be anybody's
-	g.wants(Graced, googlebot, "/archive/x", "after another address read the file")
-	g.wantsAt(Disallowed, googlebot, "203.0.113.9", "/archive/x", "the address that read the file")
-	g.reads(googlebot, "192.0.2.1")
-	g.wants(Disallowed, googlebot, "/archive/x", "after it read the file")
+	changed := g.clock.Now()
+	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "before it reads the file")
+	g.reads(fake.Googlebot, "203.0.113.9") // from another address, which may be anybody's
+	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "after another address read the file")
+	g.wantsAt(judge.Disallowed, fake.Googlebot, "203.0.113.9", "/archive/x", "the address that read the file")
+	g.reads(fake.Googlebot, "192.0.2.1")
+	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after it read the file")
 	for range 11 {
-		g.clock.advance(2 * time.Hour)
-		g.wants(Graced, bingbot, "/archive/x", "within 24 hours")
+		g.clock.Advance(2 * time.Hour)
+		g.wants(judge.Graced, fake.Bingbot, "/archive/x", "within 24 hours")
 	}
-	g.clock.advance(read.Add(GracePeriod).Sub(g.clock.now()) - time.Nanosecond)
-	g.wants(Graced, bingbot, "/archive/x", "a moment before 24 hours")
-	g.clock.advance(time.Nanosecond)
-	g.wants(Disallowed, bingbot, "/archive/x", "24 hours after the crawler read the file")
-	g.wantsAt(Graced, bingbot, "192.0.2.77", "/archive/x", "an address that did not read it, 24 hours after the last read")
-	g.clock.advance(changed.Add(GracePeriod - time.Second).Sub(g.clock.now()))
-	g.wantsAt(Disallowed, bingbot, "192.0.2.77", "/archive/x", "24 hours after the change")
+	g.clock.Advance(read.Add(judge.GracePeriod).Sub(g.clock.Now()) - time.Nanosecond)
+	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "a moment before 24 hours")
+	g.clock.Advance(time.Nanosecond)
+	g.wants(judge.Disallowed, fake.Bingbot, "/archive/x", "24 hours after the crawler read the file")
+	g.wantsAt(judge.Graced, fake.Bingbot, "192.0.2.77", "/archive/x", "an address that did not read it, 24 hours after the last read")
+	g.clock.Advance(changed.Add(judge.GracePeriod - time.Second).Sub(g.clock.Now()))
+	g.wantsAt(judge.Disallowed, fake.Bingbot, "192.0.2.77", "/archive/x", "24 hours after the change")
 }
 
 // A file that changes back and forth keeps no version alive, and the version
@@ -142,99 +145,99 @@ func TestEndOfGrace(t *testing.T) {
 func TestGraceOfAFileThatChangesBackAndForth(t *testing.T) {
 	for _, between := range []func(*graceTest){
 		func(*graceTest) {},
-		func(g *graceTest) { g.source.set(404, ""); g.reread() },
-		func(g *graceTest) { g.source.set(200, "<!DOCTYPE html><title>x</title>"); g.reread() },
+		func(g *graceTest) { g.source.Set(404, ""); g.reread() },
+		func(g *graceTest) { g.source.Set(200, "<!DOCTYPE html><title>x</title>"); g.reread() },
 	} {
-		g := newGraceTest(t, Settings{}, Config{})
-		g.reads(googlebot, "192.0.2.1")
+		g := newGraceTest(t, judge.Settings{}, origins.Config{})
+		g.reads(fake.Googlebot, "192.0.2.1")
 		for i := range 6 {
 			between(g)
 			g.change([]string{closed, open}[i%2])
-			want := []Reason{Graced, Allowed}[i%2]
-			g.wants(want, googlebot, "/archive/x", fmt.Sprint("after change ", i))
+			want := []judge.Reason{judge.Graced, judge.Allowed}[i%2]
+			g.wants(want, fake.Googlebot, "/archive/x", fmt.Sprint("after change ", i))
 		}
 		g.change(closed)
 		for range 30 { // it comes, and reads no more
 			g.change(open)
-			g.clock.advance(time.Hour)
+			g.clock.Advance(time.Hour)
 			g.change(closed)
-			g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
+			g.decideFrom(fake.Googlebot, "192.0.2.1", "/archive/x")
 		}
-		g.wants(Disallowed, googlebot, "/archive/x", "30 hours after the crawler read the generous version")
-		g.reads(googlebot, "192.0.2.1")
+		g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "30 hours after the crawler read the generous version")
+		g.reads(fake.Googlebot, "192.0.2.1")
 		g.change(open)
 		g.change(closed)
-		g.wants(Disallowed, googlebot, "/archive/x", "after it read the version in force")
+		g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after it read the version in force")
 	}
 }
 
 // An earlier version is judged with the class that it gives the crawler.
 func TestClassesInEarlierVersions(t *testing.T) {
-	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
 	const acme = "AcmeBot/1.0 (+https://acme.example/)"
 	g.reads(acme, "192.0.2.1")
 	g.change(closed + "\nUser-agent: AcmeBot\nDisallow: /private/\nDisallow: /archive/\n")
-	g.wants(Disallowed, acme, "/private/x", "a path that both versions disallow")
-	g.wants(Graced, acme, "/archive/x", "a path that the earlier version allows")
+	g.wants(judge.Disallowed, acme, "/private/x", "a path that both versions disallow")
+	g.wants(judge.Graced, acme, "/archive/x", "a path that the earlier version allows")
 }
 
 // A crawler that reads /robots.txt and so makes the engine find the change has
 // read the new version.
 func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
-	g.reads(googlebot, "192.0.2.1")
-	g.decideFrom(bingbot, "192.0.2.1", "/")
-	g.source.set(200, closed)
-	g.reads(googlebot, "192.0.2.1")
-	g.wants(Disallowed, googlebot, "/archive/x", "the read found the change")
-	g.wants(Graced, bingbot, "/archive/x", "the crawler has not read the new version")
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	g.reads(fake.Googlebot, "192.0.2.1")
+	g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
+	g.source.Set(200, closed)
+	g.reads(fake.Googlebot, "192.0.2.1")
+	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "the read found the change")
+	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "the crawler has not read the new version")
 
 	// A read within a second after another one may be of either version. It
 	// counts as a read of the version before.
-	g.reads(bingbot, "192.0.2.1")
+	g.reads(fake.Bingbot, "192.0.2.1")
 	g.reread()
-	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{bingbot}, Origin: home, Time: g.clock.now().Add(time.Second / 2)}
-	var d Decision
+	r := &judge.Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{fake.Bingbot}, Origin: fake.Home, Time: g.clock.Now().Add(time.Second / 2)}
+	var d judge.Decision
 	g.Decide(context.Background(), r, &d)
 	g.RobotsRead(r, d.Rules, 0)
-	g.source.set(200, shut)
-	g.clock.advance(10 * time.Second)
-	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due
+	g.source.Set(200, shut)
+	g.clock.Advance(10 * time.Second)
+	g.decideFrom(fake.Chrome, "192.0.2.1", "/") // starts the read that is due
 	g.origins.Settle()
-	g.wants(Graced, bingbot, "/x", "the crawler read the version before")
+	g.wants(judge.Graced, fake.Bingbot, "/x", "the crawler read the version before")
 }
 
 // Paths that a change allows are allowed at once. Only paths that the change
 // disallows have a grace.
 func TestChangesThatAllowPaths(t *testing.T) {
-	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
-	g.reads(gptbot, "192.0.2.1")
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
+	g.reads(fake.Gptbot, "192.0.2.1")
 	g.change(shut)
-	g.wants(Allowed, gptbot, "/private/x", "a path that the change allows")
-	g.wants(Graced, gptbot, "/x", "a path that the change disallows")
+	g.wants(judge.Allowed, fake.Gptbot, "/private/x", "a path that the change allows")
+	g.wants(judge.Graced, fake.Gptbot, "/x", "a path that the change disallows")
 	g.change(open)
-	g.wants(Allowed, gptbot, "/x", "after the first version came back")
-	g.wants(Disallowed, gptbot, "/private/x", "a crawler that did not read the version that allowed the path")
+	g.wants(judge.Allowed, fake.Gptbot, "/x", "after the first version came back")
+	g.wants(judge.Disallowed, fake.Gptbot, "/private/x", "a crawler that did not read the version that allowed the path")
 
 	// After a time without a file, and after failed reads.
-	g.source.set(404, "")
-	g.clock.advance(2 * time.Second)
-	g.reads(gptbot, "192.0.2.1")
+	g.source.Set(404, "")
+	g.clock.Advance(2 * time.Second)
+	g.reads(fake.Gptbot, "192.0.2.1")
 	g.change(open)
-	g.wants(Graced, gptbot, "/private/x", "after a time without a file")
-	g.reads(gptbot, "192.0.2.1")
-	g.source.set(503, "")
+	g.wants(judge.Graced, fake.Gptbot, "/private/x", "after a time without a file")
+	g.reads(fake.Gptbot, "192.0.2.1")
+	g.source.Set(503, "")
 	g.reread()
-	g.wants(Disallowed, gptbot, "/private/x", "while the source fails")
+	g.wants(judge.Disallowed, fake.Gptbot, "/private/x", "while the source fails")
 	g.change(closed)
-	g.wants(Graced, gptbot, "/archive/x", "after the source failed")
-	g.wants(Disallowed, gptbot, "/private/x", "after the source failed")
+	g.wants(judge.Graced, fake.Gptbot, "/archive/x", "after the source failed")
+	g.wants(judge.Disallowed, fake.Gptbot, "/private/x", "after the source failed")
 }
 
 // reread lets the engine read the file again, without a change.
 func (g *graceTest) reread() {
-	g.clock.advance(time.Minute)
-	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
+	g.clock.Advance(time.Minute)
+	g.origins.Refetch(&judge.Request{Origin: fake.Home, Time: g.clock.Now()})
 	g.origins.Settle()
 }
 
@@ -245,46 +248,46 @@ func TestSeveralChanges(t *testing.T) {
 	file := func(paths ...string) string {
 		return "User-agent: *\nDisallow: " + strings.Join(paths, "\nDisallow: ") + "\n"
 	}
-	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
 	g.change(file("/1"))
-	g.reads(gptbot, "192.0.2.1")
-	g.decideFrom(newbot, "192.0.2.1", "/")
+	g.reads(fake.Gptbot, "192.0.2.1")
+	g.decideFrom(fake.Newbot, "192.0.2.1", "/")
 	g.change(file("/2"))
-	g.reads(googlebot, "192.0.2.1")
+	g.reads(fake.Googlebot, "192.0.2.1")
 	g.change(file("/1", "/2", "/3"))
-	g.decideFrom(bingbot, "192.0.2.1", "/")
+	g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
 	for _, tt := range []struct {
 		ua       string
-		statuses [4]Reason // for /1, /2, /3
+		statuses [4]judge.Reason // for /1, /2, /3
 	}{
-		{gptbot, [4]Reason{Disallowed, Graced, Graced}},    // has read the first version
-		{googlebot, [4]Reason{Graced, Disallowed, Graced}}, // has read the second version
-		{newbot, [4]Reason{Graced, Graced, Graced}},        // may have any version
-		{bingbot, [4]Reason{Disallowed, Disallowed, Disallowed}},
+		{fake.Gptbot, [4]judge.Reason{judge.Disallowed, judge.Graced, judge.Graced}},    // has read the first version
+		{fake.Googlebot, [4]judge.Reason{judge.Graced, judge.Disallowed, judge.Graced}}, // has read the second version
+		{fake.Newbot, [4]judge.Reason{judge.Graced, judge.Graced, judge.Graced}},        // may have any version
+		{fake.Bingbot, [4]judge.Reason{judge.Disallowed, judge.Disallowed, judge.Disallowed}},
 	} {
 		for i := range 3 {
 			g.wants(tt.statuses[i], tt.ua, fmt.Sprintf("/%d", i+1), "after three versions")
 		}
 	}
-	g.clock.advance(GracePeriod - time.Minute - 4*time.Second)
-	g.wants(Disallowed, googlebot, "/2", "after the end of the first version")
-	g.wants(Graced, googlebot, "/1", "before the end of the second version")
+	g.clock.Advance(judge.GracePeriod - time.Minute - 4*time.Second)
+	g.wants(judge.Disallowed, fake.Googlebot, "/2", "after the end of the first version")
+	g.wants(judge.Graced, fake.Googlebot, "/1", "before the end of the second version")
 }
 
 // A changed comment or Crawl-delay makes no new version. The number of versions
 // of a file that changes often is limited.
 func TestNumberOfVersionsIsLimited(t *testing.T) {
-	ceiling := NewCeiling(0)
-	g := newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
-	g.reads(googlebot, "192.0.2.1")
+	ceiling := origins.NewCeiling(0)
+	g := newGraceTest(t, judge.Settings{}, origins.Config{Ceiling: ceiling})
+	g.reads(fake.Googlebot, "192.0.2.1")
 	one, _ := ceiling.Usage()
 	g.change(closed)
 	for i := range 50 {
 		g.change(fmt.Sprintf("# %d\n%sCrawl-delay: %d\n", i, closed, i))
 	}
-	g.wants(Graced, googlebot, "/archive/x", "after changes of comments")
-	if n := len(g.earlier()); n != 1 || len(g.origins.of(home).Text()) == len(closed) {
-		t.Errorf("%d earlier versions, want 1; the current one has %d octets", n, len(g.origins.of(home).Text()))
+	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "after changes of comments")
+	if n := len(g.earlier()); n != 1 || len(g.origins.RulesOf(fake.Home).Text()) == len(closed) {
+		t.Errorf("%d earlier versions, want 1; the current one has %d octets", n, len(g.origins.RulesOf(fake.Home).Text()))
 	}
 	for i := range 50 {
 		g.change([]string{open, closed}[i%2])
@@ -295,11 +298,11 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 	for i := range 50 {
 		g.change(fmt.Sprintf("%sDisallow: /%d\n", shut, i))
 	}
-	if n := len(g.earlier()); n != MaxVersions {
-		t.Errorf("%d earlier versions, want %d", n, MaxVersions)
+	if n := len(g.earlier()); n != judge.MaxVersions {
+		t.Errorf("%d earlier versions, want %d", n, judge.MaxVersions)
 	}
-	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
-	g.clock.advance(GracePeriod)
+	g.wants(judge.Disallowed, fake.Googlebot, "/x", "the version that the crawler read was dropped")
+	g.clock.Advance(judge.GracePeriod)
 	g.reread()
 	if used, _ := ceiling.Usage(); len(g.earlier()) != 0 || used > one+500 {
 		t.Errorf("after 24 hours: %d earlier versions, %d octets, at first %d", len(g.earlier()), used, one)
@@ -307,7 +310,7 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 }
 
 // earlier returns the versions that crawlers may still follow.
-func (g *graceTest) earlier() (list []Version) {
+func (g *graceTest) earlier() (list []judge.Version) {
 	for s := range g.origins.States() {
 		list = append(list, s.Earlier...)
 	}
@@ -318,9 +321,9 @@ func (g *graceTest) earlier() (list []Version) {
 // exceeded.
 func TestVersionsCountForTheCeiling(t *testing.T) {
 	grow := func(most int64) (g *graceTest, used [4]int64) {
-		ceiling := NewCeiling(most)
-		g = newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
-		g.reads(googlebot, "192.0.2.1")
+		ceiling := origins.NewCeiling(most)
+		g = newGraceTest(t, judge.Settings{}, origins.Config{Ceiling: ceiling})
+		g.reads(fake.Googlebot, "192.0.2.1")
 		for i := range used {
 			used[i], _ = ceiling.Usage()
 			g.change(fmt.Sprintf("%sDisallow: /%d\n", closed, i))
@@ -338,8 +341,8 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 	if used, most := ceiling.Usage(); used > most || g.origins.Len() != 1 || len(g.earlier()) != 1 {
 		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, most, g.origins.Len(), len(g.earlier()))
 	}
-	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
-	g.decideFrom(googlebot, "192.0.2.1", "/")
+	g.wants(judge.Disallowed, fake.Googlebot, "/x", "the version that the crawler read was dropped")
+	g.decideFrom(fake.Googlebot, "192.0.2.1", "/")
 	g.Close()
 	if used, _ := ceiling.Usage(); used != 0 {
 		t.Errorf("%d octets are used after Close", used)
@@ -349,100 +352,100 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 // Software that anyone can run has a grace per address, and a crawler one for
 // all its addresses.
 func TestGraceByAddress(t *testing.T) {
-	g := newGraceTest(t, Settings{Grace: GraceAll, HTTPClients: true, Programs: ProgramsOn}, Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, HTTPClients: true, Programs: judge.ProgramsOn}, origins.Config{})
 	const program = "SiteSweeper/2.0"
-	for _, ua := range []string{wget, curl, program, gptbot} {
+	for _, ua := range []string{fake.Wget, fake.Curl, program, fake.Gptbot} {
 		g.decideFrom(ua, "192.0.2.1", "/")
 		g.decideFrom(ua, "2001:db8::1", "/")
 	}
 	g.change(closed)
-	for _, ua := range []string{wget, curl, program} {
-		g.wantsAt(Graced, ua, "192.0.2.1", "/archive/x", "an address that came before the change")
-		g.wantsAt(Graced, ua, "2001:db8::2", "/archive/x", "the same network")
-		g.wantsAt(Disallowed, ua, "192.0.2.2", "/archive/x", "another address")
+	for _, ua := range []string{fake.Wget, fake.Curl, program} {
+		g.wantsAt(judge.Graced, ua, "192.0.2.1", "/archive/x", "an address that came before the change")
+		g.wantsAt(judge.Graced, ua, "2001:db8::2", "/archive/x", "the same network")
+		g.wantsAt(judge.Disallowed, ua, "192.0.2.2", "/archive/x", "another address")
 		g.reads(ua, "192.0.2.1")
-		g.wantsAt(Disallowed, ua, "192.0.2.1", "/archive/x", "an address that read the file")
-		g.wantsAt(Graced, ua, "2001:db8::1", "/archive/x", "an address that did not read the file")
+		g.wantsAt(judge.Disallowed, ua, "192.0.2.1", "/archive/x", "an address that read the file")
+		g.wantsAt(judge.Graced, ua, "2001:db8::1", "/archive/x", "an address that did not read the file")
 	}
-	g.wantsAt(Graced, gptbot, "203.0.113.1", "/archive/x", "another address of a crawler")
-	g.reads(gptbot, "203.0.113.2")
-	g.wantsAt(Disallowed, gptbot, "203.0.113.2", "/archive/x", "the address that read the file")
-	g.wantsAt(Graced, gptbot, "192.0.2.1", "/archive/x", "another address, which did not read it")
+	g.wantsAt(judge.Graced, fake.Gptbot, "203.0.113.1", "/archive/x", "another address of a crawler")
+	g.reads(fake.Gptbot, "203.0.113.2")
+	g.wantsAt(judge.Disallowed, fake.Gptbot, "203.0.113.2", "/archive/x", "the address that read the file")
+	g.wantsAt(judge.Graced, fake.Gptbot, "192.0.2.1", "/archive/x", "another address, which did not read it")
 }
 
 // GraceOff, hidden paths and rate limits apply at once.
 func TestWhatHasNoGrace(t *testing.T) {
-	off := newGraceTest(t, Settings{Grace: GraceOff}, Config{})
-	off.reads(googlebot, "192.0.2.1")
+	off := newGraceTest(t, judge.Settings{Grace: judge.GraceOff}, origins.Config{})
+	off.reads(fake.Googlebot, "192.0.2.1")
 	off.change(closed)
-	off.wants(Disallowed, googlebot, "/archive/x", "with grace off")
+	off.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "with grace off")
 
-	g := newGraceTest(t, Settings{Grace: GraceAll, Managed: hide("/archive/*")}, Config{})
-	g.reads(googlebot, "192.0.2.1")
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, Managed: fake.Hide("/archive/*")}, origins.Config{})
+	g.reads(fake.Googlebot, "192.0.2.1")
 	g.change(closed)
-	g.wants(Hidden, googlebot, "/archive/x", "a hidden path")
+	g.wants(judge.Hidden, fake.Googlebot, "/archive/x", "a hidden path")
 
 	// The rate limits of the version in force apply at once, also to paths with
 	// a grace.
-	g = newGraceTest(t, Settings{Grace: GraceAll}, Config{})
-	g.reads(gptbot, "192.0.2.1")
+	g = newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
+	g.reads(fake.Gptbot, "192.0.2.1")
 	g.change(closed + "Crawl-delay: 60\n")
-	g.wants(Graced, gptbot, "/archive/x", "the first request")
-	g.wants(CrawlDelay, gptbot, "/archive/y", "the second request without delay")
+	g.wants(judge.Graced, fake.Gptbot, "/archive/x", "the first request")
+	g.wants(judge.CrawlDelay, fake.Gptbot, "/archive/y", "the second request without delay")
 
 	// If a User-Agent names two crawlers, the grace of one is not a grace of
 	// the other.
 	both := "Mozilla/5.0 (compatible; Googlebot/2.1; CCBot/2.0)"
-	s := newGraceTest(t, Settings{}, Config{})
+	s := newGraceTest(t, judge.Settings{}, origins.Config{})
 	s.decideFrom(both, "192.0.2.1", "/")
 	s.change(closed)
-	s.wants(Disallowed, both, "/archive/x", "a search engine and another crawler")
-	s.wants(Graced, googlebot, "/archive/x", "the search engine alone")
+	s.wants(judge.Disallowed, both, "/archive/x", "a search engine and another crawler")
+	s.wants(judge.Graced, fake.Googlebot, "/archive/x", "the search engine alone")
 }
 
 // A crawler that did not come in the 24 hours before the change has no grace.
 func TestGraceNeedsARecentVisit(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
-	g.reads(googlebot, "192.0.2.1")
-	g.decideFrom(bingbot, "192.0.2.1", "/")
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	g.reads(fake.Googlebot, "192.0.2.1")
+	g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
 	for range 3 {
-		g.clock.advance(20 * time.Hour)
-		g.decideFrom(bingbot, "192.0.2.1", "/")
+		g.clock.Advance(20 * time.Hour)
+		g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
 	}
 	g.change(closed)
-	g.wants(Disallowed, googlebot, "/archive/x", "the last visit was 60 hours ago")
-	g.wants(Graced, bingbot, "/archive/x", "a crawler that comes every 20 hours")
+	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "the last visit was 60 hours ago")
+	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "a crawler that comes every 20 hours")
 }
 
 // EndGrace ends the grace at one origin or at all.
 func TestEndGrace(t *testing.T) {
-	g := newGraceTest(t, Settings{}, Config{})
-	g.reads(googlebot, "192.0.2.1")
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	g.reads(fake.Googlebot, "192.0.2.1")
 	g.change(closed)
-	if n := g.EndGrace(NewOrigin("https", "other.test", 443)); n != 0 {
+	if n := g.EndGrace(judge.NewOrigin("https", "other.test", 443)); n != 0 {
 		t.Errorf("EndGrace = %d for an unknown origin", n)
 	}
-	g.wants(Graced, googlebot, "/archive/x", "before EndGrace")
-	if n := g.EndGrace(home); n != 1 {
+	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "before EndGrace")
+	if n := g.EndGrace(fake.Home); n != 1 {
 		t.Errorf("EndGrace = %d, want 1", n)
 	}
-	g.wants(Disallowed, googlebot, "/archive/x", "after EndGrace")
+	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after EndGrace")
 	g.change(shut)
-	g.wants(Graced, googlebot, "/x", "after another change")
-	if n := g.EndGrace(Origin{}); n != 1 || g.EndGrace(Origin{}) != 0 {
+	g.wants(judge.Graced, fake.Googlebot, "/x", "after another change")
+	if n := g.EndGrace(judge.Origin{}); n != 1 || g.EndGrace(judge.Origin{}) != 0 {
 		t.Errorf("EndGrace = %d for all origins, want 1", n)
 	}
-	g.wants(Disallowed, googlebot, "/x", "after EndGrace for all origins")
+	g.wants(judge.Disallowed, fake.Googlebot, "/x", "after EndGrace for all origins")
 }
 
 // CheckFirst decides for a crawler that has read the version before.
 func TestCheckFirstWithAnEarlierVersion(t *testing.T) {
-	rules := Settings{}
-	before, _ := rules.Rules(Response{Status: 200, Body: []byte(open)})
-	after, _ := rules.Rules(Response{Status: 200, Body: []byte(shut)})
-	for ua, want := range map[string]Reason{googlebot: Graced, gptbot: Disallowed, chrome: Person} {
-		var d Decision
-		after.CheckFirst(&Request{Target: "/x", UserAgents: []string{ua}, Time: time.Now()}, before, &d)
+	rules := judge.Settings{}
+	before, _ := rules.Rules(judge.Response{Status: 200, Body: []byte(open)})
+	after, _ := rules.Rules(judge.Response{Status: 200, Body: []byte(shut)})
+	for ua, want := range map[string]judge.Reason{fake.Googlebot: judge.Graced, fake.Gptbot: judge.Disallowed, fake.Chrome: judge.Person} {
+		var d judge.Decision
+		after.CheckFirst(&judge.Request{Target: "/x", UserAgents: []string{ua}, Time: time.Now()}, before, &d)
 		if d.Reason != want {
 			t.Errorf("%s: %v, want %v", ua, d.Reason, want)
 		}

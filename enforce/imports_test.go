@@ -33,9 +33,13 @@ func TestImports(t *testing.T) {
 		"headers":               internal,
 		"internal/editdistance": func(string) bool { return false },
 		"enforce":               enforced,
-		"enforce/crawler":       enforced,
-		"enforce/throttle":      enforced,
-		"enforce/verify":        enforced,
+		"enforce/judge": func(dep string) bool {
+			return enforced(dep) && dep != module+"enforce" && dep != module+"enforce/origins"
+		},
+		"enforce/origins":  func(dep string) bool { return enforced(dep) && dep != module+"enforce" },
+		"enforce/crawler":  enforced,
+		"enforce/throttle": enforced,
+		"enforce/verify":   enforced,
 	} {
 		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+name).CombinedOutput()
 		if err != nil {

@@ -4,11 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func TestDisallowsStar(t *testing.T) {
-	p, err := Settings{ExemptPaths: []string{"/private/feed.xml"}}.Rules(Response{Status: 200, Body: []byte(site)})
+	p, err := judge.Settings{ExemptPaths: []string{"/private/feed.xml"}}.Rules(judge.Response{Status: 200, Body: []byte(fake.Site)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,29 +25,29 @@ func TestDisallowsStar(t *testing.T) {
 // if every form of a path is.
 func TestSpellingsOfSettings(t *testing.T) {
 	for _, windows := range []bool{false, true} {
-		settings := Settings{
+		settings := judge.Settings{
 			Views:       robots.ViewOptions{Windows: windows},
-			Managed:     hide("/hid%2Fx"),
+			Managed:     fake.Hide("/hid%2Fx"),
 			ExemptPaths: []string{"/.well-known/*"},
-			Limits:      []Limit{{Paths: []string{"/slow%2Fx"}, All: every(1, time.Hour)}},
+			Limits:      []judge.Limit{{Paths: []string{"/slow%2Fx"}, All: every(1, time.Hour)}},
 		}
 		e := newEngineTest(t, "User-agent: *\nDisallow: /private/\n", settings)
 		const bot = "OneBot/1.0 (+https://bot.example/)"
 		for _, tt := range []struct {
 			target  string
-			reason  Reason
+			reason  judge.Reason
 			windows bool // so only on Windows
 		}{
-			{"/hid%2Fx", Hidden, false}, {"/./hid%2Fx", Hidden, false}, {"/a/..//hid%2fx", Hidden, false}, {"/hid/x", Allowed, false},
-			{"/.well-known/x", ExemptPath, false}, {"/.well-known/../private/", Disallowed, false},
-			{`/.well-known/..\private/`, Disallowed, true}, {"/.well-known/..%5cprivate./", Disallowed, true}, {"/PRIVATE/", Disallowed, true},
-			{"/slow%2Fx", Allowed, false}, {"/./slow%2Fx", OverLimit, false}, {"//slow%2fx", OverLimit, false}, {"/slow/x", Allowed, false},
+			{"/hid%2Fx", judge.Hidden, false}, {"/./hid%2Fx", judge.Hidden, false}, {"/a/..//hid%2fx", judge.Hidden, false}, {"/hid/x", judge.Allowed, false},
+			{"/.well-known/x", judge.ExemptPath, false}, {"/.well-known/../private/", judge.Disallowed, false},
+			{`/.well-known/..\private/`, judge.Disallowed, true}, {"/.well-known/..%5cprivate./", judge.Disallowed, true}, {"/PRIVATE/", judge.Disallowed, true},
+			{"/slow%2Fx", judge.Allowed, false}, {"/./slow%2Fx", judge.OverLimit, false}, {"//slow%2fx", judge.OverLimit, false}, {"/slow/x", judge.Allowed, false},
 		} {
 			want := tt.reason
 			if got := e.decide(tt.target, bot).Reason; (got == want) != (windows || !tt.windows) {
 				t.Errorf("%q on Windows %v: %v, want %v", tt.target, windows, got, want)
 			}
-			e.clock.advance(time.Minute)
+			e.clock.Advance(time.Minute)
 		}
 	}
 }

@@ -8,28 +8,30 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // block identifies a limit at its hosts: the host of Origin is the text of both.
 type block struct {
-	Origin
+	judge.Origin
 	home throttle.Key // of all budgets of the hosts' requests; see throttle.Key.In
 }
 
 // findBlocks sets p.blocks.
-func (p *pacer) findBlocks(handler func() HandlerKey) {
+func (p *pacer) findBlocks(handler func() origins.HandlerKey) {
 	settings := p.settings
 	p.blocks = sync.OnceValue(func() (blocks []block) {
 		var hosts []string
 		if handler != nil {
 			hosts = slices.Sorted(slices.Values(handler().Hosts))
 		}
-		home := throttle.KeyOf(hash(seedLimit, Origin{Host: strings.Join(hosts, " ")}, ""))
+		home := throttle.KeyOf(hash(seedLimit, judge.Origin{Host: strings.Join(hosts, " ")}, ""))
 		for _, l := range settings.CompiledLimits {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
-			blocks = append(blocks, block{Origin{Host: strings.Join(names, " ")}, home})
+			blocks = append(blocks, block{judge.Origin{Host: strings.Join(names, " ")}, home})
 		}
 		return blocks
 	})
@@ -39,13 +41,13 @@ func (p *pacer) findBlocks(handler func() HandlerKey) {
 // request uses of line n of limit i. Like the budget of a crawler, the one of each
 // crawler can be that of a client's address. Clients that are verified do not share
 // it with those that only claim to be the crawler.
-func (p *pacer) limitKey(r *Request, s *Subject, i, n int) throttle.Key {
+func (p *pacer) limitKey(r *judge.Request, s *judge.Subject, i, n int) throttle.Key {
 	seed, block := seedLimit+2*uint8(n), &p.blocks()[i]
-	if p.settings.monitors(&s.Agent) {
+	if p.settings.Monitors(&s.Agent) {
 		seed++
 	}
-	if n == BoundEach || n == BoundEachAtOnce {
-		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, agentName(&s.Agent)))
+	if n == judge.BoundEach || n == judge.BoundEachAtOnce {
+		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, judge.AgentName(&s.Agent)))
 		return p.agentKey(r, &s.Agent, k.In(block.home))
 	}
 	seed += 8 * uint8(poolOf(&p.settings.CompiledLimits[i], s))
@@ -65,7 +67,7 @@ const (
 var poolNames = [poolCount]string{"crawlers", "search_unverified", "search"}
 
 // poolOf returns the pool of a subject in a limit.
-func poolOf(l *CompiledLimit, s *Subject) pool {
+func poolOf(l *judge.CompiledLimit, s *judge.Subject) pool {
 	_, isApart := l.Holds(s)
 	switch {
 	case !isApart:
@@ -77,10 +79,10 @@ func poolOf(l *CompiledLimit, s *Subject) pool {
 }
 
 // limitUses appends the budgets of the limits in s.Held that a request uses.
-func (p *pacer) limitUses(uses []throttle.Use, r *Request, s *Subject) []throttle.Use {
+func (p *pacer) limitUses(uses []throttle.Use, r *judge.Request, s *judge.Subject) []throttle.Use {
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		for n := BoundAll; n <= BoundEach; n++ {
+		for n := judge.BoundAll; n <= judge.BoundEach; n++ {
 			if rate := p.settings.CompiledLimits[i].Bounds[n].Rate; rate != nil {
 				uses = use(uses, p.limitKey(r, s, i, n), rate)
 			}
@@ -90,7 +92,7 @@ func (p *pacer) limitUses(uses []throttle.Use, r *Request, s *Subject) []throttl
 }
 
 // boundOf returns the line with a rate; nil if it is no line of a limit.
-func (p *pacer) boundOf(rate *throttle.Limits) *Bound {
+func (p *pacer) boundOf(rate *throttle.Limits) *judge.Bound {
 	for i := range p.settings.CompiledLimits {
 		for n := range p.settings.CompiledLimits[i].Bounds {
 			if b := &p.settings.CompiledLimits[i].Bounds[n]; b.Rate == rate {
@@ -103,8 +105,8 @@ func (p *pacer) boundOf(rate *throttle.Limits) *Bound {
 
 // enter counts a request that is let through as one in flight, for the limits of
 // all its crawlers. If one of them has too many, enter refuses the request.
-func (p *pacer) enter(r *Request, d *Decision) {
-	var pools [MaxLimits][poolCount]bool // in which the request is in flight
+func (p *pacer) enter(r *judge.Request, d *judge.Decision) {
+	var pools [judge.MaxLimits][poolCount]bool // in which the request is in flight
 	for i := range d.Len() {
 		if b := p.enterOne(r, d.At(i), &pools); b != nil {
 			p.leave(r, d)
@@ -121,16 +123,16 @@ const atOnceRetry = 5 * time.Second
 
 // enterOne is enter for one subject. It returns the line that refuses the request; nil
 // if none does.
-func (p *pacer) enterOne(r *Request, s *Subject, pools *[MaxLimits][poolCount]bool) *Bound {
+func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLimits][poolCount]bool) *judge.Bound {
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		l := &p.settings.CompiledLimits[i]
-		for n := BoundAtOnce; n < BoundCount; n++ {
+		for n := judge.BoundAtOnce; n < judge.BoundCount; n++ {
 			b := &l.Bounds[n]
 			if b.AtOnce == 0 {
 				continue
 			}
-			if n == BoundAtOnce {
+			if n == judge.BoundAtOnce {
 				in := &pools[i][poolOf(l, s)]
 				if *in {
 					continue
@@ -140,14 +142,14 @@ func (p *pacer) enterOne(r *Request, s *Subject, pools *[MaxLimits][poolCount]bo
 			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
 				return b
 			}
-			s.Entered |= 1 << (2*i + n - BoundAtOnce)
+			s.Entered |= 1 << (2*i + n - judge.BoundAtOnce)
 		}
 	}
 	return nil
 }
 
 // isIn reports whether the request is in flight for a limit.
-func isIn(d *Decision) bool {
+func isIn(d *judge.Decision) bool {
 	for i := range d.Len() {
 		if d.At(i).Entered != 0 {
 			return true
@@ -157,7 +159,7 @@ func isIn(d *Decision) bool {
 }
 
 // limitBudgets appends the budgets of Settings.Limits that a crawler can use.
-func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, verifiable bool) []Budget {
+func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent, verifiable bool) []Budget {
 	states := []verify.State{verify.NoMethod}
 	if verifiable {
 		states = []verify.State{verify.Verified, verify.Unverified}
@@ -165,7 +167,7 @@ func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, veri
 	for i := range p.settings.CompiledLimits {
 		l := &p.settings.CompiledLimits[i]
 		for _, state := range states {
-			s := &Subject{Agent: *a, Claim: verify.Result{State: state}}
+			s := &judge.Subject{Agent: *a, Claim: verify.Result{State: state}}
 			if holds, _ := l.Holds(s); !holds {
 				continue
 			}
@@ -173,8 +175,8 @@ func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, veri
 				if bound.Text == "" {
 					continue
 				}
-				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Key: p.limitKey(new(Request), s, i, n), Pool: state == verify.Unverified}
-				if n == BoundAll || n == BoundAtOnce {
+				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Key: p.limitKey(new(judge.Request), s, i, n), Pool: state == verify.Unverified}
+				if n == judge.BoundAll || n == judge.BoundAtOnce {
 					b.Sharers = poolNames[poolOf(l, s)]
 				}
 				b.PerAddr = b.Sharers == "" && (a.RunByAnyone() || p.settings.PerIP)
@@ -187,11 +189,11 @@ func (p *pacer) limitBudgets(list []Budget, rules *Rules, a *crawler.Agent, veri
 }
 
 // leave ends what enter began.
-func (p *pacer) leave(r *Request, d *Decision) {
+func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 	for i := range d.Len() {
 		for s := d.At(i); s.Entered != 0; s.Entered &= s.Entered - 1 {
 			at := bits.TrailingZeros16(s.Entered)
-			p.memory.flights.add(p.limitKey(r, s, at/2, BoundAtOnce+at%2), -1, 0)
+			p.memory.flights.add(p.limitKey(r, s, at/2, judge.BoundAtOnce+at%2), -1, 0)
 		}
 	}
 }

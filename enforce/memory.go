@@ -2,6 +2,8 @@ package enforce
 
 import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
@@ -14,7 +16,7 @@ import (
 type Memory struct {
 	readers   *events
 	visits    *visitors
-	histories *Histories
+	histories *origins.Histories
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
 	flights   flights
@@ -26,7 +28,7 @@ type Memory struct {
 // origins, and as many that clients can invent.
 func NewMemory(reads, visitors int) *Memory {
 	return &Memory{
-		readers: newEvents(reads), visits: newVisitors(visitors), histories: NewHistories(),
+		readers: newEvents(reads), visits: newVisitors(visitors), histories: origins.NewHistories(),
 		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced), waiters: throttle.NewWaiters(maxHeld),
 	}
 }
@@ -41,7 +43,7 @@ const maxHeld = 1000
 const smallMemory = 1 << 12
 
 // recall sets what the engine remembers about the agents of c, for Judge.
-func (e *Engine) recall(c *Client, r *Request, rules *Rules) {
+func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	if c.ReadsRobotsTxt() {
 		return
 	}
@@ -62,26 +64,26 @@ func (e *Engine) recall(c *Client, r *Request, rules *Rules) {
 	if h == nil {
 		return
 	}
-	c.Earlier = h.earlier
+	c.Earlier = h.Earlier
 	for i := range c.Agents() {
 		if c.HasGrace(i) {
 			visit := e.visitsOf(c, r, i)
-			c.MayHold[i] = h.mayHold(visit.first, visit.read, r.Time.UnixNano())
+			c.MayHold[i] = h.MayHold(visit.first, visit.read, r.Time.UnixNano())
 		}
 	}
 }
 
 // hasRead reports whether an agent is a program that has read the robots.txt, and
 // so is bound by it; see ProgramsSeen.
-func (e *Engine) hasRead(r *Request, a *crawler.Agent) bool {
-	return a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
+func (e *Engine) hasRead(r *judge.Request, a *crawler.Agent) bool {
+	return a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen && e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
 }
 
 // visitsOf returns what is known about the visits of agent i, with this one: the
 // visits of the crawler, and the reads of the client's own address. So a client
 // whose claim nothing confirms does not end the crawler's grace period, and has
 // none itself once it has read the file.
-func (e *Engine) visitsOf(c *Client, r *Request, i int) visitTimes {
+func (e *Engine) visitsOf(c *judge.Client, r *judge.Request, i int) visitTimes {
 	now := r.Time
 	visit := visitTimes{first: now.UnixNano()}
 	crawler := newVisitor(r, &c.Agents()[i])
@@ -97,13 +99,13 @@ func (e *Engine) visitsOf(c *Client, r *Request, i int) visitTimes {
 
 // noteVisit remembers that the agents of c came, and which of them read
 // /robots.txt.
-func (e *Engine) noteVisit(c *Client, r *Request) {
+func (e *Engine) noteVisit(c *judge.Client, r *judge.Request) {
 	for i := range c.Agents() {
 		a := &c.Agents()[i]
 		if c.HasGrace(i) {
 			e.memory.visits.record(visitorOf(c, r, i), r.Time)
 		}
-		if c.ReadsRobotsTxt() && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
+		if c.ReadsRobotsTxt() && a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen && r.Reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)
 		}
 	}
@@ -115,12 +117,12 @@ func (e *Engine) noteVisit(c *Client, r *Request) {
 // must be those of the decision on that request. sent is the hash (XXH64) of the
 // answer's body; with 0, or the hash of no known version, the version in force at
 // the time of r counts.
-func (e *Engine) RobotsRead(r *Request, rules *Rules, sent uint64) {
+func (e *Engine) RobotsRead(r *judge.Request, rules *judge.Rules, sent uint64) {
 	at := r.Time.UnixNano()
 	if e.edition == nil {
-		at = e.origins.readAt(r, rules, sent)
+		at = e.origins.ReadAt(r, rules, sent)
 	}
-	var c Client
+	var c judge.Client
 	c.Begin(r, rules)
 	for c.Next() {
 		for i := range c.Agents() {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -14,12 +17,12 @@ func BenchmarkOrigins(b *testing.B) {
 	for _, n := range []int{1, 250} {
 		b.Run(fmt.Sprintf("origins=%d", n), func(b *testing.B) {
 			e, origins := heldOrigins(b, n)
-			before := heap()
-			requests := make([]Request, n)
+			before := fake.Heap()
+			requests := make([]judge.Request, n)
 			for i, o := range origins {
-				requests[i] = Request{Target: "/articles/2026/some-article.html", UserAgents: []string{googlebot}, Origin: o, Time: newClock().now()}
+				requests[i] = judge.Request{Target: "/articles/2026/some-article.html", UserAgents: []string{fake.Googlebot}, Origin: o, Time: fake.NewClock().Now()}
 			}
-			var d Decision
+			var d judge.Decision
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				e.Decide(context.Background(), &requests[i%n], &d)
@@ -29,19 +32,19 @@ func BenchmarkOrigins(b *testing.B) {
 	}
 }
 
-func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
+func heldOrigins(b *testing.B, n int) (*Engine, []judge.Origin) {
 	b.Helper()
-	source := new(fakeSource)
-	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), nil, Config{Now: newClock().now})
+	source := new(fake.Source)
+	e, err := NewEngine(judge.Settings{}, source, throttle.NewMemory(1000), nil, origins.Config{Now: fake.NewClock().Now})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { e.Close(); e.origins.Settle() })
-	var origins []Origin
+	var origins []judge.Origin
 	for i := range n {
-		source.set(200, fmt.Sprintf("%sUser-agent: OwnBot%d\nDisallow: /%d/\n", site, i, i))
-		o := NewOrigin("https", fmt.Sprintf("site%d.test", i), 443)
-		r := &Request{Origin: o, Time: newClock().now()}
+		source.Set(200, fmt.Sprintf("%sUser-agent: OwnBot%d\nDisallow: /%d/\n", fake.Site, i, i))
+		o := judge.NewOrigin("https", fmt.Sprintf("site%d.test", i), 443)
+		r := &judge.Request{Origin: o, Time: fake.NewClock().Now()}
 		e.origins.Peek(r)
 		e.origins.Wait(context.Background(), r)
 		e.origins.Settle()
@@ -54,20 +57,20 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 // table is full: it adds an entry, evicts another, and starts a read of a file
 // that is already compiled.
 func BenchmarkInventedHost(b *testing.B) {
-	source := new(fakeSource)
-	source.set(200, site)
-	e, err := NewEngine(Settings{}, source, throttle.NewMemory(1000), nil, Config{Now: newClock().now})
+	source := new(fake.Source)
+	source.Set(200, fake.Site)
+	e, err := NewEngine(judge.Settings{}, source, throttle.NewMemory(1000), nil, origins.Config{Now: fake.NewClock().Now})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer e.origins.Settle()
 	defer e.Close()
-	hosts := make([]Origin, 10_000)
+	hosts := make([]judge.Origin, 10_000)
 	for i := range hosts {
-		hosts[i] = NewOrigin("http", fmt.Sprintf("made-up-%d.test", i), 80)
+		hosts[i] = judge.NewOrigin("http", fmt.Sprintf("made-up-%d.test", i), 80)
 	}
-	r := &Request{Target: "/", UserAgents: []string{googlebot}, Time: newClock().now(), Invented: true}
-	var d Decision
+	r := &judge.Request{Target: "/", UserAgents: []string{fake.Googlebot}, Time: fake.NewClock().Now(), Invented: true}
+	var d judge.Decision
 	ctx, gone := context.WithCancel(context.Background())
 	gone() // so that no request waits for a read
 	b.ReportAllocs()

@@ -11,13 +11,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // pacer has what paces the requests of an engine: see Engine.Pace.
 type pacer struct {
-	settings *compiledSettings
+	settings *judge.Compiled
 	limiter  throttle.Limiter
 	memory   *Memory
 	blocks   func() []block // those of the limits
@@ -28,7 +29,7 @@ var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle
 
 // pace applies the rate limits, Visit-time and Settings.Limits to a request that is let
 // through, which may be held for wait.
-func (p *pacer) pace(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
+func (p *pacer) pace(ctx context.Context, r *judge.Request, d *judge.Decision, wait time.Duration) {
 	if d.AllHeld() != 0 {
 		p.enter(r, d)
 	}
@@ -45,8 +46,8 @@ func (p *pacer) pace(ctx context.Context, r *Request, d *Decision, wait time.Dur
 // take uses budget for a request that is let through, which may be held for wait,
 // and throttles it if there is none left: for each of its crawlers the crawler's own,
 // and those of the limits in Subject.Held.
-func (p *pacer) take(ctx context.Context, r *Request, d *Decision, wait time.Duration) {
-	if d.Action != Pass {
+func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, wait time.Duration) {
+	if d.Action != judge.Pass {
 		return
 	}
 	room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
@@ -74,14 +75,14 @@ func (p *pacer) take(ctx context.Context, r *Request, d *Decision, wait time.Dur
 
 // giveBack gives back the budget that a request has used, unless later requests have
 // been let through since.
-func (p *pacer) giveBack(r *Request, d *Decision, now time.Time) {
+func (p *pacer) giveBack(r *judge.Request, d *judge.Decision, now time.Time) {
 	uses, _ := p.uses(nil, r, d)
 	throttle.GiveBack(p.limiter, now, r.Time.Add(d.Delay), uses)
 }
 
 // uses appends the budgets that a request uses: first the crawlers' own, then those
 // of the limits. of[i] is the subject of d that uses budget i.
-func (p *pacer) uses(list []throttle.Use, r *Request, d *Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
+func (p *pacer) uses(list []throttle.Use, r *judge.Request, d *judge.Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
 	for i := range d.Len() {
 		if s, from := d.At(i), len(list); s.Limits != nil {
 			list = p.ownUses(list, r, d, s)
@@ -131,12 +132,12 @@ const (
 // people send its User-Agent. For more above 0, budget returns the key of
 // another budget of the same crawler. The key is the same in every process. budget
 // allocates nothing.
-func (p *pacer) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
+func (p *pacer) budget(r *judge.Request, a *crawler.Agent, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	if p.settings.monitors(a) {
+	if p.settings.Monitors(a) {
 		seed = seedMonitor
 	}
-	name := agentName(a)
+	name := judge.AgentName(a)
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
 	if len(p.settings.CompiledLimits) > 0 {
 		k = k.In(p.blocks()[0].home) // where the budgets of the limits are
@@ -149,7 +150,7 @@ func (p *pacer) budget(r *Request, a *crawler.Agent, more uint8) throttle.Key {
 
 // agentKey returns the key of an agent's budget from that of its name: that of the
 // client's address, if each address has its own budget.
-func (p *pacer) agentKey(r *Request, a *crawler.Agent, k throttle.Key) throttle.Key {
+func (p *pacer) agentKey(r *judge.Request, a *crawler.Agent, k throttle.Key) throttle.Key {
 	if a.RunByAnyone() || p.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
@@ -162,7 +163,7 @@ func (p *pacer) agentKey(r *Request, a *crawler.Agent, k throttle.Key) throttle.
 
 // programKey is the key, in Memory.readers, of a program that has read the robots.txt
 // of an origin from one address.
-func programKey(r *Request, a *crawler.Agent) uint64 {
+func programKey(r *judge.Request, a *crawler.Agent) uint64 {
 	addr, _ := netip.ParseAddr(r.Client)
 	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token)).Client(addr)
 	return k[0]
@@ -173,7 +174,7 @@ func programKey(r *Request, a *crawler.Agent) uint64 {
 // wants to use a crawler's budget can simply send the crawler's User-Agent. hash
 // writes nothing to memory, because reading it again at once would take longer
 // than the calculation.
-func hash(seed uint8, o Origin, name string) (a, b uint64) {
+func hash(seed uint8, o judge.Origin, name string) (a, b uint64) {
 	h := uint64(seed)<<32 | uint64(len(o.Scheme))<<16 | uint64(o.Port)
 	for i := range min(len(name), 64) {
 		c := name[i]

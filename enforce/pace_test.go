@@ -7,27 +7,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // A crawler that keeps the delay is never refused, and a refused request uses
 // no budget.
 func TestCrawlDelay(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
+	e := newEngineTest(t, fake.Site, judge.Settings{})
 	for i := range 20 {
-		if d := e.decide("/", bingbot); d.Action != Pass {
+		if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
 			t.Fatalf("request %d after its delay: %v", i, d.Reason)
 		}
-		d := e.decide("/", bingbot)
-		if d.Action != Throttle || d.Reason != CrawlDelay {
+		d := e.decide("/", fake.Bingbot)
+		if d.Action != judge.Throttle || d.Reason != judge.CrawlDelay {
 			t.Fatalf("second request without delay: %v, %v", d.Action, d.Reason)
 		}
-		e.clock.advance(10 * time.Second)
+		e.clock.Advance(10 * time.Second)
 	}
-	d := e.decide("/", bingbot)
-	d = e.decide("/", bingbot)
-	e.clock.advance(d.RetryAfter)
-	if d := e.decide("/", bingbot); d.Action != Pass {
+	d := e.decide("/", fake.Bingbot)
+	d = e.decide("/", fake.Bingbot)
+	e.clock.Advance(d.RetryAfter)
+	if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
 		t.Errorf("refused after Retry-After: %v", d.Reason)
 	}
 }
@@ -41,16 +44,16 @@ func TestRuleTextOfThrottledRequests(t *testing.T) {
 		group + "Request-rate: 9/1s\nRequest-rate: 1/2m 0000-2359": "Request-rate: 1/2m",
 		group + "Visit-time: 0005-0006\nVisit-time: 0001-0002":     "Visit-time: 0001-0002",
 	} {
-		e := newEngineTest(t, file, Settings{})
-		e.clock.advance(2*time.Hour - e.clock.now().Sub(e.clock.now().Truncate(24*time.Hour)))
-		d := e.decide("/", bingbot)
-		if d.Action == Pass {
+		e := newEngineTest(t, file, judge.Settings{})
+		e.clock.Advance(2*time.Hour - e.clock.Now().Sub(e.clock.Now().Truncate(24*time.Hour)))
+		d := e.decide("/", fake.Bingbot)
+		if d.Action == judge.Pass {
 			if d.RuleText() != "Allow: /" {
 				t.Errorf("%q: the first request is decided by %q", file, d.RuleText())
 			}
-			d = e.decide("/", bingbot)
+			d = e.decide("/", fake.Bingbot)
 		}
-		if d.Action != Throttle || d.RuleText() != want {
+		if d.Action != judge.Throttle || d.RuleText() != want {
 			t.Errorf("%q: %v by %q, want %q", file, d.Action, d.RuleText(), want)
 		}
 	}
@@ -64,7 +67,7 @@ func TestHash(t *testing.T) {
 		for _, port := range []uint16{80, 443} {
 			for i := range 100 {
 				for j := range 100 {
-					o, name := Origin{"http", fmt.Sprintf("h%d.example", i), port}, fmt.Sprintf("bot%d", j)
+					o, name := judge.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: port}, fmt.Sprintf("bot%d", j)
 					a, b := hash(seed, o, name)
 					id := fmt.Sprint(seed, o, name)
 					if seen[a] != "" || seen[b] != "" {
@@ -75,35 +78,35 @@ func TestHash(t *testing.T) {
 			}
 		}
 	}
-	a, b := hash(seedBudget, home, "GoogleBot-Image")
-	if c, d := hash(seedBudget, home, "googlebot-image"); c != a || d != b {
+	a, b := hash(seedBudget, fake.Home, "GoogleBot-Image")
+	if c, d := hash(seedBudget, fake.Home, "googlebot-image"); c != a || d != b {
 		t.Error("upper and lower case differ")
 	}
 }
 
 func TestBudgetsAreSeparate(t *testing.T) {
-	e := newEngineTest(t, site, Settings{HTTPClients: true})
-	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {
-		if d := e.decide("/", ua); d.Action != Pass {
+	e := newEngineTest(t, fake.Site, judge.Settings{HTTPClients: true})
+	for _, ua := range []string{fake.Newbot, "OtherThingBot/1.0", "CCBot/2.0", fake.Bingbot} {
+		if d := e.decide("/", ua); d.Action != judge.Pass {
 			t.Errorf("%s shares a budget with another crawler: %v", ua, d.Reason)
 		}
 	}
-	decide := func(client string) Action {
-		var d Decision
-		e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{curl}, Origin: home, Client: client, Time: e.clock.now()}, &d)
+	decide := func(client string) judge.Action {
+		var d judge.Decision
+		e.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{fake.Curl}, Origin: fake.Home, Client: client, Time: e.clock.Now()}, &d)
 		return d.Action
 	}
 	for _, c := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"} {
-		if decide(c) != Pass {
+		if decide(c) != judge.Pass {
 			t.Errorf("curl at %s shares a budget with another address", c)
 		}
 	}
 	for _, c := range []string{"192.0.2.1", "2001:db8::2", "::ffff:192.0.2.2"} {
-		if decide(c) != Throttle {
+		if decide(c) != judge.Throttle {
 			t.Errorf("curl at %s has a separate budget", c)
 		}
 	}
-	if d := e.decide("/private/x", bingbot); d.Action != Throttle {
+	if d := e.decide("/private/x", fake.Bingbot); d.Action != judge.Throttle {
 		t.Errorf("bingbot: %v", d.Action)
 	}
 }
@@ -115,14 +118,14 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 	for _, tt := range []struct {
 		ua     string
 		strict bool
-		want   Action
+		want   judge.Action
 	}{
-		{googlebot, false, Pass},
-		{googlebot, true, Throttle},
-		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, Throttle},
-		{"CCBot/2.0", false, Throttle},
+		{fake.Googlebot, false, judge.Pass},
+		{fake.Googlebot, true, judge.Throttle},
+		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, judge.Throttle},
+		{"CCBot/2.0", false, judge.Throttle},
 	} {
-		e := newEngineTest(t, file, Settings{Strict: tt.strict})
+		e := newEngineTest(t, file, judge.Settings{Strict: tt.strict})
 		e.decide("/", tt.ua)
 		if d := e.decide("/", tt.ua); d.Action != tt.want {
 			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
@@ -132,30 +135,30 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 
 // Each host has its own budget, also one that only a pattern names.
 func TestEachHostHasItsOwnBudget(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	decide := func(host, site, ua string) Action {
-		var d Decision
-		e.Decide(context.Background(), &Request{
-			Target: "/", UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: site != "", Site: site,
+	e := newEngineTest(t, fake.Site, judge.Settings{})
+	decide := func(host, site, ua string) judge.Action {
+		var d judge.Decision
+		e.Decide(context.Background(), &judge.Request{
+			Target: "/", UserAgents: []string{ua}, Origin: judge.NewOrigin("https", host, 443), Time: e.clock.Now(), Invented: site != "", Site: site,
 		}, &d)
 		return d.Action
 	}
 	for _, host := range []string{"a.test", "b.test", "c.test"} {
-		if first, second := decide(host, "*.test", bingbot), decide(host, "*.test", bingbot); first != Pass || second != Throttle {
+		if first, second := decide(host, "*.test", fake.Bingbot), decide(host, "*.test", fake.Bingbot); first != judge.Pass || second != judge.Throttle {
 			t.Errorf("%s: %v, then %v", host, first, second)
 		}
 	}
 	if got := len(e.PacedOrigins()); got != 3 {
 		t.Errorf("%d origins with budgets", got)
 	}
-	decide("named.test", "", bingbot)
+	decide("named.test", "", fake.Bingbot)
 	for i := range 10 * maxPaced {
-		decide(fmt.Sprintf("h%d.test", i), "*.test", bingbot)
+		decide(fmt.Sprintf("h%d.test", i), "*.test", fake.Bingbot)
 	}
 	if got := len(e.PacedOrigins()); got > maxPaced+7 {
 		t.Errorf("%d origins are remembered", got)
 	}
-	if decide("named.test", "", bingbot) != Throttle {
+	if decide("named.test", "", fake.Bingbot) != judge.Throttle {
 		t.Error("invented hosts displaced the budget of a host that the site names")
 	}
 }
@@ -165,7 +168,7 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 	limiter := throttle.NewMemory(100)
 	var engines []*Engine
 	for _, monitor := range []bool{true, false} {
-		e, err := NewEngine(Settings{Monitor: monitor}, Inline(site), limiter, nil, Config{})
+		e, err := NewEngine(judge.Settings{Monitor: monitor}, origins.Inline(fake.Site), limiter, nil, origins.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,10 +177,10 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 		engines = append(engines, e)
 	}
 	now := time.Now()
-	for _, want := range []Action{Pass, Throttle} {
+	for _, want := range []judge.Action{judge.Pass, judge.Throttle} {
 		for i, e := range engines {
-			var d Decision
-			if e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: now}, &d); d.Action != want {
+			var d judge.Decision
+			if e.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{fake.Bingbot}, Origin: fake.Home, Time: now}, &d); d.Action != want {
 				t.Errorf("engine %d: %v, want %v", i, d.Action, want)
 			}
 		}
@@ -190,29 +193,29 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 		"Mozilla/5.0 (compatible; Miniflux/2.1; +https://miniflux.app)": true,
 		"FreshRSS/1.24 (Linux; https://freshrss.org)":                   true,
 		"http.rb/5.1.1 (Mastodon/4.2.0; +https://social.example/)":      true,
-		wget:                                  true,
+		fake.Wget:                             true,
 		"Scrapy/2.11.1 (+https://scrapy.org)": true,
-		bingbot:                               false,
-		newbot:                                false,
+		fake.Bingbot:                          false,
+		fake.Newbot:                           false,
 		"Mozilla/5.0 (compatible; UnknownFetchBot/1.0; +https://unknown.example/bot)": false,
 	} {
-		e := newEngineTest(t, file, Settings{})
+		e := newEngineTest(t, file, judge.Settings{})
 		for i, client := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
-			want := Pass
+			want := judge.Pass
 			if i > 0 && !perAddress {
-				want = Throttle
+				want = judge.Throttle
 			}
-			if d := e.decideOn(Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
+			if d := e.decideOn(judge.Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
 				t.Errorf("%s from %s: %v, %v; want %v", ua, client, d.Action, d.Reason, want)
 			}
 		}
-		if d := e.decideOn(Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != Throttle {
+		if d := e.decideOn(judge.Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != judge.Throttle {
 			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
 		}
 	}
-	e := newEngineTest(t, file, Settings{HTTPClients: true, Programs: ProgramsOn})
+	e := newEngineTest(t, file, judge.Settings{HTTPClients: true, Programs: judge.ProgramsOn})
 	for range 5 {
-		if d := e.decideOn(Request{Method: http.MethodPost, UserAgents: []string{stripe}, Target: "/hook"}); d.Action != Pass {
+		if d := e.decideOn(judge.Request{Method: http.MethodPost, UserAgents: []string{fake.Stripe}, Target: "/hook"}); d.Action != judge.Pass {
 			t.Errorf("a webhook is throttled: %v", d.Reason)
 		}
 	}
@@ -225,12 +228,12 @@ func TestLimitsOfSeveralCrawlers(t *testing.T) {
 		"User-agent: CCBot\nVisit-time: 0000-0559\n\nUser-agent: *\nCrawl-delay: 40\n"
 	const both = "GPTBot/1.0 ClaudeBot/1.0"
 	for name, agents := range map[string][]string{
-		"one field": {both}, "two fields": {"ClaudeBot/1.0", chrome, "GPTBot/1.0"}, "the same ones again": {both, "ClaudeBot/1.0", "gptbot"},
+		"one field": {both}, "two fields": {"ClaudeBot/1.0", fake.Chrome, "GPTBot/1.0"}, "the same ones again": {both, "ClaudeBot/1.0", "gptbot"},
 		"two without limits before": {"Googlebot/2.1 curl/8.0 GPTBot/1.0", "ClaudeBot/1.0"},
 		"software":                  {"GPTBot/1.0 Scrapy/2.11 ClaudeBot/1.0"},
 	} {
-		e := newEngineTest(t, file, Settings{})
-		begin := e.clock.now()
+		e := newEngineTest(t, file, judge.Settings{})
+		begin := e.clock.Now()
 		for _, step := range []struct {
 			after  time.Duration
 			agents []string
@@ -242,28 +245,28 @@ func TestLimitsOfSeveralCrawlers(t *testing.T) {
 			{time.Second, agents, "Request-rate: 1/20s"},
 			{5 * time.Second, agents, "Request-rate: 1/20s"}, // GPTBot may come half an interval early
 			{5 * time.Second, []string{"GPTBot"}, ""},
-			{6 * time.Second, []string{wget}, ""}, // nobody has used the budgets of other crawlers
+			{6 * time.Second, []string{fake.Wget}, ""}, // nobody has used the budgets of other crawlers
 			{25 * time.Second, agents, ""},
 			{25 * time.Second, []string{"ClaudeBot"}, "Request-rate: 1/20s"},
 		} {
-			e.clock.advance(begin.Add(step.after).Sub(e.clock.now()))
+			e.clock.Advance(begin.Add(step.after).Sub(e.clock.Now()))
 			d := e.decide("/", step.agents...)
-			if by := d.RuleText(); (d.Action == Pass) != (step.by == "") || d.Action != Pass && by != step.by {
+			if by := d.RuleText(); (d.Action == judge.Pass) != (step.by == "") || d.Action != judge.Pass && by != step.by {
 				t.Errorf("%s: %q after %v: %v for %s by %q, want %q", name, step.agents, step.after, d.Action, d.Name(), by, step.by)
 			}
 		}
 	}
-	e := newEngineTest(t, file, Settings{})
-	e.clock.advance(18*time.Hour - e.clock.now().Sub(e.clock.now().Truncate(24*time.Hour)))
-	if d := e.decide("/", "GPTBot/1.0 CCBot/2.0"); d.Reason != VisitTime || d.Name() != "CCBot" {
+	e := newEngineTest(t, file, judge.Settings{})
+	e.clock.Advance(18*time.Hour - e.clock.Now().Sub(e.clock.Now().Truncate(24*time.Hour)))
+	if d := e.decide("/", "GPTBot/1.0 CCBot/2.0"); d.Reason != judge.VisitTime || d.Name() != "CCBot" {
 		t.Errorf("outside Visit-time: %v for %s", d.Reason, d.Name())
 	}
-	if d := e.decide("/", "GPTBot/1.0"); d.Action != Pass {
+	if d := e.decide("/", "GPTBot/1.0"); d.Action != judge.Pass {
 		t.Errorf("a refused request has used budget: %v", d.Reason)
 	}
-	var check Decision
-	e.origins.of(home).CheckFirst(&Request{Target: "/", UserAgents: []string{"GPTBot/1.0 CCBot/2.0"}, Time: e.clock.now()}, nil, &check)
-	if check.Reason != VisitTime || check.Name() != "CCBot" {
+	var check judge.Decision
+	e.origins.RulesOf(fake.Home).CheckFirst(&judge.Request{Target: "/", UserAgents: []string{"GPTBot/1.0 CCBot/2.0"}, Time: e.clock.Now()}, nil, &check)
+	if check.Reason != judge.VisitTime || check.Name() != "CCBot" {
 		t.Errorf("CheckFirst: %v for %s", check.Reason, check.Name())
 	}
 }
@@ -271,24 +274,24 @@ func TestLimitsOfSeveralCrawlers(t *testing.T) {
 // The same crawler, named twice in a request, uses its budget once, and crawlers
 // that share a budget of a limit use that once.
 func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
-	e := newEngineTest(t, "User-agent: bingbot\nRequest-rate: 3/1h\n", Settings{})
+	e := newEngineTest(t, "User-agent: bingbot\nRequest-rate: 3/1h\n", judge.Settings{})
 	for i := range 4 {
-		if d := e.decide("/", bingbot, "bingbot/2.0", bingbot); (d.Action == Pass) != (i < 3) {
+		if d := e.decide("/", fake.Bingbot, "bingbot/2.0", fake.Bingbot); (d.Action == judge.Pass) != (i < 3) {
 			t.Errorf("request %d: %v", i, d.Reason)
 		}
 	}
-	e = newEngineTest(t, "User-agent: *\nDisallow: /x\n", Settings{Limits: []Limit{
+	e = newEngineTest(t, "User-agent: *\nDisallow: /x\n", judge.Settings{Limits: []judge.Limit{
 		{All: every(11, time.Hour), Each: every(30, time.Hour), AtOnce: 1, EachAtOnce: 1},
 	}})
-	var first Decision
-	request := func(agents ...string) *Request {
-		return &Request{Target: "/", UserAgents: agents, Origin: home, Time: e.clock.now()}
+	var first judge.Decision
+	request := func(agents ...string) *judge.Request {
+		return &judge.Request{Target: "/", UserAgents: agents, Origin: fake.Home, Time: e.clock.Now()}
 	}
 	both := request("GPTBot/1.0 ClaudeBot/1.0", "CCBot/2.0")
-	if e.Decide(context.Background(), both, &first); first.Action != Pass || e.memory.flights.total() != 4 {
+	if e.Decide(context.Background(), both, &first); first.Action != judge.Pass || e.memory.flights.total() != 4 {
 		t.Fatalf("%v, %d in flight; want those of the three crawlers, and one of all", first.Reason, e.memory.flights.total())
 	}
-	var second Decision
+	var second judge.Decision
 	if e.Decide(context.Background(), request("ClaudeBot/1.0"), &second); second.RuleText() != "limit: at_once 1" {
 		t.Errorf("while the first one is in flight: %v by %q", second.Reason, second.RuleText())
 	}
@@ -297,7 +300,7 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 	}
 	for _, want := range []string{"", "limit: all 11/1h"} { // two may come at once
 		e.Decide(context.Background(), request("ClaudeBot/1.0"), &second)
-		if got := second.RuleText(); second.Action != Pass && got != want || second.Action == Pass && want != "" {
+		if got := second.RuleText(); second.Action != judge.Pass && got != want || second.Action == judge.Pass && want != "" {
 			t.Errorf("%v by %q, want %q", second.Reason, got, want)
 		}
 		e.Release(both, &second, false)
@@ -306,29 +309,29 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 
 // Crawlers that are only monitored are not held together with others.
 func TestSeveralCrawlersInMonitorMode(t *testing.T) {
-	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", Settings{Monitor: true, Except: []string{"GPTBot"}})
-	for i, want := range []Action{Pass, Throttle} {
+	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{Monitor: true, Except: []string{"GPTBot"}})
+	for i, want := range []judge.Action{judge.Pass, judge.Throttle} {
 		if d := e.decide("/", "ClaudeBot/1.0 GPTBot/1.0 CCBot/2.0"); d.Action != want || d.Monitored || d.Name() != "GPTBot" {
 			t.Errorf("request %d: %v for %s, monitored %v", i, d.Action, d.Name(), d.Monitored)
 		}
 	}
-	if d := e.decide("/", "ClaudeBot/1.0"); d.Action != Pass || !d.Monitored {
+	if d := e.decide("/", "ClaudeBot/1.0"); d.Action != judge.Pass || !d.Monitored {
 		t.Errorf("a monitored crawler: %v", d.Reason)
 	}
 }
 
 // The crawlers' own limits count first: with as many limits as are possible, too.
 func TestSeveralCrawlersWithManyLimits(t *testing.T) {
-	var limits []Limit
-	for i := range MaxLimits {
-		limits = append(limits, Limit{Paths: []string{fmt.Sprintf("/*%d", i)}, All: every(100, time.Second), Each: every(100, time.Second)})
+	var limits []judge.Limit
+	for i := range judge.MaxLimits {
+		limits = append(limits, judge.Limit{Paths: []string{fmt.Sprintf("/*%d", i)}, All: every(100, time.Second), Each: every(100, time.Second)})
 	}
-	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", Settings{Limits: limits})
-	if d := e.decide("/0123456", "GPTBot/1.0 ClaudeBot/1.0 CCBot/2.0 AhrefsBot/7.0"); d.Action != Pass {
+	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{Limits: limits})
+	if d := e.decide("/0123456", "GPTBot/1.0 ClaudeBot/1.0 CCBot/2.0 AhrefsBot/7.0"); d.Action != judge.Pass {
 		t.Fatal(d.Reason)
 	}
 	for _, ua := range []string{"GPTBot/1.0", "ClaudeBot/1.0", "CCBot/2.0", "AhrefsBot/7.0"} {
-		if d := e.decide("/", ua); d.Reason != CrawlDelay {
+		if d := e.decide("/", ua); d.Reason != judge.CrawlDelay {
 			t.Errorf("%s: %v", ua, d.Reason)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
@@ -33,7 +34,7 @@ type probeClient struct {
 // which no group applies. If it requests too many different paths, it becomes a
 // self-declared robot. A client with a private address may request any number.
 // Names are counted together, because a client can invent them.
-func (m *Memory) holdProbe(c *Client, r *Request, rules *Rules, i int) {
+func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules, i int) {
 	a := &c.Agents()[i]
 	if a.Class != crawler.Probe || c.IsExempt(i) || rules.Group(a) != nil {
 		return
@@ -46,7 +47,7 @@ func (m *Memory) holdProbe(c *Client, r *Request, rules *Rules, i int) {
 	if c.Claim(i) == verify.Verified {
 		limit = MaxVerifiedPaths
 	}
-	site := Origin{Host: r.Origin.Host}
+	site := judge.Origin{Host: r.Origin.Host}
 	if r.Invented {
 		site.Host = r.Site // otherwise each host that the client invents would allow more paths
 	}

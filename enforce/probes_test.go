@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -24,21 +27,21 @@ type proxied bool
 func (p proxied) Detach() context.Context { return context.Background() }
 func (p proxied) HidesClient() bool       { return bool(p) }
 
-func (e *engineTest) decideFrom(client, target, agent string, caller Caller) Decision {
-	var d Decision
-	e.Decide(context.Background(), &Request{
-		Target: target, UserAgents: []string{agent}, Origin: home, Client: client, Time: e.clock.now(), Caller: caller,
+func (e *engineTest) decideFrom(client, target, agent string, caller judge.Caller) judge.Decision {
+	var d judge.Decision
+	e.Decide(context.Background(), &judge.Request{
+		Target: target, UserAgents: []string{agent}, Origin: fake.Home, Client: client, Time: e.clock.Now(), Caller: caller,
 	}, &d)
 	return d
 }
 
 func TestStarNeverBindsProbes(t *testing.T) {
 	for _, strict := range []bool{false, true} {
-		e := newEngineTest(t, closedToAll, Settings{Strict: strict})
+		e := newEngineTest(t, closedToAll, judge.Settings{Strict: strict})
 		for _, ua := range []string{kubeProbe, "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Acme-HealthCheck/1.0", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"} {
 			for i := range 100 { // from loopback and private addresses, any number of paths
 				for _, client := range []string{"127.0.0.1", "10.1.2.3", "100.64.7.7", "fd00::1", "::ffff:192.168.0.9"} {
-					if d := e.decideFrom(client, fmt.Sprintf("/healthz/%d", i), ua, nil); d.Action != Pass || d.Reason != Unbound || d.Agent.Class != crawler.Probe {
+					if d := e.decideFrom(client, fmt.Sprintf("/healthz/%d", i), ua, nil); d.Action != judge.Pass || d.Reason != judge.Unbound || d.Agent.Class != crawler.Probe {
 						t.Fatalf("strict %v: %s from %s: %s (%s) as %s", strict, ua, client, d.Action, d.Reason, d.Agent.Class)
 					}
 				}
@@ -48,18 +51,18 @@ func TestStarNeverBindsProbes(t *testing.T) {
 }
 
 func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
-	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", Settings{Managed: hide("/backup/")})
-	if d := e.decideFrom("10.0.0.1", "/no-probes", kubeProbe, nil); d.Reason != Disallowed {
+	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", judge.Settings{Managed: fake.Hide("/backup/")})
+	if d := e.decideFrom("10.0.0.1", "/no-probes", kubeProbe, nil); d.Reason != judge.Disallowed {
 		t.Errorf("a path that the probe's group disallows: %s", d.Reason)
 	}
-	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != Hidden {
+	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != judge.Hidden {
 		t.Errorf("a hidden path: %s", d.Reason)
 	}
 	for _, client := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} { // each address has its own budget
-		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Action != Pass {
+		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Action != judge.Pass {
 			t.Errorf("the first request from %s: %s (%s)", client, d.Action, d.Reason)
 		}
-		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Reason != CrawlDelay {
+		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Reason != judge.CrawlDelay {
 			t.Errorf("the second request from %s: %s", client, d.Reason)
 		}
 	}
@@ -68,26 +71,26 @@ func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
 // A group that names a probe leaves it a probe: each address has its own budget.
 func TestNamedProbesHaveABudgetForEachAddress(t *testing.T) {
 	const probe = "acme-probe/1.0"
-	e := newEngineTest(t, closedToAll+"\nUser-agent: acme-probe\nCrawl-delay: 10\n", Settings{})
+	e := newEngineTest(t, closedToAll+"\nUser-agent: acme-probe\nCrawl-delay: 10\n", judge.Settings{})
 	for _, client := range []string{"10.0.0.1", "203.0.113.2", "10.0.0.3"} {
-		for _, want := range []Reason{Allowed, CrawlDelay} {
+		for _, want := range []judge.Reason{judge.Allowed, judge.CrawlDelay} {
 			if d := e.decideFrom(client, "/", probe, nil); d.Reason != want || d.Agent.Class != crawler.Probe {
 				t.Errorf("from %s: %s as %s, want %s", client, d.Reason, d.Agent.Class, want)
 			}
 		}
 	}
 	agent := e.Agent("acme-probe", nil)
-	if list := e.Budgets(home, &agent, false); len(list) != 1 || !list[0].PerAddr {
+	if list := e.Budgets(fake.Home, &agent, false); len(list) != 1 || !list[0].PerAddr {
 		t.Errorf("budgets: %+v", list)
 	}
 }
 
 func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
-	e := newEngineTest(t, closedToAll, Settings{})
+	e := newEngineTest(t, closedToAll, judge.Settings{})
 	const client, behind = "203.0.113.7", "10.0.0.8" // behind is a proxy that the server does not trust
 	for _, tt := range []struct {
 		client string
-		caller Caller
+		caller judge.Caller
 	}{
 		{client, nil}, {"2001:db8::1", proxied(false)}, {behind, proxied(true)},
 		{"64:ff9b::cb00:7109", nil}, // 203.0.113.9 behind NAT64
@@ -95,32 +98,32 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
 		for i := range MaxProbePaths {
 			for _, ua := range []string{kubeProbe, fmt.Sprintf("a%d-probe/1.0", i), "Blackbox Exporter/0.24.0"} { // a client can change its name
-				if d := e.decideFrom(tt.client, path(i), ua, tt.caller); d.Reason != Unbound {
+				if d := e.decideFrom(tt.client, path(i), ua, tt.caller); d.Reason != judge.Unbound {
 					t.Fatalf("%s: path %d: %s", tt.client, i, d.Reason)
 				}
 			}
 		}
 		d := e.decideFrom(tt.client, path(MaxProbePaths), kubeProbe, tt.caller)
-		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
+		if d.Reason != judge.Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
 			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
 		}
 		for _, ua := range []string{"b-probe/1.0", "Blackbox Exporter/0.24.0"} {
-			if d := e.decideFrom(tt.client, path(MaxProbePaths), ua, tt.caller); d.Reason != Disallowed || d.Agent.SentClass() != crawler.Probe {
+			if d := e.decideFrom(tt.client, path(MaxProbePaths), ua, tt.caller); d.Reason != judge.Disallowed || d.Agent.SentClass() != crawler.Probe {
 				t.Errorf("%s: one path too many by %s: %s of class %s", tt.client, ua, d.Reason, d.Agent.SentClass())
 			}
 		}
-		if d := e.decideFrom(tt.client, path(3), kubeProbe, tt.caller); d.Reason != Unbound {
+		if d := e.decideFrom(tt.client, path(3), kubeProbe, tt.caller); d.Reason != judge.Unbound {
 			t.Errorf("%s: one of the first paths again: %s", tt.client, d.Reason)
 		}
 	}
-	if d := e.decideFrom("203.0.113.8", "/other", kubeProbe, nil); d.Reason != Unbound {
+	if d := e.decideFrom("203.0.113.8", "/other", kubeProbe, nil); d.Reason != judge.Unbound {
 		t.Errorf("another address: %s", d.Reason)
 	}
-	if d := e.decideFrom(client, "/?page=17", kubeProbe, nil); d.Reason != Disallowed {
+	if d := e.decideFrom(client, "/?page=17", kubeProbe, nil); d.Reason != judge.Disallowed {
 		t.Errorf("another query: %s", d.Reason)
 	}
-	e.clock.advance(time.Hour)
-	if d := e.decideFrom(client, "/other", kubeProbe, nil); d.Reason != Unbound {
+	e.clock.Advance(time.Hour)
+	if d := e.decideFrom(client, "/other", kubeProbe, nil); d.Reason != judge.Unbound {
 		t.Errorf("an hour later: %s", d.Reason)
 	}
 }
@@ -136,24 +139,24 @@ Allow: /
 	office := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/28")}
 	for _, tt := range []struct {
 		name, file, agent, client string
-		settings                  Settings
-		want                      Reason // for each path
-		private                   Reason // for /private/
+		settings                  judge.Settings
+		want                      judge.Reason // for each path
+		private                   judge.Reason // for /private/
 	}{
-		{"no exemption", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{}, Disallowed, Disallowed},
-		{"exempt by the name of the registry", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{Exempt: []Exemption{{Name: "Prometheus"}}}, Exempt, Exempt},
-		{"exempt by form", closedToAll, "acme-probe/1.0", "203.0.113.7", Settings{Exempt: []Exemption{{Name: "acme-probe"}}}, Exempt, Exempt},
-		{"exempt at its address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{Exempt: []Exemption{{"Prometheus", office}}}, Exempt, Exempt},
-		{"exempt at another address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.77", Settings{Exempt: []Exemption{{"Prometheus", office}}}, Disallowed, Disallowed},
-		{"named by its token of robots.txt", named, "Blackbox Exporter/0.25.0", "203.0.113.7", Settings{}, Allowed, Disallowed},
-		{"named by form", named, "acme-probe/1.0", "203.0.113.7", Settings{}, Allowed, Disallowed},
-		{"another is named", named, "other-probe/1.0", "203.0.113.7", Settings{}, Disallowed, Disallowed},
+		{"no exemption", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{}, judge.Disallowed, judge.Disallowed},
+		{"exempt by the name of the registry", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus"}}}, judge.Exempt, judge.Exempt},
+		{"exempt by form", closedToAll, "acme-probe/1.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "acme-probe"}}}, judge.Exempt, judge.Exempt},
+		{"exempt at its address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus", From: office}}}, judge.Exempt, judge.Exempt},
+		{"exempt at another address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.77", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus", From: office}}}, judge.Disallowed, judge.Disallowed},
+		{"named by its token of robots.txt", named, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{}, judge.Allowed, judge.Disallowed},
+		{"named by form", named, "acme-probe/1.0", "203.0.113.7", judge.Settings{}, judge.Allowed, judge.Disallowed},
+		{"another is named", named, "other-probe/1.0", "203.0.113.7", judge.Settings{}, judge.Disallowed, judge.Disallowed},
 	} {
 		e := newEngineTest(t, tt.file, tt.settings)
 		for i := range 2 * MaxProbePaths {
 			want := tt.want
-			if i < MaxProbePaths && want == Disallowed {
-				want = Unbound
+			if i < MaxProbePaths && want == judge.Disallowed {
+				want = judge.Unbound
 			}
 			if d := e.decideFrom(tt.client, fmt.Sprint("/page/", i), tt.agent, nil); d.Reason != want {
 				t.Fatalf("%s: path %d: %s, want %s", tt.name, i, d.Reason, want)
@@ -192,7 +195,7 @@ func TestCacheBusters(t *testing.T) {
 // In a grace period, a probe that requests too many paths is held to the earlier
 // version too.
 func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
-	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
 	probes := []string{"acme-probe/1.0", kubeProbe}
 	for _, ua := range probes {
 		g.decideFrom(ua, "203.0.113.7", "/")
@@ -202,21 +205,21 @@ func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
 		g.decideFrom(kubeProbe, "203.0.113.7", fmt.Sprint("/", i))
 	}
 	for _, ua := range probes {
-		g.wantsAt(Disallowed, ua, "203.0.113.7", "/private/x", "closed before and after the change")
-		g.wantsAt(Graced, ua, "203.0.113.7", "/archive/x", "closed by the change")
+		g.wantsAt(judge.Disallowed, ua, "203.0.113.7", "/private/x", "closed before and after the change")
+		g.wantsAt(judge.Graced, ua, "203.0.113.7", "/archive/x", "closed by the change")
 	}
 }
 
 func TestProbesDoNotWaitForRules(t *testing.T) {
 	for _, denyFailed := range []bool{false, true} {
-		src := &fakeSource{block: make(chan struct{})}
-		e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{DenyFailed: denyFailed})
+		src := &fake.Source{Block: make(chan struct{})}
+		e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{DenyFailed: denyFailed})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d Decision
-		e.Decide(t.Context(), &Request{Target: "/", UserAgents: []string{kubeProbe}, Origin: home, Client: "203.0.113.7", Time: time.Now()}, &d)
-		if d.Action != Pass || d.Reason != NoRules {
+		var d judge.Decision
+		e.Decide(t.Context(), &judge.Request{Target: "/", UserAgents: []string{kubeProbe}, Origin: fake.Home, Client: "203.0.113.7", Time: time.Now()}, &d)
+		if d.Action != judge.Pass || d.Reason != judge.NoRules {
 			t.Errorf("deny %v: %s (%s)", denyFailed, d.Action, d.Reason)
 		}
 		e.Close()
@@ -230,28 +233,28 @@ func TestRequestsThatAreNoCrawling(t *testing.T) {
 	for _, tt := range []struct {
 		ua, method string
 		authorized bool
-		settings   Settings
+		settings   judge.Settings
 		target     string
-		want       Reason
+		want       judge.Reason
 	}{
-		{renovate, http.MethodGet, false, Settings{}, "/api", Disallowed},
-		{renovate, http.MethodOptions, false, Settings{}, "/api", Disallowed},
-		{renovate, http.MethodGet, true, Settings{}, "/api", NotCrawling},
-		{renovate, http.MethodPost, false, Settings{}, "/api", NotCrawling},
-		{renovate, http.MethodPut, false, Settings{}, "/api", NotCrawling},
-		{renovate, http.MethodPatch, false, Settings{}, "/api", NotCrawling},
-		{renovate, http.MethodDelete, false, Settings{}, "/api", NotCrawling},
-		{renovate, http.MethodPost, true, Settings{Strict: true}, "/api", Disallowed},
-		{renovate, http.MethodPost, true, Settings{Managed: hide("/backup/")}, "/backup/x", Hidden},
-		{"NamedTool/1.0 (admin@example.org)", http.MethodPost, true, Settings{}, "/api", Disallowed},
-		{known, http.MethodPost, true, Settings{}, "/api", Disallowed},
-		{"Wget/1.21", http.MethodPost, true, Settings{}, "/api", Disallowed},
+		{renovate, http.MethodGet, false, judge.Settings{}, "/api", judge.Disallowed},
+		{renovate, http.MethodOptions, false, judge.Settings{}, "/api", judge.Disallowed},
+		{renovate, http.MethodGet, true, judge.Settings{}, "/api", judge.NotCrawling},
+		{renovate, http.MethodPost, false, judge.Settings{}, "/api", judge.NotCrawling},
+		{renovate, http.MethodPut, false, judge.Settings{}, "/api", judge.NotCrawling},
+		{renovate, http.MethodPatch, false, judge.Settings{}, "/api", judge.NotCrawling},
+		{renovate, http.MethodDelete, false, judge.Settings{}, "/api", judge.NotCrawling},
+		{renovate, http.MethodPost, true, judge.Settings{Strict: true}, "/api", judge.Disallowed},
+		{renovate, http.MethodPost, true, judge.Settings{Managed: fake.Hide("/backup/")}, "/backup/x", judge.Hidden},
+		{"NamedTool/1.0 (admin@example.org)", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
+		{known, http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
+		{"Wget/1.21", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
 	} {
 		e := newEngineTest(t, file, tt.settings)
 		for range 2 { // the second one comes before the Crawl-delay is over
-			var d Decision
-			e.Decide(t.Context(), &Request{
-				Method: tt.method, Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Client: "203.0.113.7", Time: e.clock.now(), Authorized: tt.authorized,
+			var d judge.Decision
+			e.Decide(t.Context(), &judge.Request{
+				Method: tt.method, Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Client: "203.0.113.7", Time: e.clock.Now(), Authorized: tt.authorized,
 			}, &d)
 			if d.Reason != tt.want {
 				t.Errorf("%s %s by %s: %s, want %s", tt.method, tt.target, tt.ua, d.Reason, tt.want)

@@ -3,10 +3,12 @@ package enforce
 import (
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 )
 
 func TestRecent(t *testing.T) {
-	r, now := newEvents(1), newClock().now() // all in one set
+	r, now := newEvents(1), fake.NewClock().Now() // all in one set
 	if r.seen(1, now, time.Hour) {
 		t.Error("an empty Recent has an event")
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -14,40 +17,40 @@ import (
 func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		rules  Settings
+		rules  judge.Settings
 		ua     string
 		target string
-		action Action
-		reason Reason
+		action judge.Action
+		reason judge.Reason
 	}{
-		{"crawler", Settings{}, gptbot, "/x", Throttle, RulesPending},
-		{"unknown crawler", Settings{}, newbot, "/x", Throttle, RulesPending},
-		{"crawler that ignores *, but may have its own group", Settings{}, adsbot, "/x", Throttle, RulesPending},
-		{"person", Settings{}, chrome, "/x", Pass, Person},
-		{"library", Settings{}, curl, "/x", Pass, NoRules},
-		{"library, with HTTPClients", Settings{HTTPClients: true}, curl, "/x", Throttle, RulesPending},
-		{"exempt crawler", Settings{Exempt: []Exemption{{Name: "GPTBot"}}}, gptbot, "/x", Pass, Exempt},
-		{"exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/x", Pass, ExemptPath},
-		{"robots.txt", Settings{}, gptbot, "/robots.txt", Pass, ExemptPath},
+		{"crawler", judge.Settings{}, fake.Gptbot, "/x", judge.Throttle, judge.RulesPending},
+		{"unknown crawler", judge.Settings{}, fake.Newbot, "/x", judge.Throttle, judge.RulesPending},
+		{"crawler that ignores *, but may have its own group", judge.Settings{}, fake.Adsbot, "/x", judge.Throttle, judge.RulesPending},
+		{"person", judge.Settings{}, fake.Chrome, "/x", judge.Pass, judge.Person},
+		{"library", judge.Settings{}, fake.Curl, "/x", judge.Pass, judge.NoRules},
+		{"library, with HTTPClients", judge.Settings{HTTPClients: true}, fake.Curl, "/x", judge.Throttle, judge.RulesPending},
+		{"exempt crawler", judge.Settings{Exempt: []judge.Exemption{{Name: "GPTBot"}}}, fake.Gptbot, "/x", judge.Pass, judge.Exempt},
+		{"exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/x", judge.Pass, judge.ExemptPath},
+		{"robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt", judge.Pass, judge.ExemptPath},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			src := &fakeSource{block: make(chan struct{})}
-			c := newClock()
-			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), nil, Config{Now: c.now})
+			src := &fake.Source{Block: make(chan struct{})}
+			c := fake.NewClock()
+			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), nil, origins.Config{Now: c.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer e.origins.Settle()
 			defer e.Close()
-			defer close(src.block)
+			defer close(src.Block)
 			ctx, gone := context.WithCancel(context.Background())
 			gone() // so that the request does not wait
-			var d Decision
-			e.Decide(ctx, &Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Time: c.now()}, &d)
+			var d judge.Decision
+			e.Decide(ctx, &judge.Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Time: c.Now()}, &d)
 			if d.Action != tt.action || d.Reason != tt.reason {
 				t.Errorf("%v, %v; want %v, %v", d.Action, d.Reason, tt.action, tt.reason)
 			}
-			if tt.action == Throttle && d.RetryAfter != 5*time.Second {
+			if tt.action == judge.Throttle && d.RetryAfter != 5*time.Second {
 				t.Errorf("Retry-After %v", d.RetryAfter)
 			}
 		})
@@ -56,18 +59,18 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 
 // With DenyFailed, crawlers are denied while the source fails.
 func TestDenyFailed(t *testing.T) {
-	src := &fakeSource{shared: true}
-	src.set(500, "")
-	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), nil, Config{DenyFailed: true})
+	src := &fake.Source{Shared: true}
+	src.Set(500, "")
+	e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{DenyFailed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	e.origins.Load(context.Background())
-	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoRules} {
-		var d Decision
-		e.Decide(context.Background(), &Request{Target: "/x", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, &d)
-		if d.Reason != want || (want == Unavailable) != (d.Action == Deny && d.RetryAfter > 0) {
+	for ua, want := range map[string]judge.Reason{fake.Gptbot: judge.Unavailable, fake.Adsbot: judge.Unavailable, fake.Chrome: judge.Person, fake.Curl: judge.NoRules} {
+		var d judge.Decision
+		e.Decide(context.Background(), &judge.Request{Target: "/x", UserAgents: []string{ua}, Origin: fake.Home, Time: time.Now()}, &d)
+		if d.Reason != want || (want == judge.Unavailable) != (d.Action == judge.Deny && d.RetryAfter > 0) {
 			t.Errorf("%.40s: %v, %v", ua, d.Action, d.Reason)
 		}
 	}
@@ -76,18 +79,18 @@ func TestDenyFailed(t *testing.T) {
 // Before the first policy is known, requests to which the group for `*` would
 // not apply are let through.
 func TestPendingRulesLetWebhooksThrough(t *testing.T) {
-	p := newEngineTest(t, "", Settings{}).Origins().Pending()
+	p := newEngineTest(t, "", judge.Settings{}).Origins().Pending()
 	for ua, tt := range map[string]struct {
 		method string
-		want   Action
+		want   judge.Action
 	}{
-		stripe:  {http.MethodPost, Pass},
-		chatgpt: {http.MethodPost, Pass},
-		program: {http.MethodGet, Pass},
-		gptbot:  {http.MethodPost, Throttle},
+		fake.Stripe:  {http.MethodPost, judge.Pass},
+		fake.Chatgpt: {http.MethodPost, judge.Pass},
+		fake.Program: {http.MethodGet, judge.Pass},
+		fake.Gptbot:  {http.MethodPost, judge.Throttle},
 	} {
-		var d Decision
-		p.Check(&Request{Method: tt.method, UserAgents: []string{ua}, Target: "/"}, &d)
+		var d judge.Decision
+		p.Check(&judge.Request{Method: tt.method, UserAgents: []string{ua}, Target: "/"}, &d)
 		if d.Action != tt.want {
 			t.Errorf("%s %s: %v, %v; want %v", tt.method, ua, d.Action, d.Reason, tt.want)
 		}

@@ -3,29 +3,32 @@ package enforce
 import (
 	"context"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // The path rules of the group for * apply to a client that the caller suspects.
 func TestSuspect(t *testing.T) {
-	e := newEngineTest(t, site, Settings{ExemptPaths: []string{"/private/feed.xml"}})
+	e := newEngineTest(t, fake.Site, judge.Settings{ExemptPaths: []string{"/private/feed.xml"}})
 	for _, tt := range []struct {
 		name, ua, target string
 		suspect          bool
-		want             Reason
+		want             judge.Reason
 		person           bool
 	}{
-		{"a suspect, disallowed by the group for *", chrome, "/private/x", true, Suspected, true},
-		{"a suspect, another spelling", chrome, "/x/..//%70rivate/", true, Suspected, true},
-		{"a suspect, an allowed path", chrome, "/private/press/", true, Person, true},
-		{"a suspect, an exempt path", chrome, "/private/feed.xml", true, Person, true},
-		{"a suspect, robots.txt", chrome, "/robots.txt", true, Person, true},
-		{"a person", chrome, "/private/x", false, Person, true},
-		{"a crawler", gptbot, "/x", false, Disallowed, false},
-		{"a crawler that a group allows", googlebot, "/private/x", false, Allowed, false},
+		{"a suspect, disallowed by the group for *", fake.Chrome, "/private/x", true, judge.Suspected, true},
+		{"a suspect, another spelling", fake.Chrome, "/x/..//%70rivate/", true, judge.Suspected, true},
+		{"a suspect, an allowed path", fake.Chrome, "/private/press/", true, judge.Person, true},
+		{"a suspect, an exempt path", fake.Chrome, "/private/feed.xml", true, judge.Person, true},
+		{"a suspect, robots.txt", fake.Chrome, "/robots.txt", true, judge.Person, true},
+		{"a person", fake.Chrome, "/private/x", false, judge.Person, true},
+		{"a crawler", fake.Gptbot, "/x", false, judge.Disallowed, false},
+		{"a crawler that a group allows", fake.Googlebot, "/private/x", false, judge.Allowed, false},
 	} {
-		r := &Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Time: e.clock.now()}
-		var c Client
-		var d Decision
+		r := &judge.Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Time: e.clock.Now()}
+		var c judge.Client
+		var d judge.Decision
 		if e.Identify(&c, r, e.Resolve(context.Background(), r)); c.IsPerson() != tt.person {
 			t.Errorf("%s is a person: %t", tt.name, c.IsPerson())
 		}
@@ -33,7 +36,7 @@ func TestSuspect(t *testing.T) {
 		if c.Judge(&d); d.Reason != tt.want || d.Rules == nil {
 			t.Errorf("%s: %v; want %v", tt.name, d.Reason, tt.want)
 		}
-		if d.Reason == Suspected && (d.Action != Deny || d.Group.Token() != "*" || d.Line != 2 || d.Layer != FileLayer || d.Limits != nil) {
+		if d.Reason == judge.Suspected && (d.Action != judge.Deny || d.Group.Token() != "*" || d.Line != 2 || d.Layer != judge.FileLayer || d.Limits != nil) {
 			t.Errorf("%s: %+v", tt.name, d)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -26,10 +27,10 @@ const hashFactor = 0x9e3779b97f4a7c15
 // newVisitor returns the visitor for an agent at the origin of a request. All
 // addresses of a crawler are one visitor; for software that anyone can run,
 // each address is one.
-func newVisitor(r *Request, a *crawler.Agent) visitorKey {
+func newVisitor(r *judge.Request, a *crawler.Agent) visitorKey {
 	o := &r.Origin
 	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
-	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
+	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, judge.AgentName(a)), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
 		return v.at(r.Addr())
 	}
@@ -37,7 +38,7 @@ func newVisitor(r *Request, a *crawler.Agent) visitorKey {
 }
 
 // visitorOf returns the visitor for agent i of a client.
-func visitorOf(c *Client, r *Request, i int) visitorKey {
+func visitorOf(c *judge.Client, r *judge.Request, i int) visitorKey {
 	v := newVisitor(r, &c.Agents()[i])
 	if c.Claim(i) == verify.Unverified {
 		return v.claimant(r.Addr())
@@ -48,7 +49,7 @@ func visitorOf(c *Client, r *Request, i int) visitorKey {
 // reader returns the visitor for a read of /robots.txt by agent i. Anyone can
 // send a crawler's User-Agent, so only the verified crawler reads for all its
 // addresses.
-func reader(c *Client, r *Request, i int) visitorKey {
+func reader(c *judge.Client, r *judge.Request, i int) visitorKey {
 	v := newVisitor(r, &c.Agents()[i])
 	if c.Claim(i) != verify.Verified {
 		return v.claimant(r.Addr())

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
@@ -107,5 +108,5 @@ func (t *visitors) visit(who visitorKey, now time.Time) *visits {
 // future, which is possible after the clock was set back.
 func lapsed(last, now int64) bool {
 	since := now - last
-	return since > int64(GracePeriod) || since < -int64(GracePeriod)
+	return since > int64(judge.GracePeriod) || since < -int64(judge.GracePeriod)
 }

@@ -5,14 +5,17 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 func TestVisits(t *testing.T) {
 	v := newVisitors(64)
-	c := newClock()
+	c := fake.NewClock()
 	who, other := visitorKey{hash: 1 << 40}, visitorKey{hash: 1 << 40, invented: true}
-	first := c.now().UnixNano()
-	if got := v.last(who, c.now()); got != (visitTimes{}) {
+	first := c.Now().UnixNano()
+	if got := v.last(who, c.Now()); got != (visitTimes{}) {
 		t.Errorf("before any visit: %+v", got)
 	}
 	wants := func(want visitTimes, got visitTimes, when string) {
@@ -21,37 +24,37 @@ func TestVisits(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}
-	wants(visitTimes{first: first}, v.record(who, c.now()), "the first visit")
-	c.advance(20 * time.Hour)
-	wants(visitTimes{first: first}, v.record(who, c.now()), "20 hours later")
-	v.read(who, c.now(), 78)
-	v.read(who, c.now(), 77) // it got an earlier version again
-	wants(visitTimes{first, 77}, v.last(who, c.now()), "after a read")
-	wants(visitTimes{}, v.last(other, c.now()), "another visitor")
-	c.advance(GracePeriod)
-	wants(visitTimes{first, 77}, v.last(who, c.now()), "a day after the last visit")
-	c.advance(1)
-	wants(visitTimes{}, v.last(who, c.now()), "more than a day after it")
-	wants(visitTimes{first: c.now().UnixNano()}, v.record(who, c.now()), "a visit after that")
+	wants(visitTimes{first: first}, v.record(who, c.Now()), "the first visit")
+	c.Advance(20 * time.Hour)
+	wants(visitTimes{first: first}, v.record(who, c.Now()), "20 hours later")
+	v.read(who, c.Now(), 78)
+	v.read(who, c.Now(), 77) // it got an earlier version again
+	wants(visitTimes{first, 77}, v.last(who, c.Now()), "after a read")
+	wants(visitTimes{}, v.last(other, c.Now()), "another visitor")
+	c.Advance(judge.GracePeriod)
+	wants(visitTimes{first, 77}, v.last(who, c.Now()), "a day after the last visit")
+	c.Advance(1)
+	wants(visitTimes{}, v.last(who, c.Now()), "more than a day after it")
+	wants(visitTimes{first: c.Now().UnixNano()}, v.record(who, c.Now()), "a visit after that")
 }
 
 // Visitors that clients can invent displace no known one, and the least recent
 // visitor is displaced first.
 func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	v := newVisitors(1 << 10)
-	c := newClock()
+	c := fake.NewClock()
 	var known []visitorKey
 	for range 200 {
 		known = append(known, visitorKey{hash: rand.Uint64()})
-		v.record(known[len(known)-1], c.now())
+		v.record(known[len(known)-1], c.Now())
 	}
-	c.advance(time.Hour)
+	c.Advance(time.Hour)
 	held := 0
 	for range 100_000 {
-		v.record(visitorKey{rand.Uint64(), true}, c.now())
+		v.record(visitorKey{rand.Uint64(), true}, c.Now())
 	}
 	for _, k := range known {
-		if v.last(k, c.now()).first != 0 {
+		if v.last(k, c.Now()).first != 0 {
 			held++
 		}
 	}
@@ -60,13 +63,13 @@ func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	}
 	faithful := known[0]
 	for i := range 100_000 {
-		c.advance(time.Minute)
-		v.record(visitorKey{hash: rand.Uint64()}, c.now())
+		c.Advance(time.Minute)
+		v.record(visitorKey{hash: rand.Uint64()}, c.Now())
 		if i%16 == 0 {
-			v.record(faithful, c.now())
+			v.record(faithful, c.Now())
 		}
 	}
-	if v.last(faithful, c.now()).first == 0 {
+	if v.last(faithful, c.Now()).first == 0 {
 		t.Error("a frequent visitor was displaced")
 	}
 }
@@ -93,7 +96,7 @@ func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 
 func BenchmarkVisits(b *testing.B) {
 	v := newVisitors(1 << 15)
-	now := newClock().now()
+	now := fake.NewClock().Now()
 	who := visitorKey{hash: 99999 << 20}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,25 +7,28 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // The registry can be replaced while requests are under way: budgets, policies
 // and copies stay.
 func TestWithAnotherRegistry(t *testing.T) {
-	source := &fakeSource{}
-	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
+	source := &fake.Source{}
+	source.Set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
 	limiter := throttle.NewMemory(100)
-	before, err := NewEngine(Settings{}, source, limiter, nil, Config{})
+	before, err := NewEngine(judge.Settings{}, source, limiter, nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin, other := NewOrigin("https", "a.example", 443), NewOrigin("https", "b.example", 443)
+	origin, other := judge.NewOrigin("https", "a.example", 443), judge.NewOrigin("https", "b.example", 443)
 	now := time.Now()
-	decide := func(e *Engine, o Origin, ua, target string, want Reason) {
+	decide := func(e *Engine, o judge.Origin, ua, target string, want judge.Reason) {
 		t.Helper()
-		var d Decision
-		e.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: o, Time: now}, &d)
+		var d judge.Decision
+		e.Decide(context.Background(), &judge.Request{Target: target, UserAgents: []string{ua}, Origin: o, Time: now}, &d)
 		if d.Reason != want {
 			t.Errorf("%s for %s: %v, want %v", target, ua, d.Reason, want)
 		}
@@ -34,56 +37,56 @@ func TestWithAnotherRegistry(t *testing.T) {
 		}
 	}
 	const thing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
-	decide(before, other, "bingbot", "/private/", Disallowed)
-	decide(before, origin, "bingbot", "/private/", Disallowed)
-	decide(before, origin, "bingbot", "/", Allowed)
-	decide(before, origin, thing, "/private/", Person)
+	decide(before, other, "bingbot", "/private/", judge.Disallowed)
+	decide(before, origin, "bingbot", "/private/", judge.Disallowed)
+	decide(before, origin, "bingbot", "/", judge.Allowed)
+	decide(before, origin, thing, "/private/", judge.Person)
 
 	// From here on, the source fails.
-	source.mu.Lock()
-	source.err = errors.New("gone")
-	source.mu.Unlock()
+	source.Mu.Lock()
+	source.Err = errors.New("gone")
+	source.Mu.Unlock()
 	registry, err := before.Registry().With(crawler.Crawler{Name: "OneThing", UserAgents: []string{"OneThing"}, Class: crawler.Registered, Robots: []string{"OneThing"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := newRecorder[FetchEvent]()
-	after, err := before.With(func(s *Settings) { s.Registry = registry }, nil, reads.record)
+	reads := fake.NewRecorder[origins.FetchEvent]()
+	after, err := before.With(func(s *judge.Settings) { s.Registry = registry }, nil, reads.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := after.Origins().Len(); n != 2 {
 		t.Errorf("%d origins are held, want 2", n)
 	}
-	decide(after, origin, thing, "/private/", Disallowed)
-	decide(after, origin, "bingbot", "/private/", Disallowed)
-	decide(after, origin, "bingbot", "/", CrawlDelay) // its budget stays
-	decide(before, origin, "bingbot", "/", CrawlDelay)
-	if source.count(origin) != 1 {
-		t.Errorf("%d reads of the source, want 1", source.count(origin))
+	decide(after, origin, thing, "/private/", judge.Disallowed)
+	decide(after, origin, "bingbot", "/private/", judge.Disallowed)
+	decide(after, origin, "bingbot", "/", judge.CrawlDelay) // its budget stays
+	decide(before, origin, "bingbot", "/", judge.CrawlDelay)
+	if source.Count(origin) != 1 {
+		t.Errorf("%d reads of the source, want 1", source.Count(origin))
 	}
-	all := make(map[*Rules]bool)
-	after.Origins().All(func(_ Origin, p *Rules) { all[p] = true })
+	all := make(map[*judge.Rules]bool)
+	after.Origins().All(func(_ judge.Origin, p *judge.Rules) { all[p] = true })
 	if len(all) != 1 {
 		t.Errorf("origins with the same file have %d all", len(all))
 	}
 
 	// A read that is due goes to the new observer.
 	now = now.Add(time.Hour)
-	after.Origins().Peek(&Request{Origin: origin, Time: now})
-	if e := reads.next(t); e.Outcome != Failed || !e.Kept {
+	after.Origins().Peek(&judge.Request{Origin: origin, Time: now})
+	if e := reads.Next(t); e.Outcome != judge.Failed || !e.Kept {
 		t.Errorf("a failing source: %+v", e)
 	}
-	decide(after, origin, thing, "/private/", Disallowed)
+	decide(after, origin, thing, "/private/", judge.Disallowed)
 	if err := after.Close(); err != nil {
 		t.Error(err)
 	}
 	before.origins.Settle()
 	after.origins.Settle()
-	n := source.count(origin)
-	before.Origins().Refetch(&Request{Origin: origin, Time: now.Add(time.Hour)})
+	n := source.Count(origin)
+	before.Origins().Refetch(&judge.Request{Origin: origin, Time: now.Add(time.Hour)})
 	before.origins.Settle()
-	if source.count(origin) != n {
+	if source.Count(origin) != n {
 		t.Error("closing one engine left the other open")
 	}
 }
@@ -91,24 +94,24 @@ func TestWithAnotherRegistry(t *testing.T) {
 // The result of a read that is under way goes only to the engine that began it.
 // The new engine starts its own read.
 func TestWithDuringARead(t *testing.T) {
-	source := &fakeSource{shared: true, block: make(chan struct{})}
-	source.set(200, "User-agent: *\nDisallow: /\n")
+	source := &fake.Source{Shared: true, Block: make(chan struct{})}
+	source.Set(200, "User-agent: *\nDisallow: /\n")
 	limiter := throttle.NewMemory(100)
-	before, err := NewEngine(Settings{}, source, limiter, nil, Config{})
+	before, err := NewEngine(judge.Settings{}, source, limiter, nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	before.Origins().Peek(&Request{Time: now})
-	after, err := before.With(func(s *Settings) { s.Registry = crawler.Builtin() }, nil, nil)
+	before.Origins().Peek(&judge.Request{Time: now})
+	after, err := before.With(func(s *judge.Settings) { s.Registry = crawler.Builtin() }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after.Origins().Peek(&Request{Time: now})
-	close(source.block)
+	after.Origins().Peek(&judge.Request{Time: now})
+	close(source.Block)
 	for _, e := range []*Engine{before, after} {
 		e.origins.Settle()
-		if p := e.Origins().Peek(&Request{Time: now}); p == nil || p.RuleCount() != 1 {
+		if p := e.Origins().Peek(&judge.Request{Time: now}); p == nil || p.RuleCount() != 1 {
 			t.Error("an engine is left without a rules")
 		}
 	}
@@ -117,23 +120,23 @@ func TestWithDuringARead(t *testing.T) {
 
 // Another mode applies at once, and the budgets stay.
 func TestWithAnotherMode(t *testing.T) {
-	e := newEngineTest(t, site, Settings{})
-	if d := e.decide("/", bingbot); d.Action != Pass {
+	e := newEngineTest(t, fake.Site, judge.Settings{})
+	if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
 		t.Fatalf("the first request: %v", d.Reason)
 	}
-	monitor, err := e.With(func(s *Settings) { s.Monitor = true }, nil, nil)
+	monitor, err := e.With(func(s *judge.Settings) { s.Monitor = true }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
 		t.Error("the new engine does not monitor, or has no rules")
 	}
-	back, err := monitor.With(func(s *Settings) { s.Monitor = false }, nil, nil)
+	back, err := monitor.With(func(s *judge.Settings) { s.Monitor = false }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Engine = back
-	if d := e.decide("/", bingbot); d.Action != Throttle {
+	if d := e.decide("/", fake.Bingbot); d.Action != judge.Throttle {
 		t.Errorf("the second request, after the mode was changed twice: %v", d.Reason)
 	}
 }

@@ -1,0 +1,268 @@
+package judge
+
+import (
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+const (
+	// pendingRetry is the Retry-After for a crawler while no rules could be
+	// fetched yet.
+	pendingRetry = 5 * time.Second
+	// unavailableRetry is the Retry-After for a crawler while the source fails
+	// and Config.DenyFailed is set.
+	unavailableRetry = time.Minute
+)
+
+// views has Views that are free for use.
+var views = sync.Pool{New: func() any { return new(robots.Views) }}
+
+// viewsOf returns the views of a target. The caller puts them back into views.
+func (s *Compiled) viewsOf(target string) *robots.Views {
+	v := views.Get().(*robots.Views)
+	v.Reset(target, s.Views)
+	return v
+}
+
+// Judge decides on the request of a client by the path rules, and writes the decision
+// to d. It depends on nothing but c: it does no I/O, takes no lock and allocates
+// nothing, unless several crawlers are limited. Each Client is judged once.
+func (c *Client) Judge(d *Decision) {
+	*d = Decision{}
+	if !c.robotsTxt && !c.IsPerson() {
+		c.views = c.rules.settings.viewsOf(c.request.Target)
+		defer views.Put(c.views)
+	}
+	if len(c.before) > 0 {
+		last := c.identified
+		for i := 0; i < len(c.before) && d.Action == Pass; i++ {
+			c.identified = c.before[i]
+			c.judge(d)
+		}
+		c.identified = last
+	}
+	if d.Action == Pass {
+		c.judge(d)
+	}
+	d.Rules, d.Addr = c.rules, c.addr
+	if d.Reason == Person && c.Suspect {
+		c.judgeSuspect(d)
+	}
+	d.Monitored = c.rules.settings.Monitors(&d.Agent)
+}
+
+// judge decides on the request of a client, for the agents that identify found,
+// and writes the decision to d. It stops at the first agent that is not let
+// through. If all are let through, d is about an agent that a group applies to,
+// if there is one: the first that has Limits, or otherwise the last. The others
+// that have limits go to d.others. The caller passes the same d for each User-Agent
+// field of a request, so that this is true for all fields together.
+//
+// judge depends on nothing but c, and changes nothing but d. It does no I/O,
+// takes no lock and allocates nothing.
+func (c *Client) judge(d *Decision) {
+	for i := range c.Agents() {
+		if c.judgeAgent(i, d); d.Action != Pass {
+			return
+		}
+	}
+}
+
+// judgeAgent judges agent i.
+func (c *Client) judgeAgent(i int, d *Decision) {
+	p, a, claim := c.rules, &c.Agents()[i], c.claims[i]
+	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
+		c.pass(d, i, ExemptPath, nil)
+		return
+	}
+	if c.IsExempt(i) {
+		c.pass(d, i, Exempt, nil)
+		return
+	}
+	if claim.State == verify.Impostor && !c.verification.IgnoreImpostors {
+		*d = Decision{Action: Deny, Reason: Impostor, Subject: Subject{Agent: *a, Claim: claim}}
+		return
+	}
+	if h := c.hiddenRule(a); h != nil {
+		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: claim}, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		return
+	}
+	w := c.matchPath(p, a)
+	switch {
+	case (p.content.Outcome == Pending || p.content.DenyAll) && !w.denied(): // only the lines of the operator are known
+		c.judgeWithoutRules(i, d)
+		return
+	case w.byStar && c.request.isNoCrawling(a, c.rules.settings.Strict):
+		c.pass(d, i, NotCrawling, nil)
+		return
+	case w.group == nil:
+		reason := Unbound
+		if p.content.Outcome != Loaded {
+			reason = NoRules
+		}
+		c.pass(d, i, reason, nil)
+		return
+	case w.allowed:
+		c.pass(d, i, Allowed, &w)
+		return
+	}
+	if version := c.allowingVersion(i); version != nil {
+		if c.pass(d, i, Graced, &w) {
+			d.Version = version
+		}
+		return
+	}
+	*d = Decision{Action: Deny, Reason: Disallowed, Subject: Subject{Agent: *a, Claim: claim}}
+	d.decidedBy(p, &w)
+	d.Limits = nil
+}
+
+// judgeWithoutRules judges agent i while the rules are not known.
+func (c *Client) judgeWithoutRules(i int, d *Decision) {
+	a, claim := &c.Agents()[i], c.claims[i]
+	switch {
+	case !c.CouldBind(i):
+		c.pass(d, i, NoRules, nil)
+	case c.rules.Content().Outcome == Pending:
+		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
+	default:
+		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
+	}
+}
+
+// judgeSuspect decides on the request of a client that behaves like a robot, but
+// that no User-Agent identifies as a crawler. It applies the path rules of the
+// group for `*`, but no rate limits.
+func (c *Client) judgeSuspect(d *Decision) {
+	if rule, disallowed := c.rules.matchStar(c.request.Target); disallowed {
+		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Subject: Subject{Agent: d.Agent, Group: c.rules.file.Star()}, Rule: rule}
+		d.from(c.rules, rule.Line)
+	}
+}
+
+// pathVerdict is the result of a file's path rules for an agent.
+type pathVerdict struct {
+	group   *robots.Group // that applies to the agent; nil if none does
+	limits  *throttle.Limits
+	byStar  bool // group is the one for `*`
+	allowed bool
+	rule    robots.Rule    // that decided; the zero Rule if none matched
+	reading robots.Dialect // see Decision.Reading
+}
+
+// denied reports whether a group disallows the path.
+func (w *pathVerdict) denied() bool { return w.group != nil && !w.allowed }
+
+// matchPath finds the group of p that applies to an agent, and matches its rules
+// with the path of the request.
+func (c *Client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
+	plan := p.plan(a)
+	if plan.group == nil || plan.byStar && !c.starApplies(a) {
+		return w
+	}
+	verdict := plan.group.MatchViews(c.views)
+	w = pathVerdict{group: plan.group, limits: plan.limits, byStar: plan.byStar, allowed: verdict.Allowed, rule: verdict.Rule()}
+	if !verdict.Allowed && plan.reads {
+		if google := plan.google.MatchViews(c.views); google.Allowed {
+			w.allowed, w.rule, w.reading = true, google.Rule(), robots.Google
+		}
+	}
+	return w
+}
+
+// starApplies reports whether the group for `*` applies to this request of an
+// agent. BoundByStar must be true for the agent.
+func (c *Client) starApplies(a *crawler.Agent) bool {
+	switch {
+	case a.Class == crawler.UserTriggered:
+		return c.request.Reads()
+	case a.Class == crawler.Program && c.rules.settings.Programs == ProgramsSeen:
+		return c.request.Reads() && !c.request.Authorized && c.ReadRobots
+	}
+	return true
+}
+
+// CouldBind reports whether a robots.txt that is not known yet could apply to
+// agent i. It returns false for HTTP libraries, programs, webhooks and probes
+// that the group for `*` does not apply to, and for a request that is no
+// crawling. A group could name them, but this is rare, so they are let through
+// until the robots.txt is known, unless an earlier file named them.
+func (c *Client) CouldBind(i int) bool {
+	applies := true
+	switch class := c.Agents()[i].Class; {
+	case c.rules.wasNamed(c.Agents()[i].Crawler):
+	case class == crawler.Person || class == crawler.Webhook || class == crawler.Probe:
+		applies = false
+	case class == crawler.SelfDeclared:
+		applies = !c.request.isNoCrawling(&c.Agents()[i], c.rules.settings.Strict)
+	case class == crawler.Library:
+		applies = c.rules.settings.HTTPClients
+	case class == crawler.Program:
+		applies = c.rules.settings.Programs == ProgramsOn || c.ReadRobots && c.request.Reads() && !c.request.Authorized
+	case class == crawler.UserTriggered:
+		applies = c.request.Reads()
+	}
+	return applies && !c.IsExempt(i)
+}
+
+// decidedBy records the group and the rule that decided.
+func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
+	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.limits, w.rule, w.reading
+	if w.rule.Line > 0 {
+		d.from(p, w.rule.Line)
+	}
+}
+
+// pass lets agent i through, for a reason; w is nil if no group applies to it. If a
+// group applies to the agent that d is about, d stays about that agent, unless it
+// has no Limits and a group applies to this agent too. The other one of the two goes
+// to d.Others. pass reports whether d is now about this agent.
+func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
+	s := Subject{Agent: c.Agents()[i], Claim: c.claims[i]}
+	if s.Held = c.heldBy(&s, why); w != nil {
+		s.Group, s.Limits = w.group, w.limits
+	}
+	first := d.Agent.Class == crawler.Person
+	switch {
+	case first:
+	case c.rules.settings.Monitors(&s.Agent) != c.rules.settings.Monitors(&d.Agent):
+		// Budgets of the two modes can't be used together: the crawler counts that is
+		// not only monitored.
+		if c.rules.settings.Monitors(&s.Agent) {
+			return false
+		}
+		d.Others, first = nil, true
+	case d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil):
+		d.add(&s)
+		return false
+	}
+	before := d.Subject
+	*d = Decision{Reason: why, Subject: s, Others: d.Others}
+	if w != nil {
+		d.decidedBy(c.rules, w)
+	}
+	if !first {
+		d.add(&before)
+	}
+	return true
+}
+
+// add adds a crawler to d.Others, if it has limits, d does not have it already, and
+// there is room.
+func (d *Decision) add(s *Subject) {
+	if (s.Limits != nil || s.Held != 0) && len(d.Others) < maxNamed-1 && !d.names(&s.Agent) {
+		if d.Others == nil {
+			d.Others = make([]Subject, 0, maxNamed-1)
+		}
+		d.Others = append(d.Others, *s)
+	}
+}
+
+// hasGroup reports whether a group applies to a request that was let through
+// for this reason.
+func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }

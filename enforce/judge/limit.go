@@ -1,0 +1,190 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// MaxLimits is the largest number of Settings.Limits: a request uses at most two
+// budgets of each crawler that it names, and two of each limit. Of these,
+// throttle.MaxUses count.
+const MaxLimits = 7
+
+// Limit limits the requests of crawlers to some paths: those of all crawlers
+// together, and those of each crawler. It holds a request that is let through,
+// and that comes from a client that the robots.txt binds, or would bind if it had
+// a group for `*`: no person, no webhook, no probe and no exempt crawler. It also
+// holds requests with the reason NotCrawling. Crawlers of the purposes
+// search and ads are not held unless Include names them. Then those that are
+// verified share one budget, all others of them another one, and neither is the
+// budget of the other crawlers.
+//
+// Budgets belong to the hosts of Config.Handler together, and to the paths.
+// Engines in which these are equal share them, even if the engines are in several
+// processes with one throttle.Fleet. Requests at once are counted by each Memory.
+type Limit struct {
+	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
+	// all paths.
+	Paths []string
+	// All limits the rate of all crawlers together, Each that of each crawler. The
+	// zero value is no limit. Of N requests in a time, a tenth of N, rounded up, may
+	// come at once; see throttle.Grant.Exact.
+	All, Each robots.RequestRate
+	// AtOnce limits how many requests of all crawlers together may be in flight,
+	// EachAtOnce those of each crawler: see Engine.Release. 0 is no limit.
+	AtOnce, EachAtOnce int
+	// Except and Include are purposes, and names and tokens of crawlers in the
+	// registry: those that are not held, and those of search engines and ads that
+	// are. A name has precedence over a purpose, and Except over Include.
+	Except, Include []string
+	// File is the name of the configuration file that has the limit, and Line its
+	// line there.
+	File string
+	Line int
+}
+
+// exactBurst says how many of a Limit's requests may come at once: a tenth.
+const exactBurst = 10
+
+// CompiledLimit is a Limit in Compiled.
+type CompiledLimit struct {
+	*Limit
+	// Bounds are the lines of the limit, by BoundAll and so on.
+	Bounds [BoundCount]Bound
+	paths  *robots.Group // disallows Paths; nil if the limit is for all paths
+	roles  []role        // by crawler.Crawler.Index
+}
+
+// role says whether a limit holds a crawler.
+type role uint8
+
+const (
+	held  role = iota // with the other crawlers
+	apart             // as one of the search engines and ads that are included
+	free
+)
+
+// The lines of a limit.
+const (
+	BoundAll = iota
+	BoundEach
+	BoundAtOnce
+	BoundEachAtOnce
+	BoundCount
+)
+
+var boundNames = [BoundCount]string{"all", "each", "at_once", "each_at_once"}
+
+// Bound is one line of a Limit. The zero value limits nothing.
+type Bound struct {
+	Rate   *throttle.Limits // nil for a number of requests at once
+	AtOnce int              // requests in flight; 0 for a rate
+	Text   string           // such as "limit /archive/*: all 30/1m"
+	File   string           // as in Limit
+	Line   int
+}
+
+// compileLimits compiles Settings.Limits.
+func (s *Compiled) compileLimits() error {
+	if len(s.Limits) > MaxLimits {
+		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), MaxLimits)
+	}
+	for at := range s.Limits {
+		l := CompiledLimit{Limit: &s.Limits[at]}
+		name := strings.Join(append([]string{"limit"}, l.Paths...), " ") + ": "
+		var paths []robots.Rule
+		for _, p := range l.Paths {
+			if err := CheckPathPattern(p); err != nil {
+				return err
+			}
+			paths = append(paths, robots.Rule{Pattern: p})
+		}
+		if len(paths) > 0 {
+			l.paths = hiddenGroup(paths)
+		}
+		for row := range s.Registry.All() {
+			l.roles = append(l.roles, l.roleOf(row, s.Registry))
+		}
+		for i, rate := range [...]robots.RequestRate{BoundAll: l.All, BoundEach: l.Each} {
+			burst := (rate.Requests + exactBurst - 1) / exactBurst
+			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
+				l.Bounds[i] = Bound{Rate: r, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
+			}
+		}
+		for i, n := range map[int]int{BoundAtOnce: l.AtOnce, BoundEachAtOnce: l.EachAtOnce} {
+			if n > 0 {
+				l.Bounds[i] = Bound{AtOnce: n, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
+			}
+		}
+		s.CompiledLimits = append(s.CompiledLimits, l)
+	}
+	return nil
+}
+
+// roleOf returns the role of a crawler of the registry.
+func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
+	exceptName, exceptPurpose := lists(registry, l.Except, row)
+	includeName, includePurpose := lists(registry, l.Include, row)
+	harmed := slices.Contains(row.Purposes, crawler.Search) || slices.Contains(row.Purposes, crawler.Ads)
+	switch {
+	case exceptName, !includeName && exceptPurpose, harmed && !includeName && !includePurpose:
+		return free
+	case harmed:
+		return apart
+	}
+	return held
+}
+
+// role returns the role of a subject. An impostor is none of the crawlers that are not
+// held.
+func (l *CompiledLimit) role(s *Subject) role {
+	if s.Agent.Crawler == nil || s.Claim.State == verify.Impostor {
+		return held
+	}
+	return l.roles[s.Agent.Crawler.Index()]
+}
+
+// Holds reports whether the limit holds a subject on its paths, and whether it does
+// apart from the other crawlers, as one of the search engines and ads that are included.
+func (l *CompiledLimit) Holds(s *Subject) (holds, isApart bool) {
+	r := l.role(s)
+	return r != free, r == apart
+}
+
+// heldBy returns the limits that hold a subject that is let through for a reason, as
+// Subject.Held.
+func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
+	settings := c.rules.settings
+	if len(settings.CompiledLimits) == 0 || !c.isLimited(&s.Agent, why) {
+		return 0
+	}
+	for i := range settings.CompiledLimits {
+		l := &settings.CompiledLimits[i]
+		if l.role(s) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
+			held |= 1 << i
+		}
+	}
+	return held
+}
+
+// isNeverLimited reports whether no limit holds an agent, even if it has a group.
+func IsNeverLimited(a *crawler.Agent) bool {
+	return a.Class == crawler.Webhook || a.Class == crawler.Probe
+}
+
+// isLimited reports whether limits can hold an agent that is let through for a reason.
+func (c *Client) isLimited(a *crawler.Agent, why Reason) bool {
+	switch {
+	case IsNeverLimited(a):
+		return false
+	case why != Unbound && why != NoRules:
+		return why.hasGroup() || why == NotCrawling
+	}
+	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a)
+}

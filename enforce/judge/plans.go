@@ -1,0 +1,299 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// plans say what applies to each crawler.
+type plans struct {
+	*document
+	settings *Compiled
+	named    []namedPlan                           // of the crawlers that the file names, sorted
+	byIndex  []plan                                // of these, each once
+	limits   map[*robots.Group]*throttle.Limits    // of the groups that have some
+	star     *throttle.Limits                      // of the group for `*`; nil if it has none
+	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits
+}
+
+// namedPlan is the plan of a crawler that the file names: crawler.Crawler.Index,
+// and the index in plans.byIndex.
+type namedPlan struct{ row, plan int32 }
+
+// namedBefore takes the place of the index for a crawler in a file that was
+// evicted: see Origins.pendingFor.
+const namedBefore = -1
+
+// plan is what applies to one crawler.
+type plan struct {
+	group  *robots.Group    // nil if no group applies
+	limits *throttle.Limits // nil if the group has no rate limits and no Visit-time for it
+	// byStar is set if the group applies because it is the group for `*`.
+	byStar bool
+	// reads is set if the crawler uses Google's parser (google/robotstxt) and
+	// that parser reads the file differently. google is then the crawler's
+	// group as Google's parser reads it. The crawler is denied only paths that
+	// are disallowed in both readings.
+	google *robots.Group
+	reads  bool
+	// byToken is set if the file names a token of the crawler's User-Agent that
+	// is not one of its robots.txt tokens. Then a group for the token that the
+	// client sent takes precedence, because it is the group that the author of
+	// the file meant.
+	byToken bool
+}
+
+// compilePlans finds what applies to each crawler of the registry.
+func (p *plans) compilePlans() {
+	for _, g := range p.file.Groups() {
+		if limits := p.settings.limitsOf(g); limits != nil {
+			if p.limits == nil {
+				p.limits, p.pools = make(map[*robots.Group]*throttle.Limits), make(map[*throttle.Limits]*throttle.Limits)
+			}
+			p.limits[g], p.pools[limits] = limits, p.settings.poolLimits(g)
+		}
+	}
+	p.star = p.limits[p.file.Star()]
+	for _, row := range p.namedCrawlers() {
+		pl := p.planFor(row.Class, row, row.Robots...)
+		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
+			pl.google = p.googleGroup(row)
+		}
+		for _, t := range row.Tokens() {
+			if p.file.Named(t) != nil && !slices.ContainsFunc(row.Robots, func(own string) bool { return strings.EqualFold(own, t) }) {
+				pl.byToken = true
+			}
+		}
+		i := slices.Index(p.byIndex, pl)
+		if i < 0 {
+			i = len(p.byIndex)
+			p.byIndex = append(p.byIndex, pl)
+		}
+		p.named = append(p.named, namedPlan{int32(row.Index()), int32(i)})
+	}
+	p.named, p.byIndex = slices.Clone(p.named), slices.Clone(p.byIndex)
+}
+
+// namedCrawlers returns the crawlers that can have another plan than planFor
+// makes of the group for `*`, in the order of the registry.
+func (p *plans) namedCrawlers() (rows []*crawler.Crawler) {
+	registry := p.settings.Registry
+	for _, tokens := range [...][]string{p.file.Tokens(), p.file.Words()} {
+		for _, t := range tokens {
+			rows = append(rows, registry.Named(t)...)
+		}
+	}
+	if p.google != nil {
+		for row := range registry.All() {
+			if row.ReadsGoogle {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b *crawler.Crawler) int { return a.Index() - b.Index() })
+	return slices.Compact(rows)
+}
+
+// planFor finds what applies to a crawler: the group of the first of its tokens
+// that has one, otherwise the group for `*`.
+func (p *plans) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
+	for _, t := range tokens {
+		if g := p.file.Named(t); g != nil {
+			return plan{group: g, limits: p.limits[g]}
+		}
+	}
+	star := p.file.Star()
+	if star == nil || !p.settings.BoundByStar(class, row) {
+		return plan{}
+	}
+	if class == crawler.Program && p.settings.Programs == ProgramsSeen || !p.settings.throttledByStar(row) {
+		return plan{group: star, byStar: true}
+	}
+	return plan{group: star, limits: p.star, byStar: true}
+}
+
+// googleGroup returns the group that applies to a crawler as google/robotstxt
+// reads the file.
+func (p *plans) googleGroup(row *crawler.Crawler) *robots.Group {
+	for _, t := range row.Robots {
+		if g := p.google.Named(t); g != nil {
+			return g
+		}
+	}
+	if !p.settings.BoundByStar(row.Class, row) {
+		return nil
+	}
+	return p.google.Star()
+}
+
+// plan returns what applies to an agent. It allocates nothing.
+func (p *plans) plan(a *crawler.Agent) plan {
+	var known plan
+	if a.Crawler != nil {
+		i, ok := p.find(int32(a.Crawler.Index()))
+		if !ok || i == namedBefore {
+			return p.planFor(a.Class, a.Crawler)
+		}
+		if known = p.byIndex[i]; known.group != nil && !known.byToken {
+			return known
+		}
+	}
+	if g := p.file.Named(a.Token); g != nil && a.Reason != crawler.ControlToken {
+		known.group, known.limits, known.byStar = g, p.limits[g], false
+		if known.reads {
+			if own := p.google.Named(a.Token); own != nil {
+				known.google = own
+			}
+		}
+		return known
+	}
+	if known.group != nil {
+		return known
+	}
+	return p.planFor(a.Class, a.Crawler)
+}
+
+// find returns the index of the plan of a crawler, and whether the file names it.
+func (p *plans) find(row int32) (plan int32, ok bool) {
+	named := p.named
+	for len(named) > 1 {
+		if half := len(named) / 2; named[half].row <= row {
+			named = named[half:]
+		} else {
+			named = named[:half]
+		}
+	}
+	if len(named) == 1 && named[0].row == row {
+		return named[0].plan, true
+	}
+	return 0, false
+}
+
+// wasNamed reports whether p are the rules of an origin whose file was evicted,
+// and that file has a group for a crawler.
+func (p *plans) wasNamed(row *crawler.Crawler) bool {
+	if row == nil {
+		return false
+	}
+	plan, ok := p.find(int32(row.Index()))
+	return ok && plan == namedBefore
+}
+
+// PoolLimits returns the limits for all unverified claims to be one crawler together,
+// by the crawler's own; nil if there are none.
+func (p *plans) PoolLimits(own *throttle.Limits) *throttle.Limits { return p.pools[own] }
+
+// Group returns the group that applies to an agent, or nil.
+func (p *plans) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
+
+// Limits returns the rate limits and Visit-time that the group of an agent sets for it;
+// nil if there are none.
+func (p *plans) Limits(a *crawler.Agent) *throttle.Limits { return p.plan(a).limits }
+
+// Settings returns those that the rules were compiled with.
+func (p *plans) Settings() *Settings { return &p.settings.Settings }
+
+// TokenOf returns the product token, as the file writes it, by which an agent got a
+// group of the file: "*" for the group for `*`, and "" for nil. A group can have
+// many tokens.
+func (p *plans) TokenOf(a *crawler.Agent, g *robots.Group) string {
+	if named, token := p.file.NamedAs(a.Token); named != nil && named == g && a.Reason != crawler.ControlToken {
+		return token
+	}
+	if a.Crawler != nil {
+		for _, t := range a.Crawler.Robots {
+			if named, token := p.file.NamedAs(t); named != nil && named == g {
+				return token
+			}
+		}
+	}
+	return g.Token() // that of `*` is the first
+}
+
+// DisallowsStar reports whether the group for `*` disallows a request target.
+// Exempt paths are not disallowed.
+func (p *plans) DisallowsStar(target string) bool {
+	_, disallowed := p.matchStar(target)
+	return disallowed
+}
+
+// Exempts reports whether the path of a request target is exempt.
+func (p *plans) Exempts(target string) bool {
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	return p.settings.exemptPaths.MatchViews(v).Allowed
+}
+
+// matchStar returns the rule of the group for `*` that disallows a target.
+// Exempt paths are not disallowed.
+func (p *plans) matchStar(target string) (rule robots.Rule, disallowed bool) {
+	star := p.file.Star()
+	if star == nil {
+		return rule, false
+	}
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	if p.settings.exemptPaths.MatchViews(v).Allowed {
+		return rule, false
+	}
+	verdict := star.MatchViews(v)
+	return verdict.Rule(), !verdict.Allowed
+}
+
+// DisallowsEveryGroup returns true if the file has a group for `*`, and every
+// group of the file disallows the target, also as google/robotstxt reads the
+// file. An exempt path is not disallowed. If it returns false, allows is a group
+// that allows the target (on an exempt path the group for `*`), or nil if there
+// is no group for `*`.
+func (p *plans) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	if p.settings.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {
+		return p.file.Star(), false
+	}
+	for _, f := range [...]*robots.File{p.file, p.google} {
+		if f == nil {
+			continue
+		}
+		if star := f.Star(); star.MatchViews(v).Allowed {
+			return star, false
+		}
+		for _, token := range f.Tokens() {
+			if g := f.Named(token); g != nil && g.MatchViews(v).Allowed {
+				return g, false
+			}
+		}
+	}
+	return nil, true
+}
+
+// ShutsOut reports whether p disallows / to all crawlers or to a search engine, and
+// before does not.
+func (p *plans) ShutsOut(before *Rules) bool {
+	shut := func(g, old *robots.Group) bool { return !g.Match("/").Allowed && old.Match("/").Allowed }
+	if shut(p.file.Star(), before.file.Star()) {
+		return true
+	}
+	for row := range p.settings.Registry.All() {
+		if row.CountsAs(crawler.Search) && !row.ControlOnly && shut(p.file.Group(row.Robots...), before.file.Group(row.Robots...)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Unenforceable returns the tokens of the file that no User-Agent has, such as
+// Google-Extended. No server can enforce the rules for them.
+func (p *plans) Unenforceable() []string {
+	var tokens []string
+	for _, t := range p.file.Tokens() {
+		if row := p.settings.Registry.Lookup(t); row != nil && row.ControlOnly {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/heapsize"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
+)
+
+// Rules is a robots.txt compiled for decisions: it has the group that applies
+// to each known crawler, and the group's rules and rate limits. A
+// Rules is immutable and safe for concurrent use.
+type Rules struct {
+	plans
+	signals map[*robots.Group]*headers.Signals // nil unless Settings.Signals is set
+	noindex noindexGroups
+	// signalsVary is set if signals differ between crawlers.
+	signalsVary bool
+
+	content  Content // of the site's own robots.txt
+	text     []byte  // what file was parsed from: the site's own, with the lines of the operator
+	etag     string  // of text
+	merged   Merged  // nil if text has no lines of the operator
+	mergeErr error
+	octets   int64 // of memory without document, as estimated
+}
+
+// empty returns rules without a file.
+func (r *Compiled) empty(c Content) *Rules {
+	return (&Rules{plans: plans{document: r.documentOf(nil), settings: r}, content: c}).measured()
+}
+
+// compile compiles a robots.txt with the lines of the operator.
+func (r *Compiled) compile(c Content) *Rules {
+	p := &Rules{plans: plans{settings: r}, content: c}
+	p.addLines()
+	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
+	p.document = r.documentOf(p.text)
+	p.compilePlans()
+	if r.Signals {
+		p.compileSignals()
+	}
+	return p.measured()
+}
+
+// measured returns p with octets set.
+func (p *Rules) measured() *Rules {
+	p.octets = heapsize.Of(p, p.settings, p.settings.base) - p.document.octets
+	return p
+}
+
+// Content returns what the rules were made of: the site's own robots.txt, or what is in
+// force without one. The caller must not change its Body.
+func (p *Rules) Content() *Content { return &p.content }
+
+// Text returns the file that is in force: the site's own, with the lines of the
+// operator. The caller must not change it.
+func (p *Rules) Text() []byte { return p.text }
+
+// SiteText returns the site's own robots.txt. The caller must not change it.
+func (p *Rules) SiteText() []byte { return p.content.Body }
+
+// Tag identifies the version of the file in logs: it is the opaque part of an entity
+// tag of Text (RFC 9110, section 8.8.3), without quotes, or "" if there is no file.
+func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
+
+// Outcome returns the outcome of the fetch that p was made from. It is Loaded
+// for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Redirected, Failed or
+// Pending.
+func (p *Rules) Outcome() Outcome { return p.content.Outcome }
+
+// Status returns the HTTP status code of the answer that Outcome describes: 404
+// or 410 for Missing, another 4xx for Forbidden. For other outcomes it returns 0.
+func (p *Rules) Status() int { return p.content.Status }
+
+// DeniesAll reports whether all paths are denied to crawlers, because the
+// source fails and Config.DenyFailed is set.
+func (p *Rules) DeniesAll() bool { return p.content.DenyAll }
+
+// PublishedContent returns the file that crawlers read, with the lines of the
+// operator.
+func (p *Rules) PublishedContent() Content {
+	c := Content{Body: p.text, Outcome: p.content.Outcome, Status: p.content.Status, Apart: true}
+	if len(p.text) > 0 {
+		c.Outcome, c.Status = Loaded, 0
+	}
+	return c
+}
+
+// Comparable returns the crawlers of a registry that a comparison of files must know:
+// those that obey the group of another crawler or not the group for `*`, and those
+// that read the file with google/robotstxt.
+func Comparable(registry *crawler.Registry) (list []diff.Crawler) {
+	for row := range registry.All() {
+		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 || row.ReadsGoogle {
+			list = append(list, diff.Crawler{Tokens: row.Robots, IgnoresStar: ignores, ReadsGoogle: row.ReadsGoogle})
+		}
+	}
+	return list
+}
+
+// Size returns the octets of memory that the rules take, without and for their File,
+// which other rules may share.
+func (p *Rules) Size() (own, file int64) { return p.octets, p.document.octets }

@@ -1,0 +1,308 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Settings are the settings of the site's operator for decisions: which clients
+// robots.txt applies to, and how it is read. The zero value of each field is
+// its default.
+type Settings struct {
+	// ID is the same only for settings that differ at most in Registry,
+	// Verification, Monitor and Except. Engines share what they compile with the
+	// same settings. Without an ID, each engine compiles for itself.
+	ID string
+	// Registry has the known crawlers. If nil, it is crawler.Builtin.
+	Registry *crawler.Registry
+	// SourceFile is the name of the file that has the source's text, for
+	// Rules.FileOf, and SourceLine the line of that file at which the text begins.
+	// If they are empty, the text is a file of its own, robots.txt.
+	SourceFile string
+	SourceLine int
+	// ShedFile is the name of the file that has the lines of ShedLayer; "" if it is
+	// not known.
+	ShedFile string
+	// Dialect is the dialect by which robots.txt is parsed.
+	Dialect robots.Dialect
+	// Views says which different spellings of a path are the same path for the
+	// back end.
+	Views robots.ViewOptions
+	// Exempt has the crawlers that robots.txt does not apply to.
+	Exempt []Exemption
+	// Verification says how claims of crawlers are checked. If nil, the engine
+	// believes all claims.
+	Verification *Verification
+	// ExemptPaths are patterns in robots.txt syntax for paths on which no
+	// request is refused. /robots.txt is always such a path.
+	ExemptPaths []string
+	// Managed returns what the operator adds to robots.txt, for a registry. If
+	// it returns an error and no Additions, there is no engine. With Additions,
+	// the error only says what has no effect. If Managed is nil, nothing is
+	// added.
+	Managed func(*crawler.Registry) (*Additions, error)
+	// HTTPClients applies the group for `*` to HTTP libraries and to requests
+	// without a User-Agent.
+	HTTPClients bool
+	// Programs says when the group for `*` applies to programs.
+	Programs Programs
+	// IgnoreUserTriggered exempts fetchers that act on a person's request from
+	// the group for `*`.
+	IgnoreUserTriggered bool
+	// Limits limit the requests of crawlers to some paths. There can be MaxLimits.
+	Limits []Limit
+	// Signals enables Rules.Signals.
+	Signals bool
+	// Monitor says that the caller does not carry out the decisions: they are
+	// Monitored. Such requests use separate budgets, and none of the budgets of
+	// enforced requests, and are not held.
+	Monitor bool
+	// Except has names and purposes of crawlers in the registry for which the
+	// opposite of Monitor holds.
+	Except []string
+	// Strict applies every rule to every crawler, even if the crawler's
+	// operator documents that the crawler ignores the rule. IgnoreUserTriggered, and
+	// what is stated about a crawler for the site (Crawler.StarStated), have precedence.
+	Strict bool
+	// PerIP gives each client address of a crawler its own budget. Otherwise
+	// all addresses of a crawler share one.
+	PerIP bool
+	// MaxDelay limits the interval between requests that is enforced. A longer
+	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero or less
+	// means 24 hours; more than 366 days counts as 366 days.
+	MaxDelay time.Duration
+	// Wait is the longest time for which a request may be held until the rate
+	// limits allow it. A request that would have to wait longer is throttled.
+	// Zero or less means that no request is held; more than throttle.MaxWait
+	// counts as throttle.MaxWait.
+	Wait time.Duration
+	// Burst is how many requests may come at once under a Crawl-delay. Less
+	// than 1 counts as 1. See throttle.Grant.
+	Burst int
+	// Grace says which crawlers may still follow an earlier version of the file
+	// after it changed. Zero means GraceSearch.
+	Grace Grace
+}
+
+// Programs says when the group for `*` applies to programs. A program is a
+// client of class crawler.Program: its User-Agent is only a program's name, or it
+// is a tool that the registry has as a program (Terraform). A group with the
+// program's own name always applies to it.
+type Programs uint8
+
+const (
+	// ProgramsOff applies the group to no program, because the User-Agents of
+	// API clients look the same.
+	ProgramsOff Programs = iota
+	// ProgramsSeen applies the group to programs that have read the robots.txt
+	// of the origin in the last 24 hours, from the same address and with the
+	// same name. It applies only the path rules, and only to GET and HEAD
+	// without Authorization. The number of such reads that an engine remembers
+	// is limited; to a program that is forgotten, the group does not apply.
+	ProgramsSeen
+	// ProgramsOn applies the group to all programs.
+	ProgramsOn
+)
+
+var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", ProgramsOn: "on"}
+
+// String returns "off", "seen" or "on".
+func (p Programs) String() string { return programsNames[p] }
+
+// ParsePrograms returns the Programs with the name s: "off", "seen" or "on".
+func ParsePrograms(s string) (Programs, error) {
+	for p, name := range programsNames {
+		if s == name {
+			return Programs(p), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
+}
+
+// compiledSettings are Settings with what decisions need.
+type Compiled struct {
+	Settings
+	additions   *Additions       // never nil
+	hidden      *robots.Group    // disallows the hidden paths; see hiddenGroup
+	base        *crawler.Matcher // for the registry's tokens only
+	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
+	exemptPaths *robots.Group    // allows the exempt paths and nothing else
+	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
+	// CompiledLimits are Settings.Limits.
+	CompiledLimits []CompiledLimit
+	usesAddr       bool // decisions depend on the client's address
+}
+
+// settingsKey says which settings are equal.
+type settingsKey struct {
+	id           string
+	registry     *crawler.Registry
+	verification Verification
+	monitor      bool
+	except       string
+}
+
+var allSettings interned[settingsKey, Compiled]
+
+func (r Settings) Compile() (*Compiled, error) {
+	if r.Registry == nil {
+		r.Registry = crawler.Builtin()
+	}
+	if r.ID == "" {
+		return r.compileAlone()
+	}
+	key := settingsKey{id: r.ID, registry: r.Registry, monitor: r.Monitor, except: strings.Join(r.Except, "\n")}
+	if r.Verification != nil {
+		key.verification = *r.Verification
+	}
+	return allSettings.get(key, r.compileAlone)
+}
+
+func (r Settings) compileAlone() (*Compiled, error) {
+	if r.MaxDelay <= 0 {
+		r.MaxDelay = throttle.DefaultMaxDelay
+	}
+	c := &Compiled{Settings: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
+	for i := range r.Exempt {
+		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
+			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
+		}
+	}
+	for row := range r.Registry.All() {
+		byName, byPurpose := lists(r.Registry, r.Except, row)
+		c.excepted = append(c.excepted, byName || byPurpose)
+	}
+	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
+	var file strings.Builder
+	file.WriteString("User-agent: *\nDisallow: /\n")
+	for _, p := range r.ExemptPaths {
+		if err := CheckPathPattern(p); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&file, "Allow: %s\n", p)
+	}
+	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	if err := c.compileLimits(); err != nil {
+		return nil, err
+	}
+	c.additions = new(Additions)
+	if r.Managed != nil {
+		var err error
+		if c.additions, err = r.Managed(r.Registry); c.additions == nil {
+			return nil, err
+		}
+	}
+	c.hidden = hiddenGroup(c.additions.Hidden)
+	return c, nil
+}
+
+// lists reports whether a list of names and purposes has a crawler by its name, and
+// whether it has one of its purposes.
+func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byName, byPurpose bool) {
+	for _, s := range list {
+		byName = byName || registry.Lookup(s) == row
+		byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
+	}
+	return byName, byPurpose
+}
+
+// monitors reports whether decisions about a are Monitored.
+func (r *Compiled) Monitors(a *crawler.Agent) bool {
+	return r.Monitor != (a.Crawler != nil && r.excepted[a.Crawler.Index()])
+}
+
+// Rules compiles a source's answer. An error says what is wrong with r.
+func (r Settings) Rules(resp Response) (*Rules, error) {
+	compiled, err := r.Compile()
+	if err != nil {
+		return nil, err
+	}
+	c, _ := resp.Content(nil)
+	return compiled.RulesOf(c), nil
+}
+
+// Verification says how the engine checks the claims of crawlers.
+type Verification struct {
+	// Checker checks the claims. It must be made for Settings.Registry. The caller
+	// closes it after the engine.
+	Checker *verify.Checker
+	// IgnoreImpostors treats impostors like unverified crawlers, except that
+	// they have a separate budget. Without it, impostors are denied every path.
+	IgnoreImpostors bool
+}
+
+// CheckPathPattern returns an error if s is not a path pattern in robots.txt
+// syntax. The error says what to write instead.
+func CheckPathPattern(s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("a path pattern is empty: write a path, such as /private/")
+	case s[0] != '/' && s[0] != '*':
+		return fmt.Errorf("path pattern %q must start with / or *: write /%s", s, s)
+	case strings.ContainsAny(s, "# \t\r\n"):
+		return fmt.Errorf("path pattern %q contains white space or #: write a space as %%20, and # as %%23", s)
+	}
+	return nil
+}
+
+// BoundByStar reports whether the group for `*` applies to a GET of a client
+// that has no group of its own. row is the client's crawler in the registry, or
+// nil. With ProgramsSeen, BoundByStar assumes that a program has read the
+// robots.txt.
+func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
+	switch class {
+	case crawler.Library:
+		return r.HTTPClients
+	case crawler.Program:
+		return r.Programs != ProgramsOff
+	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person:
+		return false
+	}
+	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
+		return false
+	}
+	return row == nil || row.Star != crawler.No || r.Strict && !row.StarStated
+}
+
+// throttledByStar reports whether the rate limits of the group for `*` apply to
+// a crawler that the group applies to. They don't if the operator of the
+// crawler documents that it does not support Crawl-delay: the crawler would get
+// status 429 for a limit that it does not read, and the site could lose its
+// place in the index. Only a group that names such a crawler limits its rate.
+func (r *Compiled) throttledByStar(row *crawler.Crawler) bool {
+	return row == nil || row.CrawlDelay != crawler.No || r.Strict && !row.CrawlDelayStated
+}
+
+// limitsOf compiles the rate limits and Visit-time of a group. It returns nil if
+// the group has none.
+func (r *Compiled) limitsOf(g *robots.Group) *throttle.Limits {
+	delay, _ := g.CrawlDelay()
+	return throttle.Compile(throttle.Grant{
+		Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: r.Burst,
+	})
+}
+
+// poolFactor multiplies a crawler's own rate and burst. The product is the
+// limit for all unverified claims to be that crawler together.
+const poolFactor = 10
+
+// poolLimits returns the limits that g sets for all unverified claims to be one
+// crawler together; nil if g sets none.
+func (r *Compiled) poolLimits(g *robots.Group) *throttle.Limits {
+	delay, _ := g.CrawlDelay()
+	delay.Delay = min(delay.Delay, r.MaxDelay) / poolFactor
+	rates := append([]robots.RequestRate(nil), g.RequestRates()...)
+	for i := range rates {
+		rates[i].Requests *= poolFactor
+	}
+	return throttle.Compile(throttle.Grant{
+		Delay: delay, Rates: rates, Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: max(r.Burst, 1) * poolFactor,
+	})
+}

@@ -1,0 +1,92 @@
+package origins
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Limits of a Copies.
+const (
+	maxCopies     = 10_000
+	maxCopiesSize = 64 << 20 // octets of all bodies
+)
+
+// How long a cached copy stays in force while its source gives no newer answer.
+const (
+	// keepRefused applies while the source answers 4xx other than 404 and 410,
+	// such as 401 and 403: 24 hours, the time for which crawlers may use a
+	// cached copy too (RFC 9309, section 2.4).
+	keepRefused = 24 * time.Hour
+	// keepFailed applies while the source fails: 30 days. Google keeps the last
+	// good copy for the same time.
+	keepFailed = 30 * 24 * time.Hour
+)
+
+// goodCopy is the last good answer of a source: a robots.txt, or the answer
+// that there is none.
+type goodCopy struct {
+	judge.Content             // its state is Loaded or Missing
+	published     []byte      // Rules.Text if it has lines of the operator; nil if it has none
+	at            time.Time   // when the source last confirmed it
+	file          os.FileInfo // that was read; nil of a source without files
+}
+
+// Copies is a cache of each origin's last good answer: a robots.txt, or the
+// answer that there is none. It outlives the engines that use it. So after a
+// reload of the configuration the rules are in force at once, even if the
+// source can't be read. It holds at most 10,000 answers of 64 MiB together. It
+// is safe for concurrent use. A nil Copies holds nothing.
+type Copies struct {
+	mu     sync.Mutex
+	size   int
+	copies map[judge.Origin]goodCopy
+}
+
+// NewCopies returns an empty Copies.
+func NewCopies() *Copies { return &Copies{copies: make(map[judge.Origin]goodCopy)} }
+
+// put keeps c for origin. If there are too many copies, or they are too large,
+// it drops others, in no order.
+func (s *Copies) put(origin judge.Origin, c goodCopy) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size += len(c.Body) - len(s.copies[origin].Body)
+	s.copies[origin] = c
+	for other, old := range s.copies {
+		if len(s.copies) <= maxCopies && s.size <= maxCopiesSize {
+			return
+		}
+		if other != origin {
+			s.size -= len(old.Body)
+			delete(s.copies, other)
+		}
+	}
+}
+
+func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {
+	if s == nil {
+		return goodCopy{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.copies[origin]
+	return c, ok
+}
+
+// Origins returns the origins that have a copy, in no order.
+func (s *Copies) Origins() []judge.Origin {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.copies))
+}

@@ -1,0 +1,186 @@
+package origins
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Limits of histories.
+const (
+	maxHistories     = 10_000
+	maxHistoriesSize = 16 << 20 // octets of all texts
+)
+
+// HandlerKey identifies where a robots.txt is enforced, so that after a reload the
+// new configuration finds the earlier versions of the file.
+type HandlerKey struct {
+	// Hosts are the hosts for which requests can arrive. If there are none,
+	// requests can arrive for any host.
+	Hosts []string
+	// Handler tells apart the handlers that each enforce a robots.txt for the
+	// same host.
+	Handler string
+}
+
+// Histories keeps the versions that each robots.txt had in the last
+// GracePeriod. It outlives the engines that use it, so that the grace period of
+// crawlers goes on after a reload. It holds at most 10,000 histories with 16
+// MiB of text. It is safe for concurrent use. A nil histories holds nothing.
+type Histories struct {
+	mu         sync.Mutex
+	generation int
+	size       int
+	records    map[historyKey]*historyRecord
+	origins    map[historyKey][]judge.Origin // of the records with a scheme, by handler and host
+}
+
+// historyKey identifies a history. If one file serves all origins of a place,
+// the origin has only a host, or nothing.
+type historyKey struct {
+	handler string
+	origin  judge.Origin
+}
+
+// historyRecord is a history that has texts in place of rules, because the
+// next configuration may compile them by other rules.
+type historyRecord struct {
+	generation int // of the Origins that stored it
+	current    versionRecord
+	from       int64
+	open       bool
+	earlier    []versionRecord
+	periods    []period
+}
+
+type versionRecord struct {
+	judge.Content
+	version     uint64 // its name in periods
+	from, until int64
+	brief       bool
+}
+
+// NewHistories returns empty histories.
+func NewHistories() *Histories {
+	return &Histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]judge.Origin)}
+}
+
+// begin returns the generation of an Origins that stores histories from now on.
+// An Origins of an earlier generation can't overwrite them.
+func (s *Histories) begin() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation++
+	return s.generation
+}
+
+// get returns the latest of the records that fit one of the keys. A source that
+// serves all origins also continues the histories of a source per origin, and
+// the other way round: the operator may have changed the kind of source.
+func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		latest = s.records[key].later(latest)
+		switch {
+		case perOrigin:
+			latest = s.records[key.ofHost()].later(latest)
+			latest = s.records[historyKey{key.handler, judge.Origin{}}].later(latest)
+		case key.origin.IsZero():
+			for other, rec := range s.records {
+				if other.handler == key.handler {
+					latest = rec.later(latest)
+				}
+			}
+		default:
+			for _, o := range s.origins[key] {
+				latest = s.records[historyKey{key.handler, o}].later(latest)
+			}
+		}
+	}
+	return latest
+}
+
+// later returns the later one of two records. Each may be nil.
+func (rec *historyRecord) later(other *historyRecord) *historyRecord {
+	switch {
+	case rec == nil:
+		return other
+	case other == nil:
+		return rec
+	case cmp.Or(cmp.Compare(rec.generation, other.generation), cmp.Compare(rec.from, other.from)) > 0:
+		return rec
+	}
+	return other
+}
+
+// put stores a history under each of the keys. If there are too many histories,
+// or they are too large, it drops others, in no order.
+func (s *Histories) put(keys []historyKey, generation int, h *History) {
+	if s == nil {
+		return
+	}
+	rec := newHistoryRecord(h)
+	rec.generation = generation
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		old := s.records[key]
+		if old != nil && old.generation > generation {
+			continue
+		}
+		s.size += rec.size() - old.size()
+		if s.records[key] = rec; old == nil && key != key.ofHost() {
+			s.origins[key.ofHost()] = append(s.origins[key.ofHost()], key.origin)
+		}
+	}
+	for key, old := range s.records {
+		if len(s.records) <= maxHistories && s.size <= maxHistoriesSize {
+			return
+		}
+		if !slices.Contains(keys, key) {
+			s.size -= old.size()
+			delete(s.records, key)
+			s.forgetOrigin(key)
+		}
+	}
+}
+
+// ofHost returns the key of a source that serves all origins of the host.
+func (k historyKey) ofHost() historyKey {
+	return historyKey{k.handler, judge.Origin{Host: k.origin.Host}}
+}
+
+// forgetOrigin drops a key from origins. The caller holds mu.
+func (s *Histories) forgetOrigin(key historyKey) {
+	left := slices.DeleteFunc(s.origins[key.ofHost()], func(o judge.Origin) bool { return o == key.origin })
+	if s.origins[key.ofHost()] = left; len(left) == 0 {
+		delete(s.origins, key.ofHost())
+	}
+}
+
+func newHistoryRecord(h *History) *historyRecord {
+	rec := &historyRecord{current: versionRecord{Content: h.Current.PublishedContent(), version: h.Current.PathRules()}, from: h.from, open: h.open, periods: h.periods}
+	for i := range h.Earlier {
+		v := &h.Earlier[i]
+		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.PathRules(), v.From, v.To, v.Brief})
+	}
+	return rec
+}
+
+// size returns the octets of the texts.
+func (rec *historyRecord) size() int {
+	if rec == nil {
+		return 0
+	}
+	n := len(rec.current.Body)
+	for i := range rec.earlier {
+		n += len(rec.earlier[i].Body)
+	}
+	return n
+}

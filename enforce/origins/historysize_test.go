@@ -1,0 +1,37 @@
+package origins
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Histories are limited in number and in octets.
+func TestSizeOfHistoriesIsLimited(t *testing.T) {
+	s := NewHistories()
+	rules := func(size int) *History {
+		p, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: bytes.Repeat([]byte("#"), size)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &History{Current: p}
+	}
+	generation := s.begin()
+	for i := range maxHistories + 100 {
+		s.put([]historyKey{{"", judge.Origin{Scheme: "https", Host: fmt.Sprint(i)}}}, generation, rules(10))
+	}
+	if len(s.records) != maxHistories || s.size != 10*maxHistories {
+		t.Errorf("%d histories of %d octets", len(s.records), s.size)
+	}
+	if len(s.origins) != maxHistories {
+		t.Errorf("%d histories by host", len(s.origins))
+	}
+	for i := range 100 {
+		s.put([]historyKey{{"", judge.Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(400<<10))
+	}
+	if s.size > maxHistoriesSize || s.size < maxHistoriesSize/2 {
+		t.Errorf("%d octets, want at most %d", s.size, maxHistoriesSize)
+	}
+}
