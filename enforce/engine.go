@@ -30,7 +30,9 @@ type Engine struct {
 // under settings. Close the engine when it is no longer used. The caller closes
 // limiter and source, which must not be nil. memory can be shared by several engines; if
 // it is nil, the engine has one of its own. An error says what is wrong with settings.
-func NewEngine(settings judge.Settings, source origins.Source, limiter throttle.Limiter, memory *Memory, cfg origins.Config) (*Engine, error) {
+func NewEngine(
+	settings judge.Settings, source origins.Source, limiter throttle.Limiter, memory *Memory, cfg origins.Config,
+) (*Engine, error) {
 	compiled, err := settings.Compile()
 	if err != nil {
 		return nil, err
@@ -39,7 +41,10 @@ func NewEngine(settings judge.Settings, source origins.Source, limiter throttle.
 		memory = NewMemory(smallMemory, smallMemory)
 	}
 	cfg.Histories = memory.histories
-	e := &Engine{pacer: pacer{settings: compiled, limiter: limiter, memory: memory}, origins: origins.New(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler}
+	e := &Engine{
+		pacer:   pacer{settings: compiled, limiter: limiter, memory: memory},
+		origins: origins.New(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler,
+	}
 	if e.now == nil {
 		e.now = time.Now
 	}

@@ -175,7 +175,8 @@ func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent
 				if bound.Text == "" {
 					continue
 				}
-				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Key: p.limitKey(new(judge.Request), s, i, n), Pool: state == verify.Unverified}
+				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Pool: state == verify.Unverified}
+				b.Key = p.limitKey(new(judge.Request), s, i, n)
 				if n == judge.BoundAll || n == judge.BoundAtOnce {
 					b.Sharers = poolNames[poolOf(l, s)]
 				}

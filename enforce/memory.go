@@ -76,7 +76,8 @@ func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 // hasRead reports whether an agent is a program that has read the robots.txt, and
 // so is bound by it; see ProgramsSeen.
 func (e *Engine) hasRead(r *judge.Request, a *crawler.Agent) bool {
-	return a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen && e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
+	return a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen &&
+		e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
 }
 
 // visitsOf returns what is known about the visits of agent i, with this one: the

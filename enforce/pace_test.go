@@ -315,6 +315,12 @@ func TestSeveralCrawlersInMonitorMode(t *testing.T) {
 			t.Errorf("request %d: %v for %s, monitored %v", i, d.Action, d.Name(), d.Monitored)
 		}
 	}
+	denied := newEngineTest(t, "User-agent: ClaudeBot\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /no\n", judge.Settings{Monitor: true, Except: []string{"GPTBot"}})
+	for _, agents := range [][]string{{"ClaudeBot/1.0 GPTBot/1.0"}, {"ClaudeBot/1.0", "GPTBot/1.0"}, {"GPTBot/1.0", "ClaudeBot/1.0"}} {
+		if d := denied.decide("/no", agents...); d.Action != judge.Deny || d.Monitored || d.Name() != "GPTBot" {
+			t.Errorf("%q: %v for %s, monitored %v", agents, d.Action, d.Name(), d.Monitored)
+		}
+	}
 	if d := e.decide("/", "ClaudeBot/1.0"); d.Action != judge.Pass || !d.Monitored {
 		t.Errorf("a monitored crawler: %v", d.Reason)
 	}

@@ -48,7 +48,7 @@ func (p *Rules) addLines() {
 	p.merged, p.text = m, m.Text()
 }
 
-// publishes reports whether the operator adds lines that are published.
+// Publishes reports whether the operator adds lines that are published.
 func (s *Compiled) Publishes() bool { return s.additions.Merge != nil }
 
 // Published reports whether Text has lines of the operator. If so, clients that
@@ -76,7 +76,8 @@ func (p *Rules) MergeError() error {
 	return p.mergeErr
 }
 
-var errApart = errors.New("requests for /robots.txt do not come through the handler with the policy, so the lines of the policy can't be published and are not in force")
+var errApart = errors.New("requests for /robots.txt do not come through the handler with the policy, " +
+	"so the lines of the policy can't be published and are not in force")
 
 // Layer is where a line comes from: the site's own file, or a part of the
 // configuration.

@@ -6,7 +6,7 @@ import (
 )
 
 // Check decides on a request by the path rules, and writes the decision to d. It
-// is like Engine.Decide, but never waits, remembers nothing about earlier
+// is like Decide of the engine, but never waits, remembers nothing about earlier
 // requests, and ignores rate limits and Visit-time.
 func (p *Rules) Check(r *Request, d *Decision) { checkAfter(p, r, nil, d) }
 

@@ -124,11 +124,11 @@ func (c *Client) Next() bool {
 }
 
 // Agents returns the crawlers that Next found. Their Class may be changed.
-func (c *Client) Agents() []crawler.Agent {
-	if c.extra != nil {
-		return c.extra
+func (n *identified) Agents() []crawler.Agent {
+	if n.extra != nil {
+		return n.extra
 	}
-	return c.id.Agents()
+	return n.id.Agents()
 }
 
 // signedAgent returns a crawler of the registry as an agent that no User-Agent

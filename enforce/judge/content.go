@@ -41,7 +41,7 @@ type rulesKey struct {
 
 var allRules interned[rulesKey, Rules]
 
-// rulesOf compiles a content to rules. All origins with the same settings and file
+// RulesOf compiles a content to rules. All origins with the same settings and file
 // share them, so that hosts that clients invent need little memory.
 func (s *Compiled) RulesOf(c Content) *Rules {
 	if c.Outcome != Loaded {
@@ -51,7 +51,7 @@ func (s *Compiled) RulesOf(c Content) *Rules {
 	return rules
 }
 
-// newRules is rulesOf for rules that are not shared.
+// newRules is RulesOf for rules that are not shared.
 func (s *Compiled) newRules(c Content) *Rules {
 	if c.Outcome == Loaded || s.Publishes() && !c.Apart {
 		return s.compile(c)
@@ -108,7 +108,7 @@ const (
 	NotRobots                 // another text, such as an HTML page: the last good copy for 30 days, then no rules
 	Forbidden                 // another 4xx, such as 403: the last good copy for 24 hours, then no rules
 	Redirected                // a redirect to another host: the last good copy for 24 hours, then no rules
-	Failed                    // 429, 5xx, another status, only NULs or no answer: the last good copy for 30 days, then no rules; with DenyFailed (`on_error deny`), crawlers are denied everything
+	Failed                    // 429, 5xx, another status, only NULs no answer: the last good copy for 30 days, then no rules; or Content.DenyAll
 	Pending                   // nothing was fetched yet: only of the rules in force
 )
 
@@ -118,8 +118,8 @@ func (o Outcome) String() string {
 	return [...]string{"loaded", "unchanged", "missing", "not_robots", "forbidden", "redirected", "failed", "pending"}[o]
 }
 
-// Content classifies a source's answer (RFC 9309, section 2.3.1); err is that of
-// Source.Fetch. A 429 counts as a failure although it is a 4xx: it means that the back
+// Content classifies a source's answer (RFC 9309, section 2.3.1); err is the
+// source's. A 429 counts as a failure although it is a 4xx: it means that the back
 // end is overloaded, not that the site has no rules. The error says why the outcome is
 // not Loaded.
 func (resp *Response) Content(err error) (Content, error) {

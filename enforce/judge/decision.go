@@ -44,7 +44,7 @@ const (
 	Hidden                     // Deny: the policy hides the path
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
 	Suspected                  // Deny: the client is a suspect, and the group for `*` disallows the path
-	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only the group for `*` applies to it
+	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only `*` applies to it
 	Shed                       // Throttle: the server is busy and serves people first
 	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
 	reasons
@@ -60,9 +60,8 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect", "not_crawling",
-		"shed",
-		"limit",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
+		"hidden", "grace", "suspect", "not_crawling", "shed", "limit",
 	}[r]
 }
 
@@ -132,7 +131,7 @@ type Subject struct {
 	// Held has bit i set if Settings.Limits[i] holds the request.
 	Held uint8
 	// Entered has bit 2i set if the request is in flight for Settings.Limits[i], and
-	// bit 2i+1 if it is as one of this crawler. Engine.Pace sets it.
+	// bit 2i+1 if it is as one of this crawler. The engine's Pace sets it.
 	Entered uint16
 }
 
@@ -180,7 +179,7 @@ func (d *Decision) Exceed(b *Bound, retryAfter time.Duration) {
 }
 
 // Paced reports whether rate limits, Visit-time or Settings.Limits can still change the
-// decision: see Engine.Pace.
+// decision: see Pace of the engine.
 func (d *Decision) Paced() bool {
 	return d.Action == Pass && (d.Limits != nil || d.Held != 0 || len(d.Others) > 0)
 }
@@ -294,7 +293,7 @@ func (d *Decision) isFrom(line int) bool {
 	return layer == d.Layer && at == d.Line
 }
 
-// agentName returns the name under which an agent's requests share a budget.
+// AgentName returns the name under which an agent's requests share a budget.
 func AgentName(a *crawler.Agent) string {
 	if a.Crawler != nil {
 		return a.Crawler.Name

@@ -99,7 +99,8 @@ func (d *document) hashLines(all bool) (sum uint64, rules int) {
 		old := f.Dialect() != robots.RFC9309 && f.Dialect() != robots.Google // a blank line ends a group
 		for line := range f.Lines() {
 			switch line.Directive {
-			case robots.DirectiveCrawlDelay, robots.DirectiveRequestRate, robots.DirectiveVisitTime, robots.DirectiveNoindex, robots.DirectiveContentSignal, robots.DirectiveContentUsage:
+			case robots.DirectiveCrawlDelay, robots.DirectiveRequestRate, robots.DirectiveVisitTime, robots.DirectiveNoindex,
+				robots.DirectiveContentSignal, robots.DirectiveContentUsage:
 				if !all {
 					continue
 				}
@@ -124,7 +125,7 @@ func (d *document) hashLines(all bool) (sum uint64, rules int) {
 	return hash.Sum64(), rules
 }
 
-// allRules returns a hash of all lines that crawlers obey. Files that differ only in
+// AllLines returns a hash of all lines that crawlers obey. Files that differ only in
 // comments, sitemaps and the like have the same.
 func (d *document) AllLines() uint64 {
 	sum, _ := d.hashLines(true)

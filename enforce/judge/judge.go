@@ -1,6 +1,11 @@
+// Package judge decides what the clients of a site may do by its robots.txt: which
+// group applies to each crawler, what the path rules say, and which limits hold a
+// request. It is pure: it knows nothing but what it is given, with the time, and does no
+// I/O.
 package judge
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +20,7 @@ const (
 	// fetched yet.
 	pendingRetry = 5 * time.Second
 	// unavailableRetry is the Retry-After for a crawler while the source fails
-	// and Config.DenyFailed is set.
+	// and crawlers are denied everything meanwhile.
 	unavailableRetry = time.Minute
 )
 
@@ -30,47 +35,51 @@ func (s *Compiled) viewsOf(target string) *robots.Views {
 }
 
 // Judge decides on the request of a client by the path rules, and writes the decision
-// to d. It depends on nothing but c: it does no I/O, takes no lock and allocates
-// nothing, unless several crawlers are limited. Each Client is judged once.
+// to d. It stops at the first crawler that is not let through. If all are let through, d
+// is about a crawler that a group applies to, if there is one: the first that has
+// Limits, or otherwise the last. The others that have limits go to d.Others. If some of
+// the crawlers are only monitored, d is about the others.
+//
+// Judge depends on nothing but c: it does no I/O, takes no lock and allocates nothing,
+// unless several crawlers are limited. Each Client is judged once.
 func (c *Client) Judge(d *Decision) {
 	*d = Decision{}
+	settings := c.rules.settings
 	if !c.robotsTxt && !c.IsPerson() {
-		c.views = c.rules.settings.viewsOf(c.request.Target)
+		c.views = settings.viewsOf(c.request.Target)
 		defer views.Put(c.views)
 	}
+	enforced := len(settings.Except) > 0 &&
+		(c.isEnforced(settings) || slices.ContainsFunc(c.before, func(n identified) bool { return n.isEnforced(settings) }))
 	if len(c.before) > 0 {
 		last := c.identified
-		for i := 0; i < len(c.before) && d.Action == Pass; i++ {
+		for i := range c.before {
 			c.identified = c.before[i]
-			c.judge(d)
+			c.judge(d, enforced)
 		}
 		c.identified = last
 	}
-	if d.Action == Pass {
-		c.judge(d)
-	}
+	c.judge(d, enforced)
 	d.Rules, d.Addr = c.rules, c.addr
 	if d.Reason == Person && c.Suspect {
 		c.judgeSuspect(d)
 	}
-	d.Monitored = c.rules.settings.Monitors(&d.Agent)
+	d.Monitored = settings.Monitors(&d.Agent)
 }
 
-// judge decides on the request of a client, for the agents that identify found,
-// and writes the decision to d. It stops at the first agent that is not let
-// through. If all are let through, d is about an agent that a group applies to,
-// if there is one: the first that has Limits, or otherwise the last. The others
-// that have limits go to d.others. The caller passes the same d for each User-Agent
-// field of a request, so that this is true for all fields together.
-//
-// judge depends on nothing but c, and changes nothing but d. It does no I/O,
-// takes no lock and allocates nothing.
-func (c *Client) judge(d *Decision) {
+// judge goes on with Judge for the agents that Next found last; with enforced, only for
+// those that are not only monitored.
+func (c *Client) judge(d *Decision, enforced bool) {
 	for i := range c.Agents() {
-		if c.judgeAgent(i, d); d.Action != Pass {
-			return
+		if d.Action == Pass && !(enforced && c.rules.settings.Monitors(&c.Agents()[i])) {
+			c.judgeAgent(i, d)
 		}
 	}
+}
+
+// isEnforced reports whether one of the agents is not only monitored.
+func (n *identified) isEnforced(settings *Compiled) bool {
+	return slices.ContainsFunc(n.Agents(), func(a crawler.Agent) bool { return !settings.Monitors(&a) })
 }
 
 // judgeAgent judges agent i.
@@ -227,17 +236,7 @@ func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	if s.Held = c.heldBy(&s, why); w != nil {
 		s.Group, s.Limits = w.group, w.limits
 	}
-	first := d.Agent.Class == crawler.Person
-	switch {
-	case first:
-	case c.rules.settings.Monitors(&s.Agent) != c.rules.settings.Monitors(&d.Agent):
-		// Budgets of the two modes can't be used together: the crawler counts that is
-		// not only monitored.
-		if c.rules.settings.Monitors(&s.Agent) {
-			return false
-		}
-		d.Others, first = nil, true
-	case d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil):
+	if d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil) {
 		d.add(&s)
 		return false
 	}
@@ -246,9 +245,7 @@ func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	if w != nil {
 		d.decidedBy(c.rules, w)
 	}
-	if !first {
-		d.add(&before)
-	}
+	d.add(&before)
 	return true
 }
 

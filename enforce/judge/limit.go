@@ -25,9 +25,9 @@ const MaxLimits = 7
 // verified share one budget, all others of them another one, and neither is the
 // budget of the other crawlers.
 //
-// Budgets belong to the hosts of Config.Handler together, and to the paths.
+// Budgets belong to the hosts of origins.Config.Handler together, and to the paths.
 // Engines in which these are equal share them, even if the engines are in several
-// processes with one throttle.Fleet. Requests at once are counted by each Memory.
+// processes with one throttle.Fleet. Requests at once are counted by each enforce.Memory.
 type Limit struct {
 	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
 	// all paths.
@@ -37,7 +37,7 @@ type Limit struct {
 	// come at once; see throttle.Grant.Exact.
 	All, Each robots.RequestRate
 	// AtOnce limits how many requests of all crawlers together may be in flight,
-	// EachAtOnce those of each crawler: see Engine.Release. 0 is no limit.
+	// EachAtOnce those of each crawler: see Release of the engine. 0 is no limit.
 	AtOnce, EachAtOnce int
 	// Except and Include are purposes, and names and tokens of crawlers in the
 	// registry: those that are not held, and those of search engines and ads that
@@ -173,7 +173,7 @@ func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	return held
 }
 
-// isNeverLimited reports whether no limit holds an agent, even if it has a group.
+// IsNeverLimited reports whether no limit holds an agent, even if it has a group.
 func IsNeverLimited(a *crawler.Agent) bool {
 	return a.Class == crawler.Webhook || a.Class == crawler.Probe
 }

@@ -54,7 +54,7 @@ func normalizeHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// isZero reports whether o is the zero Origin.
+// IsZero reports whether o is the zero Origin.
 func (o Origin) IsZero() bool { return o == Origin{} }
 
 // String returns the origin as a URL without a path. It omits the ports 80 and

@@ -25,7 +25,7 @@ type plans struct {
 type namedPlan struct{ row, plan int32 }
 
 // namedBefore takes the place of the index for a crawler in a file that was
-// evicted: see Origins.pendingFor.
+// evicted: see Rules.WithNames.
 const namedBefore = -1
 
 // plan is what applies to one crawler.

@@ -103,7 +103,7 @@ func IsRobotsTxt(target string) bool {
 	return absolute && path == "robots.txt"
 }
 
-// reads reports whether the method of a request only reads.
+// Reads reports whether the method of a request only reads.
 func (r *Request) Reads() bool {
 	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 }

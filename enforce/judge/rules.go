@@ -81,7 +81,7 @@ func (p *Rules) Outcome() Outcome { return p.content.Outcome }
 func (p *Rules) Status() int { return p.content.Status }
 
 // DeniesAll reports whether all paths are denied to crawlers, because the
-// source fails and Config.DenyFailed is set.
+// source fails, and the operator wants that (origins.Config.DenyFailed).
 func (p *Rules) DeniesAll() bool { return p.content.DenyAll }
 
 // PublishedContent returns the file that crawlers read, with the lines of the

@@ -126,7 +126,7 @@ func ParsePrograms(s string) (Programs, error) {
 	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
 }
 
-// compiledSettings are Settings with what decisions need.
+// Compiled are Settings with what decisions need. They are immutable.
 type Compiled struct {
 	Settings
 	additions   *Additions       // never nil
@@ -213,7 +213,7 @@ func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byN
 	return byName, byPurpose
 }
 
-// monitors reports whether decisions about a are Monitored.
+// Monitors reports whether decisions about a are Monitored.
 func (r *Compiled) Monitors(a *crawler.Agent) bool {
 	return r.Monitor != (a.Crawler != nil && r.excepted[a.Crawler.Index()])
 }

@@ -38,7 +38,7 @@ const (
 	maxStale = 24 * time.Hour
 )
 
-// Config has what Origins need besides a source and Settings. The zero value is
+// Config has what a Table needs besides a source and settings. The zero value is
 // ready for use. Caches and tables that are given can be shared by several
 // engines.
 type Config struct {
@@ -57,8 +57,9 @@ type Config struct {
 	Ceiling    *Ceiling   // limits the memory of rules; no limit if nil
 	Copies     *Copies    // cache for the time after the engine is closed; none if nil
 	Histories  *Histories // the earlier versions, even for the time after the engine is closed; none if nil
-	// returns where the files are enforced, so that Histories keeps their versions, and the hosts of Settings.Limits; called once requests come,
-	// or by Origins.Connect; if nil, Histories keeps none
+	// Handler returns where the files are enforced, so that Histories keeps their
+	// versions, and the hosts of judge.Settings.Limits. It is called once requests come, or by
+	// Connect. If it is nil, Histories keeps none.
 	Handler   func() HandlerKey
 	Published bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
 	Fetched   func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block

@@ -4,7 +4,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// dropped has the names in the files of evicted origins. It takes at most maxDroppedSize octets. The caller holds Origins.mu.
+// dropped has the names in the files of evicted origins. It takes at most maxDroppedSize octets. The caller holds store.mu.
 type dropped struct {
 	names  map[judge.Origin]judge.Names
 	octets int64

@@ -15,7 +15,7 @@ type fetch struct {
 	ready chan struct{} // closed when there are rules: those of the fetch or of a cached copy
 	ended chan struct{} // closed when the fetch has ended
 	event FetchEvent    // set before ended is closed
-	ok    bool          // event is set; false if the Origins was closed meanwhile
+	ok    bool          // event is set; false if the Table was closed meanwhile
 }
 
 // beginFetch starts a fetch for e, unless one is under way or too many others

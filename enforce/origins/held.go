@@ -61,7 +61,8 @@ func (p *Table) hold(e *entry, found judge.Content, resp judge.Response, sure bo
 	case replaced:
 		wait = quietFile
 	}
-	if !found.BreaksOff() && !rules.ShutsOut(before) && !diff.AllowsMore(before.File(), rules.File(), judge.Comparable(p.settings.Registry)...) {
+	if !found.BreaksOff() && !rules.ShutsOut(before) &&
+		!diff.AllowsMore(before.File(), rules.File(), judge.Comparable(p.settings.Registry)...) {
 		return false
 	}
 	now := p.cfg.Now()

@@ -47,7 +47,7 @@ type historyKey struct {
 // historyRecord is a history that has texts in place of rules, because the
 // next configuration may compile them by other rules.
 type historyRecord struct {
-	generation int // of the Origins that stored it
+	generation int // of the Table that stored it
 	current    versionRecord
 	from       int64
 	open       bool
@@ -67,8 +67,8 @@ func NewHistories() *Histories {
 	return &Histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]judge.Origin)}
 }
 
-// begin returns the generation of an Origins that stores histories from now on.
-// An Origins of an earlier generation can't overwrite them.
+// begin returns the generation of a Table that stores histories from now on.
+// A Table of an earlier generation can't overwrite them.
 func (s *Histories) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,8 @@ func (s *Histories) forgetOrigin(key historyKey) {
 }
 
 func newHistoryRecord(h *History) *historyRecord {
-	rec := &historyRecord{current: versionRecord{Content: h.Current.PublishedContent(), version: h.Current.PathRules()}, from: h.from, open: h.open, periods: h.periods}
+	current := versionRecord{Content: h.Current.PublishedContent(), version: h.Current.PathRules()}
+	rec := &historyRecord{current: current, from: h.from, open: h.open, periods: h.periods}
 	for i := range h.Earlier {
 		v := &h.Earlier[i]
 		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.PathRules(), v.From, v.To, v.Brief})

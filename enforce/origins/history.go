@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// history has the versions that an origin's robots.txt had in the last
+// History has the versions that an origin's robots.txt had in the last
 // GracePeriod. It is immutable.
 type History struct {
 	Current *judge.Rules
@@ -70,7 +70,7 @@ func (h *History) addPeriod(p period) {
 	h.periods = slices.DeleteFunc(h.periods[max(0, len(h.periods)-maxPeriods):], ended)
 }
 
-// next returns h with rules that are in force from a time on. h may be nil.
+// Next returns h with rules that are in force from a time on. h may be nil.
 // Files with the same path rules are one version, so a changed comment makes no
 // new version. A version that was in force several times is one, from its first
 // time to its last.
@@ -114,7 +114,7 @@ func (h *History) add(v judge.Version, now int64) {
 // not known to have read the file may hold it: few have read another one.
 const briefVersion = time.Minute
 
-// mayHold returns which of the earlier versions a crawler may follow now: bit i stands
+// MayHold returns which of the earlier versions a crawler may follow now: bit i stands
 // for version i. first is when the crawler first came, and lastRead a time at which the
 // version that it last read was in force; 0 if there was none. All times are in
 // nanoseconds since 1970. If the crawler is known to have

@@ -1,3 +1,6 @@
+// Package origins holds the rules that are in force for each origin: it fetches the
+// robots.txt files, keeps the last good copies and the earlier versions, and bounds the
+// memory that all of them take.
 package origins
 
 import (
@@ -9,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Origins holds the rules in force of each origin, and fetches the file again
+// Table holds the rules in force of each origin, and fetches the file again
 // when it is due. It is safe for concurrent use. Lookups take no lock; while
 // rules are being replaced, they return the old or the new ones.
 type Table struct {
@@ -23,7 +26,7 @@ type Table struct {
 	running sync.WaitGroup
 }
 
-// newOrigins returns an empty Origins that fetches from source and compiles
+// New returns an empty Table that fetches from source and compiles
 // files by settings. It fetches nothing yet. The caller closes it.
 func New(source Source, settings *judge.Compiled, cfg Config) *Table {
 	ctx, stop := context.WithCancel(context.Background())
@@ -33,12 +36,13 @@ func New(source Source, settings *judge.Compiled, cfg Config) *Table {
 	}
 	p := &Table{
 		versions: versions{store: newStore(source, settings, cfg.complete()), histories: histories}, ctx: ctx, stop: stop,
-		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), slow: make(chan struct{}, maxSlow), waiting: new(atomic.Int64),
+		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), slow: make(chan struct{}, maxSlow),
+		waiting: new(atomic.Int64),
 	}
 	return p
 }
 
-// with returns an Origins that holds what p does, compiled by other settings. The
+// With returns a Table that holds what p does, compiled by other settings. The
 // two share the source and the limits of fetches; closing one closes both. The
 // result of a fetch that is under way goes only to p, so the file is fetched
 // again at the next request.
@@ -90,7 +94,7 @@ func (p *Table) With(settings *judge.Compiled, fetched func(FetchEvent)) *Table 
 	return q
 }
 
-// close stops the fetches under way, but does not wait until they end. Requests
+// Close stops the fetches under way, but does not wait until they end. Requests
 // that are still running can use the rules.
 func (p *Table) Close() {
 	p.stop()

@@ -10,7 +10,7 @@ import (
 )
 
 // originTable is a hash table of entries by origin, which grows with their number.
-// Lookups take no lock. To change the table, a caller must hold Origins.mu.
+// Lookups take no lock. To change the table, a caller must hold store.mu.
 type originTable struct {
 	seed    maphash.Seed
 	buckets atomic.Pointer[[]bucket] // their number is a power of two

@@ -139,7 +139,8 @@ func (f *urlFetch) RoundTrip(r *http.Request) (*http.Response, error) {
 	case sameHost(f.first, r.URL):
 		return f.transport.RoundTrip(r)
 	}
-	return nil, fmt.Errorf("a redirect to the host %.100q is not followed behind a proxy, which may connect it to a private address", r.URL.Hostname())
+	return nil, fmt.Errorf("a redirect to the host %.100q is not followed behind a proxy, "+
+		"which may connect it to a private address", r.URL.Hostname())
 }
 
 // control returns an error if a redirect must not lead to an address.

@@ -15,8 +15,8 @@ type State struct {
 	Err      error           // why the last fetch found no robots.txt; nil if it found one
 	Good     time.Time       // when the source last answered with a robots.txt, or that there is none; zero if it never did
 	Began    time.Time       // when the last fetch began; zero if there was none
-	Next     time.Time       // the first request after this time causes another fetch; failed ones are also repeated without a request, see Config.Refresh
-	Failing  time.Time       // when the failure began, that is, the first of the failed fetches in a row; zero if the last one found what is in force
+	Next     time.Time       // the first request after this time causes another fetch; see also Config.Refresh
+	Failing  time.Time       // when the first of the failed fetches in a row began; zero if the last one found what is in force
 	Failures int             // how many of the latest fetches in a row failed
 	Held     time.Time       // since when a new version is held, see Response.Whole; zero without
 	Kept     bool            // Rules is a cached copy from an earlier fetch

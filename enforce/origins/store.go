@@ -52,7 +52,7 @@ func (s *store) All(f func(judge.Origin, *judge.Rules)) {
 	}
 }
 
-// of returns the rules in force for an origin, or nil if there are none. Unlike
+// RulesOf returns the rules in force for an origin, or nil if there are none. Unlike
 // Peek, it starts no fetch.
 func (s *store) RulesOf(origin judge.Origin) *judge.Rules {
 	if e := s.table.find(s.Key(origin)); e != nil {

@@ -131,7 +131,7 @@ func (v *versions) Earlier(r *judge.Request) *History {
 	return h
 }
 
-// readAt returns a time, in nanoseconds since 1970, at which the version that
+// ReadAt returns a time, in nanoseconds since 1970, at which the version that
 // the client of r received was in force. If the handler serves Rules.Text, the
 // client received the text of rules; otherwise a file with the hash sent.
 func (v *versions) ReadAt(r *judge.Request, rules *judge.Rules, sent uint64) int64 {
@@ -153,7 +153,7 @@ func (v *versions) ReadAt(r *judge.Request, rules *judge.Rules, sent uint64) int
 	return at
 }
 
-// published reports whether clients that request /robots.txt receive
+// Published reports whether clients that request /robots.txt receive
 // Rules.Text.
 func (v *versions) Published(rules *judge.Rules) bool { return v.cfg.Published || rules.Published() }
 
@@ -263,7 +263,7 @@ func (v *versions) compileVersions(rec *historyRecord) *History {
 	return h
 }
 
-// Connect loads the earlier versions of p's files from Config.Memory. From
+// Connect loads the earlier versions of v's files from Config.Histories. From
 // then on, p stores its own versions there. The engine calls Connect at the
 // first request of a crawler that can have a grace period. A caller can call it
 // before, but not before its configuration is in force, because p's versions
