@@ -10,7 +10,8 @@ import (
 )
 
 // originTable is a hash table of entries by origin, which grows with their number.
-// Lookups take no lock. To change the table, a caller must hold store.mu.
+// Lookups take no lock. To change the table, a caller must hold store.mu. It is no
+// table.Table, which tells entries apart by a hash alone and may forget any of them.
 type originTable struct {
 	seed    maphash.Seed
 	buckets atomic.Pointer[[]bucket] // their number is a power of two
