@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -118,7 +119,7 @@ func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCo
 	list := []statusapi.ReasonCounts{}
 	for o := range outcomes {
 		if n := sums[o]; n.Total > 0 {
-			n.Reason, n.Action = o.reason().String(), ActionName(o.action(), o.monitor())
+			n.Reason, n.Action = o.reason().String(), verdict.ActionName(o.action(), o.monitor())
 			list = append(list, n)
 		}
 	}
@@ -209,7 +210,7 @@ func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.li
 // runs.
 type SiteCounts struct {
 	Site    string
-	Actions map[string]uint64 // decisions about crawlers, by ActionName
+	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
 	People  uint64
 }
 
@@ -230,7 +231,7 @@ func (c *Counters) Decided() []SiteCounts {
 	for _, s := range c.sites {
 		n := SiteCounts{Site: s.name, Actions: make(map[string]uint64), People: s.visitors.folded}
 		for o := range outcomes {
-			n.Actions[ActionName(o.action(), o.monitor())] += s.reasons[o].folded
+			n.Actions[verdict.ActionName(o.action(), o.monitor())] += s.reasons[o].folded
 		}
 		list = append(list, n)
 	}
