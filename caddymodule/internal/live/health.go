@@ -33,11 +33,10 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 			health.Problems = append(health.Problems, problem)
 		}
 	}
-	health.Problems = append(health.Problems, r.modeProblems(scope)...)
 	health.Shedding = r.shedding(scope, r.app.Now())
-	health.Problems = append(health.Problems, r.busyProblems(scope)...)
-	health.Problems = append(health.Problems, r.mistakenProblems(scope)...)
-	health.Problems = append(health.Problems, r.doorProblems(scope)...)
+	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope), r.doorProblems(scope)} {
+		health.Problems = append(health.Problems, more...)
+	}
 	if scope.All() {
 		r.addShared(health, now)
 	}
