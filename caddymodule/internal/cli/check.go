@@ -11,17 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
-// checkOptions has the flags of `caddy robots check`.
-type checkOptions struct {
-	agent, robots, dialect string
-	before, grace, client  string
-	config                 configFlags
-	json                   bool
-	rules                  enforce.Settings
-}
-
 func checkCommand(m Module) *cobra.Command {
-	var o checkOptions
+	o := checker{responses: make(map[string]enforce.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*enforce.Rules)}
 	cmd := newCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
 		"Shows whether robots.txt allows a crawler to fetch URLs", cobra.MinimumNArgs(1), o.check)
 	addAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
@@ -40,9 +31,8 @@ func checkCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
-	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), rootFiles: make(map[int]string),
-		inForce: make(map[rulesKey]*enforce.Rules)}
+func (c *checker) check(cmd *cobra.Command, args []string) (int, error) {
+	c.cmd = cmd
 	if err := c.prepare(); err != nil {
 		return exitFailed, err
 	}

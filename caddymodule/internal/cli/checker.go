@@ -19,9 +19,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// checker makes the decisions of `caddy robots check`.
+// checker makes the decisions of `caddy robots check`. It has the flags.
 type checker struct {
-	*checkOptions
+	agent, robots, dialect string
+	before, grace, client  string
+	config                 configFlags
+	json                   bool
+	rules                  enforce.Settings
+
 	cmd       *cobra.Command
 	sites     []Site                      // of the configuration; nil without --config
 	responses map[string]enforce.Response // robots.txt that were read, by file or URL
