@@ -190,7 +190,8 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 		if o.config.path != "" {
 			how += ", and the site with --site"
 		}
-		warn(to, "no_robots", fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.", words.List(unknown, maxPlaces), how))
+		warn(to, "no_robots", fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.",
+			words.List(unknown, maxPlaces), how))
 		fmt.Fprintf(cmd.ErrOrStderr(), "Requests to %s are not judged. %s.\n", words.List(unknown, 5), how)
 	}
 }

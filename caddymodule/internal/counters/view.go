@@ -28,11 +28,13 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{}, Reasons: []statusapi.ReasonCounts{}}
+	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{},
+		Reasons: []statusapi.ReasonCounts{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{
-		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
+		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
+		WouldThrottle: points(),
 	}
 	sites := make(map[*Site]*statusapi.Site)
 	for _, site := range c.sites {
@@ -153,8 +155,9 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 		to := found[k]
 		if to == nil {
 			to = &statusapi.Crawler{
-				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purposes: words.Strings(row.purposes),
-				Series: make([]uint64, of.count()),
+				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator,
+				Purposes: words.Strings(row.purposes),
+				Series:   make([]uint64, of.count()),
 			}
 			found[k] = to
 		}

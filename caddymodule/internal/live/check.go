@@ -64,7 +64,8 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	}
 	if len(deciders) == 0 {
 		check := newCheck(&query, origin)
-		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(), statusapi.ReasonNoHandler
+		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(),
+			statusapi.ReasonNoHandler
 		check.Message = "No robots handler decides about this URL, because of the request matchers: the request would pass."
 		return check, nil
 	}
@@ -79,7 +80,8 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	switch {
 	case len(check.Others) > 0:
 		check.Certain = false
-		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ", len(deciders)) + unknown
+		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ",
+			len(deciders)) + unknown
 	case !check.Certain:
 		check.Message += " But it is not certain that the request reaches the robots handler: its " + unknown
 	}
@@ -194,7 +196,8 @@ type decider struct {
 // in which it reaches them. It follows the request through the routes of the server
 // that fits the URL best. If there are several such servers, or if the place of a
 // handler is not known, it is not certain that the request reaches the handler.
-func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider, err error) {
+func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider,
+	err error) {
 	best := 0
 	for _, c := range candidates {
 		if c.Server != nil {
@@ -231,7 +234,8 @@ func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, targe
 }
 
 // newFollower returns the follower of a GET request through a server.
-func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower, error) {
+func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower,
+	error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, err
@@ -252,7 +256,8 @@ func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, tar
 	}
 	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)})
 	return &routes.Follower{
-		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), HasClient: query.Client != "",
+		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live),
+		HasClient: query.Client != "",
 		IsWanted: func(handler caddyhttp.MiddlewareHandler) bool {
 			return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.Module == handler })
 		},
