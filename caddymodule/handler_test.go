@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 const (
@@ -233,6 +235,37 @@ func TestAnUntrustedProxyHidesTheClient(t *testing.T) {
 			if x.request.Proxied, x.request.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
 				t.Errorf("%s: %+v, got %v", field, tt, x.HidesClient())
 			}
+		}
+	}
+}
+
+// A decision has the same names in placeholders and log as in the JSON of commands and the admin API, and the same values.
+func TestDecisionsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	rules, err := enforce.Settings{Monitor: true}.Rules(enforce.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := new(record)
+	rules.Check(&enforce.Request{Method: http.MethodGet, Target: "/x", UserAgents: []string{"GPTBot/1.0"}}, &rec.Decision)
+	text, err := json.Marshal(verdict.Of(&rec.Decision))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if fields["action"] != "would_deny" {
+		t.Errorf("%s", text)
+	}
+	for _, name := range placeholders {
+		value, _ := rec.placeholder(placeholderPrefix + name)
+		if name == gracePlaceholder || name == suspectPlaceholder {
+			continue // absent
+		}
+		if fmt.Sprint(fields[name]) != fmt.Sprint(value) {
+			t.Errorf("%s: the placeholder is %v, in %s", name, value, text)
 		}
 	}
 }

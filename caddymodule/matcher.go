@@ -268,7 +268,7 @@ func (m *MatchRobots) matchesAgent(a *crawler.Agent) bool {
 	return (len(m.Crawler) == 0 || words.ContainsFold(m.Crawler, name) || words.ContainsFold(m.Crawler, a.Token)) &&
 		(len(m.Purpose) == 0 || a.Crawler != nil && slices.ContainsFunc(m.Purpose,
 			func(p string) bool { return a.Crawler.CountsAs(crawler.Purpose(p)) })) &&
-		(len(m.Class) == 0 || slices.Contains(m.Class, a.Class.String())) &&
+		(len(m.Class) == 0 || slices.Contains(m.Class, a.SentClass().String())) &&
 		(len(m.Operator) == 0 || words.ContainsFold(m.Operator, operator))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // placeholderPrefix begins the names of this module's placeholders.
@@ -148,15 +148,15 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "crawler":
 		return rec.Name(), true
 	case "class":
-		return rec.Agent.Class.String(), true
+		return verdict.Class(&rec.Decision), true
 	case "evidence":
 		return rec.Agent.Reason.Strength().String(), true
 	case "purpose":
-		return rec.purpose(), true
+		return verdict.Purpose(&rec.Decision), true
 	case "group":
 		return rec.GroupToken(), true
 	case "action":
-		return rec.action(), true
+		return verdict.ActionName(rec.Action, rec.Monitored), true
 	case "reason":
 		return rec.Reason.String(), true
 	case "rule":
@@ -168,7 +168,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "version":
 		return rec.VersionTag(), true
 	case gracePlaceholder:
-		return graceEnds(&rec.Decision), true
+		return verdict.GraceEnds(&rec.Decision), true
 	case "verified":
 		return rec.Claim.State.String(), true
 	case suspectPlaceholder:
@@ -201,26 +201,6 @@ func (rec *record) suspect() string {
 		return ""
 	}
 	return rec.standing.Signals.String()
-}
-
-// action returns the name of the action; in monitor mode that of the action that
-// enforce mode would take.
-func (rec *record) action() string { return counters.ActionName(rec.Action, rec.Monitored) }
-
-// graceEnds returns the time at which grace ends at the latest, for a request
-// that passes by grace; "" for all others.
-func graceEnds(d *enforce.Decision) string {
-	if d.Version == nil {
-		return ""
-	}
-	return d.Version.Ends().UTC().Format(time.RFC3339)
-}
-
-func (rec *record) purpose() string {
-	if rec.Agent.Crawler != nil {
-		return string(rec.Agent.Crawler.Purpose())
-	}
-	return ""
 }
 
 // isPerson reports whether the request is a person's.

@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -119,10 +120,7 @@ func newAgainst(mask masker, config string) *against {
 // action returns the action of a decision. robots.txt files are compared as if the
 // settings enforced them.
 func (g *against) action(d *enforce.Decision) string {
-	if d.Monitored && d.Action != enforce.Pass && g.report.Config != "" {
-		return "would_" + d.Action.String()
-	}
-	return d.Action.String()
+	return verdict.ActionName(d.Action, d.Monitored && g.report.Config != "")
 }
 
 // refuses reports whether an action refuses requests.
@@ -210,7 +208,7 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 		name, purposes = agent.Crawler.Name, words.Strings(agent.Crawler.Purposes)
 	}
 	now, was := g.verdict(v.host.site, v.source, &v.now), g.verdict(v.host.was, v.sourceWas, v.was)
-	key := differenceKey{site: site, crawler: name, class: agent.Class, now: now, was: was}
+	key := differenceKey{site: site, crawler: name, class: agent.SentClass(), now: now, was: was}
 	list := &g.report.Differences
 	i, known := g.differences[key]
 	if !known {
@@ -219,7 +217,7 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 		}
 		key.crawler = strings.Clone(name)
 		*list = append(*list, Difference{
-			Site: site, Crawler: key.crawler, Class: agent.Class.String(), Purposes: purposes, Was: was, Now: now, Examples: []Example{},
+			Site: site, Crawler: key.crawler, Class: agent.SentClass().String(), Purposes: purposes, Was: was, Now: now, Examples: []Example{},
 		})
 		g.differences[key] = i
 	}

@@ -10,18 +10,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Verdict says what would have happened to a request, and why.
 type Verdict struct {
-	Action string `json:"action"`         // pass, deny or throttle
-	Reason string `json:"reason"`         // the String of an enforce.Reason, such as disallowed
-	Source int    `json:"source"`         // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
-	Layer  string `json:"layer"`          // as Rule.Layer; "" if no line decided
-	Line   int    `json:"line"`           // the line that decided, in Layer; 0 if none
-	File   string `json:"file,omitempty"` // as Rule.File
-	Text   string `json:"text"`           // the text of that line; "" if none
+	verdict.Verdict
+	Source int `json:"source"` // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
 }
 
 // Example is a request of the log.

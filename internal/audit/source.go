@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -267,19 +268,11 @@ func limitsOf(g *robots.Group) (list []limit) {
 	return list
 }
 
-// verdict returns the Verdict for a decision.
+// verdict returns the Verdict for a decision. s may be nil.
 func (s *source) verdict(d *enforce.Decision) Verdict {
-	v := Verdict{Action: d.Action.String(), Reason: d.Reason.String(), Source: -1, Layer: d.Layer.String(), Line: d.Line}
-	if s == nil {
-		return v
-	}
-	if v.Source = s.index; d.Layer != enforce.FileLayer {
-		v.File = d.File()
-	}
-	if key, ok := s.lineOf(d); ok {
-		if t := s.rules[key]; t != nil {
-			v.Text = t.rule.Text
-		}
+	v := Verdict{verdict.Of(d).Verdict, -1}
+	if s != nil {
+		v.Source = s.index
 	}
 	return v
 }

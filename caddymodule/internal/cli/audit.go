@@ -49,13 +49,16 @@ func auditCommand(m Module) *cobra.Command {
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
-	f.StringArrayVar(&o.sitemaps, "sitemap", nil, "sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
+	f.StringArrayVar(&o.sitemaps, "sitemap", nil,
+		"sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	addDialectFlag(cmd, &o.dialect)
-	f.StringArrayVarP(&o.configs, "config", "c", nil, "configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
+	f.StringArrayVarP(&o.configs, "config", "c", nil,
+		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
 	o.config.addSelection(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
-	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
+		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
 }
 

@@ -183,16 +183,22 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 		now = now || p.hosts != nil
 	}
 	if now {
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "robots_now", Text: "Requests are judged by robots.txt as the sites have it now. At the time of the log, it may have been different."})
+		warn(to, "robots_now", "Requests are judged by robots.txt as the sites have it now. At the time of the log, it may have been different.")
 	}
 	if len(unknown) > 0 {
 		how := "Pass the file or its URL with --robots"
 		if o.config.path != "" {
 			how += ", and the site with --site"
 		}
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.", words.List(unknown, maxPlaces), how)})
+		warn(to, "no_robots", fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.",
+			words.List(unknown, maxPlaces), how))
 		fmt.Fprintf(cmd.ErrOrStderr(), "Requests to %s are not judged. %s.\n", words.List(unknown, 5), how)
 	}
+}
+
+// warn adds a warning to the report.
+func warn(to *audit.Options, code, text string) {
+	to.Warnings = append(to.Warnings, audit.Warning{Code: code, Text: text})
 }
 
 // isLike reports whether the place of another configuration is the same, so that one

@@ -105,10 +105,10 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	}
 	both := slices.Concat(sites, before)
 	if two && slices.ContainsFunc(both, func(s Site) bool { return s.Suspects != nil && s.Suspects.Bind }) {
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "suspects", Text: "The requests of suspects are not compared."})
+		warn(to, "suspects", "The requests of suspects are not compared.")
 	}
 	if slices.ContainsFunc(both, func(s Site) bool { return s.Sampled }) {
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
+		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (o *auditOptions) mainHandlers(c *configFlags, sites []Site, to *audit.Opti
 		default:
 			continue
 		}
-		to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: text})
+		warn(to, report.SeveralHandlers, text)
 	}
 	return list
 }
@@ -230,7 +230,8 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 			}
 		}
 		if v.From.IsZero() && len(values) > 1 {
-			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a time such as 2026-11-01T15:04:05Z", flag, value)
+			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a time such as 2026-11-01T15:04:05Z",
+				flag, value)
 		}
 		var err error
 		if v.Response, err = answerOf(readRobots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {

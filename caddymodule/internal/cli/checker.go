@@ -15,12 +15,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// checker makes the decisions of `caddy robots check`.
+// checker makes the decisions of `caddy robots check`. It has the flags.
 type checker struct {
-	*checkOptions
+	agent, robots, dialect string
+	before, grace, client  string
+	config                 configFlags
+	json                   bool
+	rules                  enforce.Settings
+
 	cmd       *cobra.Command
 	sites     []Site                      // of the configuration; nil without --config
 	responses map[string]enforce.Response // robots.txt that were read, by file or URL
@@ -89,23 +95,26 @@ func (c *checker) handlers(arg string) ([]Site, error) {
 
 // decide makes the decision of a handler about one URL, as if it were the
 // crawler's first request. The time between requests does not count, but the time
-// of day does. It returns the lines of the limits that hold such a request. With --before, its robots.txt is the one that was replaced.
-func (c *checker) decide(site *Site, target string) (*enforce.Decision, []enforce.Budget, error) {
+// of day does. With --before, its robots.txt is the one that was replaced.
+func (c *checker) decide(site *Site, target string) (*checked, error) {
 	rules, err := c.rulesFor(site, target)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var before *enforce.Rules
 	if c.before != "" {
 		if before, err = c.rulesOf(site, c.before); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
 		Time: time.Now()}
-	limits := rules.CheckFirst(req, before, d)
-	return d, limits, c.checkAgent(rules, d)
+	var step func(*enforce.Request, *enforce.Decision) string
+	if site.Shed != nil {
+		step = site.Shed.Describe
+	}
+	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, step)
+	return newChecked(site, target, check, d), c.checkAgent(rules, d)
 }
 
 // checkAgent returns an error if --agent is a product token that the decision
@@ -235,20 +244,11 @@ func (c *checker) read(site *Site, name string) (enforce.Response, error) {
 }
 
 // print prints the decision of a handler.
-func (c *checker) print(site *Site, target string, d *enforce.Decision, limits []enforce.Budget) error {
-	out := newChecked(site, target, d)
-	for _, l := range limits {
-		out.Limits = append(out.Limits, checkedLimit{l.Text, l.File, l.Line})
-	}
-	if c.client == "" && d.Reason != enforce.Exempt {
-		for _, prefix := range d.Rules.ExemptFrom(&d.Agent) {
-			out.ExemptFrom = append(out.ExemptFrom, prefix.String())
-		}
-	}
+func (c *checker) print(made *checked) (err error) {
 	w := c.cmd.OutOrStdout()
 	if c.json {
-		return report.NewEncoder(w).Encode(out)
+		return report.NewEncoder(w).Encode(made)
 	}
-	_, err := fmt.Fprintln(w, out.sentence(paintFor(w)))
+	_, err = fmt.Fprintln(w, made.sentence(paintFor(w)))
 	return err
 }

@@ -52,7 +52,8 @@ func Register(m Module) {
 			addHelp(cmd)
 			cmd.Version = release.Version()
 			cmd.SetVersionTemplate("caddy-robots {{.Version}}\n")
-			cmd.SetHelpTemplate(cmd.HelpTemplate() + "\nDocumentation: https://github.com/caddy-robots/caddy-robots/tree/main/docs\n") // of the subcommands too
+			cmd.SetHelpTemplate(cmd.HelpTemplate() +
+				"\nDocumentation: https://github.com/caddy-robots/caddy-robots/tree/main/docs\n") // of the subcommands too
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
 			cmd.SetFlagErrorFunc(flagError) // of the subcommands too

@@ -262,7 +262,11 @@ func (f *identified) write(w io.Writer) {
 		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
 			fmt.Fprintf(w, "        tokens   %s\n", report.Visible(tokens))
 		}
-		fmt.Fprintf(w, "        obeys    %s\n", report.Visible(c.group()))
+		obeys := cmp.Or(c.HeldTo, "nothing")
+		if c.Group != "" {
+			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
+		}
+		fmt.Fprintf(w, "        obeys    %s\n", report.Visible(obeys))
 		writeReasons(w, []evidence{c.evidence})
 		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
 	}
@@ -274,18 +278,6 @@ func writeReasons(w io.Writer, why []evidence) {
 	for _, e := range why {
 		fmt.Fprintf(w, "        %-7s  %v\n", label, e)
 		label = ""
-	}
-}
-
-// group returns the group that applies, or would apply, to a crawler.
-func (c *identifiedCrawler) group() string {
-	switch {
-	case c.HeldTo != "":
-		return c.HeldTo
-	case c.Group != "":
-		return fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
-	default:
-		return "nothing"
 	}
 }
 

@@ -57,7 +57,8 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
 		return o.compare(cmd, site, own)
 	}
 	if o.robots == "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
+		fmt.Fprintln(cmd.ErrOrStderr(),
+			"note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
 	}
 	merged, err := merge(site, own)
 	if err != nil {

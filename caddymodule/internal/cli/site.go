@@ -139,7 +139,8 @@ func (c *configFlags) site(kind string, suitable func(*Site) bool) (*Site, error
 		for i := range list {
 			texts = append(texts, list[i].handler())
 		}
-		return nil, fmt.Errorf("%s has several robots handlers%s for %s: select one with --handler. The handlers are %s", c.path, kind, list[0].name(), strings.Join(texts, "; "))
+		return nil, fmt.Errorf("%s has several robots handlers%s for %s: select one with --handler. The handlers are %s", c.path, kind,
+			list[0].name(), strings.Join(texts, "; "))
 	}
 	return &list[0], nil
 }
@@ -171,7 +172,8 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 	case group == nil && c.host != "":
 		return nil, fmt.Errorf("%s has no site %s. %s", c.path, c.host, sitesAre(handlerNames(all)))
 	case group == nil && at != nil && sameSite(list):
-		return nil, fmt.Errorf("%s has no site for %s. %s: to use its settings, add --site %s", c.path, at.Hostname(), sitesAre(handlerNames(list)), shellWord(list[0].Hosts[0]))
+		return nil, fmt.Errorf("%s has no site for %s. %s: to use its settings, add --site %s", c.path, at.Hostname(),
+			sitesAre(handlerNames(list)), shellWord(list[0].Hosts[0]))
 	case group == nil && at != nil:
 		return nil, fmt.Errorf("%s has no site for %s. %s: select one with --site", c.path, at.Hostname(), sitesAre(handlerNames(list)))
 	case group == nil && !sameSite(list):
@@ -186,7 +188,8 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 		}
 	}
 	if c.handler > len(group) {
-		return nil, fmt.Errorf("--handler %d: want a number from 1 to %d, because %s has that many robots handlers for %s", c.handler, len(group), c.path, group[0].name())
+		return nil, fmt.Errorf("--handler %d: want a number from 1 to %d, because %s has that many robots handlers for %s", c.handler, len(group),
+			c.path, group[0].name())
 	}
 	name := group[0].name()
 	if c.handler > 0 {

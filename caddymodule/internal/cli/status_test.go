@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // at returns a time on 22 November 2026.
@@ -62,8 +63,8 @@ func enforcing() map[string]any {
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
 		}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
-			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
-			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7},
+			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "disallowed", Layer: "file", Line: 9}}},
+			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7}}},
 		}},
 	}
 }
@@ -93,7 +94,7 @@ func monitoring() map[string]any {
 		}},
 		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{changed}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
-			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2},
+			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2}}},
 		}},
 	}
 }

@@ -84,7 +84,7 @@ func nameOf(a *crawler.Agent) string {
 func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	name, known := nameOf(a), a.Crawler != nil
 	if name == "" { // an empty User-Agent, or a suspect
-		return s.class(a.Class)
+		return s.class(a.SentClass())
 	}
 	hash := s.counters.hashName(name, known) ^ s.salt
 	is := func(c *Crawler) bool {
@@ -96,7 +96,7 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	if c := s.counters.crawlers.add(hash, !known, is, func() *Crawler { return newCrawler(s, name, a) }); c != nil {
 		return c
 	}
-	return s.class(a.Class)
+	return s.class(a.SentClass())
 }
 
 // newCrawler returns counters for a crawler. All are 0.

@@ -51,12 +51,6 @@ func decodeFile(r io.Reader) (*file, error) {
 func (d *decoder) field(name string) error {
 	f := &d.file
 	switch name {
-	case "version":
-		return d.value(&f.Version, nil)
-	case "at":
-		return d.value(&f.At, nil)
-	case "since":
-		return d.value(&f.Since, nil)
 	case "sites":
 		return d.array(d.site)
 	case "rules":
@@ -72,7 +66,7 @@ func (d *decoder) field(name string) error {
 			return err
 		})
 	}
-	return d.value(new(json.RawMessage), nil)
+	return d.value(map[string]any{"version": &f.Version, "at": &f.At, "since": &f.Since}[name], nil)
 }
 
 // site reads a site. If the JSON breaks in it, the file gets the site with what was
@@ -80,14 +74,7 @@ func (d *decoder) field(name string) error {
 func (d *decoder) site() error {
 	var s fileSite
 	err := d.object(func(name string) error {
-		switch name {
-		case "name":
-			return d.value(&s.Name, nil)
-		case "people":
-			return d.value(&s.People, nil)
-		case "reasons":
-			return d.value(&s.Reasons, nil)
-		case "crawlers":
+		if name == "crawlers" {
 			return d.array(func() error {
 				row := new(fileCrawler)
 				return d.value(row, func() (err error) {
@@ -99,7 +86,7 @@ func (d *decoder) site() error {
 				})
 			})
 		}
-		return d.value(new(json.RawMessage), nil)
+		return d.value(map[string]any{"name": &s.Name, "people": &s.People, "reasons": &s.Reasons}[name], nil)
 	})
 	if s.Name != "" {
 		d.file.Sites = append(d.file.Sites, s)
@@ -127,11 +114,11 @@ func (d *decoder) line() error {
 	})
 }
 
-// value reads a value. It is left out if it doesn't have the form of v or if use,
-// which may be nil, returns an error. An error of value means that the JSON breaks.
+// value reads a value. It is left out if v is nil, if it doesn't have the form of v, or if
+// use, which may be nil, returns an error. An error of value means that the JSON breaks.
 func (d *decoder) value(v any, use func() error) error {
 	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
+	if err := d.Decode(&raw); err != nil || v == nil {
 		return err
 	}
 	err := json.Unmarshal(raw, v)

@@ -86,7 +86,8 @@ type fileHistory struct {
 // Names in a file.
 var (
 	measureNames = [measures]string{
-		"requests", "denied", "throttled", "would_deny", "would_throttle", "verified", "unverified", "impostors", "verified_refused", "claims_refused",
+		"requests", "denied", "throttled", "would_deny", "would_throttle", "verified", "unverified", "impostors", "verified_refused",
+		"claims_refused",
 	}
 	// verdictNames has the names of what is counted of a line.
 	verdictNames = [...]string{"enforce pass", "enforce deny", "enforce throttle", "monitor deny", "monitor throttle"}

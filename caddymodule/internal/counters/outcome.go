@@ -31,18 +31,6 @@ var actions = func() (list [enforce.Reasons]enforce.Action) {
 	return list
 }()
 
-// ActionName returns the name of an action in placeholders, logs and metrics: pass,
-// deny or throttle, or in monitor mode would_deny or would_throttle.
-func ActionName(a enforce.Action, monitor bool) string {
-	switch {
-	case monitor && a == enforce.Deny:
-		return "would_deny"
-	case monitor && a == enforce.Throttle:
-		return "would_throttle"
-	}
-	return a.String()
-}
-
 // measure is what is counted of a crawler. A line has counts of those up to
 // wouldThrottle, with the requests that it allowed as requests.
 type measure int

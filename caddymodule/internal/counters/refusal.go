@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Limits for the refusals that are kept.
@@ -52,13 +52,12 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	f := &statusapi.Refusal{
 		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
-		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purposes: words.Strings(c.purposes), Verified: d.Claim.State.String(),
-		Action: ActionName(d.Action, d.Monitored), Reason: d.Reason.String(), Group: text(d.GroupToken()),
-		Layer: d.Layer.String(), Line: d.Line, File: d.File(),
+		Decision:  verdict.Of(d), Busy: d.Agent.Class != d.Agent.SentClass(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,
 	}
+	f.Crawler, f.Group, f.Rule, f.Version = text(f.Crawler), text(f.Group), text(f.Rule), text(f.Version)
 	if d.Reason != enforce.Hidden {
-		f.Path, f.Rule = text(pathOf(r.Target)), text(d.RuleText())
+		f.Path = text(pathOf(r.Target))
 	}
 	f.Seq = kept.seq.Add(1)
 	kept.ring[f.Seq%maxRefusals].Store(f)

@@ -15,7 +15,9 @@ type node[T any] struct {
 }
 
 // table is a hash table of bounded size. It has a further bound for values whose keys
-// clients make up. It is safe for concurrent use. Lookups take no lock.
+// clients make up. It is safe for concurrent use. Lookups take no lock. It is no
+// Table of package table, where a new key displaces another one and its value is lost: counts must
+// go on in the totals, and keys with the same hash must not share them.
 type table[T any] struct {
 	buckets          []atomic.Pointer[node[T]] // their number is a power of two
 	max, maxInvented int64

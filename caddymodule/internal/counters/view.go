@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -27,11 +28,13 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{}, Reasons: []statusapi.ReasonCounts{}}
+	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{},
+		Reasons: []statusapi.ReasonCounts{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{
-		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
+		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
+		WouldThrottle: points(),
 	}
 	sites := make(map[*Site]*statusapi.Site)
 	for _, site := range c.sites {
@@ -118,7 +121,7 @@ func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCo
 	list := []statusapi.ReasonCounts{}
 	for o := range outcomes {
 		if n := sums[o]; n.Total > 0 {
-			n.Reason, n.Action = o.reason().String(), ActionName(o.action(), o.monitor())
+			n.Reason, n.Action = o.reason().String(), verdict.ActionName(o.action(), o.monitor())
 			list = append(list, n)
 		}
 	}
@@ -152,8 +155,9 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 		to := found[k]
 		if to == nil {
 			to = &statusapi.Crawler{
-				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purposes: words.Strings(row.purposes),
-				Series: make([]uint64, of.count()),
+				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator,
+				Purposes: words.Strings(row.purposes),
+				Series:   make([]uint64, of.count()),
 			}
 			found[k] = to
 		}
@@ -209,7 +213,7 @@ func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.li
 // runs.
 type SiteCounts struct {
 	Site    string
-	Actions map[string]uint64 // decisions about crawlers, by ActionName
+	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
 	People  uint64
 }
 
@@ -230,7 +234,7 @@ func (c *Counters) Decided() []SiteCounts {
 	for _, s := range c.sites {
 		n := SiteCounts{Site: s.name, Actions: make(map[string]uint64), People: s.visitors.folded}
 		for o := range outcomes {
-			n.Actions[ActionName(o.action(), o.monitor())] += s.reasons[o].folded
+			n.Actions[verdict.ActionName(o.action(), o.monitor())] += s.reasons[o].folded
 		}
 		list = append(list, n)
 	}

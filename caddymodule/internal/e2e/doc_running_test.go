@@ -79,7 +79,7 @@ func TestDocumentedGrace(t *testing.T) {
 	_, command, _ := strings.Cut(documented(t, "grace.md", "sh", "--before"), "caddy ")
 	cmd := exec.Command(binary, strings.Fields(command)...)
 	cmd.Dir = dir
-	if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "pass     /archive/  grace") {
+	if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "pass     /archive/  Googlebot (crawler): grace") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if _, err := exec.LookPath("curl"); err != nil {

@@ -343,7 +343,7 @@ func TestCheckOfForwardedRequest(t *testing.T) {
 	text := example(t, "nginx", "source site\n", "source url "+site.URL+"/robots.txt\n", "forwarded_request", "mode enforce\n\t\tforwarded_request")
 	path := filepath.Join(t.TempDir(), "Caddyfile")
 	writeFile(t, path, text)
-	for _, tt := range []struct{ path, want string }{{"/private/x", "deny     https://example.com/private/x  disallowed  crawler Googlebot"}, {"/x", "pass     https://example.com/x"}} {
+	for _, tt := range []struct{ path, want string }{{"/private/x", "deny     https://example.com/private/x  Googlebot (crawler): disallowed"}, {"/x", "pass     https://example.com/x"}} {
 		if out, _ := exec.Command(binary, "robots", "check", "--config", path, "--agent", "Googlebot", "https://example.com"+tt.path).CombinedOutput(); !strings.HasPrefix(string(out), tt.want) {
 			t.Errorf("%s: %s", tt.path, out)
 		}

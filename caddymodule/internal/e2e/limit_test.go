@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // crawlerNo returns the User-Agent of one of many crawlers.
@@ -141,7 +142,7 @@ Crawl-delay: 0.001"
 		t.Errorf("recent: %+v", recent)
 	}
 	check := s.check("localhost", "/archive/x", "GPTBot", "")
-	if len(check.Limits) != 2 || check.Limits[0] != (statusapi.CheckLimit{Rule: rule, Line: line, File: "Caddyfile"}) || !strings.Contains(check.Message, rule) {
+	if len(check.Limits) != 2 || check.Limits[0] != (verdict.Limit{Rule: rule, Line: line, File: "Caddyfile"}) || !strings.Contains(check.Message, rule) {
 		t.Errorf("check: %+v, %s", check.Limits, check.Message)
 	}
 	if check := s.check("localhost", "/x", "GPTBot", ""); len(check.Limits) != 0 {
@@ -166,7 +167,7 @@ Crawl-delay: 0.001"
 	}
 	s.reasonsAddUp("limit")
 	checked, err := exec.Command(binary, "robots", "check", "--config", filepath.Join(s.dir, "Caddyfile"), "--agent", "GPTBot", fmt.Sprintf("http://localhost:%d/archive/x", s.port)).CombinedOutput()
-	if want := fmt.Sprintf("%s (line %d of Caddyfile)", rule, line); err != nil || !strings.Contains(string(checked), want) || !strings.Contains(string(checked), "at_once 10") {
+	if want := fmt.Sprintf("%s, line %d of Caddyfile", rule, line); err != nil || !strings.Contains(string(checked), want) || !strings.Contains(string(checked), "at_once 10") {
 		t.Errorf("caddy robots check has no %q: %v\n%s", want, err, checked)
 	}
 	s.adminRequest(http.MethodPost, "budgets/reset?crawler=GPTBot", 200, nil)

@@ -96,7 +96,7 @@ func TestBusyProbesCanBeExempt(t *testing.T) {
 		if exempt {
 			options = "\t\texempt Prometheus acme-probe from 203.0.113.0/24\n"
 		}
-		s := start(t, behindProxy(file, options))
+		s := start(t, strings.Replace(behindProxy(file, options), "respond", "log\n\trespond", 1))
 		refused := 0
 		for i := range 20 {
 			for _, ua := range []string{"Blackbox Exporter/0.24.0", "acme-probe/1.0"} {
@@ -109,8 +109,43 @@ func TestBusyProbesCanBeExempt(t *testing.T) {
 		if want := map[bool]int{false: 8}[exempt]; refused != want || err != nil {
 			t.Errorf("exempt %v: %d refused, want %d; status: %v\n%s", exempt, refused, want, err, out)
 		}
+		if !exempt {
+			checkClasses(t, s)
+		}
 		if said := strings.Contains(out, "8 requests of probes that requested too many URLs") && strings.Contains(out, "203.0.113.0/24"); said == exempt {
 			t.Errorf("exempt %v: status\n%s", exempt, out)
+		}
+	}
+}
+
+// checkClasses checks that the probes have their class everywhere, refused or not.
+func checkClasses(t *testing.T, s *server) {
+	t.Helper()
+	s.eventually("the access log has all requests", func() bool { return len(s.lines("handled request")) >= 40 })
+	for _, message := range []string{"handled request", "crawler refused by robots.txt"} {
+		for _, l := range s.lines(message) {
+			fields, ok := l["robots"].(map[string]any)
+			if !ok {
+				fields = l
+			}
+			if fields["class"] != "probe" {
+				t.Errorf("%s: %v", message, l)
+			}
+		}
+	}
+	for class, want := range map[string]float64{"probe": 4, "self-declared": 0} {
+		if n := s.metric(`caddy_robots_decisions_total{action="deny",crawler="` + class + `",reason="disallowed"}`); n != want {
+			t.Errorf("%v refused requests of class %s in the metrics, want %v", n, class, want)
+		}
+	}
+	for _, c := range adminValue[statusapi.Crawlers](s, "crawlers").Crawlers {
+		if c.Class != "probe" {
+			t.Errorf("%s is of class %s", c.Name, c.Class)
+		}
+	}
+	for _, f := range adminValue[statusapi.Recent](s, "recent").Refusals {
+		if f.Class != "probe" {
+			t.Errorf("a refusal of %s is of class %s", f.Crawler, f.Class)
 		}
 	}
 }

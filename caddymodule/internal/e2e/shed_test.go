@@ -128,7 +128,7 @@ http://localhost:$PORT {
 	}
 	var check statusapi.Check
 	s.adminRequest(http.MethodGet, fmt.Sprintf("check?ua=GPTBot&url=http://localhost:%d/", s.port), 200, &check)
-	if check.Shed != "step 2 of 7: ai-*" || !strings.Contains(check.Message, "While the server is busy, it would be refused (step 2 of 7: ai-*).") {
+	if check.Shed != "step 2 of 7: ai-*" || !strings.Contains(check.Message, "refused while the server is busy, step 2 of 7: ai-*") {
 		t.Errorf("check: %+v", check)
 	}
 

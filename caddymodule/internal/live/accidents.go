@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -354,9 +355,10 @@ func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name, text := range saved {
-		var id originID
 		f := new(watchedFile)
-		switch err := cmp.Or(id.UnmarshalText([]byte(name)), json.Unmarshal(text, f)); {
+		n, err := strconv.ParseUint(name, 36, 64) // originID.String
+		id := originID(n)
+		switch err := cmp.Or(err, json.Unmarshal(text, f)); {
 		case err != nil:
 			damaged = fmt.Errorf("robots.txt %q: %w", name, err)
 		case len(f.Sites) == 0 || f.Subject == "":

@@ -24,9 +24,6 @@ type budget struct {
 	agent    *crawler.Agent // whose budgets are listed
 }
 
-// isExtra reports whether b is shown only while it is used.
-func (b *budget) isExtra() bool { return b.Impostors }
-
 // Budgets implements statusapi.Reporter.
 func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) (*statusapi.Budgets, error) {
 	if query.Crawler == "" {
@@ -49,7 +46,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	list = slices.DeleteFunc(list, func(b budget) bool {
 		repeated := b.Text != "" && seen[b.Key] // origins share those of limits
 		seen[b.Key] = true
-		return repeated || b.isExtra() && !b.in.budgetStatus(b, now).Used
+		return repeated || b.Impostors && !b.in.budgetStatus(b, now).Used // that of impostors is shown only while it is used
 	})
 	slices.SortStableFunc(list, func(a, b budget) int { return before(!a.invented, !b.invented) })
 	page, list := statusapi.Part(query.Pages, list)
@@ -95,58 +92,38 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 // budgetStatus returns the state of a budget.
 func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	_, isFleet := p.Limiter.(*shared.Fleet)
-	if b.Text != "" {
-		return p.limitStatus(b, now, isFleet)
-	}
-	limits, line := p.limits(b)
-	layer, line := b.Rules.Origin(line)
 	s := statusapi.Budget{
-		Origin: b.origin.String(), OriginID: p.id.String(), Site: p.SiteOf(b.origin.Host), Mode: p.mode(),
-		Group: b.Rules.TokenOf(b.agent, b.Group), Limits: limits,
-		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
+		Mode: p.mode(), Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet && b.AtOnce == 0, AtOnce: b.AtOnce,
 	}
-	switch {
-	case b.Pool:
-		s.Owner = "unverified"
-	case b.Impostors:
-		s.Owner = "impostors"
-	}
-	if b.PerAddr {
-		s.Counted = "client"
-		if first := b.Budget.Limits.First(now); !first.OK {
-			s.Free, s.Next = false, now.Add(first.RetryAfter).UTC()
-		}
+	isLimit := b.Text != ""
+	if isLimit {
+		s.Site, s.Limits, s.Layer, s.Line, s.File = strings.Join(p.Hosts, ", "), b.Text, enforce.LimitLayer.String(), b.Line, b.File
 	} else {
-		p.peek(&s, b, now)
-	}
-	return s
-}
-
-// peek sets what is used of a budget.
-func (p *inForce) peek(s *statusapi.Budget, b budget, now time.Time) {
-	result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
-	s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
-}
-
-// limitStatus returns the state of a budget of a limit.
-func (p *inForce) limitStatus(b budget, now time.Time, isFleet bool) statusapi.Budget {
-	s := statusapi.Budget{
-		Site: strings.Join(p.Hosts, ", "), Mode: p.mode(), Limits: b.Text, Layer: enforce.LimitLayer.String(), Line: b.Line, File: b.File,
-		Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet && b.AtOnce == 0, AtOnce: b.AtOnce,
+		limits, line := p.limits(b)
+		layer, line := b.Rules.Origin(line)
+		s.Origin, s.OriginID, s.Site = b.origin.String(), p.id.String(), p.SiteOf(b.origin.Host)
+		s.Group, s.Limits, s.Layer, s.Line = b.Rules.TokenOf(b.agent, b.Group), limits, layer.String(), line
 	}
 	switch {
 	case b.Sharers != "":
 		s.Owner = b.Sharers
 	case b.Pool:
 		s.Owner = "unverified"
+	case b.Impostors:
+		s.Owner = "impostors"
 	}
 	switch {
 	case b.PerAddr:
 		s.Counted = "client"
+		if !isLimit {
+			first := b.Budget.Limits.First(now)
+			s.Free, s.Next = first.OK, now.Add(first.RetryAfter).UTC()
+		}
 	case b.AtOnce > 0:
 		s.InFlight, s.Used, s.Free = b.InFlight, b.InFlight > 0, b.InFlight < b.AtOnce
 	default:
-		p.peek(&s, b, now)
+		result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
+		s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
 	}
 	return s
 }
@@ -195,7 +172,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 				continue
 			}
 			done[b.Key] = true
-			if !b.isExtra() || p.budgetStatus(b, now).Used {
+			if !b.Impostors || p.budgetStatus(b, now).Used {
 				n++
 			}
 			if err := p.Limiter.Forget(ctx, now, b.Key); err != nil {

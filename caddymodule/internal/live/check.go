@@ -16,12 +16,11 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // Bounds of Check.
@@ -65,7 +64,8 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	}
 	if len(deciders) == 0 {
 		check := newCheck(&query, origin)
-		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(), statusapi.ReasonNoHandler
+		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(),
+			statusapi.ReasonNoHandler
 		check.Message = "No robots handler decides about this URL, because of the request matchers: the request would pass."
 		return check, nil
 	}
@@ -80,7 +80,8 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	switch {
 	case len(check.Others) > 0:
 		check.Certain = false
-		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ", len(deciders)) + unknown
+		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ",
+			len(deciders)) + unknown
 	case !check.Certain:
 		check.Message += " But it is not certain that the request reaches the robots handler: its " + unknown
 	}
@@ -90,7 +91,8 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		RequestRates: []string{}, VisitTimes: []string{}, Limits: []statusapi.CheckLimit{}, ExemptFrom: []string{}, Others: []*statusapi.Check{},
+		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, Limits: []verdict.Limit{}, ExemptFrom: []string{}},
+		Others: []*statusapi.Check{},
 	}
 }
 
@@ -109,29 +111,17 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	if rules == nil {
 		rules = origins.Pending()
 	}
-	var decision enforce.Decision
-	limits := rules.CheckFirst(request, nil, &decision)
-	c := newCheck(query, d.origin)
-	for _, l := range limits {
-		c.Limits = append(c.Limits, statusapi.CheckLimit{Rule: l.Text, Line: l.Line, File: l.File})
+	var step func(*enforce.Request, *enforce.Decision) string
+	if d.Load != nil {
+		step = d.Settings.Shed.Order().Describe
 	}
+	c := newCheck(query, d.origin)
+	made, _ := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)
+	c.Check, c.Message = *made, made.Text()+"."
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
-	if query.Client == "" && decision.Reason != enforce.Exempt {
-		for _, prefix := range rules.ExemptFrom(&decision.Agent) {
-			c.ExemptFrom = append(c.ExemptFrom, prefix.String())
-		}
-		c.ExemptFrom = c.ExemptFrom[:min(len(c.ExemptFrom), statusapi.MaxExemptFrom)]
-	}
-	if d.Load != nil && decision.Action == enforce.Pass {
-		c.Shed = d.Settings.Shed.Order().Describe(request, &decision)
-	}
-	d.fillCheck(c, &decision)
-	if c.Shed != "" {
-		c.Message += " While the server is busy, it would be refused (" + c.Shed + ")."
-		if d.Load().IsBusy() {
-			c.Message += " The server is busy now."
-		}
+	if c.Shed != "" && d.Load().IsBusy() {
+		c.Message += " The server is busy now."
 	}
 	return c
 }
@@ -155,76 +145,6 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 		return "", origin, badRequest("url=%.200q has no valid port", raw)
 	}
 	return target, enforce.NewOrigin(u.Scheme, u.Host, uint16(port)), nil
-}
-
-// fillCheck copies a decision of the handler into c.
-func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision) {
-	c.Action, c.Reason = counters.ActionName(d.Action, d.Monitored), d.Reason.String()
-	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
-	c.Purposes = []string{}
-	if d.Agent.Crawler != nil {
-		c.Purposes = words.Strings(d.Agent.Crawler.Purposes)
-	}
-	c.Group, c.Rule, c.Layer, c.Line, c.File = d.GroupToken(), d.RuleText(), d.Layer.String(), d.Line, d.File()
-	if d.Reading != 0 {
-		c.Reading = d.Reading.String()
-	}
-	if d.Limits != nil {
-		if delay, ok := d.Group.CrawlDelay(); ok {
-			c.CrawlDelay = min(delay.Delay, h.maxDelay()).Seconds()
-		}
-		for _, rate := range d.Group.RequestRates() {
-			c.RequestRates = append(c.RequestRates, rate.String())
-		}
-		for _, visit := range d.Group.VisitTimes() {
-			c.VisitTimes = append(c.VisitTimes, visit.Window.String())
-		}
-	}
-	c.Message = checkMessage(c)
-}
-
-// checkMessage describes a decision in a sentence.
-func checkMessage(c *statusapi.Check) string {
-	client := cmp.Or(c.Crawler, "a client without a User-Agent")
-	line := ""
-	switch {
-	case c.Line == 0:
-	case c.Layer == enforce.FileLayer.String():
-		line = fmt.Sprintf(", line %d of %s", c.Line, cmp.Or(c.File, "robots.txt"))
-	default:
-		line = fmt.Sprintf(", line %d of %s (%s)", c.Line, cmp.Or(c.File, "the configuration"), c.Layer)
-	}
-	switch c.Reason {
-	case enforce.Person.String():
-		return "This User-Agent is a person's, or no rule applies to it: the request would pass."
-	case enforce.RulesPending.String():
-		return client + " would have to wait, because robots.txt was not read yet."
-	case enforce.Hidden.String():
-		return client + " would be denied: the path is hidden" + line + "." + exemptMessage(c)
-	}
-	verb := map[string]string{
-		"pass": "would pass", "deny": "would be denied", "throttle": "would be throttled",
-		"would_deny": "would be denied in enforce mode", "would_throttle": "would be throttled in enforce mode",
-	}[c.Action]
-	sentence := client + " " + verb + ": " + strings.ReplaceAll(c.Reason, "_", " ") + line
-	if c.Rule != "" {
-		sentence += ", " + c.Rule
-	}
-	if c.CrawlDelay > 0 {
-		sentence += fmt.Sprintf("; at most one request in %gs", c.CrawlDelay)
-	}
-	for _, l := range c.Limits {
-		sentence += fmt.Sprintf("; held by %s, line %d of %s", l.Rule, l.Line, cmp.Or(l.File, "the configuration"))
-	}
-	return sentence + "." + exemptMessage(c)
-}
-
-// exemptMessage says for which addresses a crawler is exempt.
-func exemptMessage(c *statusapi.Check) string {
-	if len(c.ExemptFrom) == 0 {
-		return ""
-	}
-	return " It is exempt for requests from " + words.List(c.ExemptFrom, 3) + ": add the client's address to check that."
 }
 
 // candidate is a handler that serves the host of a URL.
@@ -276,7 +196,8 @@ type decider struct {
 // in which it reaches them. It follows the request through the routes of the server
 // that fits the URL best. If there are several such servers, or if the place of a
 // handler is not known, it is not certain that the request reaches the handler.
-func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider, err error) {
+func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider,
+	err error) {
 	best := 0
 	for _, c := range candidates {
 		if c.Server != nil {
@@ -313,7 +234,8 @@ func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, targe
 }
 
 // newFollower returns the follower of a GET request through a server.
-func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower, error) {
+func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower,
+	error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, err
@@ -334,7 +256,8 @@ func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, tar
 	}
 	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)})
 	return &routes.Follower{
-		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), HasClient: query.Client != "",
+		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live),
+		HasClient: query.Client != "",
 		IsWanted: func(handler caddyhttp.MiddlewareHandler) bool {
 			return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.Module == handler })
 		},

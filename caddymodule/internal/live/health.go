@@ -33,11 +33,11 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 			health.Problems = append(health.Problems, problem)
 		}
 	}
-	health.Problems = append(health.Problems, r.modeProblems(scope)...)
 	health.Shedding = r.shedding(scope, r.app.Now())
-	health.Problems = append(health.Problems, r.busyProblems(scope)...)
-	health.Problems = append(health.Problems, r.mistakenProblems(scope)...)
-	health.Problems = append(health.Problems, r.doorProblems(scope)...)
+	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
+		r.doorProblems(scope)} {
+		health.Problems = append(health.Problems, more...)
+	}
 	if scope.All() {
 		r.addShared(health, now)
 	}
@@ -82,7 +82,8 @@ func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Pro
 		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Site(load.Site) {
 			continue
 		}
-		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours", load.Crawler, quantity(most, "request"), siteName(load.Site)), slowDown)
+		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours",
+			load.Crawler, quantity(most, "request"), siteName(load.Site)), slowDown)
 		p.Crawler = load.Crawler
 		problems = append(problems, p)
 	}
@@ -109,7 +110,9 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 		}
 	}
 	for key, list := range times {
-		p := warning("impostors", siteName(key.site), fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now", quantity(len(list), "request"), key.crawler, siteName(key.site)),
+		p := warning("impostors", siteName(key.site),
+			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
+				quantity(len(list), "request"), key.crawler, siteName(key.site)),
 			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens again, set `impostors ignore` in `verify`.")
 		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
 		problems = append(problems, p)
@@ -203,7 +206,8 @@ func evictionProblem(m *statusapi.Memory) statusapi.Problem {
 		subject, correction = "max_memory", "Raise max_memory in the global option robots."
 	}
 	return warning("memory", subject,
-		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read again: crawlers wait for them", m.Evictions, subject, m.Repeated),
+		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read again: crawlers wait for them",
+			m.Evictions, subject, m.Repeated),
 		correction)
 }
 
@@ -218,7 +222,8 @@ func summarize(problems []statusapi.Problem, lists int) []statusapi.Problem {
 	}
 	example := slices.MinFunc(problems, func(a, b statusapi.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
 	return []statusapi.Problem{warning("list", "lists of addresses",
-		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified", len(problems), lists, example),
+		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified",
+			len(problems), lists, example),
 		"Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors.")}
 }
 
@@ -241,7 +246,8 @@ func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status
 	case s.Read.IsZero():
 		list.Message = name + " could not be read: crawlers that need it stay unverified"
 	case list.Stale:
-		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name, ago(now.Sub(s.Read)))
+		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name,
+			ago(now.Sub(s.Read)))
 	case s.Failures > 0:
 		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
 	default:
@@ -272,7 +278,8 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 
 // fleetStatus returns the state of a fleet.
 func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true, Message: "the connection is being made"}
+	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true,
+		Message: "the connection is being made"}
 	if last := f.LastChange(); last != nil {
 		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
 		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
@@ -301,7 +308,8 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	subject := p.subject()
 	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
 	if err := p.Rules.MergeError(); err != nil {
-		return severe("policy", subject, fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into %s: %s", name, plainError(err)),
+		return severe("policy", subject, fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into %s: %s", name,
+			plainError(err)),
 			"Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.")
 	}
 	switch {
@@ -348,12 +356,14 @@ func (p *inForce) refused(now time.Time) statusapi.Problem {
 // hasCopy reports whether an earlier copy with rules is in force, because the last
 // fetch gave none.
 func (p *inForce) hasCopy() bool {
-	return (p.Last == enforce.NotRobots || p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) && p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
+	return (p.Last == enforce.NotRobots || p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) &&
+		p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
 }
 
 // failure returns the problem of a source that can't be read.
 func (p *inForce) failure(now time.Time) statusapi.Problem {
-	problem := warning("robots_txt", p.subject(), fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing))),
+	problem := warning("robots_txt", p.subject(), fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(),
+		ago(now.Sub(p.Failing))),
 		"Request the file yourself, and look for the error in Caddy's log.")
 	problem.Since = timeOf(p.Failing)
 	switch {

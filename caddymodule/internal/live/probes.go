@@ -86,10 +86,11 @@ func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[strin
 		}
 		name := strings.ToLower(f.Crawler)
 		why := causes[name]
-		if f.Class == crawler.Probe.String() {
-			why.rules = true
-		} else {
+		switch {
+		case f.Busy:
 			why.urls, why.networks = true, append(why.networks, f.Client)
+		case f.Class == crawler.Probe.String():
+			why.rules = true
 		}
 		causes[name] = why
 	}

@@ -217,16 +217,6 @@ type originID uint64
 
 func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
 
-// MarshalText implements encoding.TextMarshaler.
-func (id originID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (id *originID) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 36, 64)
-	*id = originID(n)
-	return err
-}
-
 // originID returns the ID of an origin. It allocates nothing.
 func (h *Handler) originID(origin enforce.Origin, shared bool) originID {
 	var d xxhash.Digest

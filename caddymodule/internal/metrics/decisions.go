@@ -9,11 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 var (
@@ -72,7 +72,7 @@ func NewDecisions(registry *crawler.Registry, log *zap.Logger) *Decisions {
 
 // row returns the row for a decision. It makes the row at the first decision.
 func (c *Decisions) row(d *enforce.Decision) *row {
-	i := c.classes + int(d.Agent.Class)
+	i := c.classes + int(d.Agent.SentClass())
 	if d.Agent.Crawler != nil {
 		i = d.Agent.Crawler.Index()
 	}
@@ -84,12 +84,21 @@ func (c *Decisions) row(d *enforce.Decision) *row {
 	return at.Load()
 }
 
+// nameOf returns the crawler's name in the registry or, if the registry does not have
+// it, its class, so that the number of different names is limited.
+func nameOf(d *enforce.Decision) string {
+	if d.Agent.Crawler != nil {
+		return d.Agent.Crawler.Name
+	}
+	return verdict.Class(d)
+}
+
 // Count counts a decision. It logs a refusal, a request that passes only by
 // grace, or an impostor, if the last such line is at least logEvery old.
 func (c *Decisions) Count(q *enforce.Request, d *enforce.Decision, r *http.Request) {
 	row := c.row(d)
 	row.reasons[d.Reason].inc(func() prometheus.Counter {
-		return decisions.WithLabelValues(d.Crawler(), counters.ActionName(d.Action, d.Monitored), d.Reason.String())
+		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
 	if (d.Action != enforce.Pass || d.Reason == enforce.Graced) && d.Reason != enforce.Impostor {
 		if missed, ok := row.gates[d.Reason].Pass(q.Time.UnixNano(), logEvery, 0); ok {
@@ -133,17 +142,18 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 // logDecision logs a decision; missed is the number of such decisions that were
 // not logged.
 func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http.Request, missed int64) {
+	v := verdict.Of(d)
 	fields := []zap.Field{
-		zap.String("action", counters.ActionName(d.Action, d.Monitored)),
-		zap.String("reason", d.Reason.String()),
-		zap.String("crawler", Clip(d.Name())),
-		zap.String("class", d.Agent.Class.String()),
-		zap.String("group", Clip(d.GroupToken())),
-		zap.String("rule", Clip(d.RuleText())),
-		zap.String("layer", d.Layer.String()),
-		zap.String("file", d.File()),
-		zap.Int("line", d.Line),
-		zap.String("version", d.VersionTag()),
+		zap.String("action", v.Action),
+		zap.String("reason", v.Reason),
+		zap.String("crawler", Clip(v.Crawler)),
+		zap.String("class", v.Class),
+		zap.String("group", Clip(v.Group)),
+		zap.String("rule", Clip(v.Rule)),
+		zap.String("layer", v.Layer),
+		zap.String("file", v.File),
+		zap.Int("line", v.Line),
+		zap.String("version", v.Version),
 		zap.String("host", Clip(r.Host)),
 		zap.String("user_agent", Clip(r.UserAgent())),
 		zap.Int64("not_logged", missed),
@@ -160,7 +170,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 		message = "crawler would be refused by robots.txt"
 	case d.Version != nil:
 		message = "crawler allowed by an earlier robots.txt"
-		fields = append(fields, zap.String("grace_ends", d.Version.Ends().UTC().Format(time.RFC3339)))
+		fields = append(fields, zap.String("grace_ends", v.GraceEnds))
 	}
 	c.log.Info(message, fields...)
 }

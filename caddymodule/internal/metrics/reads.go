@@ -24,7 +24,8 @@ var (
 		Name: "caddy_robots_last_good_fetch_timestamp_seconds",
 		Help: "Unix time of the last fetch of a robots.txt whose outcome was not failed, by kind of source.",
 	}, []string{"source"}))
-	registryReads = newCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.", "outcome")
+	registryReads = newCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.",
+		"outcome")
 )
 
 // CountRegistryRead counts an attempt to read a registry file or URL, with the
@@ -42,7 +43,8 @@ type Reads struct {
 // NewReads returns the observer for a source of a kind. Its review of each file
 // uses the registry and the header rules in tags, and calls more, which
 // may be nil. Close it when no more files are read.
-func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more func(*zap.Logger, *enforce.Rules)) *Reads {
+func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting,
+	more func(*zap.Logger, *enforce.Rules)) *Reads {
 	log = limited(log, readsLogged)
 	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
 }
@@ -73,7 +75,8 @@ func (o *Reads) Fetched(e enforce.FetchEvent) {
 func (o *Reads) logMerge(e *enforce.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil {
 		if e.Changed {
-			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin), zap.Error(err))
+			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin),
+				zap.Error(err))
 		}
 		return
 	}
@@ -100,7 +103,8 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 		fields = append(fields, zap.String("redirected_to", Clip(e.From)))
 	}
 	if e.Outcome == enforce.Loaded && !e.Held {
-		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
+		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()),
+			zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
 	c.Write(fields...)
 }
@@ -164,8 +168,9 @@ func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 }
 
 var (
-	originCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source", "state")
-	ruleCount   = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
+	originCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source",
+		"state")
+	ruleCount = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
 
 	engines = newLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
 )

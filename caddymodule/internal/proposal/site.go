@@ -23,7 +23,6 @@ type Site struct {
 	Root     string   // folder of its files, the first if it has several; "" if it has none
 	Roots    int      // number of the folders
 	Backends []string // addresses to which it forwards requests
-	PHP      bool     // it forwards requests over FastCGI
 	Files    bool     // a file server answers GET /robots.txt
 
 	Robots         bool // it has a robots handler
@@ -91,9 +90,6 @@ type handler struct {
 	Upstreams []struct {
 		Dial string `json:"dial"`
 	} `json:"upstreams"`
-	Transport struct {
-		Protocol string `json:"protocol"`
-	} `json:"transport"`
 	Response struct {
 		Set http.Header `json:"set"`
 		Add http.Header `json:"add"`
@@ -199,7 +195,6 @@ func (s *Site) add(h *handler) {
 			s.Root, s.Roots = cmp.Or(s.Root, h.Root), s.Roots+1
 		}
 	case "reverse_proxy":
-		s.PHP = s.PHP || h.Transport.Protocol == "fastcgi"
 		for _, u := range h.Upstreams {
 			s.Backends = append(s.Backends, u.Dial)
 		}

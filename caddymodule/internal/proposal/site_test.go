@@ -16,7 +16,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Site{{
-		Hosts: []string{"example.com", "*.example.com"}, Root: "/var/www", Roots: 1, PHP: true, Backends: []string{"unix//run/php/php-fpm.sock"},
+		Hosts: []string{"example.com", "*.example.com"}, Root: "/var/www", Roots: 1, Backends: []string{"unix//run/php/php-fpm.sock"},
 		TrustedProxies: true, Port: 443, AgentMatchers: []string{"*bot*", "(?i)gptbot|ccbot"}, Tags: []string{"noindex"},
 	}, {
 		Robots: true, TrustedProxies: true, Port: 443, Backends: []string{"a:1", "b:2", "a:3"},

@@ -1,5 +1,7 @@
 package statusapi
 
+import "github.com/caddy-robots/caddy-robots/internal/verdict"
+
 // Check is the answer to GET /robots/check?ua=&url=: the decision of the rules in
 // force about a GET request with a User-Agent, as if it were the crawler's first
 // request.
@@ -16,34 +18,9 @@ type Check struct {
 	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
 	Certain   bool   `json:"certain"`   // whether this handler surely decides about such a request
 
-	Action   string   `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
-	Reason   string   `json:"reason"`
-	Crawler  string   `json:"crawler"`
-	Class    string   `json:"class"`
-	Purposes []string `json:"purposes"`
-	Evidence string   `json:"evidence"`
-	Verified string   `json:"verified"` // none, or unverified if the addresses of this crawler can be verified
-	Group    string   `json:"group"`
-	Rule     string   `json:"rule"`
-	Layer    string   `json:"layer"`
-	Line     int      `json:"line"`
-	File     string   `json:"file"`    // see Line.File
-	Shed     string   `json:"shed"`    // when this crawler is refused while the server is busy, such as "step 2 of 7: ai-*"; "" if never
-	Reading  string   `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
+	verdict.Check
 
-	CrawlDelay   float64  `json:"crawl_delay"` // seconds, as enforced; 0 if none
-	RequestRates []string `json:"request_rates"`
-	VisitTimes   []string `json:"visit_times"`
-
-	// Limits are the lines of the limits in the configuration that hold such a request,
-	// if it passes.
-	Limits []CheckLimit `json:"limits"`
-
-	// ExemptFrom has the client addresses for which the crawler is exempt, if the
-	// query has no address: at most MaxExemptFrom.
-	ExemptFrom []string `json:"exempt_from"`
-
-	Message string `json:"message"` // the decision in sentences
+	Message string `json:"message"` // the decision as text
 
 	// Others has the decisions of the other robots handlers that may decide about
 	// the request instead, in the order of the routes: at most MaxCheckOthers. More is
@@ -52,21 +29,11 @@ type Check struct {
 	More   int      `json:"more"`
 }
 
-// CheckLimit is a line of a limit, such as "limit /archive/*: all 30/1m".
-type CheckLimit struct {
-	Rule string `json:"rule"`
-	Line int    `json:"line"` // of the limit, in File
-	File string `json:"file"` // of the configuration; "" if its name is not known
-}
-
 // ReasonNoHandler is the Check.Reason if no robots handler decides about the request.
 const ReasonNoHandler = "no_handler"
 
-// Bounds of a Check.
-const (
-	MaxExemptFrom  = 100
-	MaxCheckOthers = 7
-)
+// MaxCheckOthers is the maximum length of Check.Others.
+const MaxCheckOthers = 7
 
 // CheckQuery has the request to decide about.
 type CheckQuery struct {

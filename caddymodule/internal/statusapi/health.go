@@ -26,14 +26,17 @@ const (
 
 // Problem is one problem, with advice.
 type Problem struct {
-	Severity string     `json:"severity"`
-	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors or busy, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
-	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
-	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
-	Advice   string     `json:"advice"`  // what the operator can do
-	Since    *time.Time `json:"since"`   // null if not known
-	Crawler  string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
-	Line     int        `json:"line"`    // of robots.txt that is to blame; 0 if none
+	Severity string `json:"severity"`
+	// robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors or busy, or an accident: rules_lost,
+	// search_shut_out, search_refused, flood, guard_acted or shedding
+	Kind    string `json:"kind"`
+	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
+	// such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
+	Message string     `json:"message"`
+	Advice  string     `json:"advice"`  // what the operator can do
+	Since   *time.Time `json:"since"`   // null if not known
+	Crawler string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
+	Line    int        `json:"line"`    // of robots.txt that is to blame; 0 if none
 }
 
 // Shedding is the state of shed in a robots handler.

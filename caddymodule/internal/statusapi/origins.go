@@ -32,7 +32,8 @@ type Origin struct {
 	OK        bool       `json:"ok"`         // there is no problem
 	ReadAt    *time.Time `json:"fetched_at"` // when the rules in force were last fetched or confirmed; null if they were not
 	CheckedAt *time.Time `json:"checked_at"` // when the last fetch began; null before the first one
-	NextRead  *time.Time `json:"next_fetch"` // the first request after this time makes the handler fetch the source again; without requests, it lies in the past
+	// the first request after this time makes the handler fetch the source again; without requests, it lies in the past
+	NextRead  *time.Time `json:"next_fetch"`
 	Failing   *time.Time `json:"failing"`    // the first failed fetch since the last one that worked; null if the last one worked
 	Failures  int        `json:"failures"`   // number of failed fetches since the last one that worked
 	Kept      bool       `json:"kept"`       // the last fetch gave no usable file, so the last good copy stays in force

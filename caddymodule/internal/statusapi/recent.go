@@ -3,6 +3,8 @@ package statusapi
 import (
 	"net/netip"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // MaxRecent is the maximum number of refusals that are kept.
@@ -19,30 +21,21 @@ type Recent struct {
 
 // Refusal is a request that was refused.
 type Refusal struct {
-	Seq        uint64    `json:"seq"` // number of the refusal, ascending
-	Time       time.Time `json:"time"`
-	Site       string    `json:"site"`
-	Host       string    `json:"host"`
-	Method     string    `json:"method"`
-	Path       string    `json:"path"`   // without query; "" for a hidden path
-	Client     string    `json:"client"` // the client's network: IPv4 /24 or IPv6 /48
-	UserAgent  string    `json:"user_agent"`
-	Crawler    string    `json:"crawler"` // as {http.robots.crawler}
-	Class      string    `json:"class"`
-	Purposes   []string  `json:"purposes"`
-	Verified   string    `json:"verified"` // as {http.robots.verified}
-	Action     string    `json:"action"`   // deny, throttle, would_deny or would_throttle
-	Reason     string    `json:"reason"`
-	Group      string    `json:"group"`
-	Rule       string    `json:"rule"`
-	Layer      string    `json:"layer"`
-	Line       int       `json:"line"`
-	File       string    `json:"file"`        // see Line.File
-	RetryAfter int       `json:"retry_after"` // seconds; 0 if none was sent
+	Seq       uint64    `json:"seq"` // number of the refusal, ascending
+	Time      time.Time `json:"time"`
+	Site      string    `json:"site"`
+	Host      string    `json:"host"`
+	Method    string    `json:"method"`
+	Path      string    `json:"path"`   // without query; "" for a hidden path
+	Client    string    `json:"client"` // the client's network: IPv4 /24 or IPv6 /48
+	UserAgent string    `json:"user_agent"`
+	verdict.Decision
+	RetryAfter int `json:"retry_after"` // seconds; 0 if none was sent
 	// number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
 	Omitted int64 `json:"omitted"`
 
 	Addr netip.Addr `json:"-"` // the address in Client, which is never shown
+	Busy bool       `json:"-"` // a probe that requested too many URLs, and is bound as a self-declared crawler
 }
 
 // RecentQuery selects refusals.

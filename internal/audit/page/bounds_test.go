@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // vast returns a report that is larger than every report of an audit: it has 10,000
@@ -26,7 +27,7 @@ func vast(t testing.TB) *audit.Report {
 	}
 	model.Pace = &audit.Pace{Line: 3, Layer: "file", Text: name, Interval: 10, Requests: 10, Judged: true, Factor: 3, Peak: 10, PeakWindow: 60}
 	for range 5 {
-		model.Refused = append(model.Refused, audit.Example{Agent: strings.Repeat("a", 2000), Target: strings.Repeat("/b", 2000), Verdict: audit.Verdict{Line: 3, Layer: "file"}})
+		model.Refused = append(model.Refused, audit.Example{Agent: strings.Repeat("a", 2000), Target: strings.Repeat("/b", 2000), Verdict: audit.Verdict{Verdict: verdict.Verdict{Line: 3, Layer: "file"}}})
 	}
 	r.Crawlers = nil
 	for i := range 10_000 {

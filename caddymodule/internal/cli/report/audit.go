@@ -209,8 +209,8 @@ func verdictText(v audit.Verdict) string {
 	if v.Line > 0 {
 		s += ", " + verdictLine(v)
 	}
-	if v.Text != "" { // that of a hidden path is not shown
-		s += ": " + clipped(v.Text, 48)
+	if v.Rule != "" { // that of a hidden path is not shown
+		s += ": " + clipped(v.Rule, 48)
 	}
 	return s + ")"
 }

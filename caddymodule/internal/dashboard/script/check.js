@@ -29,9 +29,9 @@ const check = {
 		const fact = (name, value) => value && list.append(make('dt', '', name), make('dd', '', value));
 		fact('URL', c.url);
 		fact('Handler', c.matcher && make('code', '', c.matcher));
-		fact('Crawler', c.crawler && c.crawler + [c.class, ...c.purposes].filter(Boolean).map((s) => ', ' + s).join(''));
+		fact('Crawler', c.crawler && c.crawler + [c.class, c.purpose].filter(Boolean).map((s) => ', ' + s).join(''));
 		fact('Reason', reasonOf(c.reason));
-		fact('Group', c.group);
+		fact('Group', c.group && c.group + (c.group_line ? ' (line ' + c.group_line + ')' : ''));
 		fact('Rule', c.rule && make('code', '', c.rule));
 		fact('Line', placeOf(c));
 		fact('Parser', c.reading && 'google/robotstxt, which reads the file differently');

@@ -1,0 +1,137 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// MaxExemptFrom is the maximum length of Check.ExemptFrom.
+const MaxExemptFrom = 100
+
+// Check is the decision about a request that somebody asks about, as if it were the
+// first one of its crawler, and what else holds this crawler.
+type Check struct {
+	Decision
+	GroupLine int    `json:"group_line"` // at which the group begins; 0 without a group
+	Reading   string `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
+	Shed      string `json:"shed"`       // when this crawler is refused while the server is busy, such as "step 2 of 7: ai-*"; "" if never
+
+	// The limits of the group, if they apply to the crawler. The delays are in seconds.
+	CrawlDelay      float64  `json:"crawl_delay"`       // as enforced; 0 if none
+	CrawlDelayAsked float64  `json:"crawl_delay_asked"` // as the file has it; 0 unless it is more
+	CrawlDelayLine  int      `json:"crawl_delay_line"`
+	RequestRates    []string `json:"request_rates"`
+	VisitTimes      []string `json:"visit_times"`
+
+	// Limits are the lines of the limits in the configuration that hold such a request,
+	// if it passes.
+	Limits []Limit `json:"limits"`
+
+	// ExemptFrom has the client addresses for which the crawler is exempt, if the
+	// request has no address: at most MaxExemptFrom.
+	ExemptFrom []string `json:"exempt_from"`
+}
+
+// Limit is a line of a limit, such as "limit /archive/*: all 30/1m".
+type Limit struct {
+	Rule string `json:"rule"`
+	Line int    `json:"line"` // of the limit, in File
+	File string `json:"file"` // of the configuration; "" if its name is not known
+}
+
+// NewCheck decides on a request by rules, as [enforce.Rules.CheckFirst] does. before may be nil. longest is the longest
+// Crawl-delay that is enforced. shed names the step at which a request that passes is refused while the server is busy, "" if
+// never; it may be nil.
+func NewCheck(rules, before *enforce.Rules, r *enforce.Request, longest time.Duration,
+	shed func(*enforce.Request, *enforce.Decision) string) (*Check, *enforce.Decision) {
+	d := new(enforce.Decision)
+	limits := rules.CheckFirst(r, before, d)
+	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, Limits: []Limit{}, ExemptFrom: []string{}}
+	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
+	if d.Reading != 0 {
+		c.Reading = d.Reading.String()
+	}
+	if shed != nil && d.Action == enforce.Pass {
+		c.Shed = shed(r, d)
+	}
+	if d.Limits != nil {
+		c.setPace(d, longest)
+	}
+	for _, l := range limits {
+		c.Limits = append(c.Limits, Limit{Rule: l.Text, Line: l.Line, File: l.File})
+	}
+	if r.Client == "" && d.Reason != enforce.Exempt {
+		from := d.Rules.ExemptFrom(&d.Agent)
+		for _, prefix := range from[:min(len(from), MaxExemptFrom)] {
+			c.ExemptFrom = append(c.ExemptFrom, prefix.String())
+		}
+	}
+	return c, d
+}
+
+// setPace sets the limits of the decision's group.
+func (c *Check) setPace(d *enforce.Decision, longest time.Duration) {
+	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
+		c.CrawlDelay = min(delay.Delay, longest).Seconds()
+		_, c.CrawlDelayLine = d.Rules.Origin(delay.Line)
+		if delay.Delay > longest {
+			c.CrawlDelayAsked = delay.Delay.Seconds()
+		}
+	}
+	for _, rate := range d.Group.RequestRates() {
+		c.RequestRates = append(c.RequestRates, rate.String())
+	}
+	for _, visit := range d.Group.VisitTimes() {
+		c.VisitTimes = append(c.VisitTimes, visit.Window.String())
+	}
+}
+
+// Text returns all of c but the action as one line of text, such as "GPTBot (crawler):
+// disallowed, group * (line 1), line 2 of robots.txt, Disallow: /private/".
+func (c *Check) Text() string {
+	var b strings.Builder
+	part := func(given bool, format string, args ...any) {
+		if given {
+			fmt.Fprintf(&b, format, args...)
+		}
+	}
+	if c.Reason == enforce.Person.String() {
+		part(true, "person, or another client that no rule applies to")
+	} else {
+		part(true, "%s (%s): %s", cmp.Or(c.Crawler, "a client without a User-Agent"), c.Class, c.Reason)
+	}
+	part(c.Reason == enforce.RulesPending.String(), ", because robots.txt was not read yet")
+	part(c.Group != "", ", group %s", c.Group)
+	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
+	part(c.Line != 0, ", %s", placeOf(c.Line, c.File))
+	part(c.Line != 0 && c.Layer != enforce.FileLayer.String(), " (%s)", c.Layer)
+	part(c.Rule != "", ", %s", c.Rule)
+	part(c.Reading != "", ", as google/robotstxt reads the file")
+	part(c.GraceEnds != "", ", by the version before (%s), for at most 24 hours", cmp.Or(c.Version, "no robots.txt"))
+	part(c.CrawlDelay != 0, "; one request in %gs", c.CrawlDelay)
+	part(c.CrawlDelayAsked != 0, " instead of %gs", c.CrawlDelayAsked)
+	part(c.CrawlDelay != 0, " (line %d)", c.CrawlDelayLine)
+	for _, rate := range c.RequestRates {
+		part(true, "; request-rate %s", rate)
+	}
+	for _, window := range c.VisitTimes {
+		part(true, "; visit-time %s", window)
+	}
+	for _, l := range c.Limits {
+		part(true, "; held by %s", l.Rule)
+		part(l.Line != 0, ", %s", placeOf(l.Line, l.File))
+	}
+	part(c.Shed != "", "; refused while the server is busy, %s", c.Shed)
+	part(len(c.ExemptFrom) > 0, "; exempt for requests from %s: add the client's address to check that", words.List(c.ExemptFrom, 3))
+	return b.String()
+}
+
+// placeOf returns the place of a line.
+func placeOf(line int, file string) string {
+	return fmt.Sprintf("line %d of %s", line, cmp.Or(file, "the configuration"))
+}

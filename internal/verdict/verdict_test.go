@@ -1,0 +1,79 @@
+package verdict
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+const file = "User-agent: *\nCrawl-delay: 172800\nDisallow: /private/\n"
+
+// checkOf returns the check of a request for a path, by the rules of a file. before may be empty.
+func checkOf(t *testing.T, settings enforce.Settings, file, before, agent, path string) (*Check, *enforce.Decision) {
+	t.Helper()
+	rules := func(text string) *enforce.Rules {
+		rules, err := settings.Rules(enforce.Response{Status: 200, Body: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules
+	}
+	var earlier *enforce.Rules
+	if before != "" {
+		earlier = rules(before)
+	}
+	r := &enforce.Request{Method: "GET", Target: path, UserAgents: []string{agent}, Assumed: true, Time: time.Now()}
+	shed := func(*enforce.Request, *enforce.Decision) string { return "step 1 of 2: seo" }
+	return NewCheck(rules(file), earlier, r, 24*time.Hour, shed)
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, agent, path, before string
+		settings                  enforce.Settings
+		action, want              string
+	}{
+		{"a rule", "GPTBot", "/private/x", "", enforce.Settings{}, "deny",
+			"GPTBot (crawler): disallowed, group * (line 1), line 3 of robots.txt, Disallow: /private/"},
+		{"monitor mode", "GPTBot", "/private/x", "", enforce.Settings{Monitor: true}, "would_deny",
+			"GPTBot (crawler): disallowed, group * (line 1), line 3 of robots.txt, Disallow: /private/"},
+		{"limits", "GPTBot", "/", "", enforce.Settings{}, "pass",
+			"GPTBot (crawler): allowed, group * (line 1); one request in 86400s instead of 172800s (line 2); refused while the server is busy, step 1 of 2: seo"},
+		{"grace", "Googlebot", "/private/x", "User-agent: *\nAllow: /\n", enforce.Settings{}, "pass",
+			"Googlebot (crawler): grace, group * (line 1), line 3 of robots.txt, Disallow: /private/, by the version before (VERSION), for at most 24 hours"},
+		{"a person", "Firefox/140.0", "/private/x", "", enforce.Settings{}, "pass", "person, or another client that no rule applies to"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, d := checkOf(t, tt.settings, file, tt.before, tt.agent, tt.path)
+			want := strings.Replace(tt.want, "VERSION", c.Version, 1)
+			if got, _, _ := strings.Cut(c.Text(), "; refused"); c.Action != tt.action || got != strings.Split(want, "; refused")[0] {
+				t.Errorf("%s: %s, want %s: %s", c.Action, c.Text(), tt.action, want)
+			}
+			if (c.Shed != "") != (d.Action == enforce.Pass) || (c.GraceEnds != "") != (tt.before != "") {
+				t.Errorf("shed %q, grace ends %q", c.Shed, c.GraceEnds)
+			}
+		})
+	}
+}
+
+// Whatever was decided, all keys are there, and lists are never null.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/", "/private/x"} {
+		c, _ := checkOf(t, enforce.Settings{}, file, "", "GPTBot", path)
+		text, err := json.Marshal(c)
+		if err != nil || strings.Contains(string(text), "null") {
+			t.Errorf("%s %v", text, err)
+		}
+		for _, key := range []string{"crawler", "class", "evidence", "purpose", "verified", "action", "reason", "group", "rule", "layer", "line", "file",
+			"version", "limits", "exempt_from"} {
+			if !strings.Contains(string(text), `"`+key+`":`) {
+				t.Errorf("%s: there is no key %s in %s", path, key, text)
+			}
+		}
+	}
+}
