@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -81,7 +82,7 @@ type Difference struct {
 
 // against compares the verdicts of two sets of sites.
 type against struct {
-	mask        masker
+	mask        mask.Masker
 	report      Against
 	pairs       map[sitePair]*SiteChanges
 	sites       map[siteName]*SiteChanges // a site with several robots.txt files has several pairs
@@ -109,9 +110,9 @@ const (
 	maxSiteChanges = 200 // in the report
 )
 
-func newAgainst(mask masker, config string) *against {
+func newAgainst(m mask.Masker, config string) *against {
 	return &against{
-		mask: mask, differences: make(map[differenceKey]int),
+		mask: m, differences: make(map[differenceKey]int),
 		report: Against{Config: config, Sources: []Source{}, Sites: []SiteChanges{}, Differences: []Difference{}},
 	}
 }
@@ -226,9 +227,9 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 	d := &(*list)[i]
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
-		e := g.mask.example(v, now)
-		if was.Layer == enforce.HiddenLayer.String() && !g.mask.full { // as of now
-			e.Target = hidden
+		e := v.example(g.mask, now)
+		if was.Layer == enforce.HiddenLayer.String() && !g.mask.Full { // as of now
+			e.Target = mask.Hidden
 		}
 		d.Examples = append(d.Examples, e)
 	}

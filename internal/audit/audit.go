@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -67,7 +68,7 @@ const progressEvery = 1 << 14
 // auditor is a running audit: the sites, the logs, and what counts their requests.
 type auditor struct {
 	options Options
-	mask    masker
+	mask    mask.Masker
 	sites   []*site
 	before  []*site // of Options.Was; nil without
 	logs    *logfile.Sequence
@@ -117,7 +118,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
+	a := &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers

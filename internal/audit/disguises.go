@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -84,7 +85,7 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally) {
 			d.prune()
 		}
 		t = valueOf(&d.agents, key, func() *agentTally {
-			return &agentTally{agent: shortened(ua), addresses: distinct{precision: 12}, paths: distinct{precision: 12}}
+			return &agentTally{agent: mask.Shortened(ua), addresses: distinct{precision: 12}, paths: distinct{precision: 12}}
 		})
 	}
 	if file && !t.files {

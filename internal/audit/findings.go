@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -184,7 +185,7 @@ func (a *auditor) place(source string, l *Line) string {
 	if l.Layer == enforce.HiddenLayer.String() {
 		return text + " (a hidden path)"
 	}
-	return text + " (" + shortened(l.Text) + ")"
+	return text + " (" + mask.Shortened(l.Text) + ")"
 }
 
 // searchRefused says which search engines would have been refused, and by which lines.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
@@ -38,7 +39,7 @@ type UnreadableExample struct {
 type inputs struct {
 	logs []*logfile.Log
 	each []inputTally // by logfile.Log.Index
-	mask masker
+	mask mask.Masker
 	only hostFilter
 
 	unreadable int64
@@ -76,8 +77,8 @@ const maxUnreadable = 10
 // errHosts is the error for a log without a request for Options.Hosts.
 var errHosts = errors.New("has no request for")
 
-func newInputs(logs []*logfile.Log, mask masker, only hostFilter) *inputs {
-	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, only: only, examples: []UnreadableExample{}}
+func newInputs(logs []*logfile.Log, m mask.Masker, only hostFilter) *inputs {
+	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: m, only: only, examples: []UnreadableExample{}}
 	for i, l := range logs {
 		c.each[i].Name = l.Name
 	}
@@ -99,7 +100,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 		c.problems[l.Problem]++
 		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(),
-				Text: c.mask.line(l.Line)})
+				Text: c.mask.Line(l.Line)})
 		}
 		return false, nil
 	case isOwnFetch(&l.Entry):

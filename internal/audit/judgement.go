@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -81,10 +82,10 @@ func request(e *logformat.Entry, h *hostTally) enforce.Request {
 // clone returns a copy that does not share the memory of the line.
 func (v *judgement) clone() *judgement {
 	c := *v
-	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*maxShown)])
+	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*mask.MaxShown)])
 	c.request.Method = strings.Clone(v.request.Method)
 	c.request.Client = strings.Clone(v.request.Client)
-	c.agent = shortened(v.agent)
+	c.agent = mask.Shortened(v.agent)
 	c.request.UserAgents = nil
 	if v.was != nil {
 		was := *v.was
@@ -132,13 +133,13 @@ func (v *judgement) timesSufficeFor(g *robots.Group, longest time.Duration) bool
 }
 
 // example returns the Example of a request with a verdict.
-func (m masker) example(v *judgement, verdict Verdict) Example {
+func (v *judgement) example(m mask.Masker, verdict Verdict) Example {
 	e := Example{
-		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.client(v.request.Client), Method: strings.Clone(v.request.Method),
-		Target: m.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
+		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.Client(v.request.Client), Method: strings.Clone(v.request.Method),
+		Target: m.Target(v.request.Target), Agent: mask.Shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
-	if verdict.Layer == enforce.HiddenLayer.String() && !m.full { // hidden paths must not be shown
-		e.Target = hidden
+	if verdict.Layer == enforce.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
+		e.Target = mask.Hidden
 	}
 	if v.timed {
 		e.Time = utc(v.at)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
@@ -24,7 +25,7 @@ type Replayed struct {
 func (r *Replayed) clone() *Replayed {
 	c := *r
 	for _, s := range []*string{&c.Method, &c.Target, &c.Host, &c.Client, &c.Referer} {
-		*s = strings.Clone(shortened(*s))
+		*s = strings.Clone(mask.Shortened(*s))
 	}
 	c.Decisions = slices.Clone(r.Decisions)
 	return &c

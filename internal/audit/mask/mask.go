@@ -1,4 +1,6 @@
-package audit
+// Package mask removes the addresses of clients and the values of queries from what a
+// report shows, and shortens it.
+package mask
 
 import (
 	"net/netip"
@@ -8,34 +10,34 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
-// masker removes the addresses of clients and the values of queries from what a report
-// shows, unless full is set.
-type masker struct{ full bool }
+// Masker removes the addresses of clients and the values of queries from what a report
+// shows, unless Full is set.
+type Masker struct{ Full bool }
 
-// hidden stands in place of what is masked.
-const hidden = "…"
+// Hidden stands in place of what is masked.
+const Hidden = "…"
 
-// client masks an address to its /24 (IPv4) or /48 (IPv6). It hides a host name
+// Client masks an address to its /24 (IPv4) or /48 (IPv6). It hides a host name
 // completely.
-func (m masker) client(s string) string {
-	if m.full || s == "" || s == "-" {
+func (m Masker) Client(s string) string {
+	if m.Full || s == "" || s == "-" {
 		return strings.Clone(s)
 	}
 	addr, err := netip.ParseAddr(s)
 	if err != nil {
-		return hidden
+		return Hidden
 	}
 	return visible.Network(addr).String()
 }
 
-// maxShown is the largest length of a target or User-Agent in the report, in octets.
-const maxShown = 500
+// MaxShown is the largest length of a target or User-Agent in the report, in octets.
+const MaxShown = 500
 
-// target masks the values of a query, and shortens the target.
-func (m masker) target(s string) string {
+// Target masks the values of a query, and shortens the target.
+func (m Masker) Target(s string) string {
 	path, query, ok := strings.Cut(s, "?")
-	if !ok || m.full {
-		return shortened(s)
+	if !ok || m.Full {
+		return Shortened(s)
 	}
 	var values []string
 	for _, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
@@ -45,20 +47,20 @@ func (m masker) target(s string) string {
 		} else { // a value without a name
 			name = ""
 		}
-		values = append(values, name+hidden)
+		values = append(values, name+Hidden)
 	}
 	if len(values) > 0 {
 		path += "?" + strings.Join(values, "&")
 	}
-	return shortened(path)
+	return Shortened(path)
 }
 
-// shortened returns a copy of at most maxShown octets.
-func shortened(s string) string {
-	if len(s) <= maxShown {
+// Shortened returns a copy of at most MaxShown octets.
+func Shortened(s string) string {
+	if len(s) <= MaxShown {
 		return strings.Clone(s)
 	}
-	return strings.ToValidUTF8(s[:maxShown], "") + hidden
+	return strings.ToValidUTF8(s[:MaxShown], "") + Hidden
 }
 
 var (
@@ -69,30 +71,30 @@ var (
 // maxExcerpt is the largest length of an unreadable line in the report, in octets.
 const maxExcerpt = 200
 
-// line masks everything in a line that looks like an address or a query.
-func (m masker) line(b []byte) string {
+// Line masks everything in a line that looks like an address or a query.
+func (m Masker) Line(b []byte) string {
 	s := string(b[:min(len(b), 4*maxExcerpt)])
-	if !m.full {
+	if !m.Full {
 		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
-		s = lineQueries.ReplaceAllString(s, "?"+hidden)
+		s = lineQueries.ReplaceAllString(s, "?"+Hidden)
 	}
 	if len(s) > maxExcerpt {
-		s = strings.ToValidUTF8(s[:maxExcerpt], "") + hidden
+		s = strings.ToValidUTF8(s[:maxExcerpt], "") + Hidden
 	}
 	return s
 }
 
 // address masks text that may be an address. Text after a slash is not one: it is the
 // time after the year in [07/Nov/2026:12:00:00].
-func (m masker) address(found string) string {
+func (m Masker) address(found string) string {
 	_, err := netip.ParseAddr(found)
 	switch {
 	case found[0] == '/':
 		return found
 	case err == nil:
-		return m.client(found)
+		return m.Client(found)
 	case strings.Count(found, ".") == 3:
-		return hidden
+		return Hidden
 	}
 	return found
 }
