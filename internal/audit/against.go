@@ -170,26 +170,17 @@ func (g *against) count(v *judgement) {
 	}
 	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != verify.Impostor && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
-		if now {
-			n[0]++
-		}
-		if was {
-			n[1]++
-		}
+		countIf(&n[0], now)
+		countIf(&n[1], was)
 	}
-	if now && v.isBrowser() {
-		g.report.Browsers++
-	}
+	countIf(&g.report.Browsers, now && v.isBrowser())
 	if nowDoes == wasDid {
 		return
 	}
 	g.report.Changed++
 	site.add(wasDid, nowDoes)
-	if now && !was {
-		g.report.MoreRefused++
-	} else if was && !now {
-		g.report.MorePassed++
-	}
+	countIf(&g.report.MoreRefused, now && !was)
+	countIf(&g.report.MorePassed, was && !now)
 	g.add(v, agent, site.Site)
 }
 
@@ -251,9 +242,7 @@ func (g *against) finish(sites []*site) *Against {
 		r.Bad = r.Bad || n[0] > n[1]
 	}
 	for _, s := range g.sites {
-		slices.SortFunc(s.Changes, func(x, y Change) int {
-			return cmp.Or(cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Was+x.Now, y.Was+y.Now))
-		})
+		sortMost(s.Changes, func(c *Change) (int64, string) { return c.Requests, c.Was + c.Now })
 		r.Sites = append(r.Sites, *s)
 	}
 	slices.SortFunc(r.Sites, func(x, y SiteChanges) int {

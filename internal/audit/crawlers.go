@@ -214,14 +214,9 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	t.Requests++
 	t.Bytes += e.Bytes
 	t.statuses[statusClass(e.Status)]++
-	switch d.Claim.State {
-	case verify.Verified:
-		t.Verified++
-	case verify.Impostor:
-		t.Impostor++
-	case verify.Unverified:
-		t.Unverified++
-	}
+	countIf(&t.Verified, d.Claim.State == verify.Verified)
+	countIf(&t.Impostor, d.Claim.State == verify.Impostor)
+	countIf(&t.Unverified, d.Claim.State == verify.Unverified)
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.period.add(e.At)
@@ -250,11 +245,8 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 	if d.Group != nil && (d.Rule.Line > 0 || d.Action == enforce.Throttle) { // a hidden rule has no Rule
 		t.group(v).refused++
 	}
-	if d.Action == enforce.Deny {
-		t.Denied++
-	} else {
-		t.Throttled++
-	}
+	countIf(&t.Denied, d.Action == enforce.Deny)
+	countIf(&t.Throttled, d.Action == enforce.Throttle)
 	if v.timed {
 		t.atHalfHour(v.at).refused++
 	}
@@ -292,15 +284,9 @@ func (c *crawlers) report(r *Report) {
 		estimated = estimated || estimate
 		paced = paced || row.Pace != nil
 	}
-	if estimated {
-		r.Estimates = append(r.Estimates, "crawlers[].addresses")
-	}
-	if paced {
-		r.Estimates = append(r.Estimates, "crawlers[].pace.median_interval")
-	}
-	if c.evicted {
-		r.Estimates = append(r.Estimates, "crawlers[].requests")
-	}
+	r.estimate("crawlers[].addresses", estimated)
+	r.estimate("crawlers[].pace.median_interval", paced)
+	r.estimate("crawlers[].requests", c.evicted)
 }
 
 // isSearch reports whether it is the crawler of a search engine.

@@ -114,11 +114,11 @@ func (d *disguises) prune() {
 func (d *disguises) report(r *Report) {
 	all, embedding := map[*hostTally]int{}, map[*hostTally]int{}
 	for key, t := range d.agents {
-		if t.pages >= embeddingPages {
-			all[key.host]++
-			if t.files {
-				embedding[key.host]++
-			}
+		if t.pages < embeddingPages {
+			continue
+		}
+		if all[key.host]++; t.files {
+			embedding[key.host]++
 		}
 	}
 	r.Disguises = []Disguise{}
@@ -133,9 +133,7 @@ func (d *disguises) report(r *Report) {
 		estimated = estimated || estimate
 		r.Disguises = append(r.Disguises, Disguise{t.agent, key.host.Name, t.pages, addresses})
 	}
-	if estimated {
-		r.Estimates = append(r.Estimates, "disguises[].addresses")
-	}
+	r.estimate("disguises[].addresses", estimated)
 	slices.SortFunc(r.Disguises, func(a, b Disguise) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Host, b.Host), strings.Compare(a.Agent, b.Agent))
 	})

@@ -166,9 +166,7 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b lineRefusing) int {
-		return cmp.Or(cmp.Compare(b.refused, a.refused), strings.Compare(a.place, b.place))
-	})
+	sortMost(list, func(l *lineRefusing) (int64, string) { return l.refused, l.place })
 	return list
 }
 

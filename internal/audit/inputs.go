@@ -124,18 +124,14 @@ func (t *inputTally) count(l *logfile.Log) error {
 	}
 	if len(e.UserAgents) > 0 {
 		t.fields++
-		if e.UserAgents[0] != "" {
-			t.nonEmpty++
-		}
+		countIf(&t.nonEmpty, e.UserAgents[0] != "")
 	} else if t.Requests == agentless && t.fields == 0 {
 		return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
 	}
 	if e.Timed {
 		t.period.add(e.At)
 		t.coarse = max(t.coarse, e.Resolution)
-		if !e.Zoned {
-			t.zoneless++
-		}
+		countIf(&t.zoneless, !e.Zoned)
 	}
 	return nil
 }

@@ -63,10 +63,10 @@ type judgement struct {
 }
 
 // setEntry stores the request of a log's current line. It leaves now as it is.
-func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
+func (v *judgement) setEntry(l *logfile.Log, host *hostTally) {
 	e := &l.Entry
-	v.request = request(e, host)
-	v.was, v.host, v.source, v.sourceWas, v.crawler, v.replayed = nil, host, src, nil, nil, nil
+	v.request, v.host = request(e, host), host
+	v.was, v.source, v.sourceWas, v.crawler, v.replayed = nil, nil, nil, nil, nil
 	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
 	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
 	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()

@@ -56,9 +56,6 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.open(); err != nil {
-		t.Fatal(err)
-	}
 	if err := a.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}

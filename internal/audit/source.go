@@ -306,9 +306,7 @@ func (s *source) report() (Source, []Line) {
 		for c, rc := range t.crawlers {
 			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.Name, rc.Applied, rc.Denied})
 		}
-		slices.SortFunc(rule.Crawlers, func(a, b LineCrawler) int {
-			return cmp.Or(cmp.Compare(b.Applied, a.Applied), strings.Compare(a.Name, b.Name))
-		})
+		sortMost(rule.Crawlers, func(c *LineCrawler) (int64, string) { return c.Applied, c.Name })
 		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
 		rules = append(rules, rule)
 	}

@@ -20,10 +20,9 @@ func (a *auditor) report() *Report {
 	a.people.report(r)
 	a.disguises.report(r)
 	r.Hosts = a.hosts.report()
-	estimate := false
-	if r.Addresses, estimate = a.reliability.addresses.count(); estimate {
-		r.Estimates = append(r.Estimates, "addresses")
-	}
+	var estimated bool
+	r.Addresses, estimated = a.reliability.addresses.count()
+	r.estimate("addresses", estimated)
 	a.crawlers.report(r)
 	r.Costs = a.costs.report()
 	for _, t := range a.crawlers.all() {

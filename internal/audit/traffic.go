@@ -47,16 +47,11 @@ type activityStep struct{ people, robots, refused int64 }
 // count counts a request of a person or of a robot.
 func (t *traffic) count(e *logformat.Entry, isPerson bool) {
 	t.octets += e.Bytes
-	if isPerson {
-		t.people++
-	}
-	if !e.Timed {
-		return
-	}
-	if step := t.at(e.At); isPerson {
-		step.people++
-	} else {
-		step.robots++
+	countIf(&t.people, isPerson)
+	if e.Timed {
+		step := t.at(e.At)
+		countIf(&step.people, isPerson)
+		countIf(&step.robots, !isPerson)
 	}
 }
 
@@ -184,26 +179,18 @@ func (o *outcomes) countRequest(v *judgement) {
 
 // countRefused counts a request of a crawler that is refused.
 func (o *outcomes) countRefused(v *judgement) {
-	if v.now.Action == enforce.Deny {
-		o.Denied++
-	} else {
-		o.Throttled++
-	}
+	countIf(&o.Denied, v.now.Action == enforce.Deny)
+	countIf(&o.Throttled, v.now.Action == enforce.Throttle)
 	*o.reasons.of(v.now.Reason.String())++
-	purpose := ""
-	if purposes := v.crawler.Purposes; len(purposes) > 0 && v.now.Claim.State != verify.Impostor {
+	isImpostor, purpose := v.now.Claim.State == verify.Impostor, ""
+	if purposes := v.crawler.Purposes; len(purposes) > 0 && !isImpostor {
 		purpose = purposes[0]
 	}
 	*o.purposes.of(purpose)++
-	if v.crawler.isSearch() && v.now.Claim.State != verify.Impostor {
-		o.Search++
-		if v.now.Claim.State == verify.Verified {
-			o.SearchVerified++
-		}
-	}
-	if v.isBrowser() {
-		o.Browsers++
-	}
+	isSearch := v.crawler.isSearch()
+	countIf(&o.Search, isSearch && !isImpostor)
+	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == verify.Verified)
+	countIf(&o.Browsers, v.isBrowser())
 }
 
 // report adds the outcomes to the report.
@@ -251,9 +238,7 @@ func costOf(e *logformat.Entry) cost.Sum {
 // count adds the costs of a request.
 func (c *costs) count(e *logformat.Entry) {
 	c.All.Add(costOf(e))
-	if e.Lasted {
-		c.Timed++
-	}
+	countIf(&c.Timed, e.Lasted)
 	if e.Status > 0 && e.Status < 400 && c.noted < maxNoted {
 		c.noted++
 		c.software.Note(e.Target)

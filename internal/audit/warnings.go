@@ -142,39 +142,27 @@ type reliability struct {
 // count counts a request; clock is the latest time before it.
 func (t *reliability) count(e *logformat.Entry, clock int64) {
 	t.addresses.add(xxhash.Sum64String(e.Client))
-	if !e.Timed {
-		t.untimed++
-	} else {
-		if clock-e.At > reorderWindow {
-			t.back++
-		}
+	countIf(&t.untimed, !e.Timed)
+	if e.Timed {
+		countIf(&t.back, clock-e.At > reorderWindow)
 		t.perSecond.add(e.At / 1e9)
 	}
-	switch {
-	case e.Method == http.MethodHead:
-		t.heads++
-	case e.Status == http.StatusNotModified:
-		t.unchanged++
-	}
-	if e.Forwarded {
-		t.forwarded++
-	}
-	if e.Host != "" {
-		t.hosted++
-	}
-	if e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":") {
-		t.relative++
-	}
+	isHead := e.Method == http.MethodHead
+	countIf(&t.heads, isHead)
+	countIf(&t.unchanged, !isHead && e.Status == http.StatusNotModified)
+	countIf(&t.forwarded, e.Forwarded)
+	countIf(&t.hosted, e.Host != "")
+	countIf(&t.relative, e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":"))
 	addr, err := netip.ParseAddr(e.Client)
-	if err == nil && verify.IsSpecial(netaddr.Unmap(addr)) {
-		t.private++
-	}
-	switch c := e.Client; {
-	case strings.HasSuffix(c, ".0"), strings.HasSuffix(c, "::"):
-		t.masked++
-	case err != nil:
-		t.unclear++
-	}
+	countIf(&t.private, err == nil && verify.IsSpecial(netaddr.Unmap(addr)))
+	isMasked := isMaskedAddress(e.Client)
+	countIf(&t.masked, isMasked)
+	countIf(&t.unclear, err != nil && !isMasked)
+}
+
+// isMaskedAddress reports whether a client's address seems to stand for those of a network.
+func isMaskedAddress(client string) bool {
+	return strings.HasSuffix(client, ".0") || strings.HasSuffix(client, "::")
 }
 
 // secondTally detects a log that was sampled: Caddy then writes only a fixed number of
