@@ -38,22 +38,19 @@ func (a *auditor) findings(r *Report) []Finding {
 	if r.Requests == 0 {
 		return []Finding{}
 	}
-	tallies := a.crawlers.all()
-	list := []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
-	if own := r.refused((*Crawler).MayBeOwn); own != "" {
-		list = slices.Insert(list, 0, Finding{
-			Code: "own_clients_refused", Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
-			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
-				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME.",
-		})
-	}
+	list, tallies := []Finding{}, a.crawlers.all()
 	if probes := r.refused(func(c *Crawler) bool { return c.Class == crawler.Probe.String() }); probes != "" {
-		list = slices.Insert(list, 0, Finding{
-			Code: "probes_refused", Text: "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
-			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS.",
-		})
+		list = append(list, Finding{Code: "probes_refused",
+			Text:   "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
+			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS."})
 	}
-	return list
+	if own := r.refused((*Crawler).MayBeOwn); own != "" {
+		list = append(list, Finding{Code: "own_clients_refused",
+			Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
+			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
+				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
+	}
+	return append(list, a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r))
 }
 
 // halfHour counts the requests of a crawler in half an hour.
@@ -64,10 +61,8 @@ type halfHour struct{ start, requests, refused int64 } // start in half hours si
 // to reorderWindow later.
 func (t *crawlerTally) atHalfHour(nanos int64) *halfHour {
 	start := nanos / int64(30*time.Minute)
-	for i := range t.halfHours {
-		if t.halfHours[i].start == start {
-			return &t.halfHours[i]
-		}
+	if i := slices.IndexFunc(t.halfHours[:], func(h halfHour) bool { return h.start == start }); i >= 0 {
+		return &t.halfHours[i]
 	}
 	worst, last, now := &t.halfHours[0], &t.halfHours[1], &t.halfHours[2]
 	if last.requests > worst.requests {

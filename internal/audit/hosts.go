@@ -287,7 +287,7 @@ func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*time
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
-	t.sources = newSources(replay, versions, index)
+	t.addSources(versions, index)
 	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }

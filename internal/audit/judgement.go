@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Verdict says what would have happened to a request, and why.
@@ -122,14 +121,10 @@ func (v *judgement) timesSuffice(delay time.Duration) bool {
 	return v.exact || delay >= max(minDelay, time.Duration(2*v.resolution))
 }
 
-// timesSufficeFor reports whether the time of the request is exact enough to judge the
-// delays of a group, of which longest is the longest.
-func (v *judgement) timesSufficeFor(g *robots.Group, longest time.Duration) bool {
-	delay, ok := g.CrawlDelay()
-	return !(ok && delay.Delay > 0 && !v.timesSuffice(min(delay.Delay, longest))) &&
-		!slices.ContainsFunc(g.RequestRates(), func(r robots.RequestRate) bool {
-			return r.Requests > 0 && r.Per > 0 && !v.timesSuffice(r.Per)
-		})
+// timesSufficeFor reports whether the time of the request is exact enough to judge all
+// limits of a list.
+func (v *judgement) timesSufficeFor(limits []limit) bool {
+	return !slices.ContainsFunc(limits, func(l limit) bool { return l.per > 0 && !v.timesSuffice(l.per) })
 }
 
 // example returns the Example of a request with a verdict.
