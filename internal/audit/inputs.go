@@ -47,7 +47,7 @@ type inputs struct {
 	ownFetches int64 // of other
 	leftOut    int64 // of other: requests for hosts that only does not select
 	requests   int64
-	problems   [logformat.Problems]int64
+	problems   counter
 	examples   []UnreadableExample
 }
 
@@ -97,9 +97,9 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 	case l.Problem != logformat.None:
 		c.unreadable++
 		t.Unreadable++
-		c.problems[l.Problem]++
+		*c.problems.of(string(l.Problem))++
 		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
-			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(),
+			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
 				Text: c.mask.Line(l.Line)})
 		}
 		return false, nil
@@ -166,13 +166,7 @@ func (c *inputs) check() error {
 func (c *inputs) report(r *Report) {
 	r.Requests, r.Unreadable, r.Other = c.requests, c.unreadable, c.other
 	r.Lines = c.requests + c.unreadable + c.other
-	r.UnreadableExamples, r.UnreadableReasons = c.examples, []Count{}
-	for p, n := range c.problems {
-		if n > 0 {
-			r.UnreadableReasons = append(r.UnreadableReasons, Count{logformat.Problem(p).String(), n})
-		}
-	}
-	sortCounts(r.UnreadableReasons)
+	r.UnreadableExamples, r.UnreadableReasons = c.examples, c.problems.top(maxNames)
 	var all span
 	r.Inputs = make([]Input, 0, len(c.logs))
 	for i, l := range c.logs {
