@@ -83,9 +83,7 @@ func AppendEncoded(dst, path []byte) []byte {
 
 // AppendEscape appends the percent-encoded form of an octet, with upper-case
 // digits.
-func AppendEscape(dst []byte, c byte) []byte {
-	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
-}
+func AppendEscape(dst []byte, c byte) []byte { return append(dst, '%', upperHex[c>>4], upperHex[c&15]) }
 
 // AppendDecoded appends s after decoding each escape once. It keeps a `%` that
 // does not start an escape.

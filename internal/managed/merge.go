@@ -131,9 +131,7 @@ type target struct {
 	replace bool          // the site's file has a group for it
 }
 
-func (m *merger) parse(text []byte) *robots.File {
-	return robots.Parse(text, robots.WithDialect(m.settings.Dialect))
-}
+func (m *merger) parse(text []byte) *robots.File { return robots.Parse(text, robots.WithDialect(m.settings.Dialect)) }
 
 // targets finds the crawlers that the policy applies to in this file.
 func (m *merger) targets() {
