@@ -127,7 +127,9 @@ func (g *against) action(d *enforce.Decision) string {
 }
 
 // refuses reports whether an action refuses requests.
-func refuses(action string) bool { return action == enforce.Deny.String() || action == enforce.Throttle.String() }
+func refuses(action string) bool {
+	return action == enforce.Deny.String() || action == enforce.Throttle.String()
+}
 
 // site returns the counts of the site of a host.
 func (g *against) site(h *hostTally) *SiteChanges {

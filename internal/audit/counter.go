@@ -51,7 +51,9 @@ func (c *counter) top(n int) []Count {
 }
 
 // sortCounts sorts by number of requests, most first.
-func sortCounts(list []Count) { sortMost(list, func(c *Count) (int64, string) { return c.Requests, c.Name }) }
+func sortCounts(list []Count) {
+	sortMost(list, func(c *Count) (int64, string) { return c.Requests, c.Name })
+}
 
 // sortMost sorts by a number, largest first, and elements with the same one by name.
 func sortMost[T any](list []T, by func(*T) (n int64, name string)) {

@@ -92,7 +92,9 @@ func newHostFilter(hosts []string) hostFilter {
 func (f hostFilter) String() string { return words.List(slices.Sorted(maps.Keys(f)), 5) }
 
 // selects reports whether requests for a host, as a client sent it, count.
-func (f hostFilter) selects(raw string) bool { return len(f) == 0 || f[enforce.NewOrigin("", raw, 0).Host] }
+func (f hostFilter) selects(raw string) bool {
+	return len(f) == 0 || f[enforce.NewOrigin("", raw, 0).Host]
+}
 
 // hosts counts requests by host.
 type hosts struct {

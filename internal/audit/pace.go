@@ -223,7 +223,9 @@ func (p *paceTally) add(key throttle.Key, at int64) {
 }
 
 // gapStep returns the step of the histogram for a gap in nanoseconds.
-func gapStep(gap int64) int { return min(int(math.Log2(float64(max(gap/1000, 1)))*gapsPerOctave), gapSteps-1) }
+func gapStep(gap int64) int {
+	return min(int(math.Log2(float64(max(gap/1000, 1)))*gapsPerOctave), gapSteps-1)
+}
 
 // median returns the median gap in seconds. The error is at most 5 %.
 func (p *paceTally) median() float64 {

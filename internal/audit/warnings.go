@@ -161,7 +161,9 @@ func (t *reliability) count(e *logformat.Entry, clock int64) {
 }
 
 // isMaskedAddress reports whether a client's address seems to stand for those of a network.
-func isMaskedAddress(client string) bool { return strings.HasSuffix(client, ".0") || strings.HasSuffix(client, "::") }
+func isMaskedAddress(client string) bool {
+	return strings.HasSuffix(client, ".0") || strings.HasSuffix(client, "::")
+}
 
 // secondTally detects a log that was sampled: Caddy then writes only a fixed number of
 // lines per second, and few more.

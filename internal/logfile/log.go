@@ -188,7 +188,9 @@ type lineReader struct {
 	number int64  // of the last line, from 1
 }
 
-func newLineReader(r io.Reader, buffer int) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, buffer)} }
+func newLineReader(r io.Reader, buffer int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, buffer)}
+}
 
 // next returns the next line without its LF or CRLF. The problem is None or TooLong;
 // then the line has only its beginning. The line is valid until the next call. The

@@ -78,7 +78,9 @@ func (e *Entry) setDuration(nanos float64) {
 }
 
 // setTime sets the time of the request.
-func (e *Entry) setTime(s stamp) { e.At, e.Resolution, e.Zoned, e.Timed = s.at, s.resolution, s.zoned, true }
+func (e *Entry) setTime(s stamp) {
+	e.At, e.Resolution, e.Zoned, e.Timed = s.at, s.resolution, s.zoned, true
+}
 
 // setRequestLine parses a request line. It returns false for a line that is not HTTP,
 // such as the octets of a TLS handshake.
@@ -96,7 +98,9 @@ func (e *Entry) setRequestLine(line string) bool {
 }
 
 // isNoMethod reports whether a rune cannot be part of a method.
-func isNoMethod(r rune) bool { return !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_') }
+func isNoMethod(r rune) bool {
+	return !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_')
+}
 
 // Indices in FieldNames and Entry.Fields.
 const (

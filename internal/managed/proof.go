@@ -16,7 +16,9 @@ import (
 type ProofError struct{ reason string }
 
 // Error returns the crawler, and the path or limit that would change.
-func (e *ProofError) Error() string { return "the policy is not merged into robots.txt, because " + e.reason }
+func (e *ProofError) Error() string {
+	return "the policy is not merged into robots.txt, because " + e.reason
+}
 
 // prove compares the site's file with the merged file. It uses no result of the
 // merger: it finds the crawlers that the policy applies to again, from the

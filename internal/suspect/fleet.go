@@ -17,7 +17,9 @@ type Mark struct {
 const markSize = 17
 
 // Encode returns the visitor and the signal in 17 octets. The time is not included.
-func (m *Mark) Encode() string { return string(append(m.Visitor[:len(m.Visitor):len(m.Visitor)], byte(m.Signal))) }
+func (m *Mark) Encode() string {
+	return string(append(m.Visitor[:len(m.Visitor):len(m.Visitor)], byte(m.Signal)))
+}
 
 // DecodeMark is the inverse of Encode; at becomes the Time of the mark. ok is false
 // if s is not an encoded mark.

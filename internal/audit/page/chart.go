@@ -63,7 +63,9 @@ type span struct {
 func (s span) x(t time.Time) string { return s.width(s.from, t) }
 
 // width returns the length of a period as a percentage.
-func (s span) width(from, to time.Time) string { return percent(float64(to.Sub(from)), float64(s.to.Sub(s.from))) }
+func (s span) width(from, to time.Time) string {
+	return percent(float64(to.Sub(from)), float64(s.to.Sub(s.from)))
+}
 
 // part returns the position of a time, from 0 to 1.
 func (s span) part(t time.Time) float64 {

@@ -116,7 +116,9 @@ func (s *suggester) policies() (list []*candidate) {
 }
 
 // names reports whether robots.txt has a group for the crawler.
-func (t *tally) names(row *crawler.Crawler) bool { return t.file != nil && t.file.Named(row.Robots[0]) != nil }
+func (t *tally) names(row *crawler.Crawler) bool {
+	return t.file != nil && t.file.Named(row.Robots[0]) != nil
+}
 
 // disallows returns a Disallow for paths that only robots get.
 func (s *suggester) disallows(u *unit) (list []*candidate) {
