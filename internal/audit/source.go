@@ -176,32 +176,23 @@ func (s *source) addRule(line int, group, kind string) {
 
 // count counts a request of a crawler that a rule decided.
 func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
-	t := s.rules[key]
-	if t == nil {
-		return
-	}
-	rc := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
-	t.rule.Applied++
-	rc.Applied++
-	if denied {
-		t.rule.Denied++
-		rc.Denied++
+	if t := s.rules[key]; t != nil {
+		of := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
+		t.rule.Applied++
+		of.Applied++
+		countIf(&t.rule.Denied, denied)
+		countIf(&of.Denied, denied)
 	}
 }
 
 // merge moves the counts of one crawler to another.
 func (s *source) merge(from, to *crawlerTally) {
 	for _, t := range s.rules {
-		was := t.crawlers[from]
-		if was == nil {
-			continue
-		}
-		delete(t.crawlers, from)
-		if now := t.crawlers[to]; now != nil {
+		if was := t.crawlers[from]; was != nil {
+			delete(t.crawlers, from)
+			now := valueOf(&t.crawlers, to, func() *LineCrawler { return new(LineCrawler) })
 			now.Applied += was.Applied
 			now.Denied += was.Denied
-		} else {
-			t.crawlers[to] = was
 		}
 	}
 }

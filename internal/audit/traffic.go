@@ -37,9 +37,10 @@ var activitySteps = []int64{60, 300, 900, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 36
 type traffic struct {
 	people int64
 	octets int64
-	level  int   // index in activitySteps
-	start  int64 // time of the first step, in steps since 1970
-	steps  []activityStep
+	level  int                     // index in activitySteps
+	steps  map[int64]*activityStep // by their time, in steps since 1970
+	first  int64                   // of steps
+	last   int64
 }
 
 type activityStep struct{ people, robots, refused int64 }
@@ -62,48 +63,34 @@ func (t *traffic) countRefused(v *judgement) {
 	}
 }
 
-// at returns the step for a time in nanoseconds since 1970. If more than maxSteps
-// steps would be necessary, it changes to a longer step.
+// at returns the step for a time in nanoseconds since 1970. While there would be more
+// than maxSteps steps, it changes to a longer step: with the longest one, all years of
+// logs are fewer steps.
 func (t *traffic) at(nanos int64) *activityStep {
-	for {
-		n := nanos / 1e9 / activitySteps[t.level]
-		switch {
-		case len(t.steps) == 0:
-			t.start = n
-			t.steps = append(make([]activityStep, 0, maxSteps), activityStep{})
-			return &t.steps[0]
-		case n < t.start && t.start+int64(len(t.steps))-n <= maxSteps:
-			t.steps = append(make([]activityStep, t.start-n, maxSteps), t.steps...)
-			t.start = n
-			return &t.steps[0]
-		case n >= t.start && n-t.start < maxSteps:
-			for int64(len(t.steps)) <= n-t.start {
-				t.steps = append(t.steps, activityStep{})
-			}
-			return &t.steps[n-t.start]
-		case t.level+1 == len(activitySteps):
-			return &t.steps[0]
-		}
-		t.coarsen()
+	n := nanos / 1e9 / activitySteps[t.level]
+	if len(t.steps) == 0 {
+		t.first, t.last = n, n
 	}
+	first, last := min(t.first, n), max(t.last, n)
+	if last-first >= maxSteps {
+		t.coarsen()
+		return t.at(nanos)
+	}
+	t.first, t.last = first, last
+	return valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
 }
 
 // coarsen merges the steps into steps of the next longer length.
 func (t *traffic) coarsen() {
 	ratio := activitySteps[t.level+1] / activitySteps[t.level]
-	start := t.start / ratio
-	merged := make([]activityStep, 0, maxSteps)
-	for i, s := range t.steps {
-		at := (t.start+int64(i))/ratio - start
-		for int64(len(merged)) <= at {
-			merged = append(merged, activityStep{})
-		}
-		m := &merged[at]
+	var merged map[int64]*activityStep
+	for n, s := range t.steps {
+		m := valueOf(&merged, n/ratio, func() *activityStep { return new(activityStep) })
 		m.people += s.people
 		m.robots += s.robots
 		m.refused += s.refused
 	}
-	t.level, t.start, t.steps = t.level+1, start, merged
+	t.level, t.first, t.last, t.steps = t.level+1, t.first/ratio, t.last/ratio, merged
 }
 
 // report adds the traffic to the report.
@@ -115,8 +102,9 @@ func (t *traffic) report(out *Report) {
 		return
 	}
 	step := activitySteps[t.level]
-	r.Start, r.Step = utc(t.start*step*1e9), float64(step)
-	for _, s := range t.steps {
+	r.Start, r.Step = utc(t.first*step*1e9), float64(step)
+	for n := t.first; n <= t.last; n++ {
+		s := valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
 		r.People, r.Robots, r.Refused = append(r.People, s.people), append(r.Robots, s.robots), append(r.Refused, s.refused)
 	}
 }
