@@ -94,8 +94,7 @@ const (
 // crawlers counts what each crawler did. A crawler is listed if the registry has it.
 type crawlers struct {
 	listed   map[string]*crawlerTally // by the registry's name
-	unlisted map[string]*crawlerTally // by the token as sent
-	folded   map[string]*crawlerTally // by the token in lower case
+	unlisted map[string]*crawlerTally // by the token in lower case
 	rest     map[crawler.Class]*crawlerTally
 	evicted  bool                         // the counts of unlisted crawlers may be too low
 	merge    func(from, to *crawlerTally) // moves the counts at the rules
@@ -144,37 +143,26 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
 		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.SentClass(), a.Crawler) })
 	}
-	if t := c.unlisted[a.Token]; t != nil {
+	folded := strings.ToLower(a.Token)
+	if t := c.unlisted[folded]; t != nil {
 		return t
 	}
-	if len(c.unlisted) >= 2*maxUnlisted || len(c.folded) >= maxUnlisted {
-		c.evict()
-	}
-	token := strings.Clone(a.Token)
-	return valueOf(&c.unlisted, token, func() *crawlerTally {
-		return valueOf(&c.folded, strings.ToLower(token), func() *crawlerTally { return newCrawlerTally(token, a.SentClass(), nil) })
-	})
-}
-
-// evict merges the half of the unlisted crawlers with the fewest requests into the rest
-// of their class.
-func (c *crawlers) evict() {
-	clear(c.unlisted)
-	if len(c.folded) >= maxUnlisted {
+	if len(c.unlisted) >= maxUnlisted {
 		c.evicted = true
 		c.moveToRest(maxUnlisted / 2)
 	}
+	return valueOf(&c.unlisted, strings.Clone(folded), func() *crawlerTally { return newCrawlerTally(strings.Clone(a.Token), a.SentClass(), nil) })
 }
 
 // moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
 // their class.
 func (c *crawlers) moveToRest(keep int) {
-	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.folded[b].Requests, c.folded[a].Requests), strings.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(c.unlisted), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.unlisted[b].Requests, c.unlisted[a].Requests), strings.Compare(a, b))
 	})
 	for _, name := range names[min(keep, len(names)):] {
-		t := c.folded[name]
-		delete(c.folded, name)
+		t := c.unlisted[name]
+		delete(c.unlisted, name)
 		rest := valueOf(&c.rest, t.class, func() *crawlerTally { return newCrawlerTally(otherName, t.class, nil) })
 		rest.Rest = true
 		rest.add(t)
@@ -267,7 +255,7 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 // but maxRows into the rest of their class.
 func (c *crawlers) all() []*crawlerTally {
 	c.moveToRest(maxRows)
-	list := slices.Concat(slices.Collect(maps.Values(c.folded)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
+	list := slices.Concat(slices.Collect(maps.Values(c.unlisted)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
 	slices.SortFunc(list, func(a, b *crawlerTally) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})

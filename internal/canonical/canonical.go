@@ -384,11 +384,9 @@ func AppendLower(dst []byte, s string) []byte {
 // FirstWord returns the first word of a product token. A word has letters, digits,
 // `-`, `_` and dots.
 func FirstWord(token string) string {
-	end := strings.IndexFunc(token, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
-	})
-	if end < 0 {
+	rest := strings.TrimLeft(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+	if rest == "" {
 		return token
 	}
-	return strings.TrimRight(token[:end], "-.")
+	return strings.TrimRight(token[:len(token)-len(rest)], "-.")
 }
