@@ -92,17 +92,12 @@ type distinct struct {
 	precision uint8
 	exact     []uint64
 	sketch    *hyperloglog.Sketch
-	last      uint64
 }
 
 // exactHashes is the largest number that a distinct counts exactly.
 const exactHashes = 64
 
 func (d *distinct) add(hash uint64) {
-	if hash == d.last {
-		return
-	}
-	d.last = hash
 	if d.sketch != nil {
 		d.sketch.InsertHash(hash)
 		return

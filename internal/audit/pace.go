@@ -145,17 +145,12 @@ func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 type paceTally struct {
 	Pace
 	source   *source
-	limits   []limitTally
+	limits   []limit
+	by       map[int]int64   // requests that a limit throttled, by its line
 	gaps     [gapSteps]int64 // histogram of the times between consecutive requests
 	gapCount int64
 	window   int64 // length of the window for Peak, in nanoseconds
 	budgets  map[throttle.Key]*budgetTally
-}
-
-// limitTally counts the requests that a limit throttled.
-type limitTally struct {
-	limit
-	throttled int64
 }
 
 // budgetTally counts the requests of one budget. Times are in nanoseconds since 1970.
@@ -178,11 +173,11 @@ const (
 // newPaceTally returns a tally for the limits of a group of a source. judged says that the times of
 // the log are exact enough for them.
 func newPaceTally(src *source, limits []limit, judged bool) *paceTally {
-	p := &paceTally{Pace: Pace{Judged: judged}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
+	p := &paceTally{Pace: Pace{Judged: judged}, source: src, by: make(map[int]int64), budgets: make(map[throttle.Key]*budgetTally)}
 	interval := time.Duration(0) // of the slowest limit
 	for _, l := range limits {
 		if l.interval > 0 || l.kind != "crawl-delay" { // a delay of 0 is no limit
-			p.limits = append(p.limits, limitTally{limit: l})
+			p.limits = append(p.limits, l)
 			interval = max(interval, l.interval)
 		}
 	}
@@ -193,9 +188,7 @@ func newPaceTally(src *source, limits []limit, judged bool) *paceTally {
 // throttle counts a request that the limit at a line throttled.
 func (p *paceTally) throttle(line int) {
 	p.Throttled++
-	if i := slices.IndexFunc(p.limits, func(l limitTally) bool { return l.line == line }); i >= 0 {
-		p.limits[i].throttled++
-	}
+	p.by[line]++
 }
 
 // add counts a request of a budget.
@@ -259,9 +252,9 @@ func rounded(f float64) float64 {
 // report returns the Pace for the report.
 func (p *paceTally) report() *Pace {
 	r := p.Pace
-	var decided limitTally
+	var decided limit
 	for i, l := range p.limits {
-		if i == 0 || cmp.Or(cmp.Compare(l.throttled, decided.throttled), cmp.Compare(l.interval, decided.interval)) > 0 {
+		if i == 0 || cmp.Or(cmp.Compare(p.by[l.line], p.by[decided.line]), cmp.Compare(l.interval, decided.interval)) > 0 {
 			decided = l
 		}
 	}

@@ -56,11 +56,14 @@ func (m Masker) Target(s string) string {
 }
 
 // Shortened returns a copy of at most MaxShown octets.
-func Shortened(s string) string {
-	if len(s) <= MaxShown {
+func Shortened(s string) string { return cut(s, MaxShown) }
+
+// cut returns a copy of at most so many octets.
+func cut(s string, most int) string {
+	if len(s) <= most {
 		return strings.Clone(s)
 	}
-	return strings.ToValidUTF8(s[:MaxShown], "") + Hidden
+	return strings.ToValidUTF8(s[:most], "") + Hidden
 }
 
 var (
@@ -78,10 +81,7 @@ func (m Masker) Line(b []byte) string {
 		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
 		s = lineQueries.ReplaceAllString(s, "?"+Hidden)
 	}
-	if len(s) > maxExcerpt {
-		s = strings.ToValidUTF8(s[:maxExcerpt], "") + Hidden
-	}
-	return s
+	return cut(s, maxExcerpt)
 }
 
 // address masks text that may be an address. Text after a slash is not one: it is the
