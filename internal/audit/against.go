@@ -84,14 +84,10 @@ type Difference struct {
 type against struct {
 	mask        mask.Masker
 	report      Against
-	pairs       map[sitePair]*SiteChanges
-	sites       map[siteName]*SiteChanges // a site with several robots.txt files has several pairs
+	sites       map[siteName]*SiteChanges // a site with several robots.txt files is in several elements of auditor.sites
 	differences map[differenceKey]int     // index in report.Differences
 	search      map[string]*[2]int64      // refused requests of search engines, now and before
 }
-
-// sitePair is the sites of a host.
-type sitePair struct{ now, was *site }
 
 // siteName is SiteChanges.Site and SiteChanges.Only.
 type siteName struct{ site, only string }
@@ -133,7 +129,7 @@ func refuses(action string) bool {
 
 // site returns the counts of the site of a host.
 func (g *against) site(h *hostTally) *SiteChanges {
-	return valueOf(&g.pairs, sitePair{h.site, h.was}, func() *SiteChanges {
+	if h.changes == nil {
 		name := siteName{site: h.site.name()}
 		switch {
 		case h.site.none:
@@ -141,10 +137,11 @@ func (g *against) site(h *hostTally) *SiteChanges {
 		case h.was.none:
 			name.only = "now"
 		}
-		return valueOf(&g.sites, name, func() *SiteChanges {
+		h.changes = valueOf(&g.sites, name, func() *SiteChanges {
 			return &SiteChanges{Site: name.site, Only: name.only, Changes: []Change{}}
 		})
-	})
+	}
+	return h.changes
 }
 
 // add counts a changed action.

@@ -170,19 +170,19 @@ func (c *crawlers) moveToRest(keep int) {
 	}
 }
 
+// counts returns the counts of requests and octets that add up.
+func (t *crawlerTally) counts() []*int64 {
+	return []*int64{&t.Requests, &t.Bytes, &t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
+		&t.Verified, &t.Impostor, &t.Unverified}
+}
+
 // add adds the counts of another crawler.
 func (t *crawlerTally) add(o *crawlerTally) {
-	t.Requests += o.Requests
-	t.Bytes += o.Bytes
+	from := o.counts()
+	for i, n := range t.counts() {
+		*n += *from[i]
+	}
 	t.Seconds += o.Seconds
-	t.Denied += o.Denied
-	t.Throttled += o.Throttled
-	t.VerifiedRefused += o.VerifiedRefused
-	t.ClaimsRefused += o.ClaimsRefused
-	t.RobotsTxtReads += o.RobotsTxtReads
-	t.Verified += o.Verified
-	t.Impostor += o.Impostor
-	t.Unverified += o.Unverified
 	for i := range o.statuses {
 		t.statuses[i] += o.statuses[i]
 	}
@@ -239,12 +239,9 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 		t.atHalfHour(v.at).refused++
 	}
 	paced := d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime
-	switch {
-	case !t.Known || d.Claim.State == verify.Impostor || paced && d.Group != d.Rules.File().Star():
-	case d.Claim.State == verify.Verified:
-		t.VerifiedRefused++
-	default:
-		t.ClaimsRefused++
+	if t.Known && d.Claim.State != verify.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
+		countIf(&t.VerifiedRefused, d.Claim.State == verify.Verified)
+		countIf(&t.ClaimsRefused, d.Claim.State != verify.Verified)
 	}
 	if len(t.Refused) < maxRefused {
 		t.Refused = append(t.Refused, v.example(m, v.source.verdict(d)))

@@ -108,9 +108,10 @@ type hosts struct {
 // hostTally counts the requests for one host.
 type hostTally struct {
 	Host
-	origin enforce.Origin
-	site   *site
-	was    *site // nil without Options.Was
+	origin  enforce.Origin
+	site    *site
+	was     *site        // nil without Options.Was
+	changes *SiteChanges // of its site; nil until a verdict on a request is compared
 }
 
 // Limits for hosts.
