@@ -96,8 +96,7 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	}
 	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
 	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
-	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name,
-		words.Plural(h.requests, "request", "requests"))
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name, requests(h.requests))
 	if rate := h.requests / 30; rate > 0 {
 		f.Text += fmt.Sprintf(", %s a minute", words.Count(rate))
 	}
@@ -192,7 +191,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 			continue
 		}
 		more += t.Denied + t.Throttled - t.VerifiedRefused - t.ClaimsRefused
-		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, words.Plural(t.Requests, "request", "requests"), words.Count(t.Verified)))
+		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, requests(t.Requests), words.Count(t.Verified)))
 		if n := t.VerifiedRefused + t.ClaimsRefused; n > 0 {
 			engines = append(engines, t)
 			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))

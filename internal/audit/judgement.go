@@ -74,7 +74,8 @@ func (v *judgement) setEntry(l *logfile.Log, host *hostTally) {
 // request returns an entry in the form that the engine needs.
 func request(e *logformat.Entry, h *hostTally) enforce.Request {
 	return enforce.Request{
-		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(), Authorized: e.Authorized,
+		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(),
+		Authorized: e.Authorized,
 	}
 }
 
