@@ -95,7 +95,8 @@ func Add(ctx context.Context, in *Input) error {
 func findAlternatives(chosen []*candidate) {
 	for _, c := range chosen {
 		for i, p := range chosen {
-			if c.lines != "" && slices.ContainsFunc(p.Crawlers, func(name string) bool { return p.Kind == policy && slices.Contains(c.Crawlers, name) }) {
+			isIn := func(name string) bool { return slices.Contains(c.Crawlers, name) }
+			if c.lines != "" && p.Kind == policy && slices.ContainsFunc(p.Crawlers, isIn) {
 				c.InsteadOf = append(c.InsteadOf, i+1)
 			}
 		}
