@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -82,16 +83,12 @@ type Difference struct {
 
 // against compares the verdicts of two sets of sites.
 type against struct {
-	mask        masker
+	mask        mask.Masker
 	report      Against
-	pairs       map[sitePair]*SiteChanges
-	sites       map[siteName]*SiteChanges // a site with several robots.txt files has several pairs
+	sites       map[siteName]*SiteChanges // a site with several robots.txt files is in several elements of auditor.sites
 	differences map[differenceKey]int     // index in report.Differences
 	search      map[string]*[2]int64      // refused requests of search engines, now and before
 }
-
-// sitePair is the sites of a host.
-type sitePair struct{ now, was *site }
 
 // siteName is SiteChanges.Site and SiteChanges.Only.
 type siteName struct{ site, only string }
@@ -110,9 +107,9 @@ const (
 	maxSiteChanges = 200 // in the report
 )
 
-func newAgainst(mask masker, config string) *against {
+func newAgainst(m mask.Masker, config string) *against {
 	return &against{
-		mask: mask, differences: make(map[differenceKey]int),
+		mask: m, differences: make(map[differenceKey]int),
 		report: Against{Config: config, Sources: []Source{}, Sites: []SiteChanges{}, Differences: []Difference{}},
 	}
 }
@@ -130,7 +127,7 @@ func refuses(action string) bool {
 
 // site returns the counts of the site of a host.
 func (g *against) site(h *hostTally) *SiteChanges {
-	return valueOf(&g.pairs, sitePair{h.site, h.was}, func() *SiteChanges {
+	if h.changes == nil {
 		name := siteName{site: h.site.name()}
 		switch {
 		case h.site.none:
@@ -138,10 +135,11 @@ func (g *against) site(h *hostTally) *SiteChanges {
 		case h.was.none:
 			name.only = "now"
 		}
-		return valueOf(&g.sites, name, func() *SiteChanges {
+		h.changes = valueOf(&g.sites, name, func() *SiteChanges {
 			return &SiteChanges{Site: name.site, Only: name.only, Changes: []Change{}}
 		})
-	})
+	}
+	return h.changes
 }
 
 // add counts a changed action.
@@ -167,26 +165,17 @@ func (g *against) count(v *judgement) {
 	}
 	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != verify.Impostor && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
-		if now {
-			n[0]++
-		}
-		if was {
-			n[1]++
-		}
+		countIf(&n[0], now)
+		countIf(&n[1], was)
 	}
-	if now && v.isBrowser() {
-		g.report.Browsers++
-	}
+	countIf(&g.report.Browsers, now && v.isBrowser())
 	if nowDoes == wasDid {
 		return
 	}
 	g.report.Changed++
 	site.add(wasDid, nowDoes)
-	if now && !was {
-		g.report.MoreRefused++
-	} else if was && !now {
-		g.report.MorePassed++
-	}
+	countIf(&g.report.MoreRefused, now && !was)
+	countIf(&g.report.MorePassed, was && !now)
 	g.add(v, agent, site.Site)
 }
 
@@ -224,9 +213,9 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 	d := &(*list)[i]
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
-		e := g.mask.example(v, now)
-		if was.Layer == enforce.HiddenLayer.String() && !g.mask.full { // as of now
-			e.Target = hidden
+		e := v.example(g.mask, now)
+		if was.Layer == enforce.HiddenLayer.String() && !g.mask.Full { // as of now
+			e.Target = mask.Hidden
 		}
 		d.Examples = append(d.Examples, e)
 	}
@@ -248,9 +237,7 @@ func (g *against) finish(sites []*site) *Against {
 		r.Bad = r.Bad || n[0] > n[1]
 	}
 	for _, s := range g.sites {
-		slices.SortFunc(s.Changes, func(x, y Change) int {
-			return cmp.Or(cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Was+x.Now, y.Was+y.Now))
-		})
+		sortMost(s.Changes, func(c *Change) (int64, string) { return c.Requests, c.Was + c.Now })
 		r.Sites = append(r.Sites, *s)
 	}
 	slices.SortFunc(r.Sites, func(x, y SiteChanges) int {

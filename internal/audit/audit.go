@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -67,7 +68,7 @@ const progressEvery = 1 << 14
 // auditor is a running audit: the sites, the logs, and what counts their requests.
 type auditor struct {
 	options Options
-	mask    masker
+	mask    mask.Masker
 	sites   []*site
 	before  []*site // of Options.Was; nil without
 	logs    *logfile.Sequence
@@ -101,9 +102,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.open(); err != nil {
-		return nil, err
-	}
 	defer a.logs.Close()
 	if err := a.read(ctx); err != nil {
 		return nil, err
@@ -111,40 +109,39 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return a.report(), nil
 }
 
-// newAuditor returns an auditor that is ready to read the logs. With Options.Verify,
-// it has looked up the addresses of crawlers.
-func newAuditor(ctx context.Context, o Options) (*auditor, error) {
+// newAuditor returns an auditor that has opened the logs. The caller must close them. With
+// Options.Verify, it has looked up the addresses of crawlers.
+func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{options: o, mask: masker{o.Full}, only: newHostFilter(o.Hosts), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts),
+		costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
-	if err := a.addSites(); err != nil {
+	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
+	}
+	if o.Was != nil {
+		if a.before, err = newSites(o.Was); err != nil {
+			return nil, err
+		}
+		a.against = newAgainst(a.mask, o.WasConfig)
 	}
 	a.hosts = newHosts(a.sites, a.before)
 	a.suspects = newSuspects(a.sites)
-	if o.Was != nil {
-		a.against = newAgainst(a.mask, o.WasConfig)
-	}
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claim]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return a, nil
-}
-
-// open opens the logs.
-func (a *auditor) open() (err error) {
-	if a.logs, err = logfile.NewSequence(a.options.Files, a.options.Format, a.options.Zone); err != nil {
-		return err
+	if a.logs, err = logfile.NewSequence(o.Files, o.Format, o.Zone); err != nil {
+		return nil, err
 	}
 	a.inputs = newInputs(a.logs.Logs, a.mask, a.only)
-	return nil
+	return a, nil
 }
 
 // read reads and counts all lines.
@@ -189,9 +186,6 @@ func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
 	if !e.Timed {
 		e.At = a.clock
 	}
-	if a.clock == 0 {
-		a.clock = e.At
-	}
 	rules := a.judge(ctx, l)
 	a.reliability.count(e, a.clock)
 	a.clock = max(a.clock, e.At)
@@ -199,43 +193,30 @@ func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
 	return nil
 }
 
-// judge decides what enforcing robots.txt would have done with a request, apart from
-// limits of the pace. It returns the rules by which it decided.
+// judge decides what enforcing robots.txt would have done with a request, and what
+// Options.Was would have done, apart from limits of the pace. It returns the rules by
+// which Options.Sites decided.
 func (a *auditor) judge(ctx context.Context, l *logfile.Log) *enforce.Rules {
-	e, v := &l.Entry, &a.current
-	host := a.hosts.of(e.Host)
-	s := host.site
-	source, edition := s.now.at(e.At)
-	v.setEntry(l, host, source)
-	r := &v.request
-	s.now.replay.Decide(edition, r, &v.now)
-	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, &v.now) {
-		s.now.replay.Decide(edition, r, &v.now)
-	}
-	read := isRead(e)
-	if read {
-		s.now.replay.RobotsRead(edition, r)
-	}
-	if host.was != nil {
-		a.judgeBefore(ctx, l, read)
+	v := &a.current
+	v.setEntry(l, a.hosts.of(l.Entry.Host))
+	source, edition := a.decide(ctx, l, v.host.site, &v.now)
+	v.source = source
+	if v.host.was != nil {
+		v.was = &a.was
+		v.sourceWas, _ = a.decide(ctx, l, v.host.was, v.was)
 	}
 	return edition.Rules()
 }
 
-// judgeBefore decides what Options.Was would have done with the current request, which
-// read says to be a read of robots.txt.
-func (a *auditor) judgeBefore(ctx context.Context, l *logfile.Log, read bool) {
-	v := &a.current
-	s, r := v.host.was, &v.request
-	source, edition := s.now.at(l.Entry.At)
-	if v.sourceWas = source; read {
-		s.now.replay.RobotsRead(edition, r)
+// decide decides about the current request as a site does. If the log can be read only
+// once, the claim of the request is looked up now.
+func (a *auditor) decide(ctx context.Context, l *logfile.Log, s *site, d *enforce.Decision) (*source, *enforce.Edition) {
+	r := &a.current.request
+	source, edition := s.now.decide(&l.Entry, r, d)
+	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, d) {
+		s.now.replay.Decide(edition, r, d)
 	}
-	v.was = &a.was
-	s.now.replay.Decide(edition, r, v.was)
-	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, v.was) {
-		s.now.replay.Decide(edition, r, v.was)
-	}
+	return source, edition
 }
 
 // isRead reports whether a request got the robots.txt that was in force.

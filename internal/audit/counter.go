@@ -40,12 +40,11 @@ func (c *counter) top(n int) []Count {
 		}
 	}
 	sortCounts(list)
-	rest := c.other
-	for len(list) > n {
-		rest += list[len(list)-1].Requests
-		list = list[:len(list)-1]
+	rest, shown := c.other, min(n, len(list))
+	for _, count := range list[shown:] {
+		rest += count.Requests
 	}
-	if rest > 0 {
+	if list = list[:shown]; rest > 0 {
 		list = append(list, Count{otherName, rest})
 	}
 	return list
@@ -53,9 +52,23 @@ func (c *counter) top(n int) []Count {
 
 // sortCounts sorts by number of requests, most first.
 func sortCounts(list []Count) {
-	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	sortMost(list, func(c *Count) (int64, string) { return c.Requests, c.Name })
+}
+
+// sortMost sorts by a number, largest first, and elements with the same one by name.
+func sortMost[T any](list []T, by func(*T) (n int64, name string)) {
+	slices.SortFunc(list, func(a, b T) int {
+		n, nameA := by(&a)
+		m, nameB := by(&b)
+		return cmp.Or(cmp.Compare(m, n), strings.Compare(nameA, nameB))
 	})
+}
+
+// countIf adds 1 to a count if something is the case.
+func countIf(n *int64, is bool) {
+	if is {
+		*n++
+	}
 }
 
 // valueOf returns the value of a key. If there is none, it adds a new one to the map,
@@ -79,32 +92,22 @@ type distinct struct {
 	precision uint8
 	exact     []uint64
 	sketch    *hyperloglog.Sketch
-	last      uint64
 }
 
 // exactHashes is the largest number that a distinct counts exactly.
 const exactHashes = 64
 
 func (d *distinct) add(hash uint64) {
-	if hash == d.last {
-		return
-	}
-	d.last = hash
 	if d.sketch != nil {
 		d.sketch.InsertHash(hash)
 		return
 	}
-	for _, h := range d.exact {
-		if h == hash {
-			return
-		}
-	}
-	if len(d.exact) < exactHashes {
-		d.exact = append(d.exact, hash)
+	if slices.Contains(d.exact, hash) {
 		return
 	}
-	d.spill()
-	d.sketch.InsertHash(hash)
+	if d.exact = append(d.exact, hash); len(d.exact) > exactHashes {
+		d.spill()
+	}
 }
 
 // spill moves the hashes into a sketch.
@@ -135,6 +138,13 @@ func (d *distinct) count() (n int64, estimate bool) {
 		return int64(d.sketch.Estimate()), true
 	}
 	return int64(len(d.exact)), false
+}
+
+// estimate names a figure of the report as an estimate if it is one.
+func (r *Report) estimate(figure string, is bool) {
+	if is {
+		r.Estimates = append(r.Estimates, figure)
+	}
 }
 
 // Period is a period of time. Both fields are nil if no line has a time.

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -93,8 +94,7 @@ const (
 // crawlers counts what each crawler did. A crawler is listed if the registry has it.
 type crawlers struct {
 	listed   map[string]*crawlerTally // by the registry's name
-	unlisted map[string]*crawlerTally // by the token as sent
-	folded   map[string]*crawlerTally // by the token in lower case
+	unlisted map[string]*crawlerTally // by the token in lower case
 	rest     map[crawler.Class]*crawlerTally
 	evicted  bool                         // the counts of unlisted crawlers may be too low
 	merge    func(from, to *crawlerTally) // moves the counts at the rules
@@ -143,37 +143,26 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
 		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.SentClass(), a.Crawler) })
 	}
-	if t := c.unlisted[a.Token]; t != nil {
+	folded := strings.ToLower(a.Token)
+	if t := c.unlisted[folded]; t != nil {
 		return t
 	}
-	if len(c.unlisted) >= 2*maxUnlisted || len(c.folded) >= maxUnlisted {
-		c.evict()
-	}
-	token := strings.Clone(a.Token)
-	return valueOf(&c.unlisted, token, func() *crawlerTally {
-		return valueOf(&c.folded, strings.ToLower(token), func() *crawlerTally { return newCrawlerTally(token, a.SentClass(), nil) })
-	})
-}
-
-// evict merges the half of the unlisted crawlers with the fewest requests into the rest
-// of their class.
-func (c *crawlers) evict() {
-	clear(c.unlisted)
-	if len(c.folded) >= maxUnlisted {
+	if len(c.unlisted) >= maxUnlisted {
 		c.evicted = true
 		c.moveToRest(maxUnlisted / 2)
 	}
+	return valueOf(&c.unlisted, strings.Clone(folded), func() *crawlerTally { return newCrawlerTally(strings.Clone(a.Token), a.SentClass(), nil) })
 }
 
 // moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
 // their class.
 func (c *crawlers) moveToRest(keep int) {
-	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.folded[b].Requests, c.folded[a].Requests), strings.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(c.unlisted), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.unlisted[b].Requests, c.unlisted[a].Requests), strings.Compare(a, b))
 	})
 	for _, name := range names[min(keep, len(names)):] {
-		t := c.folded[name]
-		delete(c.folded, name)
+		t := c.unlisted[name]
+		delete(c.unlisted, name)
 		rest := valueOf(&c.rest, t.class, func() *crawlerTally { return newCrawlerTally(otherName, t.class, nil) })
 		rest.Rest = true
 		rest.add(t)
@@ -181,19 +170,19 @@ func (c *crawlers) moveToRest(keep int) {
 	}
 }
 
+// counts returns the counts of requests and octets that add up.
+func (t *crawlerTally) counts() []*int64 {
+	return []*int64{&t.Requests, &t.Bytes, &t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
+		&t.Verified, &t.Impostor, &t.Unverified}
+}
+
 // add adds the counts of another crawler.
 func (t *crawlerTally) add(o *crawlerTally) {
-	t.Requests += o.Requests
-	t.Bytes += o.Bytes
+	from := o.counts()
+	for i, n := range t.counts() {
+		*n += *from[i]
+	}
 	t.Seconds += o.Seconds
-	t.Denied += o.Denied
-	t.Throttled += o.Throttled
-	t.VerifiedRefused += o.VerifiedRefused
-	t.ClaimsRefused += o.ClaimsRefused
-	t.RobotsTxtReads += o.RobotsTxtReads
-	t.Verified += o.Verified
-	t.Impostor += o.Impostor
-	t.Unverified += o.Unverified
 	for i := range o.statuses {
 		t.statuses[i] += o.statuses[i]
 	}
@@ -213,14 +202,9 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	t.Requests++
 	t.Bytes += e.Bytes
 	t.statuses[statusClass(e.Status)]++
-	switch d.Claim.State {
-	case verify.Verified:
-		t.Verified++
-	case verify.Impostor:
-		t.Impostor++
-	case verify.Unverified:
-		t.Unverified++
-	}
+	countIf(&t.Verified, d.Claim.State == verify.Verified)
+	countIf(&t.Impostor, d.Claim.State == verify.Impostor)
+	countIf(&t.Unverified, d.Claim.State == verify.Unverified)
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.period.add(e.At)
@@ -244,29 +228,23 @@ func (t *crawlerTally) group(v *judgement) *groupTally {
 }
 
 // countRefused counts a request that is refused.
-func (t *crawlerTally) countRefused(v *judgement, mask masker) {
+func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 	d := &v.now
 	if d.Group != nil && (d.Rule.Line > 0 || d.Action == enforce.Throttle) { // a hidden rule has no Rule
 		t.group(v).refused++
 	}
-	if d.Action == enforce.Deny {
-		t.Denied++
-	} else {
-		t.Throttled++
-	}
+	countIf(&t.Denied, d.Action == enforce.Deny)
+	countIf(&t.Throttled, d.Action == enforce.Throttle)
 	if v.timed {
 		t.atHalfHour(v.at).refused++
 	}
 	paced := d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime
-	switch {
-	case !t.Known || d.Claim.State == verify.Impostor || paced && d.Group != d.Rules.File().Star():
-	case d.Claim.State == verify.Verified:
-		t.VerifiedRefused++
-	default:
-		t.ClaimsRefused++
+	if t.Known && d.Claim.State != verify.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
+		countIf(&t.VerifiedRefused, d.Claim.State == verify.Verified)
+		countIf(&t.ClaimsRefused, d.Claim.State != verify.Verified)
 	}
 	if len(t.Refused) < maxRefused {
-		t.Refused = append(t.Refused, mask.example(v, v.source.verdict(d)))
+		t.Refused = append(t.Refused, v.example(m, v.source.verdict(d)))
 	}
 }
 
@@ -274,7 +252,7 @@ func (t *crawlerTally) countRefused(v *judgement, mask masker) {
 // but maxRows into the rest of their class.
 func (c *crawlers) all() []*crawlerTally {
 	c.moveToRest(maxRows)
-	list := slices.Concat(slices.Collect(maps.Values(c.folded)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
+	list := slices.Concat(slices.Collect(maps.Values(c.unlisted)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
 	slices.SortFunc(list, func(a, b *crawlerTally) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})
@@ -291,15 +269,9 @@ func (c *crawlers) report(r *Report) {
 		estimated = estimated || estimate
 		paced = paced || row.Pace != nil
 	}
-	if estimated {
-		r.Estimates = append(r.Estimates, "crawlers[].addresses")
-	}
-	if paced {
-		r.Estimates = append(r.Estimates, "crawlers[].pace.median_interval")
-	}
-	if c.evicted {
-		r.Estimates = append(r.Estimates, "crawlers[].requests")
-	}
+	r.estimate("crawlers[].addresses", estimated)
+	r.estimate("crawlers[].pace.median_interval", paced)
+	r.estimate("crawlers[].requests", c.evicted)
 }
 
 // isSearch reports whether it is the crawler of a search engine.
@@ -352,4 +324,58 @@ func (t *crawlerTally) pace() *Pace {
 		}
 	}
 	return most
+}
+
+// RobotsTxtRead is one request for /robots.txt, or several that are close together.
+type RobotsTxtRead struct {
+	Time   time.Time `json:"time"`  // of the first
+	Until  time.Time `json:"until"` // of the last
+	Host   string    `json:"host"`
+	Status int       `json:"status"` // 0 if the log does not have it
+	Count  int64     `json:"count"`
+}
+
+// maxReads is the number of reads of robots.txt in the report, per crawler.
+const maxReads = 200
+
+// read records a request for robots.txt. When there are too many, those that are close
+// together become one.
+func (t *crawlerTally) read(at time.Time, host string, status int) {
+	t.Reads = append(t.Reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
+	for part := time.Duration(32); part > 0 && len(t.Reads) > maxReads; part /= 2 {
+		t.joinReads(part)
+	}
+	if n := len(t.Reads) - 1; n == maxReads { // so many different statuses
+		t.Reads = t.Reads[:n]
+		t.Reads[n-1].join(RobotsTxtRead{Until: at, Host: host, Count: 1})
+	}
+}
+
+// joinReads merges reads with the same status within a part of the period of all reads.
+func (t *crawlerTally) joinReads(part time.Duration) {
+	step := t.Reads[len(t.Reads)-1].Until.Sub(t.Reads[0].Time).Abs() / part
+	out := t.Reads[:0]
+	for _, r := range t.Reads {
+		i := len(out) - 1
+		for i >= 0 && out[i].Status != r.Status {
+			i--
+		}
+		if i < 0 || r.Until.Sub(out[i].Time).Abs() > step {
+			out = append(out, r)
+			continue
+		}
+		out[i].join(r)
+	}
+	t.Reads = out
+}
+
+// join adds another read to r.
+func (r *RobotsTxtRead) join(o RobotsTxtRead) {
+	r.Count += o.Count
+	if o.Until.After(r.Until) {
+		r.Until = o.Until
+	}
+	if r.Host != o.Host {
+		r.Host = "" // several
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -84,7 +85,7 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally) {
 			d.prune()
 		}
 		t = valueOf(&d.agents, key, func() *agentTally {
-			return &agentTally{agent: shortened(ua), addresses: distinct{precision: 12}, paths: distinct{precision: 12}}
+			return &agentTally{agent: mask.Shortened(ua), addresses: distinct{precision: 12}, paths: distinct{precision: 12}}
 		})
 	}
 	if file && !t.files {
@@ -113,11 +114,11 @@ func (d *disguises) prune() {
 func (d *disguises) report(r *Report) {
 	all, embedding := map[*hostTally]int{}, map[*hostTally]int{}
 	for key, t := range d.agents {
-		if t.pages >= embeddingPages {
-			all[key.host]++
-			if t.files {
-				embedding[key.host]++
-			}
+		if t.pages < embeddingPages {
+			continue
+		}
+		if all[key.host]++; t.files {
+			embedding[key.host]++
 		}
 	}
 	r.Disguises = []Disguise{}
@@ -132,9 +133,7 @@ func (d *disguises) report(r *Report) {
 		estimated = estimated || estimate
 		r.Disguises = append(r.Disguises, Disguise{t.agent, key.host.Name, t.pages, addresses})
 	}
-	if estimated {
-		r.Estimates = append(r.Estimates, "disguises[].addresses")
-	}
+	r.estimate("disguises[].addresses", estimated)
 	slices.SortFunc(r.Disguises, func(a, b Disguise) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Host, b.Host), strings.Compare(a.Agent, b.Agent))
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -37,22 +38,19 @@ func (a *auditor) findings(r *Report) []Finding {
 	if r.Requests == 0 {
 		return []Finding{}
 	}
-	tallies := a.crawlers.all()
-	list := []Finding{a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r)}
-	if own := r.refused((*Crawler).MayBeOwn); own != "" {
-		list = slices.Insert(list, 0, Finding{
-			Code: "own_clients_refused", Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
-			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
-				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME.",
-		})
-	}
+	list, tallies := []Finding{}, a.crawlers.all()
 	if probes := r.refused(func(c *Crawler) bool { return c.Class == crawler.Probe.String() }); probes != "" {
-		list = slices.Insert(list, 0, Finding{
-			Code: "probes_refused", Text: "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
-			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS.",
-		})
+		list = append(list, Finding{Code: "probes_refused",
+			Text:   "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
+			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS."})
 	}
-	return list
+	if own := r.refused((*Crawler).MayBeOwn); own != "" {
+		list = append(list, Finding{Code: "own_clients_refused",
+			Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
+			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
+				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
+	}
+	return append(list, a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r))
 }
 
 // halfHour counts the requests of a crawler in half an hour.
@@ -63,10 +61,8 @@ type halfHour struct{ start, requests, refused int64 } // start in half hours si
 // to reorderWindow later.
 func (t *crawlerTally) atHalfHour(nanos int64) *halfHour {
 	start := nanos / int64(30*time.Minute)
-	for i := range t.halfHours {
-		if t.halfHours[i].start == start {
-			return &t.halfHours[i]
-		}
+	if i := slices.IndexFunc(t.halfHours[:], func(h halfHour) bool { return h.start == start }); i >= 0 {
+		return &t.halfHours[i]
 	}
 	worst, last, now := &t.halfHours[0], &t.halfHours[1], &t.halfHours[2]
 	if last.requests > worst.requests {
@@ -100,8 +96,7 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	}
 	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
 	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
-	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name,
-		words.Plural(h.requests, "request", "requests"))
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name, requests(h.requests))
 	if rate := h.requests / 30; rate > 0 {
 		f.Text += fmt.Sprintf(", %s a minute", words.Count(rate))
 	}
@@ -165,9 +160,7 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b lineRefusing) int {
-		return cmp.Or(cmp.Compare(b.refused, a.refused), strings.Compare(a.place, b.place))
-	})
+	sortMost(list, func(l *lineRefusing) (int64, string) { return l.refused, l.place })
 	return list
 }
 
@@ -184,7 +177,7 @@ func (a *auditor) place(source string, l *Line) string {
 	if l.Layer == enforce.HiddenLayer.String() {
 		return text + " (a hidden path)"
 	}
-	return text + " (" + shortened(l.Text) + ")"
+	return text + " (" + mask.Shortened(l.Text) + ")"
 }
 
 // searchRefused says which search engines would have been refused, and by which lines.
@@ -198,7 +191,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 			continue
 		}
 		more += t.Denied + t.Throttled - t.VerifiedRefused - t.ClaimsRefused
-		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, words.Plural(t.Requests, "request", "requests"), words.Count(t.Verified)))
+		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, requests(t.Requests), words.Count(t.Verified)))
 		if n := t.VerifiedRefused + t.ClaimsRefused; n > 0 {
 			engines = append(engines, t)
 			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))

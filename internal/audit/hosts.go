@@ -108,9 +108,10 @@ type hosts struct {
 // hostTally counts the requests for one host.
 type hostTally struct {
 	Host
-	origin enforce.Origin
-	site   *site
-	was    *site // nil without Options.Was
+	origin  enforce.Origin
+	site    *site
+	was     *site        // nil without Options.Was
+	changes *SiteChanges // of its site; nil until a verdict on a request is compared
 }
 
 // Limits for hosts.
@@ -206,9 +207,7 @@ func (h *hosts) report() []Host {
 			list = append(list, t.Host)
 		}
 	}
-	slices.SortFunc(list, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	})
+	sortMost(list, func(h *Host) (int64, string) { return h.Requests, h.Name })
 	rest := h.rest.Host
 	rest.Known = rest.Requests > 0 && len(h.rest.site.now.sources) > 0
 	shown := min(len(list), topHosts)
@@ -267,14 +266,6 @@ type timeline struct {
 	limits  []enforce.Limit
 }
 
-// addSites adds the sites, and those of Options.Was.
-func (a *auditor) addSites() (err error) {
-	if a.sites, err = newSites(a.options.Sites); err == nil && a.options.Was != nil {
-		a.before, err = newSites(a.options.Was)
-	}
-	return err
-}
-
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
 // belong to none.
 func newSites(list []Site) (sites []*site, err error) {
@@ -297,18 +288,24 @@ func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*time
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
-	t.sources = newSources(replay, versions, index)
+	t.addSources(versions, index)
 	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }
 
-// at returns the robots.txt that was in force at a time, in nanoseconds since 1970.
-// The source is nil if none is known.
-func (t *timeline) at(nanos int64) (*source, *enforce.Edition) {
+// decide decides about a request by the robots.txt that was in force at its time, apart
+// from limits of the pace. The source is nil if none is known.
+func (t *timeline) decide(e *logformat.Entry, r *enforce.Request, d *enforce.Decision) (by *source, edition *enforce.Edition) {
+	edition = t.unknown
 	for _, s := range slices.Backward(t.sources) {
-		if s.from == 0 || nanos >= s.from {
-			return s, s.edition
+		if s.from == 0 || e.At >= s.from {
+			by, edition = s, s.edition
+			break
 		}
 	}
-	return nil, t.unknown
+	t.replay.Decide(edition, r, d)
+	if isRead(e) {
+		t.replay.RobotsRead(edition, r)
+	}
+	return by, edition
 }

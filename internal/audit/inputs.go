@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
@@ -38,7 +39,7 @@ type UnreadableExample struct {
 type inputs struct {
 	logs []*logfile.Log
 	each []inputTally // by logfile.Log.Index
-	mask masker
+	mask mask.Masker
 	only hostFilter
 
 	unreadable int64
@@ -46,7 +47,7 @@ type inputs struct {
 	ownFetches int64 // of other
 	leftOut    int64 // of other: requests for hosts that only does not select
 	requests   int64
-	problems   [logformat.Problems]int64
+	problems   counter
 	examples   []UnreadableExample
 }
 
@@ -76,8 +77,8 @@ const maxUnreadable = 10
 // errHosts is the error for a log without a request for Options.Hosts.
 var errHosts = errors.New("has no request for")
 
-func newInputs(logs []*logfile.Log, mask masker, only hostFilter) *inputs {
-	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, only: only, examples: []UnreadableExample{}}
+func newInputs(logs []*logfile.Log, m mask.Masker, only hostFilter) *inputs {
+	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: m, only: only, examples: []UnreadableExample{}}
 	for i, l := range logs {
 		c.each[i].Name = l.Name
 	}
@@ -96,10 +97,10 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 	case l.Problem != logformat.None:
 		c.unreadable++
 		t.Unreadable++
-		c.problems[l.Problem]++
+		*c.problems.of(string(l.Problem))++
 		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
-			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(),
-				Text: c.mask.line(l.Line)})
+			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
+				Text: c.mask.Line(l.Line)})
 		}
 		return false, nil
 	case isOwnFetch(&l.Entry):
@@ -123,18 +124,14 @@ func (t *inputTally) count(l *logfile.Log) error {
 	}
 	if len(e.UserAgents) > 0 {
 		t.fields++
-		if e.UserAgents[0] != "" {
-			t.nonEmpty++
-		}
+		countIf(&t.nonEmpty, e.UserAgents[0] != "")
 	} else if t.Requests == agentless && t.fields == 0 {
 		return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
 	}
 	if e.Timed {
 		t.period.add(e.At)
 		t.coarse = max(t.coarse, e.Resolution)
-		if !e.Zoned {
-			t.zoneless++
-		}
+		countIf(&t.zoneless, !e.Zoned)
 	}
 	return nil
 }
@@ -169,13 +166,7 @@ func (c *inputs) check() error {
 func (c *inputs) report(r *Report) {
 	r.Requests, r.Unreadable, r.Other = c.requests, c.unreadable, c.other
 	r.Lines = c.requests + c.unreadable + c.other
-	r.UnreadableExamples, r.UnreadableReasons = c.examples, []Count{}
-	for p, n := range c.problems {
-		if n > 0 {
-			r.UnreadableReasons = append(r.UnreadableReasons, Count{logformat.Problem(p).String(), n})
-		}
-	}
-	sortCounts(r.UnreadableReasons)
+	r.UnreadableExamples, r.UnreadableReasons = c.examples, c.problems.top(maxNames)
 	var all span
 	r.Inputs = make([]Input, 0, len(c.logs))
 	for i, l := range c.logs {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Verdict says what would have happened to a request, and why.
@@ -58,10 +58,10 @@ type judgement struct {
 }
 
 // setEntry stores the request of a log's current line. It leaves now as it is.
-func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
+func (v *judgement) setEntry(l *logfile.Log, host *hostTally) {
 	e := &l.Entry
-	v.request = request(e, host)
-	v.was, v.host, v.source, v.sourceWas, v.crawler, v.replayed = nil, host, src, nil, nil, nil
+	v.request, v.host = request(e, host), host
+	v.was, v.source, v.sourceWas, v.crawler, v.replayed = nil, nil, nil, nil, nil
 	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
 	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
 	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()
@@ -70,17 +70,18 @@ func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
 // request returns an entry in the form that the engine needs.
 func request(e *logformat.Entry, h *hostTally) enforce.Request {
 	return enforce.Request{
-		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(), Authorized: e.Authorized,
+		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(),
+		Authorized: e.Authorized,
 	}
 }
 
 // clone returns a copy that does not share the memory of the line.
 func (v *judgement) clone() *judgement {
 	c := *v
-	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*maxShown)])
+	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*mask.MaxShown)])
 	c.request.Method = strings.Clone(v.request.Method)
 	c.request.Client = strings.Clone(v.request.Client)
-	c.agent = shortened(v.agent)
+	c.agent = mask.Shortened(v.agent)
 	c.request.UserAgents = nil
 	if v.was != nil {
 		was := *v.was
@@ -117,24 +118,20 @@ func (v *judgement) timesSuffice(delay time.Duration) bool {
 	return v.exact || delay >= max(minDelay, time.Duration(2*v.resolution))
 }
 
-// timesSufficeFor reports whether the time of the request is exact enough to judge the
-// delays of a group, of which longest is the longest.
-func (v *judgement) timesSufficeFor(g *robots.Group, longest time.Duration) bool {
-	delay, ok := g.CrawlDelay()
-	return !(ok && delay.Delay > 0 && !v.timesSuffice(min(delay.Delay, longest))) &&
-		!slices.ContainsFunc(g.RequestRates(), func(r robots.RequestRate) bool {
-			return r.Requests > 0 && r.Per > 0 && !v.timesSuffice(r.Per)
-		})
+// timesSufficeFor reports whether the time of the request is exact enough to judge all
+// limits of a list.
+func (v *judgement) timesSufficeFor(limits []limit) bool {
+	return !slices.ContainsFunc(limits, func(l limit) bool { return l.per > 0 && !v.timesSuffice(l.per) })
 }
 
 // example returns the Example of a request with a verdict.
-func (m masker) example(v *judgement, verdict Verdict) Example {
+func (v *judgement) example(m mask.Masker, verdict Verdict) Example {
 	e := Example{
-		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.client(v.request.Client), Method: strings.Clone(v.request.Method),
-		Target: m.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
+		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.Client(v.request.Client), Method: strings.Clone(v.request.Method),
+		Target: m.Target(v.request.Target), Agent: mask.Shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
-	if verdict.Layer == enforce.HiddenLayer.String() && !m.full { // hidden paths must not be shown
-		e.Target = hidden
+	if verdict.Layer == enforce.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
+		e.Target = mask.Hidden
 	}
 	if v.timed {
 		e.Time = utc(v.at)

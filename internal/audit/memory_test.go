@@ -56,9 +56,6 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.open(); err != nil {
-		t.Fatal(err)
-	}
 	if err := a.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +72,7 @@ func TestBoundedMemory(t *testing.T) {
 		t.Errorf("%d octets after 40,000 lines, %d after 120,000", small, large)
 	}
 	t.Logf("%d octets after 40,000 lines, %d after 120,000", small, large)
-	if n := len(a.crawlers.folded); n > maxUnlisted {
+	if n := len(a.crawlers.unlisted); n > maxUnlisted {
 		t.Errorf("%d crawlers", n)
 	}
 	if n := len(a.hosts.named); n > maxHosts {

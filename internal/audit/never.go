@@ -77,7 +77,7 @@ func (s *source) unrequested(l *Line) string {
 	case n == 0:
 		return "no crawler of its group is in the log"
 	}
-	return fmt.Sprintf("its group applied to %s, but the line to none of them", words.Plural(n, "request", "requests"))
+	return fmt.Sprintf("its group applied to %s, but the line to none of them", requests(n))
 }
 
 // neverApplied says which lines of the sites' own files never applied, and why.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Pace compares the pace of a crawler with the limit that robots.txt sets for it. A
@@ -101,7 +100,7 @@ func (v *judgement) applyPaceNow(line *timeline) {
 		t := v.crawler.paceOf(v)
 		t.add(line.replay.Budget(&v.request, &v.now), v.at)
 		line.pace(v, &v.now, t.Judged)
-		limits, decided := limitsOf(v.now.Group), 0
+		limits, decided := line.limitsOf(v.now.Group), 0
 		if v.now.Action != enforce.Pass && v.now.Reason != enforce.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
 			t.throttle(decided)
@@ -117,7 +116,7 @@ func (v *judgement) applyPaceNow(line *timeline) {
 
 // paceOther applies the limits to a decision that is not by Site.Robots.
 func (t *timeline) paceOther(v *judgement, d *enforce.Decision) {
-	t.pace(v, d, d.Limits == nil || v.timesSufficeFor(d.Group, t.longest))
+	t.pace(v, d, d.Limits == nil || v.timesSufficeFor(t.limitsOf(d.Group)))
 }
 
 // pace applies the limits to one of the decisions on a request.
@@ -137,8 +136,8 @@ func (t *timeline) pace(v *judgement, d *enforce.Decision, judged bool) {
 // paceOf returns the tally for the group that limits the crawler's pace.
 func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 	return valueOf(&t.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
-		longest := v.host.site.now.longest
-		return newPaceTally(v.source, v.now.Group, longest, v.timesSufficeFor(v.now.Group, longest))
+		limits := v.host.site.now.limitsOf(v.now.Group)
+		return newPaceTally(v.source, limits, v.timesSufficeFor(limits))
 	})
 }
 
@@ -146,19 +145,12 @@ func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 type paceTally struct {
 	Pace
 	source   *source
-	limits   []limitTally
-	interval time.Duration   // of the slowest limit
+	limits   []limit
+	by       map[int]int64   // requests that a limit throttled, by its line
 	gaps     [gapSteps]int64 // histogram of the times between consecutive requests
 	gapCount int64
 	window   int64 // length of the window for Peak, in nanoseconds
 	budgets  map[throttle.Key]*budgetTally
-}
-
-// limitTally counts the requests that a limit throttled.
-type limitTally struct {
-	line      int           // Rule.TextLine
-	interval  time.Duration // 0 for a Visit-time
-	throttled int64
 }
 
 // budgetTally counts the requests of one budget. Times are in nanoseconds since 1970.
@@ -178,38 +170,25 @@ const (
 	maxBudgets = 1024
 )
 
-// newPaceTally returns a tally for the limits of a group. judged says that the times of
+// newPaceTally returns a tally for the limits of a group of a source. judged says that the times of
 // the log are exact enough for them.
-func newPaceTally(src *source, g *robots.Group, longest time.Duration, judged bool) *paceTally {
-	p := &paceTally{Pace: Pace{Judged: judged}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
-	add := func(interval time.Duration, line int) {
-		p.interval = max(p.interval, interval)
-		p.limits = append(p.limits, limitTally{line: line, interval: interval})
-	}
-	if delay, ok := g.CrawlDelay(); ok && delay.Delay > 0 {
-		add(min(delay.Delay, longest), delay.Line)
-	}
-	for _, r := range g.RequestRates() {
-		if r.Requests > 0 && r.Per > 0 {
-			add(r.Per/time.Duration(r.Requests), r.Line)
+func newPaceTally(src *source, limits []limit, judged bool) *paceTally {
+	p := &paceTally{Pace: Pace{Judged: judged}, source: src, by: make(map[int]int64), budgets: make(map[throttle.Key]*budgetTally)}
+	interval := time.Duration(0) // of the slowest limit
+	for _, l := range limits {
+		if l.interval > 0 || l.kind != "crawl-delay" { // a delay of 0 is no limit
+			p.limits = append(p.limits, l)
+			interval = max(interval, l.interval)
 		}
 	}
-	for _, v := range g.VisitTimes() {
-		add(0, v.Line)
-	}
-	p.window = int64(max(10*p.interval, time.Minute))
+	p.window = int64(max(10*interval, time.Minute))
 	return p
 }
 
 // throttle counts a request that the limit at a line throttled.
 func (p *paceTally) throttle(line int) {
 	p.Throttled++
-	for i := range p.limits {
-		if p.limits[i].line == line {
-			p.limits[i].throttled++
-			return
-		}
-	}
+	p.by[line]++
 }
 
 // add counts a request of a budget.
@@ -273,9 +252,9 @@ func rounded(f float64) float64 {
 // report returns the Pace for the report.
 func (p *paceTally) report() *Pace {
 	r := p.Pace
-	var decided limitTally
+	var decided limit
 	for i, l := range p.limits {
-		if i == 0 || cmp.Or(cmp.Compare(l.throttled, decided.throttled), cmp.Compare(l.interval, decided.interval)) > 0 {
+		if i == 0 || cmp.Or(cmp.Compare(p.by[l.line], p.by[decided.line]), cmp.Compare(l.interval, decided.interval)) > 0 {
 			decided = l
 		}
 	}

@@ -2,11 +2,13 @@ package audit
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
@@ -24,7 +26,7 @@ type Replayed struct {
 func (r *Replayed) clone() *Replayed {
 	c := *r
 	for _, s := range []*string{&c.Method, &c.Target, &c.Host, &c.Client, &c.Referer} {
-		*s = strings.Clone(shortened(*s))
+		*s = strings.Clone(mask.Shortened(*s))
 	}
 	c.Decisions = slices.Clone(r.Decisions)
 	return &c
@@ -38,9 +40,6 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	o.Was, o.Verify = nil, false // the checkers of Run have the results
 	a, err := newAuditor(ctx, o)
 	if err != nil {
-		return err
-	}
-	if err := a.open(); err != nil {
 		return err
 	}
 	defer a.logs.Close()
@@ -64,7 +63,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	if err := eachLine(ctx, a.logs, nil, r.count); err != nil {
 		return err
 	}
-	a.pacer.release(1<<63 - 1)
+	a.pacer.release(math.MaxInt64)
 	return nil
 }
 
@@ -91,17 +90,14 @@ func (r *replay) count(l *logfile.Log) error {
 	if host.site != r.site {
 		return nil
 	}
-	v.setEntry(l, host, nil)
+	v.setEntry(l, host)
 	decisions := slices.Grow(r.current.Decisions[:0], len(r.versions))[:len(r.versions)]
-	r.current = Replayed{Method: e.Method, Target: e.Target, Host: host.Name, Client: e.Client, Referer: e.Referer, Status: e.Status, Sum: costOf(e), Decisions: decisions}
+	r.current = Replayed{Method: e.Method, Target: e.Target, Host: host.Name, Client: e.Client, Referer: e.Referer, Status: e.Status,
+		Sum: costOf(e), Decisions: decisions}
 	v.replayed = &r.current
 	paced := false
 	for i, t := range r.versions {
-		_, edition := t.at(e.At)
-		t.replay.Decide(edition, &v.request, &decisions[i])
-		if isRead(e) {
-			t.replay.RobotsRead(edition, &v.request)
-		}
+		t.decide(e, &v.request, &decisions[i])
 		paced = paced || decisions[i].Paced()
 	}
 	if paced && v.timed {

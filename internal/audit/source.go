@@ -87,13 +87,14 @@ type Version struct {
 // source is a version of a robots.txt with its counts.
 type source struct {
 	Source
-	index   int
-	from    int64 // nanoseconds since 1970; 0: from the beginning
-	until   int64 // nanoseconds since 1970; 0: no end
-	edition *enforce.Edition
-	inForce *enforce.Rules // of edition
-	rules   map[ruleKey]*ruleTally
-	applied map[string]int64 // requests to which the group of a token applied
+	timeline *timeline // it is one of its sources
+	index    int
+	from     int64 // nanoseconds since 1970; 0: from the beginning
+	until    int64 // nanoseconds since 1970; 0: no end
+	edition  *enforce.Edition
+	inForce  *enforce.Rules // of edition
+	rules    map[ruleKey]*ruleTally
+	applied  map[string]int64 // requests to which the group of a token applied
 }
 
 // ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
@@ -110,28 +111,26 @@ type ruleTally struct {
 	crawlers map[*crawlerTally]*LineCrawler
 }
 
-// newSources parses versions of a robots.txt, and sorts them by time. index counts the
+// addSources parses versions of a robots.txt, and sorts them by time. index counts the
 // sources.
-func newSources(replay *enforce.Replay, versions []Version, index *int) []*source {
+func (t *timeline) addSources(versions []Version, index *int) {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
-	var list []*source
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before),
-			rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
+		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: t.replay.Edition(v.Response, v.From, before),
+			timeline: t, rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}
 		if i > 0 {
-			list[i-1].until = s.from
+			t.sources[i-1].until = s.from
 		}
 		*index++
 		s.addRules()
-		list = append(list, s)
+		t.sources = append(t.sources, s)
 	}
-	return list
 }
 
 // addRules adds the rules of the file and the hidden rules.
@@ -145,22 +144,14 @@ func (s *source) addRules() {
 			}
 			s.addRule(r.Line, group, kind)
 		}
-		for _, l := range limitsOf(g) {
+		for _, l := range s.timeline.limitsOf(g) {
 			s.addRule(l.line, group, l.kind)
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
 		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line,
-			File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
+			File: s.inForce.FileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
-}
-
-// fileOf returns Rule.File for a layer.
-func (s *source) fileOf(layer enforce.Layer) string {
-	if layer == enforce.FileLayer {
-		return ""
-	}
-	return s.inForce.FileOf(layer)
 }
 
 // addRule adds one rule of the file.
@@ -177,38 +168,32 @@ func (s *source) addRule(line int, group, kind string) {
 	}
 	written, _ := s.inForce.File().Line(line)
 	layer, at := s.inForce.Origin(line)
-	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line,
-		Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}}
+	rule := Line{Layer: layer.String(), Line: at, TextLine: line, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}
+	if layer != enforce.FileLayer {
+		rule.File = s.inForce.FileOf(layer)
+	}
+	s.rules[key] = &ruleTally{rule: rule}
 }
 
 // count counts a request of a crawler that a rule decided.
 func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
-	t := s.rules[key]
-	if t == nil {
-		return
-	}
-	rc := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
-	t.rule.Applied++
-	rc.Applied++
-	if denied {
-		t.rule.Denied++
-		rc.Denied++
+	if t := s.rules[key]; t != nil {
+		of := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
+		t.rule.Applied++
+		of.Applied++
+		countIf(&t.rule.Denied, denied)
+		countIf(&of.Denied, denied)
 	}
 }
 
 // merge moves the counts of one crawler to another.
 func (s *source) merge(from, to *crawlerTally) {
 	for _, t := range s.rules {
-		was := t.crawlers[from]
-		if was == nil {
-			continue
-		}
-		delete(t.crawlers, from)
-		if now := t.crawlers[to]; now != nil {
+		if was := t.crawlers[from]; was != nil {
+			delete(t.crawlers, from)
+			now := valueOf(&t.crawlers, to, func() *LineCrawler { return new(LineCrawler) })
 			now.Applied += was.Applied
 			now.Denied += was.Denied
-		} else {
-			t.crawlers[to] = was
 		}
 	}
 }
@@ -221,7 +206,7 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 	case d.Reason == enforce.OverLimit:
 		return s.limitKey(d), true
 	case d.Action == enforce.Throttle:
-		return ruleKey{line: s.paceLine(d, limitsOf(d.Group))}, d.Group != nil
+		return ruleKey{line: s.paceLine(d, s.timeline.limitsOf(d.Group))}, d.Group != nil
 	case d.Rule.Line > 0:
 		return ruleKey{line: d.Rule.Line}, true
 	}
@@ -250,20 +235,23 @@ func (s *source) paceLine(d *enforce.Decision, limits []limit) int {
 
 // limit is a line of a group that limits the pace.
 type limit struct {
-	line int
-	kind string // Line.Kind
+	line     int
+	kind     string        // Line.Kind
+	interval time.Duration // the least time between two requests; 0 for a Visit-time
+	per      time.Duration // the time over which it counts requests; 0 for a Visit-time
 }
 
 // limitsOf returns the limits of a group, first the Crawl-delay.
-func limitsOf(g *robots.Group) (list []limit) {
+func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 	if d, ok := g.CrawlDelay(); ok {
-		list = append(list, limit{d.Line, "crawl-delay"})
+		delay := min(d.Delay, t.longest)
+		list = append(list, limit{d.Line, "crawl-delay", delay, delay})
 	}
 	for _, r := range g.RequestRates() {
-		list = append(list, limit{r.Line, "request-rate"})
+		list = append(list, limit{r.Line, "request-rate", r.Per / time.Duration(r.Requests), r.Per})
 	}
 	for _, v := range g.VisitTimes() {
-		list = append(list, limit{v.Line, "visit-time"})
+		list = append(list, limit{line: v.Line, kind: "visit-time"})
 	}
 	return list
 }
@@ -294,14 +282,11 @@ func (s *source) report() (Source, []Line) {
 	rules := []Line{}
 	for _, t := range s.rules {
 		rule := t.rule
-		rule.Source = s.index
-		rule.Crawlers = []LineCrawler{}
+		rule.Source, rule.Crawlers = s.index, []LineCrawler{}
 		for c, rc := range t.crawlers {
 			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.Name, rc.Applied, rc.Denied})
 		}
-		slices.SortFunc(rule.Crawlers, func(a, b LineCrawler) int {
-			return cmp.Or(cmp.Compare(b.Applied, a.Applied), strings.Compare(a.Name, b.Name))
-		})
+		sortMost(rule.Crawlers, func(c *LineCrawler) (int64, string) { return c.Applied, c.Name })
 		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
 		rules = append(rules, rule)
 	}
@@ -313,8 +298,8 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(),
-		enforce.LimitLayer.String()}, layer)
+	order := []string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(), enforce.LimitLayer.String()}
+	return slices.Index(order, layer)
 }
 
 // notes say which lines of the file cannot be enforced.

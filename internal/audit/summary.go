@@ -13,17 +13,17 @@ import (
 
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
-	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{}, Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
+	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{},
+		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)
 	a.people.report(r)
 	a.disguises.report(r)
 	r.Hosts = a.hosts.report()
-	estimate := false
-	if r.Addresses, estimate = a.reliability.addresses.count(); estimate {
-		r.Estimates = append(r.Estimates, "addresses")
-	}
+	var estimated bool
+	r.Addresses, estimated = a.reliability.addresses.count()
+	r.estimate("addresses", estimated)
 	a.crawlers.report(r)
 	r.Costs = a.costs.report()
 	for _, t := range a.crawlers.all() {
@@ -51,49 +51,48 @@ func (a *auditor) report() *Report {
 	return r
 }
 
+// requests returns a number of requests in words.
+func requests(n int64) string { return words.Plural(n, "request", "requests") }
+
 // summary returns the sentences of Report.Summary.
-func (a *auditor) summary(r *Report) []string {
-	n := words.Count[int64]
-	when := ""
+func (a *auditor) summary(r *Report) (list []string) {
+	if r.Requests == 0 {
+		return []string{"There are no requests in this log."}
+	}
+	say := func(necessary bool, format string, args ...any) {
+		if necessary {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	n, w, when := words.Count[int64], &r.WouldHave, ""
 	if r.Period.From != nil {
 		when = days(*r.Period.From, *r.Period.To) + ": "
 	}
-	var list []string
-	switch w := &r.WouldHave; {
-	case r.Requests == 0:
-		return []string{"There are no requests in this log."}
-	case w.Judged == 0:
-		list = append(list, fmt.Sprintf("%s%s of %s requests are from clients that identify themselves as robots. No robots.txt is known for them, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
-	default:
-		search := fmt.Sprintf("%s of search engines", n(w.Search))
-		if r.Verified && w.Search > 0 {
-			search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
-		} else if w.Search > 0 {
-			search += ", by their own claim"
-		}
-		list = append(list, fmt.Sprintf("%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
+	search := fmt.Sprintf("%s of search engines", n(w.Search))
+	if r.Verified && w.Search > 0 {
+		search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
+	} else if w.Search > 0 {
+		search += ", by their own claim"
 	}
-	suspects := int64(0) // their refused requests
-	if r.Suspects != nil {
-		suspects = r.Suspects.Refused
+	say(w.Judged == 0, "%s%s of %s requests are from clients that identify themselves as robots. "+
+		"No robots.txt is known for them, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests))
+	say(w.Judged > 0, "%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).",
+		when, n(w.Refused), n(r.Robots), search)
+	suspects := cmp.Or(r.Suspects, new(Suspects))
+	named := w.Browsers - suspects.Refused
+	say(named > 0, "%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.",
+		requests(named))
+	bound := ""
+	if suspects.Bound {
+		bound = ". Their requests that would have been refused: " + n(suspects.Refused)
 	}
-	if named := r.WouldHave.Browsers - suspects; named > 0 {
-		list = append(list, fmt.Sprintf("%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", words.Plural(named, "request", "requests")))
-	}
-	if s := r.Suspects; s != nil && s.Clients > 0 {
-		text := fmt.Sprintf("Suspects among the clients with browsers' User-Agents: %s", n(s.Clients))
-		if s.Bound {
-			text += fmt.Sprintf(". Their requests that would have been refused: %s", n(suspects))
-		}
-		list = append(list, text+".")
-	}
-	if dearest := r.dearest(); dearest != "" {
-		list = append(list, dearest)
-	}
+	say(suspects.Clients > 0, "Suspects among the clients with browsers' User-Agents: %s%s.", n(suspects.Clients), bound)
+	dearest := r.dearest()
+	say(dearest != "", "%s", dearest)
 	list = append(list, r.disguised()...)
-	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", words.Plural(r.People-suspects, "request", "requests")))
-	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
-	return list
+	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
+		requests(r.People-suspects.Refused))
+	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 
 // refused returns the selected crawlers that would have been refused, with the numbers
@@ -102,7 +101,7 @@ func (r *Report) refused(selects func(*Crawler) bool) string {
 	var list []string
 	for i := range r.Crawlers {
 		if c := &r.Crawlers[i]; c.Denied+c.Throttled > 0 && selects(c) {
-			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(c.Denied+c.Throttled), words.Plural(c.Requests, "request", "requests")))
+			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(c.Denied+c.Throttled), requests(c.Requests)))
 		}
 	}
 	return words.List(list, 5) // clients can invent names
@@ -113,7 +112,8 @@ func (r *Report) refused(selects func(*Crawler) bool) string {
 // one or two addresses.
 func (c *Crawler) MayBeOwn() bool {
 	switch c.Class {
-	case crawler.SelfDeclared.String(), crawler.UserTriggered.String(), crawler.Library.String(), crawler.Program.String(), crawler.Named.String():
+	case crawler.SelfDeclared.String(), crawler.UserTriggered.String(), crawler.Library.String(), crawler.Program.String(),
+		crawler.Named.String():
 	case crawler.Registered.String(): // of the configuration, without a purpose
 		if len(c.Purposes) > 0 {
 			return false
@@ -131,7 +131,8 @@ func (r *Report) dearest() string {
 	var most cost.Sum
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
-		if s := (cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}); !c.Rest && c.Class != crawler.Probe.String() && s.Share(r.Costs.All) > most.Share(r.Costs.All) {
+		if s := (cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}); !c.Rest && c.Class != crawler.Probe.String() &&
+			s.Share(r.Costs.All) > most.Share(r.Costs.All) {
 			dearest, most = c, s
 		}
 	}
@@ -139,7 +140,8 @@ func (r *Report) dearest() string {
 		return ""
 	}
 	text := fmt.Sprintf("Of all robots, %s cost most: %s (%.0f %% of all), %s (%.0f %%)", cmp.Or(dearest.Name, "clients without a User-Agent"),
-		words.Plural(most.Requests, "request", "requests"), percent(most.Requests, r.Costs.All.Requests), words.Octets(most.Octets), percent(most.Octets, r.Costs.All.Octets))
+		requests(most.Requests), percent(most.Requests, r.Costs.All.Requests), words.Octets(most.Octets),
+		percent(most.Octets, r.Costs.All.Octets))
 	if r.Costs.All.Seconds > 0 {
 		text += fmt.Sprintf(", %s (%.0f %%)", words.Seconds(most.Seconds), 100*most.Seconds/r.Costs.All.Seconds)
 	}

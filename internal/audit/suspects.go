@@ -150,7 +150,7 @@ func (s *suspects) fill(e *logformat.Entry, h *hostTally) bool {
 		return false
 	}
 	client, err := netip.ParseAddr(e.Client)
-	if err != nil || strings.HasSuffix(e.Client, ".0") || strings.HasSuffix(e.Client, "::") {
+	if err != nil || isMaskedAddress(e.Client) {
 		return false
 	}
 	r := &s.request
@@ -210,10 +210,9 @@ func (s *suspects) report(r *Report) {
 		out.Found, out.Requests, out.Refused = 0, 0, 0
 		return
 	}
-	n, estimate := s.clients.count()
-	if out.Clients = n; estimate {
-		r.Estimates = append(r.Estimates, "suspects.clients")
-	}
+	var estimated bool
+	out.Clients, estimated = s.clients.count()
+	r.estimate("suspects.clients", estimated)
 	for _, signal := range s.signals {
 		out.Signals = append(out.Signals, *signal)
 	}

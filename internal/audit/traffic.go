@@ -9,6 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
@@ -34,9 +37,10 @@ var activitySteps = []int64{60, 300, 900, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 36
 type traffic struct {
 	people int64
 	octets int64
-	level  int   // index in activitySteps
-	start  int64 // time of the first step, in steps since 1970
-	steps  []activityStep
+	level  int                     // index in activitySteps
+	steps  map[int64]*activityStep // by their time, in steps since 1970
+	first  int64                   // of steps
+	last   int64
 }
 
 type activityStep struct{ people, robots, refused int64 }
@@ -44,16 +48,11 @@ type activityStep struct{ people, robots, refused int64 }
 // count counts a request of a person or of a robot.
 func (t *traffic) count(e *logformat.Entry, isPerson bool) {
 	t.octets += e.Bytes
-	if isPerson {
-		t.people++
-	}
-	if !e.Timed {
-		return
-	}
-	if step := t.at(e.At); isPerson {
-		step.people++
-	} else {
-		step.robots++
+	countIf(&t.people, isPerson)
+	if e.Timed {
+		step := t.at(e.At)
+		countIf(&step.people, isPerson)
+		countIf(&step.robots, !isPerson)
 	}
 }
 
@@ -64,48 +63,34 @@ func (t *traffic) countRefused(v *judgement) {
 	}
 }
 
-// at returns the step for a time in nanoseconds since 1970. If more than maxSteps
-// steps would be necessary, it changes to a longer step.
+// at returns the step for a time in nanoseconds since 1970. While there would be more
+// than maxSteps steps, it changes to a longer step: with the longest one, all years of
+// logs are fewer steps.
 func (t *traffic) at(nanos int64) *activityStep {
-	for {
-		n := nanos / 1e9 / activitySteps[t.level]
-		switch {
-		case len(t.steps) == 0:
-			t.start = n
-			t.steps = append(make([]activityStep, 0, maxSteps), activityStep{})
-			return &t.steps[0]
-		case n < t.start && t.start+int64(len(t.steps))-n <= maxSteps:
-			t.steps = append(make([]activityStep, t.start-n, maxSteps), t.steps...)
-			t.start = n
-			return &t.steps[0]
-		case n >= t.start && n-t.start < maxSteps:
-			for int64(len(t.steps)) <= n-t.start {
-				t.steps = append(t.steps, activityStep{})
-			}
-			return &t.steps[n-t.start]
-		case t.level+1 == len(activitySteps):
-			return &t.steps[0]
-		}
-		t.coarsen()
+	n := nanos / 1e9 / activitySteps[t.level]
+	if len(t.steps) == 0 {
+		t.first, t.last = n, n
 	}
+	first, last := min(t.first, n), max(t.last, n)
+	if last-first >= maxSteps {
+		t.coarsen()
+		return t.at(nanos)
+	}
+	t.first, t.last = first, last
+	return valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
 }
 
 // coarsen merges the steps into steps of the next longer length.
 func (t *traffic) coarsen() {
 	ratio := activitySteps[t.level+1] / activitySteps[t.level]
-	start := t.start / ratio
-	merged := make([]activityStep, 0, maxSteps)
-	for i, s := range t.steps {
-		at := (t.start+int64(i))/ratio - start
-		for int64(len(merged)) <= at {
-			merged = append(merged, activityStep{})
-		}
-		m := &merged[at]
+	var merged map[int64]*activityStep
+	for n, s := range t.steps {
+		m := valueOf(&merged, n/ratio, func() *activityStep { return new(activityStep) })
 		m.people += s.people
 		m.robots += s.robots
 		m.refused += s.refused
 	}
-	t.level, t.start, t.steps = t.level+1, start, merged
+	t.level, t.first, t.last, t.steps = t.level+1, t.first/ratio, t.last/ratio, merged
 }
 
 // report adds the traffic to the report.
@@ -117,8 +102,9 @@ func (t *traffic) report(out *Report) {
 		return
 	}
 	step := activitySteps[t.level]
-	r.Start, r.Step = utc(t.start*step*1e9), float64(step)
-	for _, s := range t.steps {
+	r.Start, r.Step = utc(t.first*step*1e9), float64(step)
+	for n := t.first; n <= t.last; n++ {
+		s := valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
 		r.People, r.Robots, r.Refused = append(r.People, s.people), append(r.Robots, s.robots), append(r.Refused, s.refused)
 	}
 }
@@ -181,26 +167,18 @@ func (o *outcomes) countRequest(v *judgement) {
 
 // countRefused counts a request of a crawler that is refused.
 func (o *outcomes) countRefused(v *judgement) {
-	if v.now.Action == enforce.Deny {
-		o.Denied++
-	} else {
-		o.Throttled++
-	}
+	countIf(&o.Denied, v.now.Action == enforce.Deny)
+	countIf(&o.Throttled, v.now.Action == enforce.Throttle)
 	*o.reasons.of(v.now.Reason.String())++
-	purpose := ""
-	if purposes := v.crawler.Purposes; len(purposes) > 0 && v.now.Claim.State != verify.Impostor {
+	isImpostor, purpose := v.now.Claim.State == verify.Impostor, ""
+	if purposes := v.crawler.Purposes; len(purposes) > 0 && !isImpostor {
 		purpose = purposes[0]
 	}
 	*o.purposes.of(purpose)++
-	if v.crawler.isSearch() && v.now.Claim.State != verify.Impostor {
-		o.Search++
-		if v.now.Claim.State == verify.Verified {
-			o.SearchVerified++
-		}
-	}
-	if v.isBrowser() {
-		o.Browsers++
-	}
+	isSearch := v.crawler.isSearch()
+	countIf(&o.Search, isSearch && !isImpostor)
+	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == verify.Verified)
+	countIf(&o.Browsers, v.isBrowser())
 }
 
 // report adds the outcomes to the report.
@@ -208,4 +186,72 @@ func (o *outcomes) report(r *Report) {
 	r.WouldHave = o.WouldHave
 	r.WouldHave.Refused = o.Denied + o.Throttled
 	r.WouldHave.Reasons, r.WouldHave.Purposes = o.reasons.top(maxNames), o.purposes.top(maxNames)
+}
+
+// Costs says what the requests cost. Crawler has the costs of each crawler.
+type Costs struct {
+	// Timed is the number of requests whose duration the log has. If it is 0, the
+	// seconds of all costs are 0 and mean nothing.
+	Timed int64 `json:"timed"`
+	// All are the costs of all requests, and Robots those of robots.
+	All    cost.Sum `json:"all"`
+	Robots cost.Sum `json:"robots"`
+	// Patterns are path patterns with what the requests of robots for them cost, the
+	// most expensive first: by seconds if the log has durations, else by requests or
+	// octets. Each request is in one of them, at most 50.
+	Patterns []cost.Row `json:"patterns"`
+}
+
+// leastShare is the share of the costs of robots from which on a pattern has its own
+// row. So there are at most 50 rows.
+const leastShare = 0.02
+
+// costs adds up what requests cost.
+type costs struct {
+	Costs
+	paths    *cost.Tree // of robots
+	software *software.Recogniser
+	noted    int // requests that it saw
+}
+
+// maxNoted is the number of requests by which software is recognised. To recognise it
+// takes as long for a request as all the rest.
+const maxNoted = 3000
+
+// costOf returns what a request cost.
+func costOf(e *logformat.Entry) cost.Sum {
+	return cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}
+}
+
+// count adds the costs of a request.
+func (c *costs) count(e *logformat.Entry) {
+	c.All.Add(costOf(e))
+	countIf(&c.Timed, e.Lasted)
+	if e.Status > 0 && e.Status < 400 && c.noted < maxNoted {
+		c.noted++
+		c.software.Note(e.Target)
+	}
+}
+
+// countRobot adds the costs of a request of a robot to those of its crawler and its
+// path.
+func (c *costs) countRobot(e *logformat.Entry, v *judgement, m mask.Masker) {
+	sum := costOf(e)
+	v.crawler.Seconds += sum.Seconds
+	c.Robots.Add(sum)
+	target := e.Target
+	if v.now.Reason == enforce.Hidden && !m.Full { // hidden paths must not be shown
+		target = mask.Hidden
+	}
+	c.paths.Add(v.crawler.Name, target, sum)
+}
+
+// report returns the costs for the report.
+func (c *costs) report() Costs {
+	r := c.Costs
+	r.Patterns = append([]cost.Row{}, c.paths.Rows(leastShare)...)
+	for i := range r.Patterns {
+		r.Patterns[i].What = c.software.What(r.Patterns[i].Pattern)
+	}
+	return r
 }

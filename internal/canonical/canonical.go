@@ -83,9 +83,7 @@ func AppendEncoded(dst, path []byte) []byte {
 
 // AppendEscape appends the percent-encoded form of an octet, with upper-case
 // digits.
-func AppendEscape(dst []byte, c byte) []byte {
-	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
-}
+func AppendEscape(dst []byte, c byte) []byte { return append(dst, '%', upperHex[c>>4], upperHex[c&15]) }
 
 // AppendDecoded appends s after decoding each escape once. It keeps a `%` that
 // does not start an escape.
@@ -386,11 +384,9 @@ func AppendLower(dst []byte, s string) []byte {
 // FirstWord returns the first word of a product token. A word has letters, digits,
 // `-`, `_` and dots.
 func FirstWord(token string) string {
-	end := strings.IndexFunc(token, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
-	})
-	if end < 0 {
+	rest := strings.TrimLeft(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+	if rest == "" {
 		return token
 	}
-	return strings.TrimRight(token[:end], "-.")
+	return strings.TrimRight(token[:len(token)-len(rest)], "-.")
 }

@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 		"without last LF":  {text: strings.TrimSuffix(text, "\n"), want: all},
 		"CRLF":             {text: strings.ReplaceAll(text, "\n", "\r\n"), want: all},
 		"empty":            {text: ""},
-		"empty line":       {text: "\n" + text, want: append([]string{"1: "}, all...)},
+		"empty line":       {text: "\n" + text, want: append([]string{"1: is not of a request"}, all...)},
 		"gzip":             {text: gzipped(text), compression: "gzip", want: all},
 		"two gzip members": {text: gzipped(text) + gzipped(request(4)), compression: "gzip", want: append(slices.Clone(all), "/4")},
 		"zstd":             {text: zstandard(t, text), compression: "zstd", want: all},
@@ -143,7 +143,7 @@ func TestLongLines(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got = append(got, l.Problem.String()); l.Problem == logformat.None && l.Number == 2 && len(l.Line) != octets {
+				if got = append(got, string(l.Problem)); l.Problem == logformat.None && l.Number == 2 && len(l.Line) != octets {
 					t.Errorf("%d octets, end %q: the line has %d", octets, end, len(l.Line))
 				}
 			}

@@ -137,9 +137,7 @@ func (p *commonLog) quoted(b []byte, ends func(rest []byte) bool) (string, []byt
 }
 
 // endsRequest reports whether a blank and a status are at the beginning of b.
-func endsRequest(b []byte) bool {
-	return len(b) > 1 && b[0] == ' ' && (isDigit(b[1]) || b[1] == '-')
-}
+func endsRequest(b []byte) bool { return len(b) > 1 && b[0] == ' ' && (isDigit(b[1]) || b[1] == '-') }
 
 // endsLine reports whether b is empty.
 func endsLine(b []byte) bool { return len(b) == 0 }

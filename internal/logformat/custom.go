@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // customLog parses the lines of a format that the operator describes in the notation
@@ -27,18 +28,19 @@ type customPart struct {
 // variable matches a variable, with or without braces, and a $ without a name.
 var variable = regexp.MustCompile(`\$(\{[^}]*\}|\w+)?`)
 
-// newCustomLog compiles a format. The error says what is wrong with it.
-func newCustomLog(format string, times timeParser) (*customLog, error) {
-	p := &customLog{times: times, parts: make([]customPart, 1)}
+// Custom compiles a format in the notation of nginx's log_format. Times without a
+// zone are in zone; nil means UTC. The error says what is wrong with the format.
+func Custom(notation string, zone *time.Location) (*Format, error) {
+	p := &customLog{times: timeParser{zone: zone}, parts: make([]customPart, 1)}
 	seen := map[string]bool{}
 	last := 0
-	for _, at := range variable.FindAllStringSubmatchIndex(format, -1) {
+	for _, at := range variable.FindAllStringSubmatchIndex(notation, -1) {
 		before := &p.parts[len(p.parts)-1]
-		before.literal = format[last:at[0]]
-		name := strings.Trim(format[at[0]+1:at[1]], "{}")
+		before.literal = notation[last:at[0]]
+		name := strings.Trim(notation[at[0]+1:at[1]], "{}")
 		last = at[1]
 		switch {
-		case at[0]+1 == at[1] && strings.HasPrefix(format[last:], "{"):
+		case at[0]+1 == at[1] && strings.HasPrefix(notation[last:], "{"):
 			return nil, errors.New("} is missing after ${")
 		case at[0]+1 == at[1]:
 			return nil, errors.New("the name of a variable is missing after $")
@@ -48,7 +50,7 @@ func newCustomLog(format string, times timeParser) (*customLog, error) {
 		p.parts = append(p.parts, customPart{variable: name})
 		seen[name] = true
 	}
-	p.parts[len(p.parts)-1].literal = format[last:]
+	p.parts[len(p.parts)-1].literal = notation[last:]
 	p.agents = seen["http_user_agent"]
 	switch {
 	case len(p.parts) > maxColumns:
@@ -56,7 +58,7 @@ func newCustomLog(format string, times timeParser) (*customLog, error) {
 	case !slices.ContainsFunc(pathVariables, func(name string) bool { return seen[name] }):
 		return nil, errors.New("it has no path: add $request or $request_uri")
 	}
-	return p, nil
+	return &Format{main: p}, nil
 }
 
 func (p *customLog) name() string    { return "custom" }

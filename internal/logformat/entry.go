@@ -129,38 +129,22 @@ var FieldNames = [...]string{
 // fieldOf returns the index of a field in FieldNames; -1 if it is not there.
 func fieldOf(name []byte) int { return slices.Index(FieldNames[:], view(name)) }
 
-// Problem says why a line could not be parsed as a request.
-type Problem uint8
+// Problem says in words why a line could not be parsed as a request.
+type Problem string
 
 // The problems that callers distinguish.
 const (
-	None      Problem = iota // no problem
-	NoRequest                // not the line of a request, and not an error
-	TooLong                  // for callers that read lines of bounded length
-	hasNUL
-	unknownFormat
-	cutOff
-	badTime
-	badRequest
-	badStatus
-	badJSON
-	badColumns
-	noFields
-	Problems // the number of problems
+	None      Problem = ""                    // no problem
+	NoRequest Problem = "is not of a request" // and not an error
+	TooLong   Problem = "longer than 1 MiB"   // for callers that read lines of bounded length
+
+	hasNUL        Problem = "has a NUL octet"
+	unknownFormat Problem = "does not have the format of the log"
+	cutOff        Problem = "ends too early"
+	badTime       Problem = "has no valid time"
+	badRequest    Problem = "has no valid request"
+	badStatus     Problem = "has no valid status"
+	badJSON       Problem = "is not valid JSON"
+	badColumns    Problem = "has more columns than #Fields"
+	noFields      Problem = "is before the first #Fields"
 )
-
-var problemTexts = [Problems]string{
-	TooLong:       "longer than 1 MiB",
-	hasNUL:        "has a NUL octet",
-	unknownFormat: "does not have the format of the log",
-	cutOff:        "ends too early",
-	badTime:       "has no valid time",
-	badRequest:    "has no valid request",
-	badStatus:     "has no valid status",
-	badJSON:       "is not valid JSON",
-	badColumns:    "has more columns than #Fields",
-	noFields:      "is before the first #Fields",
-}
-
-// String returns the problem in words.
-func (p Problem) String() string { return problemTexts[p] }

@@ -56,16 +56,6 @@ func count(p parser, sample [][]byte) int {
 	return n
 }
 
-// Custom compiles a format in the notation of nginx's log_format. Times without a
-// zone are in zone; nil means UTC. The error says what is wrong with the format.
-func Custom(notation string, zone *time.Location) (*Format, error) {
-	p, err := newCustomLog(notation, timeParser{zone: zone})
-	if err != nil {
-		return nil, err
-	}
-	return &Format{main: p}, nil
-}
-
 // Name returns the name of the format: caddy-json, caddy-console, common or
 // combined, with vhost- before or -vhost after it if the lines have the host, w3c
 // or custom. It may depend on the lines parsed so far.

@@ -28,9 +28,6 @@ func fuzzed(t *testing.T, text string, f *Format) {
 		was := string(line)
 		e.Reset()
 		p := f.Parse(line, &e)
-		if p >= Problems || p > NoRequest && p.String() == "" {
-			t.Errorf("problem %d of %q", p, line)
-		}
 		if p == None && (e.Method == "" && e.Target == "" && e.Host == "" || e.Status < 0 || e.Status > 999 || e.Bytes < 0 || e.Timed && e.Resolution <= 0) {
 			t.Errorf("%q is a request: %+v", line, e)
 		}

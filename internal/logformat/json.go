@@ -87,15 +87,15 @@ func (o *object) scalar() (b []byte, quoted, ok bool) {
 		return nil, false, o.skipNested()
 	}
 	from := o.i
-	for o.i < len(o.b) {
-		switch c := o.b[o.i]; {
-		case isDigit(c), 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '.', c == '-', c == '+':
-			o.i++
-			continue
-		}
-		break
+	for o.i < len(o.b) && isLiteral(o.b[o.i]) {
+		o.i++
 	}
 	return o.b[from:o.i], false, o.i > from
+}
+
+// isLiteral reports whether an octet can be in a number or in a literal.
+func isLiteral(c byte) bool {
+	return isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || c == '-' || c == '+'
 }
 
 // skipValue skips a value of any kind.

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,9 +90,9 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	c.cover()
 	c.checkCovered()
 	if c.fatal {
-		return nil, c.err()
+		l = nil
 	}
-	return l, c.err()
+	return l, errors.Join(c.errs...)
 }
 
 // Additions compiles a policy for an engine: it is a value for
@@ -122,13 +123,10 @@ func (p *Policy) Additions(registry *crawler.Registry) (*enforce.Additions, erro
 func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	var list []crawler.Purpose
 	for row := range registry.All() {
-		for _, purpose := range row.Purposes {
-			if i, found := slices.BinarySearch(list, purpose); !found {
-				list = slices.Insert(list, i, purpose)
-			}
-		}
+		list = append(list, row.Purposes...)
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // Beyond returns Merged.Beyond.
@@ -182,10 +180,7 @@ func (t *terms) addDeny(d Deny) {
 		t.all, t.line = true, d.Line
 	}
 	for _, p := range d.Paths {
-		pattern := strings.TrimRight(p, "*")
-		if pattern == "" {
-			pattern = "/"
-		}
+		pattern := cmp.Or(strings.TrimRight(p, "*"), "/")
 		if !slices.ContainsFunc(t.paths, func(o path) bool { return o.pattern == pattern }) {
 			t.paths = append(t.paths, path{pattern, d.Line})
 		}
@@ -226,8 +221,6 @@ func (c *compiler) errorf(line int, format string, args ...any) {
 	c.fatal = true
 	c.errs = append(c.errs, &StatementError{Line: line, Message: fmt.Sprintf(format, args...)})
 }
-
-func (c *compiler) err() error { return errors.Join(c.errs...) }
 
 // includes reports whether a list of purposes and names has the crawler's name,
 // and whether it has its purpose.

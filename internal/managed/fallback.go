@@ -32,28 +32,22 @@ func (m *merger) fallbacks() (merged *site, text []byte) {
 
 // round adds groups, and reports whether it added any.
 func (m *merger) round(after *robots.File) (more bool) {
-	for row := range m.registry.All() {
-		if m.inside[row] {
-			continue
-		}
-		want, star := groupOf(m.file, row)
-		got, _ := groupOf(after, row)
-		paced := !star || row.CrawlDelay != crawler.No
-		if want == got || m.rulesText(want, paced) == m.rulesText(got, paced) {
-			continue
-		}
-		if m.copyGroup(want, paced, first(row)) {
-			m.notes.add(FallbackGroup, row.Name, "", want.Line(), 0)
+	keep := func(want, got *robots.Group, paced bool, token, name string) {
+		if want != got && m.rulesText(want, paced) != m.rulesText(got, paced) && m.copyGroup(want, paced, token) {
+			m.notes.add(FallbackGroup, name, "", want.Line(), 0)
 			more = true
 		}
 	}
-	for _, token := range m.file.Tokens() {
-		if m.ofTarget(token) {
-			continue
+	for row := range m.registry.All() {
+		if !m.inside[row] {
+			want, star := groupOf(m.file, row)
+			got, _ := groupOf(after, row)
+			keep(want, got, !star || row.CrawlDelay != crawler.No, first(row), row.Name)
 		}
-		if want := m.file.Named(token); m.rulesText(want, true) != m.rulesText(after.Named(token), true) && m.copyGroup(want, true, token) {
-			m.notes.add(FallbackGroup, token, "", want.Line(), 0)
-			more = true
+	}
+	for _, token := range m.file.Tokens() {
+		if !m.ofTarget(token) {
+			keep(m.file.Named(token), after.Named(token), true, token, token)
 		}
 	}
 	return more

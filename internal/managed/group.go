@@ -50,14 +50,6 @@ func (b *body) add(text string, layer enforce.Layer, line int) {
 	b.entries = append(b.entries, entry{text: text, origin: origin{layer, line}})
 }
 
-// deny adds the paths that a policy denies. They come first, because some
-// crawlers apply the first rule that matches.
-func (b *body) deny(paths []path) {
-	for _, p := range paths {
-		b.add("Disallow: "+p.pattern, enforce.PolicyLayer, p.line)
-	}
-}
-
 // rules copies the rules of a group of the site, but never `Allow: /`. Its only
 // effect is to override rules: a `Disallow` of the same length or, in dialects
 // in which the first match counts, all rules after it. These are left out too.

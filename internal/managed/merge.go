@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -88,7 +89,8 @@ func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) 
 		return nil, err
 	}
 	m.noteLongerAllows(after)
-	result := &Merged{Notes: m.notes.sorted(), Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
+	slices.SortStableFunc(m.notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SiteLine, b.SiteLine)) })
+	result := &Merged{Notes: m.notes, Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
 	for _, line := range merged.lines {
 		result.origins = append(result.origins, line.origin)
 	}
@@ -266,7 +268,9 @@ func (m *merger) write(t *target) {
 		return
 	}
 	b.preferences(t.base, &m.policy)
-	b.deny(t.terms.paths)
+	for _, p := range t.terms.paths { // first, because some crawlers apply the first rule that matches
+		b.add("Disallow: "+p.pattern, enforce.PolicyLayer, p.line)
+	}
 	b.rules(t.base)
 	b.close()
 	base := t.base

@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,13 +104,6 @@ func (n *noteList) add(kind NoteKind, crawler, detail string, siteLine, line int
 	*n = append(*n, Note{Kind: kind, Crawlers: []string{crawler}, Detail: detail, SiteLine: siteLine, Line: line})
 }
 
-func (n noteList) sorted() []Note {
-	slices.SortStableFunc(n, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SiteLine, b.SiteLine))
-	})
-	return n
-}
-
 // maxComparedRules limits how many rules of the site are compared with the
 // policy.
 const maxComparedRules = 2000
@@ -148,11 +140,7 @@ func (m *merger) noteLongerAllows(after *robots.File) {
 
 // example returns a path that a pattern matches.
 func example(pattern string) string {
-	path := strings.ReplaceAll(strings.TrimSuffix(pattern, "$"), "*", "")
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	return path
+	return "/" + strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(pattern, "$"), "*", ""), "/")
 }
 
 // denies reports whether a Disallow rule with the pattern denies a path.

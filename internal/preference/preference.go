@@ -4,6 +4,8 @@
 // package crawler's registry with control_only.
 package preference
 
+import "slices"
+
 // State is whether a signal is in use.
 type State string
 
@@ -26,13 +28,10 @@ type Signal struct {
 	Values  []string
 	State   State
 	Instead string // the current key that replaces an obsolete one; "" if there is none
-	Places  string // where it may stand
 	Source  string
 }
 
 const (
-	inGroup  = "a group of robots.txt"
-	anywhere = "a group of robots.txt, after an optional path; the response header"
 	signals  = "https://contentsignals.org"
 	vocab    = "https://www.ietf.org/archive/id/draft-ietf-aipref-vocab-07.xml"
 	oldVocab = "https://datatracker.ietf.org/doc/draft-ietf-aipref-vocab/05/"
@@ -44,26 +43,25 @@ var (
 )
 
 // Signals are the known signals. Where each may stand is in contentsignals.org
-// and in draft-ietf-aipref-attach-05.
+// (a group of robots.txt) and in draft-ietf-aipref-attach-05 (a group of robots.txt,
+// after an optional path, and the response header).
 var Signals = []Signal{
-	{ContentSignal, "search", yesNo, Current, "", inGroup, signals},
-	{ContentSignal, "ai-input", yesNo, Current, "", inGroup, signals},
-	{ContentSignal, "ai-train", yesNo, Current, "", inGroup, signals},
-	{ContentSignal, "use", []string{"immediate", "reference", "full"}, Current, "", inGroup, signals},
-	{ContentUsage, "train-ai", yn, Current, "", anywhere, vocab},
-	{ContentUsage, "search", yn, Current, "", anywhere, vocab},
-	{ContentUsage, "train-genai", yn, Obsolete, "train-ai", anywhere, oldVocab},
-	{ContentUsage, "genai", yn, Obsolete, "train-ai", anywhere, oldVocab},
-	{ContentUsage, "ai", yn, Obsolete, "train-ai", anywhere, oldVocab},
-	{ContentUsage, "bots", yn, Obsolete, "", anywhere, oldVocab},
+	{ContentSignal, "search", yesNo, Current, "", signals},
+	{ContentSignal, "ai-input", yesNo, Current, "", signals},
+	{ContentSignal, "ai-train", yesNo, Current, "", signals},
+	{ContentSignal, "use", []string{"immediate", "reference", "full"}, Current, "", signals},
+	{ContentUsage, "train-ai", yn, Current, "", vocab},
+	{ContentUsage, "search", yn, Current, "", vocab},
+	{ContentUsage, "train-genai", yn, Obsolete, "train-ai", oldVocab},
+	{ContentUsage, "genai", yn, Obsolete, "train-ai", oldVocab},
+	{ContentUsage, "ai", yn, Obsolete, "train-ai", oldVocab},
+	{ContentUsage, "bots", yn, Obsolete, "", oldVocab},
 }
 
 // Lookup returns the signal with a key of a field, or nil.
 func Lookup(field, key string) *Signal {
-	for i := range Signals {
-		if s := &Signals[i]; s.Field == field && s.Key == key {
-			return s
-		}
+	if i := slices.IndexFunc(Signals, func(s Signal) bool { return s.Field == field && s.Key == key }); i >= 0 {
+		return &Signals[i]
 	}
 	return nil
 }

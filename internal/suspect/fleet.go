@@ -1,7 +1,6 @@
 package suspect
 
 import (
-	"net/netip"
 	"time"
 )
 
@@ -77,7 +76,7 @@ func (w *Watch) addFleet(e *entry, r *Request, fields fetchFields, h *fleetMarks
 	if key == nil || len(h.marks) == 0 {
 		return 0
 	}
-	times := h.marks[key.visitor(r.Site, r.Port, r.Client, r.UserAgent, fields)]
+	times := h.marks[key.visitor(r, fields)]
 	if times == nil {
 		return 0
 	}
@@ -99,18 +98,18 @@ func (w *Watch) sendMark(r *Request, fields fetchFields, one Signal) {
 		return
 	}
 	select {
-	case w.marks <- Mark{key.visitor(r.Site, r.Port, r.Client, r.UserAgent, fields), one, r.Time}:
+	case w.marks <- Mark{key.visitor(r, fields), one, r.Time}:
 	default:
 	}
 }
 
 // visitor returns the HMAC that stands for a visitor in a Mark.
-func (k *Key) visitor(site string, port uint16, client netip.Addr, userAgent string, fields fetchFields) (id [16]byte) {
-	detail := uint64(port) << 1
+func (k *Key) visitor(r *Request, fields fetchFields) (id [16]byte) {
+	detail := uint64(r.Port) << 1
 	if fields == allFetchFields {
 		detail |= 1
 	}
-	sum := k.sign(forClient, detail, Network(client), site, userAgent)
+	sum := k.sign(forClient, detail, Network(r.Client), r.Site, r.UserAgent)
 	copy(id[:], sum[:])
 	return id
 }

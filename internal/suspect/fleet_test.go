@@ -76,7 +76,7 @@ func TestFleetAddsUpSignals(t *testing.T) {
 
 // id returns the Mark.Visitor of the visitor.
 func (v *visitor) id() [16]byte {
-	return v.watch.key.Load().visitor(v.r.Site, v.r.Port, v.r.Client, v.r.UserAgent, noFetchFields)
+	return v.watch.key.Load().visitor(&v.r, noFetchFields)
 }
 
 func TestMarksDoNotAffectOtherClients(t *testing.T) {

@@ -31,15 +31,10 @@ type entry struct {
 	documents, embedded uint16
 	at                  [signals]uint16 // last time of each signal, in minutes since 1970, modulo 2^16; 0: never
 	n                   [signals]uint8  // how often each signal was raised; stops at 255
-	flags               uint8
-	set                 Signals // the signals of the last 24 hours
+	visitor             bool            // the site counts it as a visitor
+	embedding           bool            // the site counts it as a visitor that fetches embedded files
+	set                 Signals         // the signals of the last 24 hours
 }
-
-// The flags of an entry.
-const (
-	flagVisitor   = 1 << iota // the site counts it as a visitor
-	flagEmbedding             // the site counts it as a visitor that fetches embedded files
-)
 
 // minute converts seconds to the unit of entry.at. It is never 0.
 func minute(now uint32) uint16 { return max(1, uint16(now/60)) }

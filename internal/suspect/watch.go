@@ -198,8 +198,8 @@ func (w *Watch) raise(e *entry, r *Request, fields fetchFields, raised Signals, 
 // embedded counts a request for a file that a page of the site embeds.
 func (w *Watch) embedded(e *entry, t *traits, site uint64) {
 	increment(&e.embedded)
-	if e.flags&(flagVisitor|flagEmbedding) == flagVisitor && t.fields == allFetchFields {
-		e.flags |= flagEmbedding
+	if e.visitor && !e.embedding && t.fields == allFetchFields {
+		e.embedding = true
 		w.site(site).embedding.Add(1)
 	}
 }
@@ -249,14 +249,14 @@ func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised S
 
 // visitor counts a browser, at its third document, as a visitor of the site.
 func (w *Watch) visitor(e *entry, t *traits, site uint64) {
-	if t.fields != allFetchFields || e.documents < documentsSeen || e.flags&flagVisitor != 0 {
+	if t.fields != allFetchFields || e.documents < documentsSeen || e.visitor {
 		return
 	}
-	e.flags |= flagVisitor
+	e.visitor = true
 	c := w.site(site)
 	c.visit()
 	if e.embedded > 0 {
-		e.flags |= flagEmbedding
+		e.embedding = true
 		c.embedding.Add(1)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unsafe"
 )
 
 // Sum is what several requests cost.
@@ -51,7 +50,6 @@ const other = "other"
 type Tree struct {
 	root  *node
 	nodes int
-	query []byte // memory for params
 }
 
 // node is a segment of paths, or the query after a path.
@@ -92,7 +90,7 @@ func (t *Tree) Add(client, target string, s Sum) {
 		n = t.child(n, varying)
 	}
 	if query != "" {
-		n = t.child(n, t.params(query, n != t.root && strings.HasSuffix(target[:len(target)-len(query)-1], "/")))
+		n = t.child(n, params(query, n != t.root && strings.HasSuffix(target[:len(target)-len(query)-1], "/")))
 	}
 	n.add(client, s)
 }
@@ -121,33 +119,21 @@ func plain(name string) string {
 // params returns the names of a query's parameters in order: ?page=&sort=, or ?* if
 // there are too many, or if they are not usual names. Without =, it is not known what
 // is a name and what is secret. After a path with a slash at the end, it is /?page=&sort=.
-// The result is valid until the next call.
-func (t *Tree) params(query string, slash bool) string {
-	names := make([]string, 0, maxParam)
-	t.query = append(t.query[:0], "/?"...)
-	if !slash {
-		t.query = append(t.query[:0], '?')
+func params(query string, slash bool) string {
+	mark, names := "?", make([]string, 0, maxParam)
+	if slash {
+		mark = "/?"
 	}
-	for query != "" {
-		var pair string
-		pair, query, _ = strings.Cut(query, "&")
+	for pair := range strings.SplitSeq(strings.TrimSuffix(query, "&"), "&") {
 		name, _, named := strings.Cut(pair, "=")
 		if len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam) {
-			return folded(unsafe.String(unsafe.SliceData(t.query), len(t.query)))
+			return mark + varying
 		}
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for i, name := range names {
-		if i == 0 || name != names[i-1] {
-			t.query = append(append(append(t.query, separator[min(i, 1)]...), name...), '=')
-		}
-	}
-	return unsafe.String(unsafe.SliceData(t.query), len(t.query))
+	return mark + strings.Join(slices.Compact(names), "=&") + "="
 }
-
-// separator is what is before the first parameter, and before the others.
-var separator = [2]string{"", "&"}
 
 // isNoParam reports whether a rune can't be in the name of a parameter.
 func isNoParam(r rune) bool {
@@ -223,10 +209,7 @@ func (n *node) fold(rare func([]*node) []*node) (gone int) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *node) int {
-		if a.requests != b.requests {
-			return cmp.Compare(b.requests, a.requests)
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(b.requests, a.requests), strings.Compare(a.name, b.name))
 	})
 	for _, c := range rare(all) {
 		delete(n.children, c.name)

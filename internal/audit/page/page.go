@@ -46,7 +46,7 @@ func Write(w io.Writer, r *audit.Report) error {
 		"cut":         func(list []cost.Client) []cost.Client { return list[:min(len(list), maxLineAgents)] },
 		"short":       words.Short,
 		"share":       share,
-		"estimated":   func(figure string) bool { return estimated(r, figure) },
+		"estimated":   func(figure string) bool { return slices.Contains(r.Estimates, figure) },
 		"label":       label,
 		"kind":        kind,
 		"errors":      errors,

@@ -158,9 +158,6 @@ var kinds = map[string]string{
 // kind returns a class in words.
 func kind(class string) string { return cmp.Or(kinds[class], class) }
 
-// estimated reports whether a figure, by its JSON name, is an estimate.
-func estimated(r *audit.Report, name string) bool { return slices.Contains(r.Estimates, name) }
-
 // estimateNames are descriptions of the figures that Report.Estimates names.
 var estimateNames = map[string]string{
 	"addresses":                       "the number of client addresses",

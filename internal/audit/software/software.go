@@ -8,6 +8,7 @@
 package software
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -110,42 +111,29 @@ const minSigns = 2
 
 // Recogniser finds out which software a site has.
 type Recogniser struct {
-	signs [][]*robots.Group // in the order of All
-	seen  [][]bool
+	unseen [][]*robots.Group // the signs that were not seen yet, in the order of All
 }
 
 // NewRecogniser returns a Recogniser that has seen nothing.
 func NewRecogniser() *Recogniser {
-	r := new(Recogniser)
-	for _, s := range All {
-		var signs []*robots.Group
+	r := &Recogniser{make([][]*robots.Group, len(All))}
+	for i, s := range All {
 		for _, sign := range s.signs {
-			signs = append(signs, GroupOf(sign))
+			r.unseen[i] = append(r.unseen[i], GroupOf(sign))
 		}
-		r.signs, r.seen = append(r.signs, signs), append(r.seen, make([]bool, len(signs)))
 	}
 	return r
 }
 
 // Note notes a request that was answered with a page or a file.
 func (r *Recogniser) Note(target string) {
-	for i, signs := range r.signs {
-		for j, g := range signs {
-			r.seen[i][j] = r.seen[i][j] || Matches(g, target)
-		}
+	for i, signs := range r.unseen {
+		r.unseen[i] = slices.DeleteFunc(signs, func(g *robots.Group) bool { return Matches(g, target) })
 	}
 }
 
 // Recognises reports whether the site has the software at an index of All.
-func (r *Recogniser) Recognises(i int) bool {
-	n := 0
-	for _, seen := range r.seen[i] {
-		if seen {
-			n++
-		}
-	}
-	return n >= minSigns
-}
+func (r *Recogniser) Recognises(i int) bool { return len(r.unseen[i])+minSigns <= len(All[i].signs) }
 
 // What returns what the pages at a path are: the recognised software, and the name of
 // its expensive path. It returns "" for other paths.

@@ -95,7 +95,8 @@ func Add(ctx context.Context, in *Input) error {
 func findAlternatives(chosen []*candidate) {
 	for _, c := range chosen {
 		for i, p := range chosen {
-			if c.lines != "" && slices.ContainsFunc(p.Crawlers, func(name string) bool { return p.Kind == policy && slices.Contains(c.Crawlers, name) }) {
+			isIn := func(name string) bool { return slices.Contains(c.Crawlers, name) }
+			if c.lines != "" && p.Kind == policy && slices.ContainsFunc(p.Crawlers, isIn) {
 				c.InsteadOf = append(c.InsteadOf, i+1)
 			}
 		}
@@ -207,12 +208,12 @@ type trial struct {
 	saved []audit.Saved
 	// together has the requests by the versions that would have refused them, a bit
 	// for each version.
-	together map[uint64]*cost.Sum
+	together map[uint64]cost.Sum
 }
 
 // try replays the log with versions of the site, at most 63.
 func (s *suggester) try(ctx context.Context, versions []audit.Site) (*trial, error) {
-	t := &trial{saved: make([]audit.Saved, len(versions)), together: make(map[uint64]*cost.Sum)}
+	t := &trial{saved: make([]audit.Saved, len(versions)), together: make(map[uint64]cost.Sum)}
 	err := audit.Replay(ctx, s.Options, s.index, append([]audit.Site{s.site}, versions...), t.count)
 	return t, err
 }
@@ -239,11 +240,8 @@ func (t *trial) count(r *audit.Replayed) {
 	}
 	if refused != 0 {
 		sum := t.together[refused]
-		if sum == nil {
-			sum = new(cost.Sum)
-			t.together[refused] = sum
-		}
 		sum.Add(r.Sum)
+		t.together[refused] = sum
 	}
 }
 
@@ -315,7 +313,7 @@ func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable f
 func (t *trial) more(version int, than uint64) (sum cost.Sum) {
 	for refused, n := range t.together {
 		if refused>>version&1 == 1 && refused&than == 0 {
-			sum.Add(*n)
+			sum.Add(n)
 		}
 	}
 	return sum

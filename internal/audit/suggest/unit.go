@@ -21,8 +21,9 @@ type unit struct {
 
 // isIn reports whether a limit holds one of the unit's paths.
 func (u *unit) isIn(l enforce.Limit) bool {
-	held := software.GroupOf(l.Paths...)
-	return len(l.Paths) == 0 || slices.ContainsFunc(u.patterns, func(p string) bool { return software.Matches(held, strings.NewReplacer("*", "x", "$", "").Replace(p)) })
+	held, example := software.GroupOf(l.Paths...), strings.NewReplacer("*", "x", "$", "")
+	return len(l.Paths) == 0 ||
+		slices.ContainsFunc(u.patterns, func(p string) bool { return software.Matches(held, example.Replace(p)) })
 }
 
 // maxUnits is the largest number of units that are considered.

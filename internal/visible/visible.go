@@ -5,9 +5,12 @@ package visible
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Rune returns a visible text for the first rune of s, and the size of that
@@ -27,4 +30,15 @@ func Rune(s string) (text string, size int, escaped bool) {
 		return strings.Trim(fmt.Sprintf("%+q", r), "'"), size, true
 	}
 	return s[:size], size, false
+}
+
+// Network returns the part of a client's address that operators see: its /24
+// (IPv4) or /48 (IPv6).
+func Network(addr netip.Addr) netip.Prefix {
+	addr = netaddr.Unmap(addr)
+	bits := 48
+	if addr.Is4() {
+		bits = 24
+	}
+	return netip.PrefixFrom(addr, bits).Masked()
 }

@@ -1,0 +1,100 @@
+// Package mask removes the addresses of clients and the values of queries from what a
+// report shows, and shortens it.
+package mask
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/visible"
+)
+
+// Masker removes the addresses of clients and the values of queries from what a report
+// shows, unless Full is set.
+type Masker struct{ Full bool }
+
+// Hidden stands in place of what is masked.
+const Hidden = "…"
+
+// Client masks an address to its /24 (IPv4) or /48 (IPv6). It hides a host name
+// completely.
+func (m Masker) Client(s string) string {
+	if m.Full || s == "" || s == "-" {
+		return strings.Clone(s)
+	}
+	addr, err := netip.ParseAddr(s)
+	if err != nil {
+		return Hidden
+	}
+	return visible.Network(addr).String()
+}
+
+// MaxShown is the largest length of a target or User-Agent in the report, in octets.
+const MaxShown = 500
+
+// Target masks the values of a query, and shortens the target.
+func (m Masker) Target(s string) string {
+	path, query, ok := strings.Cut(s, "?")
+	if !ok || m.Full {
+		return Shortened(s)
+	}
+	var values []string
+	for _, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, _, ok := strings.Cut(part, "=")
+		if ok {
+			name += "="
+		} else { // a value without a name
+			name = ""
+		}
+		values = append(values, name+Hidden)
+	}
+	if len(values) > 0 {
+		path += "?" + strings.Join(values, "&")
+	}
+	return Shortened(path)
+}
+
+// Shortened returns a copy of at most MaxShown octets.
+func Shortened(s string) string { return cut(s, MaxShown) }
+
+// cut returns a copy of at most so many octets.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return strings.Clone(s)
+	}
+	return strings.ToValidUTF8(s[:most], "") + Hidden
+}
+
+var (
+	lineAddresses = regexp.MustCompile(`/?(?:\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7})`)
+	lineQueries   = regexp.MustCompile(`\?[^\s"]*`)
+)
+
+// maxExcerpt is the largest length of an unreadable line in the report, in octets.
+const maxExcerpt = 200
+
+// Line masks everything in a line that looks like an address or a query.
+func (m Masker) Line(b []byte) string {
+	s := string(b[:min(len(b), 4*maxExcerpt)])
+	if !m.Full {
+		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
+		s = lineQueries.ReplaceAllString(s, "?"+Hidden)
+	}
+	return cut(s, maxExcerpt)
+}
+
+// address masks text that may be an address. Text after a slash is not one: it is the
+// time after the year in [07/Nov/2026:12:00:00].
+func (m Masker) address(found string) string {
+	_, err := netip.ParseAddr(found)
+	switch {
+	case found[0] == '/':
+		return found
+	case err == nil:
+		return m.Client(found)
+	case strings.Count(found, ".") == 3:
+		return Hidden
+	}
+	return found
+}
