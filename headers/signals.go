@@ -150,9 +150,7 @@ func isFieldValue(s string) bool {
 }
 
 // Empty reports whether s has nothing to send.
-func (s *Signals) Empty() bool {
-	return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0
-}
+func (s *Signals) Empty() bool { return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0 }
 
 // Apply adds the signals for a request target to h, the header of a response
 // that is about to be written with status. The target has the same form as for

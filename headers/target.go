@@ -129,9 +129,7 @@ func (m *Match) bits() []uint64 {
 }
 
 // has reports whether m has a header value, by its index.
-func (m *Match) has(value int32) bool {
-	return m.n > 0 && m.bits()[value>>6]&(1<<(value&63)) != 0
-}
+func (m *Match) has(value int32) bool { return m.n > 0 && m.bits()[value>>6]&(1<<(value&63)) != 0 }
 
 // add adds a header value, by its index.
 func (m *Match) add(value int32) {

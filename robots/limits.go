@@ -91,9 +91,7 @@ type Window struct {
 var WholeDay = Window{From: 0, To: minutesPerDay - 1}
 
 // Always reports whether the window is open at every minute of the day.
-func (w Window) Always() bool {
-	return w.From == w.To || (w.To+1)%minutesPerDay == w.From
-}
+func (w Window) Always() bool { return w.From == w.To || (w.To+1)%minutesPerDay == w.From }
 
 // Contains reports whether the window is open at t.
 func (w Window) Contains(t time.Time) bool {
@@ -156,9 +154,7 @@ func (r RequestRate) String() string {
 }
 
 // String returns the delay in the syntax of robots.txt: a number of seconds.
-func (c CrawlDelay) String() string {
-	return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64)
-}
+func (c CrawlDelay) String() string { return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64) }
 
 // parseCrawlDelay parses a number of seconds: digits and at most one dot. Any
 // other value, for example one with a sign or a unit, is malformed.

@@ -98,9 +98,7 @@ func templateVersion(s string) bool {
 }
 
 // masked reports whether a word repeats one letter, as when a privacy tool has overwritten a browser's name.
-func masked(word string) bool {
-	return len(word) > 1 && strings.Count(word, word[:1]) == len(word)
-}
+func masked(word string) bool { return len(word) > 1 && strings.Count(word, word[:1]) == len(word) }
 
 // endsWithSystem reports whether a User-Agent ends with the system in the form of .NET programs: Acme 2013 (15.0.4797) Windows NT 10.0.
 // Browsers have the system in their comment.
@@ -116,9 +114,7 @@ func isFieldList(ua string) bool {
 }
 
 // followsWord reports whether only a space separates the word at position i from a word before it, like Uptime in `Acme Uptime Monitor`.
-func followsWord(ua string, i int) bool {
-	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
-}
+func followsWord(ua string, i int) bool { return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2]) }
 
 // isProbeName reports whether a program's name ends with `probe` or with a form
 // of `health check`.

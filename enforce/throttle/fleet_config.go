@@ -259,9 +259,7 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 // direction takes a part of a round trip, and a round trip takes at most
 // Deadline. The script ignores a state of the process that differs from its own
 // by less; otherwise the error would grow with each request.
-func (c *FleetConfig) slack() int64 {
-	return 2 * min(c.Deadline, time.Second).Microseconds()
-}
+func (c *FleetConfig) slack() int64 { return 2 * min(c.Deadline, time.Second).Microseconds() }
 
 // maxInstances limits FleetConfig.Instances, and so the intervals while the
 // server is unavailable.

@@ -21,9 +21,7 @@ type verdict struct {
 }
 
 // wait returns the time from now to v.at.
-func (v verdict) wait(now int64) time.Duration {
-	return time.Duration(v.at-now) * time.Microsecond
-}
+func (v verdict) wait(now int64) time.Duration { return time.Duration(v.at-now) * time.Microsecond }
 
 // refusal returns the result for a request that is not held until v.at.
 func (v verdict) refusal(now int64) Result {

@@ -190,9 +190,7 @@ func addRate(limits []limit, l limit) []limit {
 			return limits
 		}
 	}
-	limits = slices.DeleteFunc(limits, func(have limit) bool {
-		return have.reason == RequestRate && l.implies(have)
-	})
+	limits = slices.DeleteFunc(limits, func(have limit) bool { return have.reason == RequestRate && l.implies(have) })
 	limits = append(limits, l)
 	if len(limits) > 4*MaxLimits {
 		strictestFirst(limits)
