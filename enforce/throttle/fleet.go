@@ -64,7 +64,7 @@ type Fleet struct {
 }
 
 // NewFleet returns a Fleet that stores the state of this process in local and
-// reports events to obs, which may be nil. It connects in the background; until
+// reports events to obs. It connects in the background; until
 // then it decides as if the server were unavailable. An error says what is
 // wrong with c.
 //
@@ -76,12 +76,8 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if obs == nil {
-		obs = noObserver{}
-	}
-	f := &Fleet{config: c, local: local, obs: obs}
-	f.link = newLink(c, obs)
-	f.server = f.link.server
+	l := newLink(c, obs)
+	f := &Fleet{config: c, local: local, link: l, server: l.server, obs: obs}
 	f.link.running.Go(f.link.run)
 	f.link.running.Go(func() { f.announce(cmp.Or(c.form, wireForm)) })
 	return f, nil
@@ -235,6 +231,32 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	return ok, nil
 }
 
+// Peek implements Limiter. It does not call the server.
+func (f *Fleet) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
+	return f.local.Peek(now, k, t)
+}
+
+// Forget implements Limiter. It always resets the budget in this process, and
+// waits for the server at most two seconds. An error means that the server may
+// still have the budget.
+//
+// Other processes keep the state that they received last. So they may go on
+// refusing requests until that state accepts one, and their next call can
+// bring the state back to the server.
+func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
+	_ = f.local.Forget(ctx, now, k)
+	s, ok := f.server(f.name(k)).(*node)
+	if !ok {
+		return errDown
+	}
+	ctx, cancel := context.WithTimeout(ctx, forgetDeadline)
+	defer cancel()
+	return explain(s.client.Do(ctx, s.client.B().Del().Key(f.name(k)).Build()).Error())
+}
+
+// forgetDeadline is how long Forget waits for the server.
+const forgetDeadline = 2 * time.Second
+
 // name returns the name of the server's key for k. A key x{NAME}y has the same
 // slot of a cluster as the key NAME.
 func (f *Fleet) name(k Key) string {
@@ -257,3 +279,5 @@ func (f *Fleet) Close() error {
 	f.link.close()
 	return nil
 }
+
+var _, _ Limiter = (*Memory)(nil), (*Fleet)(nil)

@@ -245,12 +245,7 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 		return c, fmt.Errorf("fleet: the prefix %q has a { without a name and a } after it", c.Prefix)
 	}
 	c.Instances = max(c.Instances, 1)
-	if c.Deadline == 0 {
-		c.Deadline = DefaultFleetDeadline
-	}
-	if c.Prefix == "" {
-		c.Prefix = DefaultFleetPrefix
-	}
+	c.Deadline, c.Prefix = cmp.Or(c.Deadline, DefaultFleetDeadline), cmp.Or(c.Prefix, DefaultFleetPrefix)
 	return c, nil
 }
 

@@ -281,7 +281,7 @@ func TestFleetKeysExpire(t *testing.T) {
 
 func TestNewFleetErrors(t *testing.T) {
 	for _, c := range []FleetConfig{{}, {Addresses: []string{"a:1"}, Instances: -1}, {Addresses: []string{"a:1"}, Instances: 1 << 40}, {Addresses: []string{"a:1"}, Deadline: -1}, {Addresses: []string{"a:1"}, Prefix: "a{b:"}, {Addresses: []string{"a:1"}, Prefix: "{}:"}} {
-		if f, err := NewFleet(c, NewMemory(1), nil); err == nil {
+		if f, err := NewFleet(c, NewMemory(1), noObserver{}); err == nil {
 			f.Close()
 			t.Errorf("%+v: no error", c)
 		}

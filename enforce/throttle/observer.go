@@ -44,12 +44,3 @@ type Observer interface {
 	// this one.
 	FleetMixed(others int)
 }
-
-// noObserver is the default Observer. It does nothing.
-type noObserver struct{}
-
-func (noObserver) FleetState(string, error)       {}
-func (noObserver) FleetCall(time.Duration, error) {}
-func (noObserver) FleetRefusal(string)            {}
-func (noObserver) FleetFallback()                 {}
-func (noObserver) FleetMixed(int)                 {}

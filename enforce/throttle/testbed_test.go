@@ -301,3 +301,12 @@ func rounds(l Limiter, n int) uint64 {
 	}
 	return uint64(n / 4)
 }
+
+// noObserver is an Observer that does nothing.
+type noObserver struct{}
+
+func (noObserver) FleetState(string, error)       {}
+func (noObserver) FleetCall(time.Duration, error) {}
+func (noObserver) FleetRefusal(string)            {}
+func (noObserver) FleetFallback()                 {}
+func (noObserver) FleetMixed(int)                 {}
