@@ -187,7 +187,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		}
 	}
 	r.table = newTable(r.rows)
-	r.base = &Matcher{registry: r, table: r.table, id: nextMatcherID()}
+	r.base = &Matcher{registry: r, table: r.table, id: matcherIDs.Add(1)}
 	return r, nil
 }
 

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,34 +117,18 @@ func readRow(text []byte) (Crawler, error) {
 	if len(f.Verify.ASN) > 0 && !slices.Contains(c.Unverified, "verify") {
 		c.Unverified = append(c.Unverified, "verify")
 	}
-	var err error
-	if c.Class, err = f.class(); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
-	}
-	if c.RunBy, err = ParseRunBy(f.RunBy); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: run_by: %w", f.Name, err)
-	}
-	if c.Star, err = parseTri(f.Star); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: star: %w", f.Name, err)
-	}
-	if c.CrawlDelay, err = parseTri(f.CrawlDelay); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: crawl_delay: %w", f.Name, err)
-	}
-	switch f.Reads {
-	case "", "rfc9309":
-	case "google":
-		c.ReadsGoogle = true
-	default:
-		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown value %q: write \"rfc9309\" or \"google\"", f.Name, f.Reads)
-	}
-	for _, lack := range f.Lacks {
-		switch lack {
-		case "wildcards":
-			c.LacksWildcards = true
-		case "allow":
-			c.LacksAllow = true
-		default:
-			return Crawler{}, fmt.Errorf("crawler %q: lacks: unknown value %q: write \"wildcards\" or \"allow\"", f.Name, lack)
+	c.ReadsGoogle = f.Reads == "google"
+	c.LacksWildcards, c.LacksAllow = slices.Contains(f.Lacks, "wildcards"), slices.Contains(f.Lacks, "allow")
+	var errs [6]error
+	c.Class, errs[0] = f.class()
+	c.RunBy, errs[1] = ParseRunBy(f.RunBy)
+	c.Star, errs[2] = parseTri(f.Star)
+	c.CrawlDelay, errs[3] = parseTri(f.CrawlDelay)
+	errs[4] = oneOf("rfc9309", "google", cmp.Or(f.Reads, "rfc9309"))
+	errs[5] = oneOf("wildcards", "allow", f.Lacks...)
+	for i, field := range [...]string{"class", "run_by", "star", "crawl_delay", "reads", "lacks"} {
+		if errs[i] != nil {
+			return Crawler{}, fmt.Errorf("crawler %q: %s: %w", f.Name, field, errs[i])
 		}
 	}
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
@@ -156,6 +141,16 @@ func readRow(text []byte) (Crawler, error) {
 		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
+}
+
+// oneOf returns an error for a word that is neither a nor b.
+func oneOf(a, b string, words ...string) error {
+	for _, word := range words {
+		if word != a && word != b {
+			return fmt.Errorf("unknown value %q: write %q or %q", word, a, b)
+		}
+	}
+	return nil
 }
 
 func (f *fileRow) class() (Class, error) {

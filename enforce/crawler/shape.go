@@ -53,18 +53,10 @@ func modelNumber(name string) bool {
 		if name[i-1] != '-' && name[i-1] != '_' {
 			continue
 		}
-		k := i
-		for k < len(name) && upper(name[k]) {
-			k++
-		}
-		letters := k - i
-		for k < len(name) && digit(name[k]) {
-			k++
-		}
-		digits := k - i - letters
-		for k < len(name) && letter(name[k]) && k-i-letters-digits < 2 {
-			k++
-		}
+		letters := run(name[i:], upper)
+		digits := run(name[i+letters:], digit)
+		k := i + letters + digits
+		k += min(2, run(name[k:], letter))
 		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') &&
 			(letters > 1 || name[i] != 'V') {
 			return true
@@ -76,14 +68,8 @@ func modelNumber(name string) bool {
 // attachedVersion reports whether a User-Agent begins with a name and its version without a space or a slash between them: Java1.8.0_151.
 // The version must have a dot: names of devices have none.
 func attachedVersion(ua string) bool {
-	n := 0
-	for n < len(ua) && letter(ua[n]) {
-		n++
-	}
-	name := n
-	for n < len(ua) && digit(ua[n]) {
-		n++
-	}
+	name := run(ua, letter)
+	n := name + run(ua[name:], digit)
 	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
 }
 

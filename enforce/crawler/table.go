@@ -105,7 +105,7 @@ func hasToken(s, text string) bool {
 // a version with dots that has nothing between the name and itself. The version
 // must end at the end of the word. The length is 0 if there is no version.
 func versionTail(s string) int {
-	n := countDigits(s)
+	n := run(s, digit)
 	if n > 0 && (n+1 >= len(s) || s[n] != '.' || !digit(s[n+1])) {
 		return 0
 	}
@@ -114,7 +114,7 @@ func versionTail(s string) int {
 		if n == 0 && i < len(s) && s[i]|0x20 == 'v' {
 			i++
 		}
-		digits := countDigits(s[i:])
+		digits := run(s[i:], digit)
 		if digits == 0 {
 			return 0
 		}
@@ -126,9 +126,9 @@ func versionTail(s string) int {
 	return n
 }
 
-// countDigits returns the number of digits at the beginning of s.
-func countDigits(s string) (n int) {
-	for n < len(s) && digit(s[n]) {
+// run returns the number of octets of a class at the beginning of s.
+func run(s string, class func(byte) bool) (n int) {
+	for n < len(s) && class(s[n]) {
 		n++
 	}
 	return n
