@@ -182,8 +182,7 @@ func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
 		return
 	}
 	for i := range signals {
-		p := signals[i].path
-		if p == nil || p.matchViews(v) {
+		if p := signals[i].path; p == nil || p.matchViews(v) {
 			h[field] = []string{signals[i].value}
 			return
 		}

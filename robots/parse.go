@@ -199,8 +199,7 @@ func (p *parser) agent(token string, line int, exact bool) int32 {
 			p.names = append(p.names, agent{name: token, line: line})
 		}
 	}
-	a := &p.names[id]
-	if exact && !a.exact {
+	if a := &p.names[id]; exact && !a.exact {
 		a.exact, a.name, a.line = true, token, line
 	}
 	return id

@@ -108,8 +108,7 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 	}
 	var used float32
 	for i := range t.limits[:t.n] {
-		l := &t.limits[i]
-		if l.window.open(minute) {
+		if l := &t.limits[i]; l.window.open(minute) {
 			tat := max(at, a.tat[i]) + l.interval
 			a.tat[i] = tat >> l.shift << l.shift
 			used = max(used, float32(tat-at)/float32(l.interval))

@@ -143,8 +143,7 @@ func (t *table) insert(tag, h uint64, now int64) slot {
 	nowSecond := second(now)
 	for {
 		if len(t.heads) > 0 {
-			p := t.choose(h, nowSecond)
-			if p.cost <= reusable || len(t.heads) >= t.limit {
+			if p := t.choose(h, nowSecond); p.cost <= reusable || len(t.heads) >= t.limit {
 				return t.put(p, tag, h)
 			}
 		}

@@ -174,8 +174,7 @@ func (l *prefixes) addEntry(entry json.RawMessage) error {
 	}
 	before := len(*l)
 	for _, key := range prefixKeys {
-		raw, ok := members[key]
-		if !ok || json.Unmarshal(raw, &text) != nil {
+		if raw, ok := members[key]; !ok || json.Unmarshal(raw, &text) != nil {
 			continue
 		}
 		if err := l.add(text); err != nil {
