@@ -20,8 +20,8 @@ type Matcher struct {
 
 var matcherIDs atomic.Uint64
 
-// MaxSiteTokens is the maximum number of tokens of one site's robots.txt that a [Matcher] uses. Further ones are left out.
-const MaxSiteTokens = 10_000
+// maxSiteTokens is the maximum number of tokens of one site's robots.txt that a [Matcher] uses. Further ones are left out.
+const maxSiteTokens = 10_000
 
 // Matcher returns the matcher for a site. siteTokens are the values of the
 // User-agent lines in its robots.txt. Of each value, only the part before a `/`
@@ -36,12 +36,12 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	for _, value := range siteTokens {
 		name := siteToken(value)
 		text := foldToken(name)
-		if text == "" || seen[text] || len(seen) == MaxSiteTokens {
+		if text == "" || seen[text] || len(seen) == maxSiteTokens {
 			continue
 		}
 		seen[text] = true
 		switch {
-		case len(text) > MaxTokenSize || !validToken(text) || r.byUA[text] != nil || r.isPreference(text):
+		case len(text) > maxTokenSize || !validToken(text) || r.byUA[text] != nil || r.isPreference(text):
 		case BrowserWord(text):
 			ignored = append(ignored, strings.Clone(strings.TrimSpace(value)))
 		default:

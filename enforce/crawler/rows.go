@@ -17,8 +17,8 @@ import (
 // Limits of a registry file and of its rows. The built-in registry is far below each.
 const (
 	MaxRows      = 10_000 // of a file
-	MaxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
-	MaxTokenSize = 100    // octets of a token or of a crawler's name
+	maxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
+	maxTokenSize = 100    // octets of a token or of a crawler's name
 	maxPurposes  = 8      // of a row
 )
 
@@ -168,8 +168,8 @@ func (c *Crawler) check() error {
 	switch {
 	case strings.TrimSpace(c.Name) == "":
 		return errors.New("name is empty: write the crawler's name")
-	case len(c.Name) > MaxTokenSize:
-		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
+	case len(c.Name) > maxTokenSize:
+		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), maxTokenSize)
 	case !c.Class.inRegistry():
 		return fmt.Errorf("a crawler of the registry can't have class %q: the classes of a registry are %s", c.Class, registryClasses)
 	case len(c.Purposes) > maxPurposes:
@@ -183,9 +183,9 @@ func (c *Crawler) check() error {
 		return errors.New("user_agents is empty: write at least one token, or add \"user_agents\" to unverified")
 	case len(c.Robots) == 0:
 		return errors.New("robots is empty: write the product tokens of the robots.txt groups that the crawler obeys")
-	case len(c.UserAgents)+len(c.Shared) > MaxTokens || len(c.Robots) > MaxTokens:
+	case len(c.UserAgents)+len(c.Shared) > maxTokens || len(c.Robots) > maxTokens:
 		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared),
-			len(c.Robots), MaxTokens)
+			len(c.Robots), maxTokens)
 	}
 	if err := checkTokens(c.UserAgents, true); err != nil {
 		return fmt.Errorf("user_agents: %w", err)
@@ -227,8 +227,8 @@ func checkTokens(tokens []string, userAgents bool) error {
 		switch {
 		case seen[key]:
 			return fmt.Errorf("the token %q is listed twice: remove one", token)
-		case len(token) > MaxTokenSize:
-			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), MaxTokenSize)
+		case len(token) > maxTokenSize:
+			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), maxTokenSize)
 		case !validToken(token):
 			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or \"_\", and not end with a space",
 				token)

@@ -92,7 +92,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait tim
 	if len(uses) == 1 && uses[0].Limits != nil { // faster, for requests that this process refuses
 		a, _ := f.local.lookUp(at, uses[0].Key, uses[0].Limits)
 		if v := uses[0].Limits.earliest(at, &a); v.wait(at) > max(0, min(maxWait, MaxWait)) {
-			f.obs.FleetRefusal(EngineLocal)
+			f.obs.FleetRefusal(engineLocal)
 			return v.refusal(at)
 		}
 	}
@@ -100,7 +100,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait tim
 	list, stored := f.lookUp(at, uses, all[:0])
 	r := decide(at, list, maxWait)
 	if !r.OK {
-		f.obs.FleetRefusal(EngineLocal)
+		f.obs.FleetRefusal(engineLocal)
 	}
 	if !r.OK || !stored {
 		return r
@@ -163,7 +163,7 @@ func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWai
 			return r.heldBy(f, q.now, uses)
 		}
 		if r = decide(q.now, q.budgets, maxWait); !r.OK || try == maxTries {
-			f.obs.FleetRefusal(EngineRemote)
+			f.obs.FleetRefusal(engineRemote)
 			r.OK, r.RetryAfter, r.Delay = false, max(r.RetryAfter, r.Delay), 0
 			return r
 		}
@@ -175,7 +175,7 @@ func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Resul
 	f.obs.FleetFallback()
 	r := f.local.takeAll(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
 	if !r.OK {
-		f.obs.FleetRefusal(EngineFallback)
+		f.obs.FleetRefusal(engineFallback)
 	}
 	return r
 }

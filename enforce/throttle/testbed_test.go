@@ -230,7 +230,7 @@ func newRecorder() *recorder {
 	return &recorder{
 		states:   make(chan string, 1000),
 		mixed:    make(chan int, 1000),
-		refusals: map[string]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
+		refusals: map[string]*atomic.Int64{engineLocal: {}, engineRemote: {}, engineFallback: {}},
 	}
 }
 

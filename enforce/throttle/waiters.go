@@ -220,7 +220,7 @@ func (w *queue) reuse(uses []Use, now, latest int64) *turn {
 
 // isFor reports whether a request with other uses would use the same budgets.
 func (t *turn) isFor(uses []Use) bool {
-	return slices.EqualFunc(t.uses, uses, func(a, b Use) bool { return a.Key == b.Key && a.Limits.Same(b.Limits) })
+	return slices.EqualFunc(t.uses, uses, func(a, b Use) bool { return a.Key == b.Key && a.Limits.same(b.Limits) })
 }
 
 // abandon gives back the turn of a request that has ended, or keeps it for another
