@@ -10,10 +10,9 @@ import (
 
 // item is one element of an X-Robots-Tag list.
 type item struct {
-	crawler string // the crawler that it applies to, as written; "": all crawlers
-	name    string
-	value   string
-	raw     string // name and value as written, without the crawler
+	crawler     string // the crawler that it applies to, as written; "": all crawlers
+	name, value string
+	raw         string // name and value as written, without the crawler
 }
 
 // list iterates over the elements of a value. It does not split a date at its

@@ -115,9 +115,7 @@ func originForm(target string) string {
 }
 
 // authority returns the host in lower case, without the default port of the scheme (RFC 9421, section 2.2.3).
-func (m *Message) authority() string {
-	return withoutDefaultPort(m.Scheme, strings.ToLower(m.Host))
-}
+func (m *Message) authority() string { return withoutDefaultPort(m.Scheme, strings.ToLower(m.Host)) }
 
 func withoutDefaultPort(scheme, host string) string {
 	if scheme == "https" {

@@ -73,21 +73,20 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 const maxFindings = 1000
 
 type linter struct {
-	file      *robots.File
-	text      string // of file
-	location  string
-	crawlers  Crawlers
-	selected  []string
-	ignored   []string
-	checks    []func(f *robots.File, report func(code string, line int, message string))
-	lines     []robots.Line
-	google    map[int]robots.GoogleDifference // by line
-	wellKnown []string                        // see Crawlers; nil before the first use
-	lost      map[int]string                  // the end of the message of google-key, by line; see lostGroup
-	blocks    []*block                        // in the order of the file
-	findings  []Finding
-	counts    map[string]int // findings by code
-	budget    int            // comparisons of rules that are left
+	file              *robots.File
+	text              string // of file
+	location          string
+	crawlers          Crawlers
+	selected, ignored []string
+	checks            []func(f *robots.File, report func(code string, line int, message string))
+	lines             []robots.Line
+	google            map[int]robots.GoogleDifference // by line
+	wellKnown         []string                        // see Crawlers; nil before the first use
+	lost              map[int]string                  // the end of the message of google-key, by line; see lostGroup
+	blocks            []*block                        // in the order of the file
+	findings          []Finding
+	counts            map[string]int // findings by code
+	budget            int            // comparisons of rules that are left
 }
 
 // selects reports whether the options select a check.
