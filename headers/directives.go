@@ -48,9 +48,7 @@ func (d Directives) Has(name string) bool {
 
 // String returns the directives as an X-Robots-Tag value, in a fixed
 // order, with dates in ISO 8601. ParseDirectives reads it back.
-func (d Directives) String() string {
-	return string(d.appendTo(make([]byte, 0, 64)))
-}
+func (d Directives) String() string { return string(d.appendTo(make([]byte, 0, 64))) }
 
 func (d Directives) appendTo(b []byte) []byte {
 	shown := d.set

@@ -10,10 +10,9 @@ import (
 
 // item is one element of an X-Robots-Tag list.
 type item struct {
-	crawler string // the crawler that it applies to, as written; "": all crawlers
-	name    string
-	value   string
-	raw     string // name and value as written, without the crawler
+	crawler     string // the crawler that it applies to, as written; "": all crawlers
+	name, value string
+	raw         string // name and value as written, without the crawler
 }
 
 // list iterates over the elements of a value. It does not split a date at its
@@ -141,9 +140,7 @@ func isCrawler(s string) bool {
 // maxCrawler is the maximal length of a crawler's name, in octets.
 const maxCrawler = 128
 
-func isLetterOrDigit(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-}
+func isLetterOrDigit(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
 func trim(s string) string { return strings.Trim(s, " \t") }
 
@@ -155,9 +152,7 @@ func trim(s string) string { return strings.Trim(s, " \t") }
 // Use ParseDirectives for text that an operator writes: it returns an error for
 // an unknown directive, a wrong value or a contradiction. The error says what
 // to write instead.
-func ParseDirectives(s string) (Directives, error) {
-	return parseList(&list{rest: s})
-}
+func ParseDirectives(s string) (Directives, error) { return parseList(&list{rest: s}) }
 
 func parseList(l *list) (Directives, error) {
 	var d Directives
@@ -199,9 +194,7 @@ func misplacedCrawler(name string) error {
 // nearValued returns the directive that a misspelt name before a colon probably
 // means, "" if there is none. Only directives with a value can be before a
 // colon.
-func nearValued(name string) string {
-	return editdistance.Nearest(name, slices.Values(valued.list()))
-}
+func nearValued(name string) string { return editdistance.Nearest(name, slices.Values(valued.list())) }
 
 // ReadDirectives parses lists, such as the contents of the robots meta tags of a
 // document, as a crawler does: it returns no error, and ignores unknown

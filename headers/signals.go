@@ -150,9 +150,7 @@ func isFieldValue(s string) bool {
 }
 
 // Empty reports whether s has nothing to send.
-func (s *Signals) Empty() bool {
-	return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0
-}
+func (s *Signals) Empty() bool { return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0 }
 
 // Apply adds the signals for a request target to h, the header of a response
 // that is about to be written with status. The target has the same form as for
@@ -184,8 +182,7 @@ func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
 		return
 	}
 	for i := range signals {
-		p := signals[i].path
-		if p == nil || p.matchViews(v) {
+		if p := signals[i].path; p == nil || p.matchViews(v) {
 			h[field] = []string{signals[i].value}
 			return
 		}

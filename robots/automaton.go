@@ -1,9 +1,6 @@
 package robots
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // automaton finds all occurrences of fragments in a text in one pass (Aho and
 // Corasick, 1975). The most frequent states are rows of a table. The other
@@ -14,7 +11,7 @@ type automaton struct {
 	starts  [256]bool   // octets at the start of any fragment
 	classes [256]uint16 // octets that occur in fragments, from 1; 0: all others
 	width   uint32      // number of classes
-	table   []uint32    // rows of width packed steps; a state below sparseState is the index of its row
+	table   []step      // rows of width steps; a state below sparseState is the index of its row
 	nodes   []trieNode  // level by level; the last one only ends the children of the one before
 	rows    int32       // each node before this index has a row, or has no children
 	rowOf   []uint32    // index of the row of each of these nodes
@@ -28,31 +25,6 @@ type step struct {
 
 // sparseState is added to the number of a node that has no row.
 const sparseState = 1 << 31
-
-// noStep is in the table in place of a step that does not fit into 32 bits. Scan
-// then searches for it, from the node of the row.
-const noStep = 1<<32 - 1
-
-// pack returns the form of a step in the table: 16 bits for the state, of which
-// the highest one stands for sparseState, and 16 bits for the fragment.
-func (s step) pack() uint32 {
-	state := s.state
-	if state >= sparseState {
-		state = state&^sparseState | maxTable
-	}
-	if s.state&^sparseState >= maxTable || s.fragment >= 1<<16-1 {
-		return noStep
-	}
-	return state<<16 | uint32(s.fragment)
-}
-
-func unpack(packed uint32) step {
-	s := step{packed >> 16, int32(packed & 0xffff)}
-	if s.state >= maxTable {
-		s.state = s.state&^maxTable | sparseState
-	}
-	return s
-}
 
 // trieNode represents a prefix of one or more fragments. Its children are
 // adjacent and sorted by their octets.
@@ -202,23 +174,23 @@ func (a *automaton) buildTable(fragments []string) {
 		size += row
 	}
 	a.rows, a.rowOf = int32(len(a.rowOf)), slices.Clone(a.rowOf)
-	a.table = make([]uint32, size)
+	a.table = make([]step, size)
 	for n := range a.rows {
 		if a.isLeaf(n) {
 			continue
 		}
-		row := a.table[a.rowOf[n]:][:a.width]
+		row := a.rowAt(n)
 		if n > 0 {
 			copy(row, a.rowAt(a.nodes[n].fail))
 		}
 		for c := a.nodes[n].first; c < a.nodes[n+1].first; c++ {
-			row[a.classes[a.nodes[c].octet]] = a.step(c).pack()
+			row[a.classes[a.nodes[c].octet]] = a.step(c)
 		}
 	}
 }
 
 // rowAt returns the row of a node that has one.
-func (a *automaton) rowAt(n int32) []uint32 { return a.table[a.rowOf[n]:][:a.width] }
+func (a *automaton) rowAt(n int32) []step { return a.table[a.rowOf[n]:][:a.width] }
 
 // scan appends to h the occurrences of fragments in text. It starts at the
 // octet from, in the given state. It stops at the end of text or when h has
@@ -234,13 +206,11 @@ func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, i
 				}
 			}
 		}
-		packed := uint32(noStep)
+		var s step
 		if state < sparseState {
-			packed = a.table[state+uint32(a.classes[text[i]])]
-		}
-		s := unpack(packed)
-		if packed == noStep {
-			s = a.search(a.nodeOf(state), text[i])
+			s = a.table[state+uint32(a.classes[text[i]])]
+		} else {
+			s = a.search(int32(state&^sparseState), text[i])
 		}
 		state = s.state
 		if s.fragment == 0 {
@@ -254,30 +224,14 @@ func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, i
 	return h, len(text), state
 }
 
-// nodeOf returns the node of a state.
-func (a *automaton) nodeOf(state uint32) int32 {
-	if state >= sparseState {
-		return int32(state &^ sparseState)
-	}
-	// A leaf has the number of the next row. It comes before the node with that
-	// row.
-	return int32(sort.Search(len(a.rowOf), func(n int) bool { return a.rowOf[n] > state })) - 1
-}
-
-// search returns the transition from a node on an octet, without the row of the
-// node.
+// search returns the transition from a node without a row on an octet.
 func (a *automaton) search(n int32, c byte) step {
 	for {
 		if child := a.child(n, c); child != 0 {
 			return a.step(child)
 		}
-		if n == 0 {
-			return step{}
-		}
-		if n = a.nodes[n].fail; n < a.rows {
-			if packed := a.rowAt(n)[a.classes[c]]; packed != noStep {
-				return unpack(packed)
-			}
+		if n = a.nodes[n].fail; n < a.rows { // at the latest for the root
+			return a.rowAt(n)[a.classes[c]]
 		}
 	}
 }

@@ -152,8 +152,7 @@ func (x *fragmentIndex) matchText(text string, f form, best winner) winner {
 // fragment of a rule with a higher rank.
 func (x *fragmentIndex) mayEnd(h []hit, n int, rank uint32) bool {
 	for i := range h {
-		t := &x.fragments[h[i].fragment]
-		if t.last > rank || t.anchored > rank && int(h[i].end) == n {
+		if t := &x.fragments[h[i].fragment]; t.last > rank || t.anchored > rank && int(h[i].end) == n {
 			return true
 		}
 	}

@@ -217,8 +217,7 @@ func (c *googleComparison) compare(d Dialect, ours, google *Line) uint8 {
 		return GoogleIndexPage
 	}
 	p, _ := pattern.Compile(ours.Value, d.Syntax(), false)
-	q, _ := pattern.Compile(google.Value, pattern.Google, false)
-	if !p.Equal(&q) {
+	if q, _ := pattern.Compile(google.Value, pattern.Google, false); !p.Equal(&q) {
 		return GooglePath
 	}
 	return 0

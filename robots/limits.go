@@ -28,23 +28,26 @@ func (l *limits) add(fd *Field) {
 			l.addDelay(CrawlDelay{Delay: d, Line: fd.Line})
 		}
 	case DirectiveRequestRate:
-		if r, ok := parseRequestRate(fd.Value); ok && len(l.rates) < maxLimits {
-			r.Line = fd.Line
-			l.rates = append(l.rates, r)
-		}
+		addLimit(&l.rates, fd, parseRequestRate)
 	case DirectiveVisitTime:
-		if w, ok := parseWindow(fd.Value); ok && len(l.visits) < maxLimits {
-			l.visits = append(l.visits, VisitTime{Window: w, Line: fd.Line})
-		}
+		addLimit(&l.visits, fd, parseVisitTime)
 	case DirectiveContentSignal:
-		if c, ok := parseContentSignal(fd); ok && len(l.signals) < maxLimits {
-			l.signals = append(l.signals, c)
-		}
+		addLimit(&l.signals, fd, parseContentSignal)
 	case DirectiveContentUsage:
-		if c, ok := parseContentUsage(fd); ok && len(l.usages) < maxLimits {
-			l.usages = append(l.usages, c)
-		}
+		addLimit(&l.usages, fd, parseContentUsage)
 	}
+}
+
+// addLimit adds what parse reads from a line, unless it is malformed or the list is full.
+func addLimit[T any](list *[]T, fd *Field, parse func(*Field) (T, bool)) {
+	if v, ok := parse(fd); ok && len(*list) < maxLimits {
+		*list = append(*list, v)
+	}
+}
+
+func parseVisitTime(fd *Field) (VisitTime, bool) {
+	w, ok := parseWindow(fd.Value)
+	return VisitTime{Window: w, Line: fd.Line}, ok
 }
 
 // addDelay adds a delay. A group keeps only the shortest one.
@@ -91,9 +94,7 @@ type Window struct {
 var WholeDay = Window{From: 0, To: minutesPerDay - 1}
 
 // Always reports whether the window is open at every minute of the day.
-func (w Window) Always() bool {
-	return w.From == w.To || (w.To+1)%minutesPerDay == w.From
-}
+func (w Window) Always() bool { return w.From == w.To || (w.To+1)%minutesPerDay == w.From }
 
 // Contains reports whether the window is open at t.
 func (w Window) Contains(t time.Time) bool {
@@ -156,9 +157,7 @@ func (r RequestRate) String() string {
 }
 
 // String returns the delay in the syntax of robots.txt: a number of seconds.
-func (c CrawlDelay) String() string {
-	return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64)
-}
+func (c CrawlDelay) String() string { return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64) }
 
 // parseCrawlDelay parses a number of seconds: digits and at most one dot. Any
 // other value, for example one with a sign or a unit, is malformed.
@@ -193,10 +192,10 @@ const maxRate = 1_000_000_000
 
 // parseRequestRate parses N/T[s|m|h|d] [hhmm-hhmm]. If the window is malformed,
 // the rate applies all day.
-func parseRequestRate(s string) (r RequestRate, ok bool) {
-	rate, window := s, ""
-	if i := strings.IndexAny(s, " \t"); i >= 0 {
-		rate, window = s[:i], strings.TrimSpace(s[i:])
+func parseRequestRate(fd *Field) (r RequestRate, ok bool) {
+	rate, window := fd.Value, ""
+	if i := strings.IndexAny(rate, " \t"); i >= 0 {
+		rate, window = rate[:i], strings.TrimSpace(rate[i:])
 	}
 	number, per, found := strings.Cut(rate, "/")
 	if !found {
@@ -209,7 +208,7 @@ func parseRequestRate(s string) (r RequestRate, ok bool) {
 	if !known || !okN || !okT {
 		return r, false
 	}
-	r = RequestRate{Requests: n, Per: seconds(float64(t) * unit.Seconds()), Window: WholeDay}
+	r = RequestRate{Requests: n, Per: seconds(float64(t) * unit.Seconds()), Window: WholeDay, Line: fd.Line}
 	if w, ok := parseWindow(window); ok {
 		r.Window = w
 	}

@@ -173,7 +173,7 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 			if r.rank <= best.rank {
 				break
 			}
-			if r.MatchesRest(r.subject(s)) {
+			if r.MatchesRest(s.form(r.Query)) {
 				best = r.winner
 				break
 			}
@@ -181,12 +181,4 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 		list = l.next
 	}
 	return best
-}
-
-// subject returns the form of the target that the rule is compared with.
-func (r *wildRule) subject(s *subject) string {
-	if r.Query {
-		return s.target
-	}
-	return s.literal
 }

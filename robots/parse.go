@@ -25,16 +25,12 @@ type options struct {
 }
 
 // WithDialect sets the dialect of the file. The default is RFC9309.
-func WithDialect(d Dialect) Option {
-	return func(o *options) { o.dialect = d }
-}
+func WithDialect(d Dialect) Option { return func(o *options) { o.dialect = d } }
 
 // WithMaxSize makes the parser read only the first n octets of the file. It
 // ignores a line that crosses the limit, since half a path would be a different
 // rule. If n is 0 or less, the parser reads nothing; it reads at most 1 GiB.
-func WithMaxSize(n int) Option {
-	return func(o *options) { o.maxSize = min(max(n, 0), 1<<30) }
-}
+func WithMaxSize(n int) Option { return func(o *options) { o.maxSize = min(max(n, 0), 1<<30) } }
 
 // Parse parses a robots.txt file. It never fails: it ignores lines that it
 // can't parse (RFC 9309, section 2.2: crawlers use the parseable lines). The
@@ -203,8 +199,7 @@ func (p *parser) agent(token string, line int, exact bool) int32 {
 			p.names = append(p.names, agent{name: token, line: line})
 		}
 	}
-	a := &p.names[id]
-	if exact && !a.exact {
+	if a := &p.names[id]; exact && !a.exact {
 		a.exact, a.name, a.line = true, token, line
 	}
 	return id

@@ -225,15 +225,11 @@ func (s *ruleset) opens(rule int32, t *subject, fold bool, d *decision) bool {
 	i, _ := slices.BinarySearchFunc(m.variants, rule, func(v variant, rule int32) int { return cmp.Compare(v.rule, rule) })
 	for ; i < len(m.variants) && m.variants[i].rule == rule; i++ {
 		x := &m.variants[i]
-		text := t.literal
-		if x.Query {
-			text = t.target
-		}
 		longer := x.rank>>1 > d.rank>>1
 		if s.file.dialect.firstMatch() {
 			longer = s.rules[rule].number() < d.line()
 		}
-		if longer && x.Matches(text) {
+		if longer && x.Matches(t.form(x.Query)) {
 			return true
 		}
 	}

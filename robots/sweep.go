@@ -169,8 +169,7 @@ func (x *fragmentIndex) sweep(m *fragmentScratch, text string, best winner) winn
 // visit follows the edges of a beginning, unless it is certain that the rest of
 // the text does not have the symbols of any rule behind it.
 func (x *fragmentIndex) visit(m *fragmentScratch, text string, v visit, best winner) winner {
-	b := &x.begins[v.begin]
-	if b.top > best.rank && b.needs&^m.bits[v.at] == 0 && int(v.at+b.least) <= len(text) {
+	if b := &x.begins[v.begin]; b.top > best.rank && b.needs&^m.bits[v.at] == 0 && int(v.at+b.least) <= len(text) {
 		best = x.follow(m, text, int(v.at), v.begin, best)
 	}
 	return best
@@ -193,8 +192,7 @@ func (x *fragmentIndex) follow(m *fragmentScratch, text string, at int, begin in
 			s := &x.sets[int(g.set)+bits.OnesCount64(g.mask&(words&-words-1))]
 			symbols := s.mask & m.ahead[int(g.word)<<6+bits.TrailingZeros64(words)]
 			for ; symbols != 0 && s.top > best.rank; symbols &= symbols - 1 {
-				e := &x.edges[int(s.edge)+bits.OnesCount64(s.mask&(symbols&-symbols-1))]
-				if e.top > best.rank {
+				if e := &x.edges[int(s.edge)+bits.OnesCount64(s.mask&(symbols&-symbols-1))]; e.top > best.rank {
 					best = x.take(m, text, at, e, best)
 				}
 			}

@@ -24,8 +24,7 @@ type unit struct {
 	noindex []ruleLine
 	limits
 
-	ruleset    *ruleset
-	noindexset *ruleset
+	ruleset, noindexset *ruleset
 }
 
 const (

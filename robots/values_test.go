@@ -174,11 +174,11 @@ func TestLimitStrings(t *testing.T) {
 		"400/60m":        "400/1h",
 		"1/1d 0600-0845": "1/24h 0600-0845",
 	} {
-		r, ok := parseRequestRate(line)
+		r, ok := parseRequestRate(&Field{Value: line})
 		if !ok || r.String() != want {
 			t.Errorf("%s: %s, want %s", line, r, want)
 		}
-		again, ok := parseRequestRate(r.String())
+		again, ok := parseRequestRate(&Field{Value: r.String()})
 		if !ok || again != r {
 			t.Errorf("%s: read again %v, want %v", line, again, r)
 		}

@@ -53,6 +53,14 @@ type subject struct {
 	literal string
 }
 
+// form returns the form that a pattern with or without a `?` is compared with.
+func (s *subject) form(query bool) string {
+	if query {
+		return s.target
+	}
+	return s.literal
+}
+
 // view is a subject in the buffer of a Views.
 type view struct {
 	target, literal span

@@ -66,11 +66,9 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 	names, tokens := map[string]bool{}, map[string]string{}
 	for i := range rows {
 		row := &rows[i]
-		known := r.byName[canonical.Lower(row.Name)]
-		if known != nil {
-			if diff := differences(known, row); len(diff) > 0 {
-				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " +
-					strings.Join(diff, ", ")})
+		if known := r.byName[canonical.Lower(row.Name)]; known != nil {
+			if diff := differences(known, row); diff != "" {
+				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " + diff})
 			}
 			continue
 		}
@@ -147,8 +145,8 @@ func (r *Registry) Overrides(rows []Crawler) []string {
 	var out []string
 	for i := range rows {
 		if known := r.byName[canonical.Lower(rows[i].Name)]; known != nil {
-			if diff := differences(known, &rows[i]); len(diff) > 0 {
-				out = append(out, fmt.Sprintf("%s (%s)", known.Name, strings.Join(diff, ", ")))
+			if diff := differences(known, &rows[i]); diff != "" {
+				out = append(out, fmt.Sprintf("%s (%s)", known.Name, diff))
 			}
 		}
 	}
@@ -156,7 +154,7 @@ func (r *Registry) Overrides(rows []Crawler) []string {
 }
 
 // differences returns the registry file's names of the fields in which two rows differ.
-func differences(a, b *Crawler) []string {
+func differences(a, b *Crawler) string {
 	var out []string
 	for _, f := range []struct {
 		name string
@@ -178,14 +176,13 @@ func differences(a, b *Crawler) []string {
 			out = append(out, f.name)
 		}
 	}
-	return out
+	return strings.Join(out, ", ")
 }
 
 func sameTokens(a, b []string) bool {
-	folded := func(tokens []string) []string {
-		list := slices.Clone(tokens)
-		for i, token := range list {
-			list[i] = canonical.Lower(token)
+	folded := func(tokens []string) (list []string) {
+		for _, token := range tokens {
+			list = append(list, canonical.Lower(token))
 		}
 		slices.Sort(list)
 		return list

@@ -52,10 +52,7 @@ func (c Class) String() string { return nameOf(classNames[:], c) }
 // ParseClass is the inverse of [Class.String]. It accepts the names of all ten classes, although only seven can be in a registry file; any
 // other string is an error.
 func ParseClass(s string) (Class, error) {
-	if c := slices.Index(classNames[:], s); c >= 0 {
-		return Class(c), nil
-	}
-	return 0, fmt.Errorf("unknown class %q: those of a registry are %s", s, registryClasses)
+	return valueOf[Class](classNames[:], s, "unknown class %q: those of a registry are "+registryClasses)
 }
 
 // nameOf returns the name of a value, "" if it has none.
@@ -64,6 +61,14 @@ func nameOf[V ~uint8](names []string, v V) string {
 		return names[v]
 	}
 	return ""
+}
+
+// valueOf returns the value with a name. unknown is the format of the error for any other name.
+func valueOf[V ~uint8](names []string, name, unknown string) (V, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return V(i), nil
+	}
+	return 0, fmt.Errorf(unknown, name)
 }
 
 // Tri is a fact that is documented to be true, documented to be false, or not
@@ -83,10 +88,7 @@ var triNames = [...]string{Unknown: "unknown", Yes: "yes", No: "no"}
 func (t Tri) String() string { return nameOf(triNames[:], t) }
 
 func parseTri(s string) (Tri, error) {
-	if t := slices.Index(triNames[:], cmp.Or(s, triNames[Unknown])); t >= 0 {
-		return Tri(t), nil
-	}
-	return 0, fmt.Errorf("unknown value %q: write \"yes\", \"no\" or \"unknown\"", s)
+	return valueOf[Tri](triNames[:], cmp.Or(s, triNames[Unknown]), `unknown value %q: write "yes", "no" or "unknown"`)
 }
 
 // RunBy is who runs a crawler: one operator, or anyone who installs the software. The zero value is UnknownRunner.
@@ -107,10 +109,7 @@ func (r RunBy) String() string { return nameOf(runByNames[:], r) }
 
 // ParseRunBy is the inverse of [RunBy.String]: "" is UnknownRunner. Any string but "", "operator" and "anyone" is an error.
 func ParseRunBy(s string) (RunBy, error) {
-	if r := slices.Index(runByNames[:], s); r >= 0 {
-		return RunBy(r), nil
-	}
-	return 0, fmt.Errorf("unknown value %q: write \"operator\" or \"anyone\"", s)
+	return valueOf[RunBy](runByNames[:], s, `unknown value %q: write "operator" or "anyone"`)
 }
 
 // Purpose is what an operator does with the pages that its crawler fetches. A

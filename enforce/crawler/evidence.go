@@ -1,8 +1,6 @@
 package crawler
 
-import (
-	"strings"
-)
+import "strings"
 
 // span is a part of a User-Agent; it is empty if end is 0.
 type span struct{ start, end int }

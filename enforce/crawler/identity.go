@@ -96,8 +96,7 @@ func (id *Identity) keep(test func(i int) bool) {
 // full.
 func (id *Identity) add(a Agent) int {
 	for i := range id.n {
-		b := &id.agents[i]
-		if b.Crawler == a.Crawler && (a.Crawler != nil || strings.EqualFold(a.Token, b.Token)) {
+		if b := &id.agents[i]; b.Crawler == a.Crawler && (a.Crawler != nil || strings.EqualFold(a.Token, b.Token)) {
 			return i
 		}
 	}

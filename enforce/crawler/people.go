@@ -3,8 +3,7 @@ package crawler
 import (
 	_ "embed"
 	"strings"
-	"sync/atomic"
-	"weak"
+	"sync"
 
 	"github.com/mssola/useragent"
 )
@@ -51,20 +50,8 @@ type people struct {
 	places map[uint64][]place // by the word's hash
 }
 
-// keptPeople is the result of newPeople while the garbage collector leaves it: it
-// is needed only while robots.txt files and registries are compiled.
-var keptPeople atomic.Pointer[weak.Pointer[people]]
-
-func peopleIndex() *people {
-	if kept := keptPeople.Load(); kept != nil {
-		if p := kept.Value(); p != nil {
-			return p
-		}
-	}
-	p := newPeople()
-	keptPeople.Store(new(weak.Make(p)))
-	return p
-}
+// peopleIndex returns the User-Agents of people.txt. They take 0.4 MB.
+var peopleIndex = sync.OnceValue(newPeople)
 
 func newPeople() *people {
 	p := &people{expandPeople(peopleForms), map[uint64][]place{}}
@@ -131,9 +118,8 @@ func Describe(ua string) Description {
 		return d
 	}
 	words := outerWords(ua)
-	if words.mainstream && browsers[first(u.Browser())] && !strings.Contains(ua, "; wv)") {
-		d.Browser, d.BrowserVersion = u.Browser()
-		d.BrowserVersion = bounded(d.BrowserVersion)
+	if name, version := u.Browser(); words.mainstream && browsers[name] && !strings.Contains(ua, "; wv)") {
+		d.Browser, d.BrowserVersion = name, bounded(version)
 	}
 	if engine, _ := u.Engine(); engines[engine] {
 		d.Engine = engine
@@ -173,6 +159,7 @@ func outerWords(ua string) outer {
 	depth := 0
 	for i := 0; i < len(ua); {
 		hash, n := firstWord(ua[i:])
+		s := baseTable.find(hash)
 		switch {
 		case n == 0:
 			switch ua[i] {
@@ -186,11 +173,9 @@ func outerWords(ua string) outer {
 		case i > 0 && (ua[i-1] == '/' || ua[i-1] == '.'): // a version
 		case depth == 0:
 			word := strings.ToLower(ua[i : i+n])
-			s := baseTable.find(hash)
 			words.version = words.version || word == "version"
 			words.mainstream = words.mainstream && (outerProducts[word] || s != nil && s.role&roleUnix != 0)
 		default: // in a comment: consoles and televisions have browsers of their own
-			s := baseTable.find(hash)
 			words.mainstream = words.mainstream && (s == nil || s.role&roleMobile == 0 || s.role&(roleAndroid|roleForm|roleNoise) != 0)
 		}
 		i += n
@@ -227,8 +212,6 @@ func system(info useragent.OSInfo, ua string) string {
 
 // bounded returns the first 64 octets of a text that clients can choose.
 func bounded(s string) string { return s[:min(len(s), 64)] }
-
-func first[A, B any](a A, _ B) A { return a }
 
 func set(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))

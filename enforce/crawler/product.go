@@ -1,6 +1,9 @@
 package crawler
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // product returns the product token of a crawler that is in no table: the evidence why itself, or the name to which it belongs.
 func (e *evidence) product(ua string, why span, reason Reason) span {
@@ -10,7 +13,7 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	case CrawlerWord, TaskWord:
 		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
 			if s := baseTable.find(hash); s != nil && s.role&(roleCrawlerWord|roleTask|roleWeakTask) != 0 {
-				return phraseStart(ua, why) // `Gulper Web Bot`: Gulper
+				return cmp.Or(phraseStart(ua, why.start, why.end), why) // `Gulper Web Bot`: Gulper
 			}
 		}
 	}
@@ -31,26 +34,16 @@ func (e *evidence) contactProduct(ua string, why span) span {
 	for end > 0 && (separator[ua[end-1]] || ua[end-1] == ' ') {
 		end--
 	}
-	start := end
-	for start > 0 && !separator[ua[start-1]] {
-		start--
-	}
-	if p := productIn(ua, start, end); p.ok() {
-		return p
-	}
-	return why
+	return cmp.Or(phraseStart(ua, end, end), why)
 }
 
-// phraseStart returns the first word of the phrase that ends with why. Separators and browsers' words do not belong to a phrase.
-func phraseStart(ua string, why span) span {
-	start := why.start
-	for start > 0 && !separator[ua[start-1]] {
-		start--
+// phraseStart returns the first word of the phrase that ends at end and has no separator before the position at; an empty span if there is
+// none. Browsers' words do not belong to a phrase.
+func phraseStart(ua string, at, end int) span {
+	for at > 0 && !separator[ua[at-1]] {
+		at--
 	}
-	if p := productIn(ua, start, why.end); p.ok() {
-		return p
-	}
-	return why
+	return productIn(ua, at, end)
 }
 
 // productIn returns the first word of ua[start:end] that begins with a letter and that browsers do not send; an empty span if there is
@@ -71,12 +64,14 @@ func productIn(ua string, start, end int) span {
 }
 
 // separator has the octets that end a phrase in a User-Agent.
-var separator = func() (t [256]bool) {
-	for _, c := range "();,/[]{}<>\"'+" {
+var separator = octets("();,/[]{}<>\"'+")
+
+func octets(list string) (t [256]bool) {
+	for _, c := range []byte(list) {
 		t[c] = true
 	}
 	return t
-}()
+}
 
 // baseTable has the vocabulary and no tokens.
 var baseTable = buildTable(nil, vocabulary)
@@ -93,16 +88,10 @@ func platformForm(ua string) bool {
 
 // foundationForm matches `Name/1 CFNetwork/1485 Darwin/23.1.0`, the form of NSURLSession. On a Mac, the model of the computer follows.
 func foundationForm(ua string) bool {
-	name, rest, ok := strings.Cut(ua, " CFNetwork/")
-	if !ok || name == "" || !startsWithDigit(rest) {
-		return false
-	}
-	_, rest, ok = strings.Cut(rest, " Darwin/")
-	if !ok || !startsWithDigit(rest) {
-		return false
-	}
-	name = strings.TrimSuffix(strings.TrimSuffix(name, " (unknown version)"), " (Unknown Version)")
-	return !strings.ContainsAny(name, "();")
+	name, rest, library := cutProduct(ua, " CFNetwork/")
+	_, _, system := cutProduct(rest, " Darwin/")
+	app := strings.TrimSuffix(strings.TrimSuffix(name, " (unknown version)"), " (Unknown Version)")
+	return library && system && name != "" && !strings.ContainsAny(app, "();")
 }
 
 // commentForm matches `Name/1.0 (iPhone; iOS 17.0; Scale/3.00)` (AFNetworking), `Name/1.0 (org.example.Name; build:1; iOS 17.0.0)
@@ -137,22 +126,22 @@ func commentForm(ua string) bool {
 
 // dalvikForm matches `Dalvik/2.1.0 (Linux; U; Android 13; Pixel 7 Build/TQ3A)`, alone or with an app's name.
 func dalvikForm(ua string) bool {
-	_, rest, ok := strings.Cut(ua, "Dalvik/")
-	if !ok || !startsWithDigit(rest) {
-		return false
-	}
-	_, rest, ok = strings.Cut(rest, " (Linux; U; Android ")
-	return ok && startsWithDigit(rest)
+	_, rest, program := cutProduct(ua, "Dalvik/")
+	_, _, system := cutProduct(rest, " (Linux; U; Android ")
+	return program && system
 }
 
 // okhttpForm matches an app's product, an optional comment, and okhttp's product at the end: `Name/1.0 (Android 13) okhttp/4.12.0`.
 func okhttpForm(ua string) bool {
-	name, version, ok := strings.Cut(ua, " okhttp/")
-	if !ok || !startsWithDigit(version) || strings.ContainsAny(version, " (") {
-		return false
-	}
-	product, version, ok := strings.Cut(name, "/")
-	return ok && product != "" && !strings.ContainsAny(product, "();") && startsWithDigit(version)
+	name, version, library := cutProduct(ua, " okhttp/")
+	product, _, app := cutProduct(name, "/")
+	return library && !strings.ContainsAny(version, " (") && app && product != "" && !strings.ContainsAny(product, "();")
+}
+
+// cutProduct cuts s at the first name. It returns whether a version follows the name.
+func cutProduct(s, name string) (before, after string, ok bool) {
+	before, after, ok = strings.Cut(s, name)
+	return before, after, ok && startsWithDigit(after)
 }
 
 func startsWithDigit(s string) bool { return s != "" && digit(s[0]) }
@@ -168,12 +157,7 @@ func urlEnd(ua string, i int) int {
 	return i
 }
 
-var endsURL = func() (t [256]bool) {
-	for _, c := range " \t);,\"'<>[]{}|" {
-		t[c] = true
-	}
-	return t
-}()
+var endsURL = octets(" \t);,\"'<>[]{}|")
 
 // inHost reports whether ua[start:end] is a part of a host name or of an e-mail address.
 func inHost(ua string, start, end int) bool {

@@ -48,17 +48,22 @@ type Crawler struct {
 
 	Verify Verify `json:"verify"` // how a claim to be this crawler can be checked
 
-	Sources    map[string][]string `json:"sources"`    // by field name of the registry file: URLs or descriptions of the documents that state the fact; nil in the built-in registry, to save memory
+	// by field name of the registry file: URLs or descriptions of the documents that state the fact; nil in the built-in registry, to save
+	// memory
+	Sources    map[string][]string `json:"sources"`
 	Unverified []string            `json:"unverified"` // field names of the registry file: facts that no document of the operator confirms
-	Checked    string              `json:"checked"`    // the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
+	// the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
+	Checked string `json:"checked"`
 
 	index int
 }
 
 // Verify has the facts with which a claim to be a crawler can be checked. This package does not check claims and uses no network.
 type Verify struct {
-	Hosts           []string `json:"hosts"`            // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
-	HostMasks       []string `json:"host_masks"`       // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
+	// domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
+	Hosts []string `json:"hosts"`
+	// the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
+	HostMasks       []string `json:"host_masks"`
 	Ranges          []string `json:"ranges"`           // URLs of published address lists
 	SignatureAgents []string `json:"signature_agents"` // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
@@ -187,12 +192,12 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 		}
 	}
 	r.table = newTable(r.rows)
-	r.base = &Matcher{registry: r, table: r.table, id: nextMatcherID()}
+	r.base = &Matcher{registry: r, table: r.table, id: matcherIDs.Add(1)}
 	return r, nil
 }
 
-// Lookup returns the crawler with the given name, else the one with that User-Agent token, else the first whose Robots begins with that token,
-// else the first whose Robots has it. It returns nil if there is none. Case does not matter.
+// Lookup returns the crawler with the given name, else the one with that User-Agent token, else the first whose Robots begins with that
+// token, else the first whose Robots has it. It returns nil if there is none. Case does not matter.
 func (r *Registry) Lookup(nameOrToken string) *Crawler {
 	key := canonical.Lower(nameOrToken)
 	for _, m := range []map[string]*Crawler{r.byName, r.byUA, r.byBots} {

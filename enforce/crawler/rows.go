@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 // Limits of a registry file and of its rows. The built-in registry is far below each.
 const (
 	MaxRows      = 10_000 // of a file
-	MaxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
-	MaxTokenSize = 100    // octets of a token or of a crawler's name
+	maxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
+	maxTokenSize = 100    // octets of a token or of a crawler's name
 	maxPurposes  = 8      // of a row
 )
 
@@ -116,34 +117,18 @@ func readRow(text []byte) (Crawler, error) {
 	if len(f.Verify.ASN) > 0 && !slices.Contains(c.Unverified, "verify") {
 		c.Unverified = append(c.Unverified, "verify")
 	}
-	var err error
-	if c.Class, err = f.class(); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
-	}
-	if c.RunBy, err = ParseRunBy(f.RunBy); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: run_by: %w", f.Name, err)
-	}
-	if c.Star, err = parseTri(f.Star); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: star: %w", f.Name, err)
-	}
-	if c.CrawlDelay, err = parseTri(f.CrawlDelay); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: crawl_delay: %w", f.Name, err)
-	}
-	switch f.Reads {
-	case "", "rfc9309":
-	case "google":
-		c.ReadsGoogle = true
-	default:
-		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown value %q: write \"rfc9309\" or \"google\"", f.Name, f.Reads)
-	}
-	for _, lack := range f.Lacks {
-		switch lack {
-		case "wildcards":
-			c.LacksWildcards = true
-		case "allow":
-			c.LacksAllow = true
-		default:
-			return Crawler{}, fmt.Errorf("crawler %q: lacks: unknown value %q: write \"wildcards\" or \"allow\"", f.Name, lack)
+	c.ReadsGoogle = f.Reads == "google"
+	c.LacksWildcards, c.LacksAllow = slices.Contains(f.Lacks, "wildcards"), slices.Contains(f.Lacks, "allow")
+	var errs [6]error
+	c.Class, errs[0] = f.class()
+	c.RunBy, errs[1] = ParseRunBy(f.RunBy)
+	c.Star, errs[2] = parseTri(f.Star)
+	c.CrawlDelay, errs[3] = parseTri(f.CrawlDelay)
+	errs[4] = oneOf("rfc9309", "google", cmp.Or(f.Reads, "rfc9309"))
+	errs[5] = oneOf("wildcards", "allow", f.Lacks...)
+	for i, field := range [...]string{"class", "run_by", "star", "crawl_delay", "reads", "lacks"} {
+		if errs[i] != nil {
+			return Crawler{}, fmt.Errorf("crawler %q: %s: %w", f.Name, field, errs[i])
 		}
 	}
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
@@ -156,6 +141,16 @@ func readRow(text []byte) (Crawler, error) {
 		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
+}
+
+// oneOf returns an error for a word that is neither a nor b.
+func oneOf(a, b string, words ...string) error {
+	for _, word := range words {
+		if word != a && word != b {
+			return fmt.Errorf("unknown value %q: write %q or %q", word, a, b)
+		}
+	}
+	return nil
 }
 
 func (f *fileRow) class() (Class, error) {
@@ -173,8 +168,8 @@ func (c *Crawler) check() error {
 	switch {
 	case strings.TrimSpace(c.Name) == "":
 		return errors.New("name is empty: write the crawler's name")
-	case len(c.Name) > MaxTokenSize:
-		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
+	case len(c.Name) > maxTokenSize:
+		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), maxTokenSize)
 	case !c.Class.inRegistry():
 		return fmt.Errorf("a crawler of the registry can't have class %q: the classes of a registry are %s", c.Class, registryClasses)
 	case len(c.Purposes) > maxPurposes:
@@ -188,9 +183,9 @@ func (c *Crawler) check() error {
 		return errors.New("user_agents is empty: write at least one token, or add \"user_agents\" to unverified")
 	case len(c.Robots) == 0:
 		return errors.New("robots is empty: write the product tokens of the robots.txt groups that the crawler obeys")
-	case len(c.UserAgents)+len(c.Shared) > MaxTokens || len(c.Robots) > MaxTokens:
+	case len(c.UserAgents)+len(c.Shared) > maxTokens || len(c.Robots) > maxTokens:
 		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared),
-			len(c.Robots), MaxTokens)
+			len(c.Robots), maxTokens)
 	}
 	if err := checkTokens(c.UserAgents, true); err != nil {
 		return fmt.Errorf("user_agents: %w", err)
@@ -232,8 +227,8 @@ func checkTokens(tokens []string, userAgents bool) error {
 		switch {
 		case seen[key]:
 			return fmt.Errorf("the token %q is listed twice: remove one", token)
-		case len(token) > MaxTokenSize:
-			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), MaxTokenSize)
+		case len(token) > maxTokenSize:
+			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), maxTokenSize)
 		case !validToken(token):
 			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or \"_\", and not end with a space",
 				token)

@@ -130,10 +130,7 @@ func beforeDigits(ua string, start, end int) int {
 
 // addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
 func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity) bool {
-	if inHost(ua, start, end) {
-		return false
-	}
-	if e.device > 0 && !tok.allowedInDevice || tok.shared && followsWord(ua, start) {
+	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || tok.shared && followsWord(ua, start) {
 		return false
 	}
 	declared := e.compatibleEnd > 0 || e.khtml > 0 && e.khtml == e.depth // the token stands where a client states its name

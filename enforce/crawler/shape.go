@@ -53,18 +53,10 @@ func modelNumber(name string) bool {
 		if name[i-1] != '-' && name[i-1] != '_' {
 			continue
 		}
-		k := i
-		for k < len(name) && upper(name[k]) {
-			k++
-		}
-		letters := k - i
-		for k < len(name) && digit(name[k]) {
-			k++
-		}
-		digits := k - i - letters
-		for k < len(name) && letter(name[k]) && k-i-letters-digits < 2 {
-			k++
-		}
+		letters := run(name[i:], upper)
+		digits := run(name[i+letters:], digit)
+		k := i + letters + digits
+		k += min(2, run(name[k:], letter))
 		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') &&
 			(letters > 1 || name[i] != 'V') {
 			return true
@@ -76,14 +68,8 @@ func modelNumber(name string) bool {
 // attachedVersion reports whether a User-Agent begins with a name and its version without a space or a slash between them: Java1.8.0_151.
 // The version must have a dot: names of devices have none.
 func attachedVersion(ua string) bool {
-	n := 0
-	for n < len(ua) && letter(ua[n]) {
-		n++
-	}
-	name := n
-	for n < len(ua) && digit(ua[n]) {
-		n++
-	}
+	name := run(ua, letter)
+	n := name + run(ua[name:], digit)
 	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
 }
 
@@ -98,9 +84,7 @@ func templateVersion(s string) bool {
 }
 
 // masked reports whether a word repeats one letter, as when a privacy tool has overwritten a browser's name.
-func masked(word string) bool {
-	return len(word) > 1 && strings.Count(word, word[:1]) == len(word)
-}
+func masked(word string) bool { return len(word) > 1 && strings.Count(word, word[:1]) == len(word) }
 
 // endsWithSystem reports whether a User-Agent ends with the system in the form of .NET programs: Acme 2013 (15.0.4797) Windows NT 10.0.
 // Browsers have the system in their comment.
@@ -116,9 +100,7 @@ func isFieldList(ua string) bool {
 }
 
 // followsWord reports whether only a space separates the word at position i from a word before it, like Uptime in `Acme Uptime Monitor`.
-func followsWord(ua string, i int) bool {
-	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
-}
+func followsWord(ua string, i int) bool { return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2]) }
 
 // isProbeName reports whether a program's name ends with `probe` or with a form
 // of `health check`.

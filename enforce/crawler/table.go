@@ -126,9 +126,17 @@ func versionTail(s string) int {
 	return n
 }
 
-// countDigits returns the number of digits at the beginning of s.
+// countDigits is run for digits. A call of run takes longer, and this one is in the way of most User-Agents.
 func countDigits(s string) (n int) {
 	for n < len(s) && digit(s[n]) {
+		n++
+	}
+	return n
+}
+
+// run returns the number of octets of a class at the beginning of s.
+func run(s string, class func(byte) bool) (n int) {
+	for n < len(s) && class(s[n]) {
 		n++
 	}
 	return n

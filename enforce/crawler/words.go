@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // role is a set of bits: what a word indicates about the client that sends it,
@@ -91,31 +90,8 @@ const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser |
 // token without a word or number.
 func BrowserWord(token string) bool {
 	text := foldToken(token)
-	if len(text) > MaxTokenSize {
-		return isBrowserWord(text)
-	}
-	browserWords.Lock()
-	defer browserWords.Unlock()
-	is, known := browserWords.known[text]
-	if !known {
-		if len(browserWords.known) >= maxBrowserWords {
-			clear(browserWords.known)
-		}
-		is = isBrowserWord(text)
-		browserWords.known[strings.Clone(text)] = is
-	}
-	return is
+	return peopleIndex().send(text) || onlyBrowserWords(text)
 }
-
-func isBrowserWord(text string) bool { return peopleIndex().send(text) || onlyBrowserWords(text) }
-
-// browserWords has answers of BrowserWord: many files name the same tokens.
-var browserWords = struct {
-	sync.Mutex
-	known map[string]bool
-}{known: make(map[string]bool)}
-
-const maxBrowserWords = 2048
 
 // onlyBrowserWords reports whether all words of a token are in the vocabulary of
 // browsers, apps and devices.
@@ -139,3 +115,96 @@ func onlyBrowserWords(token string) bool {
 
 // topLevel holds the top-level domains that distinguish a host name without a scheme from other words with dots.
 var topLevel = buildTable(nil, readWords("domain"))
+
+// parts returns the roles of the parts of a word: YottaaMonitor has a word for
+// what crawlers do, GenomeCrawlerd one for a crawler, SonyEricssonT610 one for a
+// maker of devices. A part is a run of letters; an upper-case letter after a
+// lower-case one begins a new part.
+func parts(word string) role {
+	var r role
+	for i := 0; i < len(word); {
+		if !letter(word[i]) {
+			i++
+			continue
+		}
+		run, start := i, i
+		for i++; i < len(word) && letter(word[i]); i++ {
+			if upper(word[i]) && !upper(word[i-1]) {
+				r |= part(word[start:i], start == 0)
+				start = i
+			}
+		}
+		r |= part(word[start:i], start == 0)
+		if start > run {
+			r |= part(word[run:i], run == 0)
+		}
+	}
+	return r
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
+
+// part returns the roles of one part of a word, by the whole part and by its end. first is whether the word begins with it.
+func part(s string, first bool) role {
+	var r role
+	hash, _ := firstWord(s)
+	if v := partTable.find(hash); v != nil {
+		r |= v.role
+		if !first {
+			r &^= roleBrand
+		}
+	}
+	if r&roleBrand != 0 {
+		return r
+	}
+	for n := 4; first && n < min(len(s), longestSuffix); n++ {
+		hash, _ := firstWord(s[:n])
+		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
+			return roleBrand // NOKIAN92
+		}
+	}
+	if hasPrefixFold(s, "crawl") || hasPrefixFold(s, "spider") {
+		return r | roleCrawlerWord // GenomeCrawlerd
+	}
+	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
+		hash, _ := firstWord(s[len(s)-n:])
+		if v := suffixTable.find(hash); v != nil {
+			return r | v.role
+		}
+	}
+	return r
+}
+
+// hasPrefixFold reports whether s begins with prefix, in any case.
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// longestSuffix bounds the octets at the end of a part that are looked up.
+const longestSuffix = 12
+
+// partTable has the words that count as a part of a longer word.
+var partTable = func() *wordTable {
+	m := readWords("part")
+	for w, r := range vocabulary {
+		if r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary|roleBrand) != 0 {
+			m[w] |= r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleLibrary | roleBrand | roleHook)
+		}
+		if r&(roleBrowser|roleAnyBrowser|roleApp) != 0 && len(w) >= 6 {
+			m[w] |= roleMedia
+		}
+	}
+	return buildTable(nil, m)
+}()
+
+// suffixTable has the words that count at the end of a part.
+var suffixTable = func() *wordTable {
+	m := readWords("end")
+	for w, r := range vocabulary {
+		if len(w) >= 3 && r&(roleCrawlerWord|roleTask|roleWeakTask) != 0 && len(w) <= longestSuffix {
+			m[w] |= r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleHook)
+		}
+	}
+	return buildTable(nil, m)
+}()

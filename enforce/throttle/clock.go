@@ -43,9 +43,7 @@ type clockSetting struct {
 }
 
 // lead returns how far the Clock is ahead of the wall clock.
-func (s *clockSetting) lead(monotonic int64) int64 {
-	return max(0, s.level-monotonic) / clockSlew
-}
+func (s *clockSetting) lead(monotonic int64) int64 { return max(0, s.level-monotonic) / clockSlew }
 
 // processStart is the zero of the monotonic clock.
 var processStart = time.Now()

@@ -58,9 +58,7 @@ func minutesFrom(from, to int32) int32 {
 
 // minuteStart returns the start of the minute of at. Both are in microseconds
 // since 1970.
-func minuteStart(at int64) int64 {
-	return floorDiv(at, microsPerMinute) * microsPerMinute
-}
+func minuteStart(at int64) int64 { return floorDiv(at, microsPerMinute) * microsPerMinute }
 
 // minuteOfDay returns the minute of the UTC day of at, which is in microseconds
 // since 1970.
@@ -91,6 +89,4 @@ func (d *minutes) add(s span) {
 	}
 }
 
-func (d *minutes) has(m int32) bool {
-	return d[m/64]>>(m%64)&1 != 0
-}
+func (d *minutes) has(m int32) bool { return d[m/64]>>(m%64)&1 != 0 }

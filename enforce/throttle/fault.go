@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -20,31 +21,25 @@ var (
 	errRefused  = errors.New("the server replied to the script with an error")
 )
 
-// replyFault is an error reply that concerns the server, and not only one
-// request. Until the cause is gone, every request would fail.
-type replyFault struct {
-	code string // the first word of the reply
-	err  error
+// replyFaults are the error replies that concern the server, and not only one
+// request: until the cause is gone, every request would fail. Each begins with
+// the code in Redis and Valkey (src/server.c, createSharedObjects; src/acl.c;
+// src/cluster.c) of a server that refuses all writes, or all commands of this client.
+var replyFaults = []error{
+	errors.New("READONLY: the server is a replica"),
+	errors.New("MASTERDOWN: the server is a replica, and its master is unavailable"),
+	errors.New("LOADING: the server is loading its data"),
+	errors.New("CLUSTERDOWN: the cluster is down, or no node serves the key's slot"),
+	errors.New("NOREPLICAS: the server refuses writes because it has too few replicas"),
+	errors.New("MISCONF: the server refuses writes because it can't save its data"),
+	errors.New("OOM: the server's memory is full, and its maxmemory-policy evicts nothing"),
+	errors.New("BUSY: the server is busy with a script that takes too long"),
+	errors.New("NOAUTH: the server requires a password"),
+	errors.New("WRONGPASS: the server does not accept the user name or the password"),
+	errors.New("NOPERM: the user has no permission to run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix"),
 }
 
-// replyFaults are the error codes of Redis and Valkey (src/server.c,
-// createSharedObjects; src/acl.c; src/cluster.c) of a server that refuses all
-// writes, or all commands of this client.
-var replyFaults = []replyFault{
-	{"READONLY", errors.New("READONLY: the server is a replica")},
-	{"MASTERDOWN", errors.New("MASTERDOWN: the server is a replica, and its master is unavailable")},
-	{"LOADING", errors.New("LOADING: the server is loading its data")},
-	{"CLUSTERDOWN", errors.New("CLUSTERDOWN: the cluster is down, or no node serves the key's slot")},
-	{"NOREPLICAS", errors.New("NOREPLICAS: the server refuses writes because it has too few replicas")},
-	{"MISCONF", errors.New("MISCONF: the server refuses writes because it can't save its data")},
-	{"OOM", errors.New("OOM: the server's memory is full, and its maxmemory-policy evicts nothing")},
-	{"BUSY", errors.New("BUSY: the server is busy with a script that takes too long")},
-	{"NOAUTH", errors.New("NOAUTH: the server requires a password")},
-	{"WRONGPASS", errors.New("WRONGPASS: the server does not accept the user name or the password")},
-	{"NOPERM", errors.New("NOPERM: the user has no permission to run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix")},
-}
-
-// serverFault returns the replyFault of an error reply, or nil. If a command in
+// serverFault returns the one of replyFaults that an error reply is, or nil. If a command in
 // a script fails, the reply of Redis 6 has the script's name and line before
 // the code.
 func serverFault(err error) error {
@@ -53,8 +48,9 @@ func serverFault(err error) error {
 	}
 	text := err.Error() + " "
 	for _, f := range replyFaults {
-		if strings.HasPrefix(text, f.code+" ") || strings.Contains(text, ": -"+f.code+" ") {
-			return f.err
+		code, _, _ := strings.Cut(f.Error(), ":")
+		if strings.HasPrefix(text, code+" ") || strings.Contains(text, ": -"+code+" ") {
+			return f
 		}
 	}
 	return nil
@@ -67,11 +63,6 @@ func serverFault(err error) error {
 // text of a server, and of other errors only those of the standard library
 // about addresses, names and certificates.
 func explain(err error) error {
-	var network *net.OpError
-	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	if err == nil {
 		return nil
 	}
@@ -81,25 +72,25 @@ func explain(err error) error {
 	if _, replied := valkey.IsValkeyErr(err); replied {
 		return errRefused
 	}
-	switch {
-	case errors.As(err, &network):
-		return network
-	case errors.As(err, &name):
-		return name
-	case errors.As(err, &certificate):
-		return certificate
-	case errors.As(err, &record):
-		return record
-	case errors.As(err, &alert):
-		return alert
-	case errors.Is(err, errReply):
-		return errReply
-	case errors.Is(err, context.DeadlineExceeded), err == errDeadline:
+	if known := cmp.Or(as[*net.OpError](err), as[*net.DNSError](err), as[*tls.CertificateVerificationError](err),
+		as[tls.RecordHeaderError](err), as[tls.AlertError](err)); known != nil {
+		return known
+	}
+	if err == errDeadline || errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errReply) {
 		return errDeadline
-	case errors.Is(err, valkey.ErrNoSlot):
-		return valkey.ErrNoSlot
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return io.ErrUnexpectedEOF
+	}
+	for _, known := range []error{errReply, valkey.ErrNoSlot, io.ErrUnexpectedEOF} {
+		if errors.Is(err, known) {
+			return known
+		}
 	}
 	return errEnded
+}
+
+// as returns the first error of a type that err wraps, or nil.
+func as[E error](err error) error {
+	if e, ok := errors.AsType[E](err); ok {
+		return e
+	}
+	return nil
 }

@@ -64,7 +64,7 @@ type Fleet struct {
 }
 
 // NewFleet returns a Fleet that stores the state of this process in local and
-// reports events to obs, which may be nil. It connects in the background; until
+// reports events to obs. It connects in the background; until
 // then it decides as if the server were unavailable. An error says what is
 // wrong with c.
 //
@@ -76,12 +76,8 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if obs == nil {
-		obs = noObserver{}
-	}
-	f := &Fleet{config: c, local: local, obs: obs}
-	f.link = newLink(c, obs)
-	f.server = f.link.server
+	l := newLink(c, obs)
+	f := &Fleet{config: c, local: local, link: l, server: l.server, obs: obs}
 	f.link.running.Go(f.link.run)
 	f.link.running.Go(func() { f.announce(cmp.Or(c.form, wireForm)) })
 	return f, nil
@@ -96,7 +92,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait tim
 	if len(uses) == 1 && uses[0].Limits != nil { // faster, for requests that this process refuses
 		a, _ := f.local.lookUp(at, uses[0].Key, uses[0].Limits)
 		if v := uses[0].Limits.earliest(at, &a); v.wait(at) > max(0, min(maxWait, MaxWait)) {
-			f.obs.FleetRefusal(EngineLocal)
+			f.obs.FleetRefusal(engineLocal)
 			return v.refusal(at)
 		}
 	}
@@ -104,7 +100,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait tim
 	list, stored := f.lookUp(at, uses, all[:0])
 	r := decide(at, list, maxWait)
 	if !r.OK {
-		f.obs.FleetRefusal(EngineLocal)
+		f.obs.FleetRefusal(engineLocal)
 	}
 	if !r.OK || !stored {
 		return r
@@ -167,7 +163,7 @@ func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWai
 			return r.heldBy(f, q.now, uses)
 		}
 		if r = decide(q.now, q.budgets, maxWait); !r.OK || try == maxTries {
-			f.obs.FleetRefusal(EngineRemote)
+			f.obs.FleetRefusal(engineRemote)
 			r.OK, r.RetryAfter, r.Delay = false, max(r.RetryAfter, r.Delay), 0
 			return r
 		}
@@ -179,7 +175,7 @@ func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Resul
 	f.obs.FleetFallback()
 	r := f.local.takeAll(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
 	if !r.OK {
-		f.obs.FleetRefusal(EngineFallback)
+		f.obs.FleetRefusal(engineFallback)
 	}
 	return r
 }
@@ -235,6 +231,32 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	return ok, nil
 }
 
+// Peek implements Limiter. It does not call the server.
+func (f *Fleet) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
+	return f.local.Peek(now, k, t)
+}
+
+// Forget implements Limiter. It always resets the budget in this process, and
+// waits for the server at most two seconds. An error means that the server may
+// still have the budget.
+//
+// Other processes keep the state that they received last. So they may go on
+// refusing requests until that state accepts one, and their next call can
+// bring the state back to the server.
+func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
+	_ = f.local.Forget(ctx, now, k)
+	s, ok := f.server(f.name(k)).(*node)
+	if !ok {
+		return errDown
+	}
+	ctx, cancel := context.WithTimeout(ctx, forgetDeadline)
+	defer cancel()
+	return explain(s.client.Do(ctx, s.client.B().Del().Key(f.name(k)).Build()).Error())
+}
+
+// forgetDeadline is how long Forget waits for the server.
+const forgetDeadline = 2 * time.Second
+
 // name returns the name of the server's key for k. A key x{NAME}y has the same
 // slot of a cluster as the key NAME.
 func (f *Fleet) name(k Key) string {
@@ -257,3 +279,5 @@ func (f *Fleet) Close() error {
 	f.link.close()
 	return nil
 }
+
+var _, _ Limiter = (*Memory)(nil), (*Fleet)(nil)

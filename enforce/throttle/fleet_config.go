@@ -15,8 +15,8 @@ import (
 
 // Defaults of a FleetConfig.
 const (
-	DefaultFleetDeadline = 25 * time.Millisecond
-	DefaultFleetPrefix   = "robots:"
+	defaultFleetDeadline = 25 * time.Millisecond
+	defaultFleetPrefix   = "robots:"
 )
 
 // FleetConfig has the settings of a Fleet and its server: Redis 6 or later, or
@@ -44,8 +44,7 @@ type FleetConfig struct {
 	// SentinelUsername and SentinelPassword are for the login at the Sentinels.
 	SentinelUsername, SentinelPassword string
 
-	// Prefix is the prefix of all keys in the server. If empty, it is
-	// DefaultFleetPrefix.
+	// Prefix is the prefix of all keys in the server. If empty, it is "robots:".
 	Prefix string
 
 	// Instances is how many processes share the server: 1 to 10,000. Zero means
@@ -56,7 +55,7 @@ type FleetConfig struct {
 	// Deadline is how long a request waits at most for one answer of the server.
 	// A request that may be held calls the server up to three times in all, if
 	// other requests took the time that it wanted. Zero means
-	// DefaultFleetDeadline, 25 milliseconds; less than zero is an error.
+	// 25 milliseconds; less than zero is an error.
 	Deadline time.Duration
 
 	// injected makes the script use the time now of Take in place of the
@@ -245,12 +244,7 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 		return c, fmt.Errorf("fleet: the prefix %q has a { without a name and a } after it", c.Prefix)
 	}
 	c.Instances = max(c.Instances, 1)
-	if c.Deadline == 0 {
-		c.Deadline = DefaultFleetDeadline
-	}
-	if c.Prefix == "" {
-		c.Prefix = DefaultFleetPrefix
-	}
+	c.Deadline, c.Prefix = cmp.Or(c.Deadline, defaultFleetDeadline), cmp.Or(c.Prefix, defaultFleetPrefix)
 	return c, nil
 }
 
@@ -259,9 +253,7 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 // direction takes a part of a round trip, and a round trip takes at most
 // Deadline. The script ignores a state of the process that differs from its own
 // by less; otherwise the error would grow with each request.
-func (c *FleetConfig) slack() int64 {
-	return 2 * min(c.Deadline, time.Second).Microseconds()
-}
+func (c *FleetConfig) slack() int64 { return 2 * min(c.Deadline, time.Second).Microseconds() }
 
 // maxInstances limits FleetConfig.Instances, and so the intervals while the
 // server is unavailable.

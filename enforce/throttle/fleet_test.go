@@ -44,7 +44,7 @@ func TestFleetRoundTrips(t *testing.T) {
 	if n := r.calls.Load() - calls; n != 2 {
 		t.Errorf("%d calls in all, want 2", n)
 	}
-	if n := r.refusals[EngineLocal].Load(); n != 3 {
+	if n := r.refusals[engineLocal].Load(); n != 3 {
 		t.Errorf("%d local refusals, want 3", n)
 	}
 }
@@ -69,7 +69,7 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 	if n := r.calls.Load() - before; n != 1 {
 		t.Errorf("%d calls for 40 requests, want 1", n)
 	}
-	if remote, local := r.refusals[EngineRemote].Load(), r.refusals[EngineLocal].Load(); remote != 1 || local != 39 {
+	if remote, local := r.refusals[engineRemote].Load(), r.refusals[engineLocal].Load(); remote != 1 || local != 39 {
 		t.Errorf("%d refused by the server and %d without it", remote, local)
 	}
 }
@@ -110,8 +110,8 @@ func TestFleetWithoutServer(t *testing.T) {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
 	}
-	if r.fallbacks.Load() != 7 || r.refusals[EngineFallback].Load() != 3 {
-		t.Errorf("%d fallbacks, %d refusals by fallback; want 7, 3", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
+	if r.fallbacks.Load() != 7 || r.refusals[engineFallback].Load() != 3 {
+		t.Errorf("%d fallbacks, %d refusals by fallback; want 7, 3", r.fallbacks.Load(), r.refusals[engineFallback].Load())
 	}
 	r.await(t, FleetDown)
 }
@@ -281,7 +281,7 @@ func TestFleetKeysExpire(t *testing.T) {
 
 func TestNewFleetErrors(t *testing.T) {
 	for _, c := range []FleetConfig{{}, {Addresses: []string{"a:1"}, Instances: -1}, {Addresses: []string{"a:1"}, Instances: 1 << 40}, {Addresses: []string{"a:1"}, Deadline: -1}, {Addresses: []string{"a:1"}, Prefix: "a{b:"}, {Addresses: []string{"a:1"}, Prefix: "{}:"}} {
-		if f, err := NewFleet(c, NewMemory(1), nil); err == nil {
+		if f, err := NewFleet(c, NewMemory(1), noObserver{}); err == nil {
 			f.Close()
 			t.Errorf("%+v: no error", c)
 		}

@@ -8,7 +8,7 @@ type arrivals struct {
 	last int64   // the latest instant for which a request was accepted
 	used float32 // how much of the most used limit was used at last, in requests
 	sig  uint32  // of the Limits that tat belongs to
-	tat  [MaxLimits]int64
+	tat  [maxLimits]int64
 
 	alone bool // this process has decided alone since its last call of the server
 }
@@ -21,9 +21,7 @@ type verdict struct {
 }
 
 // wait returns the time from now to v.at.
-func (v verdict) wait(now int64) time.Duration {
-	return time.Duration(v.at-now) * time.Microsecond
-}
+func (v verdict) wait(now int64) time.Duration { return time.Duration(v.at-now) * time.Microsecond }
 
 // refusal returns the result for a request that is not held until v.at.
 func (v verdict) refusal(now int64) Result {
@@ -110,8 +108,7 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 	}
 	var used float32
 	for i := range t.limits[:t.n] {
-		l := &t.limits[i]
-		if l.window.open(minute) {
+		if l := &t.limits[i]; l.window.open(minute) {
 			tat := max(at, a.tat[i]) + l.interval
 			a.tat[i] = tat >> l.shift << l.shift
 			used = max(used, float32(tat-at)/float32(l.interval))

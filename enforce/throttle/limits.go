@@ -12,11 +12,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// MaxLimits is the largest number of limits in one Limits: one for the
+// maxLimits is the largest number of limits in one Limits: one for the
 // Crawl-delay, and one for each Request-rate line. Lines that a stricter line
 // implies do not count. If there are more, Compile keeps the Crawl-delay and
 // the lines with the lowest rates.
-const MaxLimits = 8
+const maxLimits = 8
 
 // DefaultMaxDelay is the default of Grant.MaxDelay.
 const DefaultMaxDelay = 24 * time.Hour
@@ -190,11 +190,9 @@ func addRate(limits []limit, l limit) []limit {
 			return limits
 		}
 	}
-	limits = slices.DeleteFunc(limits, func(have limit) bool {
-		return have.reason == RequestRate && l.implies(have)
-	})
+	limits = slices.DeleteFunc(limits, func(have limit) bool { return have.reason == RequestRate && l.implies(have) })
 	limits = append(limits, l)
-	if len(limits) > 4*MaxLimits {
+	if len(limits) > 4*maxLimits {
 		strictestFirst(limits)
 		limits = limits[:len(limits)-1]
 	}
@@ -209,11 +207,11 @@ func strictestFirst(limits []limit) {
 	})
 }
 
-// setLimits sets the limits of t: at most MaxLimits, the strictest ones.
+// setLimits sets the limits of t: at most maxLimits, the strictest ones.
 func (t *Limits) setLimits(limits []limit) {
-	if len(limits) > MaxLimits {
+	if len(limits) > maxLimits {
 		strictestFirst(limits)
-		limits = limits[:MaxLimits]
+		limits = limits[:maxLimits]
 	}
 	t.limits = slices.Clone(limits)
 	sum := fnv.New64a()
@@ -297,9 +295,9 @@ func (t *Limits) nextOpening(minute int32) opening {
 	return t.opens[i%len(t.opens)]
 }
 
-// Same reports whether t and u have the same limits and Visit-time windows. Nil
+// same reports whether t and u have the same limits and Visit-time windows. Nil
 // is the same only as nil.
-func (t *Limits) Same(u *Limits) bool {
+func (t *Limits) same(u *Limits) bool {
 	if t == nil || u == nil {
 		return t == u
 	}

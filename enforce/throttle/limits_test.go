@@ -62,7 +62,7 @@ func TestCompile(t *testing.T) {
 		{"the same rate twice", Grant{Rates: []robots.RequestRate{hour, hour}}, false, 1},
 		{"a rate within the window of a stricter one", Grant{Rates: []robots.RequestRate{rate(2, time.Hour, 100, 200), hour}}, false, 1},
 		{"two rates, neither of which implies the other", Grant{Rates: []robots.RequestRate{rate(1, time.Second, 0, 0), rate(100, time.Hour, 0, 0)}}, false, 2},
-		{"20,000 lines", many, false, MaxLimits},
+		{"20,000 lines", many, false, maxLimits},
 		{"largest delay", Grant{Delay: delay(1<<63 - 1)}, false, 1},
 	}
 	for _, test := range tests {

@@ -153,9 +153,7 @@ func (l *link) run() {
 }
 
 // longer returns the pause after this one.
-func longer(pause time.Duration) time.Duration {
-	return min(max(2*pause, probeEvery), probeAtMost)
-}
+func longer(pause time.Duration) time.Duration { return min(max(2*pause, probeEvery), probeAtMost) }
 
 // sleep waits for a random time from d/2 to d, so that not all instances call
 // the server at the same time. It returns false as soon as l is closed.

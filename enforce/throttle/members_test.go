@@ -25,7 +25,7 @@ func TestMembers(t *testing.T) {
 	defer cancel()
 	var fleets []*Fleet
 	for range 2 {
-		f, err := NewFleet(config, NewMemory(100), nil)
+		f, err := NewFleet(config, NewMemory(100), noObserver{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -310,3 +310,29 @@ func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool
 	}
 	place.store(t, remote)
 }
+
+// Peek implements Limiter.
+func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
+	if t == nil {
+		return Result{OK: true}, false
+	}
+	at := now.UnixMicro()
+	a, _ := m.lookUp(at, k, t)
+	for _, tat := range a.tat[:t.n] {
+		used = used || tat > at
+	}
+	r, _ = t.decide(at, &a, 0)
+	return r, used
+}
+
+// Forget implements Limiter. The error is always nil.
+func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
+	tag := tagOf(&k)
+	s, h := m.lock(tag)
+	defer s.mu.Unlock()
+	if place, found := s.find(tag, h); found {
+		place.head.marks &^= 0xff << (8 * place.index)
+		s.used--
+	}
+	return nil
+}

@@ -15,13 +15,9 @@ const (
 
 // Parts of a Fleet that decide on a request.
 const (
-	// EngineLocal is this process, by the last known state of the shared
-	// budget.
-	EngineLocal = "local"
-	// EngineRemote is the script in the server.
-	EngineRemote = "remote"
-	// EngineFallback is this process alone, while the server is unavailable.
-	EngineFallback = "fallback"
+	engineLocal    = "local"    // this process, by the last known state of the shared budget
+	engineRemote   = "remote"   // the script in the server
+	engineFallback = "fallback" // this process alone, while the server is unavailable
 )
 
 // Observer receives the events of a Fleet, for logs and metrics. Its methods
@@ -34,7 +30,8 @@ type Observer interface {
 	// FleetCall is called after each round trip to the server. err is nil if it
 	// succeeded.
 	FleetCall(took time.Duration, err error)
-	// FleetRefusal is called for each refused request.
+	// FleetRefusal is called for each refused request. by is the part of the Fleet that refused it: "local", by the last known state of the
+	// shared budget; "remote", the script in the server; "fallback", the process alone, because the server is unavailable.
 	FleetRefusal(by string)
 	// FleetFallback is called for each request that the process decides on
 	// alone because it could not call the server.
@@ -44,12 +41,3 @@ type Observer interface {
 	// this one.
 	FleetMixed(others int)
 }
-
-// noObserver is the default Observer. It does nothing.
-type noObserver struct{}
-
-func (noObserver) FleetState(string, error)       {}
-func (noObserver) FleetCall(time.Duration, error) {}
-func (noObserver) FleetRefusal(string)            {}
-func (noObserver) FleetFallback()                 {}
-func (noObserver) FleetMixed(int)                 {}

@@ -30,7 +30,7 @@ var wireOf010 string
 // Keys and arguments are those of version 0.1.0, so that servers of both share
 // budgets. If this has to change, see wireForm.
 func TestWireFormIsThatOf010(t *testing.T) {
-	f := &Fleet{config: FleetConfig{Prefix: DefaultFleetPrefix}}
+	f := &Fleet{config: FleetConfig{Prefix: defaultFleetPrefix}}
 	own, home := KeyOf(0x0123456789abcdef, 0xfedcba9876543210), KeyOf(1, 2)
 	addr, addr6 := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("2001:db8:1:2::9")
 	limits := Compile(Grant{
@@ -41,7 +41,7 @@ func TestWireFormIsThatOf010(t *testing.T) {
 		fmt.Fprintln(&got, "key", f.name(k))
 	}
 	fmt.Fprintln(&got, "set", f.setName("suspects"), f.setVersion("suspects"))
-	known := budget{limits: limits, known: true, since: 7, arrivals: arrivals{last: noon.UnixMicro(), used: 1.5, sig: limits.sig, tat: [MaxLimits]int64{1, 2, 3}}}
+	known := budget{limits: limits, known: true, since: 7, arrivals: arrivals{last: noon.UnixMicro(), used: 1.5, sig: limits.sig, tat: [maxLimits]int64{1, 2, 3}}}
 	for _, q := range []scriptCall{
 		{now: noon.UnixMicro(), hold: 5, slack: 25000, budgets: []budget{known, {limits: hourly}}},
 		{now: noon.UnixMicro(), injected: true, back: true, budgets: []budget{{limits: hourly}}},

@@ -40,7 +40,7 @@ type entry struct {
 	last int64
 	sig  uint32
 	used float32
-	tat  [MaxLimits]uint32
+	tat  [maxLimits]uint32
 }
 
 // slot is the place of a key.
@@ -88,14 +88,10 @@ func (s slot) store(t *Limits, a *arrivals) {
 // freeFrom returns the second since 1970 from which on the budget is unused,
 // for that instant in microseconds. It rounds up to an even number, because the
 // lowest bit says whether the key is Disposable.
-func freeFrom(at int64, tag uint64) uint32 {
-	return (second(at+999_999)+1)&^1 | uint32(tag&clientBit)
-}
+func freeFrom(at int64, tag uint64) uint32 { return (second(at+999_999)+1)&^1 | uint32(tag&clientBit) }
 
 // second returns the second since 1970 of an instant in microseconds.
-func second(at int64) uint32 {
-	return uint32(min(max(at/1_000_000, 0), math.MaxUint32))
-}
+func second(at int64) uint32 { return uint32(min(max(at/1_000_000, 0), math.MaxUint32)) }
 
 // buckets returns the two buckets of a key. They are different unless there is
 // only one.
@@ -147,8 +143,7 @@ func (t *table) insert(tag, h uint64, now int64) slot {
 	nowSecond := second(now)
 	for {
 		if len(t.heads) > 0 {
-			p := t.choose(h, nowSecond)
-			if p.cost <= reusable || len(t.heads) >= t.limit {
+			if p := t.choose(h, nowSecond); p.cost <= reusable || len(t.heads) >= t.limit {
 				return t.put(p, tag, h)
 			}
 		}
@@ -234,9 +229,7 @@ func (t *table) put(p place, tag, h uint64) slot {
 }
 
 // grow makes the table a quarter larger.
-func (t *table) grow(now uint32) {
-	t.resize(len(t.heads)+max(2, len(t.heads)/4), now)
-}
+func (t *table) grow(now uint32) { t.resize(len(t.heads)+max(2, len(t.heads)/4), now) }
 
 // resize gives the table size buckets, or more if the keys need them, up to its
 // limit. It drops unused keys.

@@ -230,7 +230,7 @@ func newRecorder() *recorder {
 	return &recorder{
 		states:   make(chan string, 1000),
 		mixed:    make(chan int, 1000),
-		refusals: map[string]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
+		refusals: map[string]*atomic.Int64{engineLocal: {}, engineRemote: {}, engineFallback: {}},
 	}
 }
 
@@ -301,3 +301,12 @@ func rounds(l Limiter, n int) uint64 {
 	}
 	return uint64(n / 4)
 }
+
+// noObserver is an Observer that does nothing.
+type noObserver struct{}
+
+func (noObserver) FleetState(string, error)       {}
+func (noObserver) FleetCall(time.Duration, error) {}
+func (noObserver) FleetRefusal(string)            {}
+func (noObserver) FleetFallback()                 {}
+func (noObserver) FleetMixed(int)                 {}

@@ -38,8 +38,7 @@ func earliest(now int64, list []budget) (v verdict, use int) {
 	v.at = now
 	for i := range list {
 		b := &list[i]
-		w := b.limits.earliest(now, &b.arrivals)
-		if w.at > v.at || w.at == v.at && w.at > now && b.use < use {
+		if w := b.limits.earliest(now, &b.arrivals); w.at > v.at || w.at == v.at && w.at > now && b.use < use {
 			v, use = w, b.use
 		}
 	}

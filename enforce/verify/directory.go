@@ -35,8 +35,7 @@ var directoryTypes = []string{
 // directoryURL returns the URL of an agent's keys: its well-known URL, or the agent's URL itself if that has a path or a query. It changes
 // u.
 func directoryURL(u *url.URL) string {
-	u.Host, u.Fragment = strings.ToLower(u.Host), ""
-	u.Host = strings.TrimSuffix(u.Host, map[string]string{"https": ":443", "http": ":80"}[u.Scheme])
+	u.Host, u.Fragment = withoutDefaultPort(u.Scheme, strings.ToLower(u.Host)), ""
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
 		u.Path = wellKnown
 	}

@@ -42,12 +42,10 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 	}
 	doubt := s.doubt
 	for _, l := range s.lists {
-		step, why := c.explainList(ctx, l, e.Addr)
-		doubt = e.add(step, why, doubt)
+		doubt = cmp.Or(e.add(c.explainList(ctx, l, e.Addr)), doubt)
 	}
 	if s.names != nil {
-		step, why := c.explainDNS(ctx, s.names, e.Addr)
-		doubt = e.add(step, why, doubt)
+		doubt = cmp.Or(e.add(c.explainDNS(ctx, s.names, e.Addr)), doubt)
 	}
 	for _, a := range s.agents {
 		e.Steps = append(e.Steps, c.explainDirectory(ctx, a))
@@ -62,16 +60,13 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 	return e
 }
 
-// add appends a step. It returns why if that is a reason, else doubt.
-func (e *Explanation) add(step Step, why, doubt Reason) Reason {
+// add appends a step. It returns why, the reason for which the step does not refute the claim.
+func (e *Explanation) add(step Step, why Reason) Reason {
 	e.Steps = append(e.Steps, step)
 	if step.State == Verified && e.Result.State != Verified {
 		e.Result = Result{State: Verified, Method: step.Method}
 	}
-	if why != NoReason {
-		return why
-	}
-	return doubt
+	return why
 }
 
 func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.Addr) (Step, Reason) {
@@ -100,8 +95,8 @@ func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.
 }
 
 func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
-	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")),
-		State: Unverified}
+	asked := fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or "))
+	step := Step{Method: DNSMethod, Asked: asked, State: Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
 	names := ""
 	if len(f.names) > 0 {
@@ -132,8 +127,7 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked",
-		countOf(len(h.Value.keys), "key", "keys"))
+	step.Answer = countOf(len(h.Value.keys), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
 	return step
 }
 

@@ -47,17 +47,14 @@ func parseList(body []byte, part string, old *list) (*list, error) {
 		if specialPrefixes.OverlapsPrefix(p) {
 			return nil, fmt.Errorf("%s contains private or reserved addresses", p)
 		}
+		size, bits, least := &l.size6, 64, minBits6
 		if p.Addr().Is4() {
-			if p.Bits() < minBits4 {
-				return nil, fmt.Errorf("%s is too wide: a prefix must have at least %d bits", p, minBits4)
-			}
-			l.size4 += math.Exp2(float64(32 - p.Bits()))
-		} else {
-			if p.Bits() < minBits6 {
-				return nil, fmt.Errorf("%s is too wide: a prefix must have at least %d bits", p, minBits6)
-			}
-			l.size6 += math.Exp2(float64(64 - p.Bits()))
+			size, bits, least = &l.size4, 32, minBits4
 		}
+		if p.Bits() < least {
+			return nil, fmt.Errorf("%s is too wide: a prefix must have at least %d bits", p, least)
+		}
+		*size += math.Exp2(float64(bits - p.Bits()))
 		l.table.Insert(p)
 	}
 	l.count = l.table.Size()
@@ -177,8 +174,7 @@ func (l *prefixes) addEntry(entry json.RawMessage) error {
 	}
 	before := len(*l)
 	for _, key := range prefixKeys {
-		raw, ok := members[key]
-		if !ok || json.Unmarshal(raw, &text) != nil {
+		if raw, ok := members[key]; !ok || json.Unmarshal(raw, &text) != nil {
 			continue
 		}
 		if err := l.add(text); err != nil {
@@ -219,11 +215,7 @@ func (l *prefixes) add(text string) error {
 func (l *prefixes) readHTML(body []byte) error {
 	var text bytes.Buffer
 	z := html.NewTokenizer(bytes.NewReader(body))
-	for {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			break
-		}
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		if kind == html.TextToken {
 			text.Write(z.Text())
 		}

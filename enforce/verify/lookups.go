@@ -120,19 +120,11 @@ func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 	}
 	now := l.config.Now()
 	l.cache.put(key, f.answer, now)
-	l.config.Observer.Lookup(addr, s.suffixes, f.state(), now.Sub(begin), f.err)
+	l.config.Observer.Lookup(addr, s.suffixes, states[f.answer], now.Sub(begin), f.err)
 }
 
-// state returns the state for Observer.Lookup.
-func (f *finding) state() State {
-	switch f.answer {
-	case confirmed:
-		return Verified
-	case refuted:
-		return Impostor
-	}
-	return Unverified
-}
+// states are the states for Observer.Lookup.
+var states = [...]State{confirmed: Verified, refuted: Impostor, failed: Unverified}
 
 // Lifetimes of DNS answers.
 const (

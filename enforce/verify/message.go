@@ -115,9 +115,10 @@ func originForm(target string) string {
 }
 
 // authority returns the host in lower case, without the default port of the scheme (RFC 9421, section 2.2.3).
-func (m *Message) authority() string {
-	host := strings.ToLower(m.Host)
-	if m.Scheme == "https" {
+func (m *Message) authority() string { return withoutDefaultPort(m.Scheme, strings.ToLower(m.Host)) }
+
+func withoutDefaultPort(scheme, host string) string {
+	if scheme == "https" {
 		return strings.TrimSuffix(host, ":443")
 	}
 	return strings.TrimSuffix(host, ":80")
@@ -179,8 +180,7 @@ func (r *reading) queryParam(item httpsfv.Item, params []string) (string, error)
 		if err := r.parse([]string{query}); err != nil {
 			return "", err
 		}
-		r.query, err = url.ParseQuery(query)
-		if err != nil {
+		if r.query, err = url.ParseQuery(query); err != nil {
 			r.query = url.Values{}
 			return "", err
 		}

@@ -71,7 +71,7 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.
 	if !in.covers("@authority") && !in.covers("@target-uri") {
 		return nil, SignatureNotCovered
 	}
-	if in.coversDigest() {
+	if slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" }) {
 		if r.HasBody {
 			return nil, SignatureUnsupported // this package does not read the body
 		}
@@ -215,11 +215,8 @@ func coveredMember(keys []string, in *signatureInput) (string, bool) {
 // without a path; for `jwks_uri`, it must be the URL of the document.
 func agentURL(item httpsfv.Item) (string, Reason) {
 	text, ok := item.Value.(string)
-	if !ok {
-		return "", SignatureMalformed
-	}
 	u, err := parseURL(text)
-	if err != nil {
+	if !ok || err != nil {
 		return "", SignatureMalformed
 	}
 	kind := httpsfv.Token("directory")
@@ -337,11 +334,6 @@ func (in *signatureInput) covers(id string) bool {
 		}
 	}
 	return false
-}
-
-// coversDigest reports whether the signature covers Content-Digest.
-func (in *signatureInput) coversDigest() bool {
-	return slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" })
 }
 
 // param returns a parameter of a type, the zero value if there is none.

@@ -42,14 +42,13 @@ type Verifier struct {
 	binding  sync.Mutex
 	checkers map[*crawler.Registry]*Checker
 
-	mu          sync.Mutex
-	lists       map[string]*source[*list]
-	directories map[string]*source[*directory]
-	started     bool
-	closed      bool
-	ctx         context.Context
-	cancel      context.CancelFunc
-	running     sync.WaitGroup
+	mu              sync.Mutex
+	lists           map[string]*source[*list]
+	directories     map[string]*source[*directory]
+	started, closed bool
+	ctx             context.Context
+	cancel          context.CancelFunc
+	running         sync.WaitGroup
 }
 
 // New returns a Verifier. It uses no network before [Verifier.Start], except for [Checker.Explain] and [Checker.LookUp].

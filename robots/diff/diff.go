@@ -137,8 +137,7 @@ func (d *differ) compareAll() {
 	for _, p := range d.pairs() {
 		d.compare(p)
 	}
-	before, after := d.before.GoogleReading(), d.after.GoogleReading()
-	if before == nil && after == nil {
+	if before, after := d.before.GoogleReading(), d.after.GoogleReading(); before == nil && after == nil {
 		return
 	}
 	g := *d

@@ -117,9 +117,7 @@ func (r Check) Page() string {
 
 // inCode puts words with a * into backquotes, so that Markdown does not read
 // the * as emphasis.
-func inCode(s string) string {
-	return starred().ReplaceAllString(s, "$1`$2`$3")
-}
+func inCode(s string) string { return starred().ReplaceAllString(s, "$1`$2`$3") }
 
 var starred = lazy(`([("]*)([^\s("]*\*[^\s)"]*?)([.,;:)"]*(?:\s|$))`)
 

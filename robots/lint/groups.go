@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -86,10 +87,7 @@ func (l *linter) checkGroupsWithoutRules(hasRules map[string]bool) {
 		for _, agent := range b.agents {
 			for _, token := range l.tokens(agent) {
 				if !hasRules[token] {
-					hasRules[token] = true
-					if line == nil {
-						line = agent
-					}
+					hasRules[token], line = true, cmp.Or(line, agent)
 				}
 			}
 		}

@@ -14,28 +14,20 @@ type Option func(*linter)
 
 // WithLocation sets the URL that the file was read from. Without it, the linter
 // does not check the location of the file.
-func WithLocation(url string) Option {
-	return func(l *linter) { l.location = url }
-}
+func WithLocation(url string) Option { return func(l *linter) { l.location = url } }
 
 // WithCrawlers sets the source of information about crawlers.
-func WithCrawlers(c Crawlers) Option {
-	return func(l *linter) { l.crawlers = c }
-}
+func WithCrawlers(c Crawlers) Option { return func(l *linter) { l.crawlers = c } }
 
 // WithSelect limits the findings to the checks with these codes. Without codes,
 // it selects all checks. Codes that do not exist select nothing. If WithSelect
 // occurs several times, only the last one counts.
-func WithSelect(codes ...string) Option {
-	return func(l *linter) { l.selected = codes }
-}
+func WithSelect(codes ...string) Option { return func(l *linter) { l.selected = codes } }
 
 // WithIgnore leaves out findings of the checks with these codes, even if
 // WithSelect selects them. Codes that do not exist have no effect. If
 // WithIgnore occurs several times, only the last one counts.
-func WithIgnore(codes ...string) Option {
-	return func(l *linter) { l.ignored = codes }
-}
+func WithIgnore(codes ...string) Option { return func(l *linter) { l.ignored = codes } }
 
 // WithCheck adds a check that the caller provides, for example one that
 // compares the file with other settings of the site. The check calls report for
@@ -81,21 +73,20 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 const maxFindings = 1000
 
 type linter struct {
-	file      *robots.File
-	text      string // of file
-	location  string
-	crawlers  Crawlers
-	selected  []string
-	ignored   []string
-	checks    []func(f *robots.File, report func(code string, line int, message string))
-	lines     []robots.Line
-	google    map[int]robots.GoogleDifference // by line
-	wellKnown []string                        // see Crawlers; nil before the first use
-	lost      map[int]string                  // the end of the message of google-key, by line; see lostGroup
-	blocks    []*block                        // in the order of the file
-	findings  []Finding
-	counts    map[string]int // findings by code
-	budget    int            // comparisons of rules that are left
+	file              *robots.File
+	text              string // of file
+	location          string
+	crawlers          Crawlers
+	selected, ignored []string
+	checks            []func(f *robots.File, report func(code string, line int, message string))
+	lines             []robots.Line
+	google            map[int]robots.GoogleDifference // by line
+	wellKnown         []string                        // see Crawlers; nil before the first use
+	lost              map[int]string                  // the end of the message of google-key, by line; see lostGroup
+	blocks            []*block                        // in the order of the file
+	findings          []Finding
+	counts            map[string]int // findings by code
+	budget            int            // comparisons of rules that are left
 }
 
 // selects reports whether the options select a check.
@@ -118,10 +109,7 @@ func (l *linter) at(code string, line *robots.Line, col int, text, format string
 	if len(text) > MaxText {
 		text = text[:MaxText]
 	}
-	return &Finding{
-		Code: code, Line: line.Number, Column: col + 1,
-		Text: text, Message: fmt.Sprintf(format, args...),
-	}
+	return &Finding{Code: code, Line: line.Number, Column: col + 1, Text: text, Message: fmt.Sprintf(format, args...)}
 }
 
 // onValue returns a finding about the value of a line.

@@ -236,8 +236,7 @@ func escapeWindows1252(s string) (string, bool) {
 	var b []byte
 	row, found := 0, false
 	for i, r := range s {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		if r != utf8.RuneError || size > 1 {
+		if _, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
 			b, row = append(b, s[i:i+size]...), 0
 			continue
 		}

@@ -121,9 +121,7 @@ func (m *merger) findFinish() {
 	m.canFinish[len(m.canFinish)-1] = true
 	for i := len(m.a); i >= 0; i-- {
 		for j := len(m.b); j >= 0; j-- {
-			m.steps(i, j, func(ni, nj int, _ int16) {
-				m.canFinish[i*w+j] = m.canFinish[i*w+j] || m.canFinish[ni*w+nj]
-			})
+			m.steps(i, j, func(ni, nj int, _ int16) { m.canFinish[i*w+j] = m.canFinish[i*w+j] || m.canFinish[ni*w+nj] })
 		}
 	}
 	*m.budget -= len(m.canFinish) / 2

@@ -85,8 +85,7 @@ func (p *Pattern) split(s string, read func(part string) string) {
 	p.from = uint32(len(p.Prefix))
 	for more {
 		part, rest, more = strings.Cut(rest, "*")
-		text := read(part)
-		if text != "" {
+		if text := read(part); text != "" {
 			p.Parts = append(p.Parts, text)
 		} else if !more {
 			p.Anchored = false // `*$` matches what `*` matches, and a `*` at the end has no effect
