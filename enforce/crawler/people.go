@@ -3,7 +3,8 @@ package crawler
 import (
 	_ "embed"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"weak"
 
 	"github.com/mssola/useragent"
 )
@@ -50,8 +51,20 @@ type people struct {
 	places map[uint64][]place // by the word's hash
 }
 
-// peopleIndex returns the User-Agents of people.txt. They take 0.4 MB.
-var peopleIndex = sync.OnceValue(newPeople)
+// keptPeople is the result of newPeople while the garbage collector leaves it: it
+// is needed only while robots.txt files and registries are compiled.
+var keptPeople atomic.Pointer[weak.Pointer[people]]
+
+func peopleIndex() *people {
+	if kept := keptPeople.Load(); kept != nil {
+		if p := kept.Value(); p != nil {
+			return p
+		}
+	}
+	p := newPeople()
+	keptPeople.Store(new(weak.Make(p)))
+	return p
+}
 
 func newPeople() *people {
 	p := &people{expandPeople(peopleForms), map[uint64][]place{}}
