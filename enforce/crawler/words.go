@@ -91,7 +91,7 @@ const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser |
 // token without a word or number.
 func BrowserWord(token string) bool {
 	text := foldToken(token)
-	if len(text) > MaxTokenSize {
+	if len(text) > maxTokenSize {
 		return isBrowserWord(text)
 	}
 	browserWords.Lock()
