@@ -25,7 +25,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -85,7 +85,7 @@ type App struct {
 
 	mu           sync.Mutex
 	handlers     []*Handler
-	visitors     *suspicion.Visitors      // nil without suspects
+	visitors     *visitors.Memory         // nil without suspects
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
 	watcher      *filewatch.Watcher       // of all configurations
@@ -324,8 +324,8 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 
 // watchVisitors returns the visitors of all sites. After Start it reads its key,
 // and shares signals with the fleet, if there is one.
-func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *suspicion.Visitors {
-	v := pooled(a, "suspects", suspicion.NewVisitors)
+func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *visitors.Memory {
+	v := pooled(a, "suspects", visitors.NewMemory)
 	a.mu.Lock()
 	known := a.visitors != nil
 	a.visitors = v

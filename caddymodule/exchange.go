@@ -18,7 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -38,7 +38,7 @@ type exchange struct {
 	vars    map[string]any // the request's variables; nil without a server
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
-	visit   suspicion.Visit
+	visit   visitors.Visit
 	load    *shed.Load // that counts the request as in flight; nil if none does
 	slot    shed.Slot
 	head    response.Head
