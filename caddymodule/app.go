@@ -97,10 +97,7 @@ type App struct {
 
 // CaddyModule returns the Caddy module information.
 func (*App) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "robots",
-		New: func() caddy.Module { return new(App) },
-	}
+	return caddy.ModuleInfo{ID: "robots", New: func() caddy.Module { return new(App) }}
 }
 
 // maxReads bounds the reads of robots.txt that are remembered, one for each

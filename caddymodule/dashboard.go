@@ -59,10 +59,7 @@ type Dashboard struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Dashboard) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.handlers.robots_dashboard",
-		New: func() caddy.Module { return new(Dashboard) },
-	}
+	return caddy.ModuleInfo{ID: "http.handlers.robots_dashboard", New: func() caddy.Module { return new(Dashboard) }}
 }
 
 // Provision validates the configuration.
@@ -286,7 +283,6 @@ func (s *dashboardScope) chosen(servers []*caddyhttp.Server) (sites []string) {
 
 // Interface guards
 var (
-	_ caddy.Module                = (*Dashboard)(nil)
 	_ caddy.Provisioner           = (*Dashboard)(nil)
 	_ caddyfile.Unmarshaler       = (*Dashboard)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Dashboard)(nil)

@@ -79,10 +79,7 @@ type MatchRobots struct {
 
 // CaddyModule returns the Caddy module information.
 func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.matchers.robots",
-		New: func() caddy.Module { return new(MatchRobots) },
-	}
+	return caddy.ModuleInfo{ID: "http.matchers.robots", New: func() caddy.Module { return new(MatchRobots) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
@@ -101,15 +98,12 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 //	}
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		for d.NextArg() {
-			if err := m.parseField(d); err != nil {
-				return err
-			}
+		err := m.setAll(d.RemainingArgs())
+		for err == nil && d.NextBlock(0) {
+			err = m.setAll(append([]string{d.Val()}, d.RemainingArgs()...))
 		}
-		for d.NextBlock(0) {
-			if err := m.parseField(d); err != nil {
-				return err
-			}
+		if err != nil {
+			return d.WrapErr(err)
 		}
 	}
 	if err := m.validate(); err != nil {
@@ -132,23 +126,31 @@ func (m *MatchRobots) flags() map[string]*bool {
 		"impostor": &m.Impostor}
 }
 
-// parseField parses the name of a field and its values.
-func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
-	name := d.Val()
+// set sets the field that words begin with to the values that follow. It returns the
+// words that are no values of the field.
+func (m *MatchRobots) set(words []string) (rest []string, err error) {
+	name, values := words[0], words[1:]
 	if flag := m.flags()[name]; flag != nil {
 		*flag = true
-		return nil
+		return values, nil
 	}
-	f, ok := m.fields()[name]
-	if !ok {
-		return d.Errf("unknown field %q: want %s", name, matcherFields)
+	field := m.fields()[name]
+	switch {
+	case field == nil:
+		return nil, fmt.Errorf("unknown field %q: want %s", name, matcherFields)
+	case len(values) == 0:
+		return nil, fmt.Errorf("%s needs at least one value", name)
 	}
-	args := d.RemainingArgs()
-	if len(args) == 0 {
-		return d.Errf("%s needs at least one value", name)
+	*field = append(*field, values...)
+	return nil, nil
+}
+
+// setAll sets fields one after the other.
+func (m *MatchRobots) setAll(words []string) (err error) {
+	for err == nil && len(words) > 0 {
+		words, err = m.set(words)
 	}
-	*f = append(*f, args...)
-	return nil
+	return err
 }
 
 // Provision validates the matcher and prepares the built-in registry.
@@ -304,19 +306,12 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if flag := m.flags()[words[0]]; flag != nil {
-		if len(words) > 1 {
-			return nil, fmt.Errorf("robots: %s takes no value", words[0])
-		}
-		*flag = true
-		return m, nil
-	}
-	field := m.fields()[words[0]]
-	if field == nil {
-		return nil, fmt.Errorf("robots: unknown field %q: want %s", words[0], matcherFields)
-	}
-	if *field = words[1:]; len(*field) == 0 {
-		return nil, fmt.Errorf("robots: %s needs at least one value", words[0])
+	rest, err := m.set(words)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("robots: %w", err)
+	case len(rest) > 0:
+		return nil, fmt.Errorf("robots: %s takes no value", words[0])
 	}
 	return m, nil
 }

@@ -76,10 +76,7 @@ func (x *exchange) count(d *enforce.Decision) {
 // trace adds the decision to the current span, as attributes with the names of
 // the placeholders.
 func (rec *record) trace(ctx context.Context) {
-	metrics.SetAttributes(ctx, placeholders, func(name string) any {
-		value, _ := rec.placeholder(placeholderPrefix + name)
-		return value
-	})
+	metrics.SetAttributes(ctx, placeholders, func(name string) any { return placeholderValues[name](rec) })
 }
 
 // recordPerson counts a person's request, and sets its placeholders.
@@ -127,8 +124,10 @@ func recordOf(r *http.Request) *record {
 	return rec
 }
 
-// placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", gracePlaceholder, "verified", suspectPlaceholder}
+// placeholders are the names of the placeholders but the trap's, without their prefix, in
+// the order of the access log.
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
+	gracePlaceholder, "verified", suspectPlaceholder}
 
 // Names of placeholders that are left out of the access log if they are empty, or
 // always (the trap).
@@ -138,52 +137,40 @@ const (
 	trapPlaceholder    = "trap"
 )
 
+// placeholderValues has the value of each placeholder.
+var placeholderValues = map[string]func(*record) any{
+	"crawler":          func(rec *record) any { return rec.Name() },
+	"class":            func(rec *record) any { return rec.Agent.Class.String() },
+	"evidence":         func(rec *record) any { return rec.Agent.Reason.Strength().String() },
+	"purpose":          func(rec *record) any { return rec.purpose() },
+	"group":            func(rec *record) any { return rec.GroupToken() },
+	"action":           func(rec *record) any { return counters.ActionName(rec.Action, rec.Monitored) },
+	"reason":           func(rec *record) any { return rec.Reason.String() },
+	"rule":             func(rec *record) any { return rec.RuleText() },
+	"layer":            func(rec *record) any { return rec.Layer.String() },
+	"line":             func(rec *record) any { return rec.Line },
+	"version":          func(rec *record) any { return rec.VersionTag() },
+	"verified":         func(rec *record) any { return rec.Claim.State.String() },
+	gracePlaceholder:   func(rec *record) any { return rec.graceEnds() },
+	suspectPlaceholder: func(rec *record) any { return rec.suspect() },
+	trapPlaceholder:    func(rec *record) any { return rec.visitor.trap() },
+}
+
 // placeholder returns the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
-	if !ok {
+	value := placeholderValues[name]
+	if !ok || value == nil {
 		return nil, false
 	}
-	switch name {
-	case "crawler":
-		return rec.Name(), true
-	case "class":
-		return rec.Agent.Class.String(), true
-	case "evidence":
-		return rec.Agent.Reason.Strength().String(), true
-	case "purpose":
-		return rec.purpose(), true
-	case "group":
-		return rec.GroupToken(), true
-	case "action":
-		return rec.action(), true
-	case "reason":
-		return rec.Reason.String(), true
-	case "rule":
-		return rec.RuleText(), true
-	case "layer":
-		return rec.Layer.String(), true
-	case "line":
-		return rec.Line, true
-	case "version":
-		return rec.VersionTag(), true
-	case gracePlaceholder:
-		return graceEnds(&rec.Decision), true
-	case "verified":
-		return rec.Claim.State.String(), true
-	case suspectPlaceholder:
-		return rec.suspect(), true
-	case trapPlaceholder:
-		return rec.visitor.trap(), true
-	}
-	return nil, false
+	return value(rec), true
 }
 
 // MarshalLogObject writes the access-log fields. They have the names of the
 // placeholders.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
-		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
+		switch v := placeholderValues[name](rec).(type) {
 		case string:
 			if v != "" || name != suspectPlaceholder && name != gracePlaceholder {
 				enc.AddString(name, v)
@@ -203,17 +190,13 @@ func (rec *record) suspect() string {
 	return rec.standing.Signals.String()
 }
 
-// action returns the name of the action; in monitor mode that of the action that
-// enforce mode would take.
-func (rec *record) action() string { return counters.ActionName(rec.Action, rec.Monitored) }
-
 // graceEnds returns the time at which grace ends at the latest, for a request
 // that passes by grace; "" for all others.
-func graceEnds(d *enforce.Decision) string {
-	if d.Version == nil {
+func (rec *record) graceEnds() string {
+	if rec.Version == nil {
 		return ""
 	}
-	return d.Version.Ends().UTC().Format(time.RFC3339)
+	return rec.Version.Ends().UTC().Format(time.RFC3339)
 }
 
 func (rec *record) purpose() string {
