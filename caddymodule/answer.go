@@ -104,7 +104,7 @@ func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
 // checkRedirects returns an error for a redirect to a path that robots.txt
 // disallows. For sources that are not local, leadsToRefusal checks this at each
 // request.
-func (h *Handler) checkRedirects() error {
+func (h *Handler) checkRedirects(caddy.Context) error {
 	if !h.IsLocal() {
 		return nil
 	}

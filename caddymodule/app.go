@@ -80,18 +80,18 @@ type App struct {
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links
+	remotes   map[string]*registry.URL // by address
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
 	mu           sync.Mutex
 	handlers     []*Handler
-	visitors     *visitors.Memory         // nil without suspects
-	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
-	remotes      map[string]*registry.URL // by address
-	watcher      *filewatch.Watcher       // of all configurations
-	hung         bool                     // a file took longer than fileLimit while the handlers were provisioned
-	starts       []func()                 // called by Start
-	stops        []func()                 // called by Stop, from the last to the first
+	visitors     *visitors.Memory   // nil without suspects
+	suspectFleet *shared.Fleet      // the fleet that signals are shared with; nil without one
+	watcher      *filewatch.Watcher // of all configurations
+	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
+	starts       []func()           // called by Start
+	stops        []func()           // called by Stop, from the last to the first
 	started      bool
 }
 
@@ -112,7 +112,7 @@ const maxVisitors = 1 << 15
 // Provision validates the configuration and gets the shared values. It reads no
 // files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.log, a.changed = ctx, ctx.Logger(), make(chan struct{}, 1)
+	a.ctx, a.log, a.changed, a.remotes = ctx, ctx.Logger(), make(chan struct{}, 1), make(map[string]*registry.URL)
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -238,23 +238,15 @@ func (a *App) background(run func(context.Context)) {
 // registry returns the registry of a URL. All sites that name the URL share it.
 // It is read from Start to Stop.
 func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) {
-	a.mu.Lock()
-	u := a.remotes[rawURL]
-	a.mu.Unlock()
-	if u != nil {
+	if u := a.remotes[rawURL]; u != nil {
 		return u, nil
 	}
 	if err := registry.CheckURL(rawURL); err != nil {
 		return nil, err
 	}
 	document := pooled(a, "registry "+rawURL, func() *registry.Document { return registry.NewDocument(rawURL) })
-	u = registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
-	a.mu.Lock()
-	if a.remotes == nil {
-		a.remotes = make(map[string]*registry.URL)
-	}
+	u := registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
 	a.remotes[rawURL] = u
-	a.mu.Unlock()
 	a.onStart(func() { a.background(u.Run) })
 	return u, nil
 }
