@@ -220,11 +220,9 @@ func (a *App) readLocal(read func(context.Context)) bool {
 	ctx, cancel := context.WithTimeout(a.ctx, limit)
 	defer cancel()
 	read(ctx)
-	if ctx.Err() == nil {
-		return true
-	}
-	a.hung = true
-	return false
+	inTime := ctx.Err() == nil
+	a.hung = a.hung || !inTime
+	return inTime
 }
 
 // background runs a function until the app stops.
@@ -270,10 +268,7 @@ func (c *siteCopies) of(source *config.Source) *enforce.Copies {
 		key = *source
 	}
 	key.Text = "" // needs no copy
-	v, known := c.sources.Load(key)
-	if !known {
-		v, _ = c.sources.LoadOrStore(key, enforce.NewCopies())
-	}
+	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
 	return v.(*enforce.Copies)
 }
 
@@ -290,9 +285,7 @@ func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet {
-		return shared.NewFleet(settings, a.memory)
-	})
+	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet { return shared.NewFleet(settings, a.memory) })
 	a.onStart(func() { fleet.Start(a.log) })
 	return fleet, nil
 }
@@ -305,7 +298,8 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 		return nil, err
 	}
 	// The key has the address after placeholders are replaced.
-	key := fmt.Sprintf("verifier:%s:%t:%t:%t", caddy.NewReplacer().ReplaceAll(v.Resolver, ""), settings.Lists, settings.DNS, settings.Signatures)
+	resolver := caddy.NewReplacer().ReplaceAll(v.Resolver, "")
+	key := fmt.Sprintf("verifier:%s:%t:%t:%t", resolver, settings.Lists, settings.DNS, settings.Signatures)
 	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
 	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })
 	return verifier, nil
