@@ -67,29 +67,20 @@ type Crawler struct {
 // row converts the crawler to a row of a registry. Facts that c does not have
 // are taken from the row of base with the same name.
 func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
+	row = crawler.Crawler{Name: c.Name, UserAgents: []string{c.Name}, Class: crawler.Registered}
 	for known := range base.All() {
 		if strings.EqualFold(known.Name, c.Name) {
 			row = *known
 		}
 	}
-	if row.Name == "" {
-		row = crawler.Crawler{Name: c.Name, UserAgents: []string{c.Name}, Class: crawler.Registered}
-	}
-	if len(c.UserAgents) > 0 {
-		row.UserAgents = c.UserAgents
-	}
-	if len(c.Robots) > 0 {
-		row.Robots = c.Robots
-	} else if len(row.Robots) == 0 {
-		row.Robots = row.UserAgents[:1]
-	}
+	row.UserAgents = given(c.UserAgents, row.UserAgents)
+	row.Robots = given(c.Robots, row.Robots, row.UserAgents[:min(1, len(row.UserAgents))])
 	row.Operator = cmp.Or(c.Operator, row.Operator)
-	if len(c.Purposes) > 0 {
-		row.Purposes = nil
-		for _, p := range c.Purposes {
-			row.Purposes = append(row.Purposes, crawler.Purpose(p))
-		}
+	var purposes []crawler.Purpose
+	for _, p := range c.Purposes {
+		purposes = append(purposes, crawler.Purpose(p))
 	}
+	row.Purposes = given(purposes, row.Purposes)
 	switch {
 	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
@@ -102,15 +93,18 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Class = crawler.Webhook
 	}
 	if c.RunBy != "" {
-		if row.RunBy, err = crawler.ParseRunBy(c.RunBy); err != nil {
-			return row, fmt.Errorf("run_by: %w", err)
-		}
+		row.RunBy, err = crawler.ParseRunBy(c.RunBy)
 	}
 	if c.Verify != nil {
 		c.Verify.apply(&row)
 	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
-	return row, cmp.Or(setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+	return row, cmp.Or(about("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+}
+
+// given returns the first list that is not empty.
+func given[T any](lists ...[]T) []T {
+	return lists[max(0, slices.IndexFunc(lists, func(list []T) bool { return len(list) > 0 }))]
 }
 
 // setFact sets a fact to yes or no. An empty value leaves it as it is.
@@ -144,7 +138,7 @@ func (p *parser) crawler(_, name string) error {
 	head, c := p.head, Crawler{Name: name}
 	err := p.block(table{
 		"user_agents": words(&c.UserAgents, checkUserAgentToken),
-		"robots":      words(&c.Robots, nil),
+		"robots":      words(&c.Robots),
 		"operator":    text(&c.Operator),
 		"purpose":     words(&c.Purposes, CheckPurpose),
 		"class":       choice(&c.Class, crawlerClasses),

@@ -49,7 +49,7 @@ func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
 	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced
 	}
-	return r, cmp.Or(err, dialectErr, exemptErr, programsErr, graceErr)
+	return r, cmp.Or(err, dialectErr, exemptErr, about("programs", programsErr), about("grace", graceErr))
 }
 
 // id returns enforce.Settings.ID.

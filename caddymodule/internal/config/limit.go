@@ -93,8 +93,9 @@ func (l *Limit) check() error {
 	for _, path := range l.Paths {
 		err = cmp.Or(err, enforce.CheckPathPattern(path))
 	}
-	for i, name := range slices.Concat(l.Except, l.Include) {
-		if slices.ContainsFunc(slices.Concat(l.Except, l.Include)[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
+	names := slices.Concat(l.Except, l.Include)
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
 			err = cmp.Or(err, fmt.Errorf("%s is named twice", name))
 		}
 	}
@@ -124,14 +125,16 @@ func (s *Settings) checkLimits() error {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		if err := l.check(); err != nil {
-			return fmt.Errorf("limit: %w", err)
+			return about("limit:", err)
 		}
-		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }) {
-			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(l.Paths, " "))
+		paths := strings.Join(l.Paths, " ")
+		isHeld := func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }
+		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, isHeld) {
+			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", paths)
 		}
 		for _, other := range s.Limits[:i] {
 			if slices.Equal(slices.Sorted(slices.Values(l.Paths)), slices.Sorted(slices.Values(other.Paths))) {
-				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(strings.Join(l.Paths, " "), "the whole site"))
+				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(paths, "the whole site"))
 			}
 		}
 	}
@@ -142,7 +145,7 @@ func (s *Settings) checkLimits() error {
 // one to include that the limit holds anyway.
 func (l *Limit) checkNames(registry *crawler.Registry) error {
 	if err := cmp.Or(managed.CheckNames(registry, "except", l.Except), managed.CheckNames(registry, "include", l.Include)); err != nil {
-		return fmt.Errorf("limit: %w", err)
+		return about("limit:", err)
 	}
 	for _, name := range l.Include {
 		row := registry.Lookup(name)
@@ -174,7 +177,7 @@ func (p *parser) limit(_ string, paths []string) error {
 	names := func(field *[]string) line {
 		return func(name string, values []string) error {
 			p.checkNames(l.checkNames)
-			return words(field, nil)(name, values)
+			return words(field)(name, values)
 		}
 	}
 	err := p.block(table{

@@ -112,7 +112,7 @@ func (p *parser) shed(_ string, args []string) error {
 				}
 				return nil
 			})
-			return words(&s.First, nil)(name, values)
+			return words(&s.First)(name, values)
 		},
 	}, nil)
 	if err != nil {
