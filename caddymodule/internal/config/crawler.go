@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 var (
@@ -137,10 +138,10 @@ func checkCrawlers(crawlers []Crawler) error {
 func (p *parser) crawler(_, name string) error {
 	head, c := p.head, Crawler{Name: name}
 	err := p.block(table{
-		"user_agents": words(&c.UserAgents, checkUserAgentToken),
-		"robots":      words(&c.Robots),
+		"user_agents": list(&c.UserAgents, checkUserAgentToken),
+		"robots":      list(&c.Robots),
 		"operator":    text(&c.Operator),
-		"purpose":     words(&c.Purposes, CheckPurpose),
+		"purpose":     list(&c.Purposes, CheckPurpose),
 		"class":       choice(&c.Class, crawlerClasses),
 		"run_by":      choice(&c.RunBy, runBy),
 		"star":        choice(&c.Star, yesNo),
@@ -187,13 +188,12 @@ func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, e
 	if len(s.Crawlers) == 0 {
 		return registry, nil
 	}
-	var rows []crawler.Crawler
-	for _, c := range s.Crawlers {
-		row, err := c.row(registry)
-		if err != nil {
+	rows := make([]crawler.Crawler, len(s.Crawlers))
+	for i, c := range s.Crawlers {
+		var err error
+		if rows[i], err = c.row(registry); err != nil {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
-		rows = append(rows, row)
 	}
 	return registry.With(rows...)
 }
@@ -202,8 +202,7 @@ func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, e
 // the built-in ones, and those in the Caddyfile. complete is false if more are
 // known when the configuration is loaded.
 func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
-	s := *p.settings
-	s.AddDefaults(p.defaults, p.off)
+	s := p.merged()
 	registry, err := s.AddCrawlers(crawler.Builtin())
 	if err != nil {
 		return crawler.Builtin(), false // the parser of the crawler block reports it
@@ -215,14 +214,11 @@ func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
 // misspelt one of the registry. Other purposes are allowed, because operators
 // may define their own.
 func CheckPurpose(purpose string) error {
-	var known []string
-	for _, p := range managed.Purposes(crawler.Builtin()) {
-		known = append(known, string(p))
-	}
-	if slices.Contains(known, purpose) {
+	known := words.Strings(managed.Purposes(crawler.Builtin()))
+	switch {
+	case slices.Contains(known, purpose):
 		return nil
-	}
-	if strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "" {
+	case strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "":
 		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
 	}
 	for _, k := range known {

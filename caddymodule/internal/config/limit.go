@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -95,7 +96,7 @@ func (l *Limit) check() error {
 	}
 	names := slices.Concat(l.Except, l.Include)
 	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
+		if words.ContainsFold(names[:i], name) {
 			err = cmp.Or(err, fmt.Errorf("%s is named twice", name))
 		}
 	}
@@ -177,7 +178,7 @@ func (p *parser) limit(_ string, paths []string) error {
 	names := func(field *[]string) line {
 		return func(name string, values []string) error {
 			p.checkNames(l.checkNames)
-			return words(field)(name, values)
+			return list(field)(name, values)
 		}
 	}
 	err := p.block(table{

@@ -78,7 +78,7 @@ func (p *parser) site() table {
 		"mode":              p.mode,
 		"dialect":           one(p.dialect),
 		"exempt":            p.orOff("exempt", p.exempt),
-		"exempt_paths":      words(&s.ExemptPaths, enforce.CheckPathPattern),
+		"exempt_paths":      list(&s.ExemptPaths, enforce.CheckPathPattern),
 		"http_clients":      onOff(&s.HTTPClients),
 		"programs":          choice(&s.Programs, programs),
 		"user_triggered":    onOff(&s.UserTriggered),
@@ -245,8 +245,8 @@ func onOff(field **bool) line {
 	}
 }
 
-// words returns a parser of one or more values that are not empty.
-func words(field *[]string, checks ...func(string) error) line {
+// list returns a parser of one or more values that are not empty.
+func list(field *[]string, checks ...func(string) error) line {
 	return func(name string, values []string) error {
 		if len(values) == 0 {
 			return fmt.Errorf("%s needs at least one value", name)
