@@ -153,7 +153,8 @@ func (s Set) dependsWith(name string) bool {
 	sets, _ := s["not"].([]Set)
 	for _, set := range append(sets[:len(sets):len(sets)], s) {
 		for other := range set {
-			if other != name && other != "not" && other != "host" && (aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
+			if other != name && other != "not" && other != "host" &&
+				(aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
 				return true
 			}
 		}
