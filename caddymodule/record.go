@@ -41,27 +41,40 @@ type record struct {
 var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
-// metrics and the log.
+// metrics and the log. For a person's request it allocates nothing.
 func (x *exchange) record(d *enforce.Decision) {
-	h := x.handler
+	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if d.Reason == enforce.Person && !x.visit.Suspect {
-		x.recordPerson()
-		return
-	}
-	if d.Reason != enforce.Person {
+	if d.Reason == enforce.Person {
+		x.site.CountPerson(x.number)
+	} else {
 		x.count(d)
 		x.running.decisions.Count(&x.request, d, x.r)
-	} else {
-		x.site.CountPerson(x.number)
 	}
-	rec := &record{*d, x.visit.Standing, h.visitor(x)}
+	rec, v := person, h.visitor(x)
+	if d.Reason != enforce.Person || x.visit.Suspect {
+		rec = &record{*d, x.visit.Standing, v}
+	}
 	if h.app.traced.Load() {
-		rec.trace(x.r.Context())
+		rec.trace(ctx)
 	}
-	rec.publish(x.r.Context(), x.server)
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		switch {
+		case rec != person:
+			repl.Map(rec.placeholder)
+		case v != nil:
+			repl.Map(v.placeholder)
+		default:
+			repl.Map(personPlaceholder)
+		}
+	}
+	if rec != person && (x.server == nil || x.server.Logs != nil) {
+		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			extra.Add(zap.Object("robots", rec))
+		}
+	}
 	x.set(recordVar, rec)
 }
 
@@ -69,7 +82,8 @@ func (x *exchange) record(d *enforce.Decision) {
 func (x *exchange) count(d *enforce.Decision) {
 	q := &x.request
 	x.site.Count(d, &counters.Request{
-		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client, UserAgents: q.UserAgents,
+		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
+		UserAgents: q.UserAgents,
 	})
 }
 
@@ -77,23 +91,6 @@ func (x *exchange) count(d *enforce.Decision) {
 // the placeholders.
 func (rec *record) trace(ctx context.Context) {
 	metrics.SetAttributes(ctx, placeholders, func(name string) any { return placeholderValues[name](rec) })
-}
-
-// recordPerson counts a person's request, and sets its placeholders.
-func (x *exchange) recordPerson() {
-	h := x.handler
-	x.site.CountPerson(x.number)
-	if h.app.traced.Load() {
-		person.trace(x.r.Context())
-	}
-	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		if v := h.visitor(x); v != nil {
-			repl.Map(v.placeholder)
-		} else {
-			repl.Map(personPlaceholder)
-		}
-	}
-	x.set(recordVar, person)
 }
 
 // set sets a variable of the request.
@@ -104,18 +101,6 @@ func (x *exchange) set(name string, value any) {
 }
 
 func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
-
-// publish makes rec available to placeholders and the access log.
-func (rec *record) publish(ctx context.Context, server *caddyhttp.Server) {
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(rec.placeholder)
-	}
-	if server == nil || server.Logs != nil {
-		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-			extra.Add(zap.Object("robots", rec))
-		}
-	}
-}
 
 // recordOf returns the record of a request, nil if no robots handler has decided
 // on it.

@@ -78,9 +78,6 @@ func NewDocument(address string) *Document {
 	return &Document{document.Source[*Additions]{URL: address, Parse: parse}}
 }
 
-// Destruct implements caddy.Destructor.
-func (*Document) Destruct() error { return nil }
-
 // additions returns the additions of the copy in use, nil if there is none.
 func (d *Document) additions() *Additions {
 	if c := d.source.Copy(); c != nil {
