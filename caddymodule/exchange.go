@@ -197,10 +197,8 @@ func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 // localPort returns the port at which a request arrived, 0 if it is not known.
 func localPort(r *http.Request) uint16 {
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
-	case *net.TCPAddr:
-		return uint16(addr.Port)
-	case *net.UDPAddr:
-		return uint16(addr.Port)
+	case interface{ AddrPort() netip.AddrPort }: // of TCP and UDP
+		return addr.AddrPort().Port()
 	case net.Addr:
 		if ap, err := netip.ParseAddrPort(addr.String()); err == nil {
 			return ap.Port()

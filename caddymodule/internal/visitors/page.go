@@ -134,7 +134,8 @@ func back(target string) string {
 	return path + "?" + query
 }
 
-const refusalText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
+const refusalText = "The robots.txt of this site disallows this URL to robots, " +
+	"and requests with your User-Agent from your address look like those of a robot.\n" +
 	"If you are a person, open the URL in a browser to continue.\n"
 
 // pageCSP allows only the style and the form of the page.

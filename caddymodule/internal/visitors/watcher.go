@@ -33,8 +33,6 @@ type Visit struct {
 	suspect.Standing
 	Pressed bool // the request comes from the button of the page that refuses suspects
 
-	q       *enforce.Request
-	r       *http.Request
 	request suspect.Request
 }
 
@@ -43,28 +41,21 @@ type Visit struct {
 // of the group for `*` apply. If refuses is false, no request is refused, so there is
 // no button.
 func (s *Watcher) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *enforce.Rules, refuses bool) (suspect bool) {
-	v.q, v.r = q, r
-	if v.Pressed = refuses && s.pressed(q, r); v.Pressed || !s.count(v, rules) {
+	if v.Pressed = refuses && s.pressed(q, r); v.Pressed {
 		return false
 	}
-	return s.bind && v.Suspect && v.Page && !q.Authorized
-}
-
-// count counts the request. It returns false if such requests are not counted.
-func (s *Watcher) count(v *Visit, rules *enforce.Rules) bool {
-	q := v.q
-	if len(v.r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
-		return false
+	if len(r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
+		return false // such requests are not counted
 	}
 	to := &v.request
-	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, v.r.Header, q.Time
+	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, r.Header, q.Time
 	to.RobotsTxt = enforce.IsRobotsTxt(q.Target)
 	if !q.Proxied {
-		to.Connection = v.r.RemoteAddr
+		to.Connection = r.RemoteAddr
 	}
 	to.Trap = s.hit(q, rules, to)
 	v.Standing = s.memory.See(to, s.period)
-	return true
+	return s.bind && v.Suspect && v.Page
 }
 
 // identify fills in the client and the site. It returns false if the client is
@@ -85,12 +76,10 @@ func (v *Visit) identify(q *enforce.Request) bool {
 // hit returns whether and how a request hits a trap that is in force.
 func (s *Watcher) hit(q *enforce.Request, rules *enforce.Rules, r *suspect.Request) suspect.Hit {
 	for _, trap := range s.traps {
-		hit := s.memory.hit(trap, q.Target, r, q.Time)
-		if hit == suspect.NoHit {
-			continue
-		}
-		if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
-			return hit
+		if hit := s.memory.hit(trap, q.Target, r, q.Time); hit != suspect.NoHit {
+			if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
+				return hit
+			}
 		}
 	}
 	return suspect.NoHit
@@ -138,7 +127,8 @@ func allowingGroup(rules *enforce.Rules, trap suspect.Trap) string {
 		case group == nil:
 			return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", trap)
 		default:
-			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group", metrics.Clip(group.Token()), group.Line(), trap)
+			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group",
+				metrics.Clip(group.Token()), group.Line(), trap)
 		}
 	}
 	return ""
