@@ -175,7 +175,8 @@ func (x *exchange) respond(d *enforce.Decision, w http.ResponseWriter, next cadd
 		return h.visits.Refuse(w, &x.request, r)
 	case d.Action != enforce.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
-	case d.Reason != enforce.ExemptPath || !enforce.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet || forwarded.IsAnswer(w):
+	case d.Reason != enforce.ExemptPath || !enforce.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
+		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
 	}
 	read := response.NewReadWriter(w)

@@ -160,8 +160,8 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(managed.Purposes(crawler.Builtin()), crawler.Purpose(p)) {
-			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler",
-				zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: "+
+				"the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -193,7 +193,8 @@ func (m *MatchRobots) validate() error {
 		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
-		return errors.New("suspect can be combined with disallowed and busy only: a suspect sends a browser's User-Agent, not a crawler's name")
+		return errors.New("suspect can be combined with disallowed and busy only: " +
+			"a suspect sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
 		if err := config.CheckPurpose(p); err != nil {

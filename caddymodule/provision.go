@@ -42,7 +42,8 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		h.log = ctx.Logger()
 	}
 	for _, step := range []func(caddy.Context) error{
-		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry, h.checkRedirects, h.provisionSuspects,
+		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry,
+		h.checkRedirects, h.provisionSuspects,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -68,7 +69,8 @@ func (h *Handler) provisionAnswers(caddy.Context) (err error) {
 		}
 	}
 	h.fields = response.Fields{
-		Table: table, Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots), Views: h.Paths.Views(),
+		Table: table, Views: h.Paths.Views(),
+		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots),
 	}
 	return nil
 }
@@ -208,8 +210,8 @@ func (h *Handler) warnForgeableExemptions(current *running) {
 		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
 			continue
 		}
-		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",
-			zap.String("crawler", x.Name))
+		h.log.Warn("every client that sends the name of this exempt crawler is exempt: "+
+			"give its addresses with from, or set verify if its operator documents a method", zap.String("crawler", x.Name))
 	}
 }
 

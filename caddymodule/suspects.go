@@ -49,7 +49,8 @@ func (h *Handler) logInactiveTraps(log *zap.Logger, rules *enforce.Rules) {
 	}
 	traps, _ := h.Suspects.Traps()
 	for trap, why := range visitors.Inactive(traps, rules) {
-		log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler", zap.String("trap", string(trap)), zap.String("why", why))
+		log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler",
+			zap.String("trap", string(trap)), zap.String("why", why))
 	}
 }
 

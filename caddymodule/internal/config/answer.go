@@ -125,7 +125,8 @@ func (a *Answer) checkURL() error {
 	u, err := url.Parse(a.Redirect)
 	switch {
 	case hasPlaceholder(a.Redirect):
-	case err != nil, u.Host == "" && !strings.HasPrefix(u.Path, "/"), u.Host != "" && !slices.Contains([]string{"", "http", "https"}, u.Scheme):
+	case err != nil, u.Host == "" && !strings.HasPrefix(u.Path, "/"),
+		u.Host != "" && !slices.Contains([]string{"", "http", "https"}, u.Scheme):
 		return fmt.Errorf("answer %s redir %q: want an http or https URL, or a path that begins with a slash", a.Verdict, a.Redirect)
 	}
 	return nil

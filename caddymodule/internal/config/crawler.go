@@ -166,7 +166,8 @@ func (p *parser) crawler(_, name string) error {
 // checkUserAgentToken returns an error for a token that would match browsers.
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
-		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: give a word that only the crawler sends", token)
+		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: "+
+			"give a word that only the crawler sends", token)
 	}
 	return nil
 }

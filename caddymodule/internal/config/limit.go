@@ -70,7 +70,8 @@ func parseRate(s string) (rate robots.RequestRate, err error) {
 	switch {
 	case s == "":
 		return rate, nil
-	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#") || throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
+		throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
 		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
 	}
 	return rates[0], nil
@@ -84,7 +85,8 @@ func (l *Limit) engine() (enforce.Limit, error) {
 	all, err1 := parseRate(l.All)
 	each, err2 := parseRate(l.Each)
 	return enforce.Limit{
-		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include, File: l.File, Line: l.Line,
+		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
+		File: l.File, Line: l.Line,
 	}, cmp.Or(err1, err2)
 }
 
@@ -156,7 +158,8 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 		if !slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {
 			return p == crawler.Search || p == crawler.Ads || slices.Contains(l.Except, string(p))
 		}) {
-			return fmt.Errorf("limit: include %s has no effect: without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
+			return fmt.Errorf("limit: include %s has no effect: "+
+				"without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
 		}
 	}
 	return nil

@@ -68,7 +68,8 @@ func (s *Shed) check() error {
 	}
 	for _, name := range s.First {
 		if s.InFlight == 0 && shed.IsProtected(crawler.Purpose(name)) {
-			return fmt.Errorf("shed first: %s needs in_flight, because robots that bring people to the site are not refused for latency alone", name)
+			return fmt.Errorf("shed first: %s needs in_flight, "+
+				"because robots that bring people to the site are not refused for latency alone", name)
 		}
 	}
 	return nil

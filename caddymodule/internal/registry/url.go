@@ -179,8 +179,8 @@ func (u *URL) notify() {
 }
 
 func (u *URL) storageFailed(_ string, err error) {
-	u.log.Warn("the copy of the registry can't be loaded from storage or stored: after a restart, its crawlers may be unknown until the URL is read again",
-		zap.Error(err))
+	u.log.Warn("the copy of the registry can't be loaded from storage or stored: "+
+		"after a restart, its crawlers may be unknown until the URL is read again", zap.Error(err))
 }
 
 // readURL reads a registry URL once.

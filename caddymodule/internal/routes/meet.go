@@ -115,7 +115,8 @@ func (s Set) meets(t Set, samePath bool) Reach {
 				reach = Maybe
 			}
 		case name == "method":
-			if methods := stringsOf(other); !slices.ContainsFunc(stringsOf(value), func(m string) bool { return slices.Contains(methods, m) }) {
+			isOther := func(method string) bool { return slices.Contains(stringsOf(other), method) }
+			if !slices.ContainsFunc(stringsOf(value), isOther) {
 				return Never
 			}
 		case name == "protocol" && isScheme(value) && isScheme(other):

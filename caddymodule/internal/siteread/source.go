@@ -112,7 +112,8 @@ func (s *Source) follow(c *Cause, hop *hop, from, to *url.URL) bool {
 			return false // no server of this process, and no proxy in front of it, is there
 		}
 		if other != nil && other != hop.server { // otherwise a proxy in front terminates TLS or maps the port
-			if slices.ContainsFunc(other.TLSConnPolicies, func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }) {
+			asksClient := func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }
+			if slices.ContainsFunc(other.TLSConnPolicies, asksClient) {
 				return false
 			}
 			next.server, next.tls = other, to.Scheme == "https"
