@@ -84,15 +84,16 @@ type App struct {
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
-	mu           sync.Mutex
-	handlers     []*Handler
-	visitors     *visitors.Memory   // nil without suspects
 	suspectFleet *shared.Fleet      // the fleet that signals are shared with; nil without one
 	watcher      *filewatch.Watcher // of all configurations
 	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
 	starts       []func()           // called by Start
 	stops        []func()           // called by Stop, from the last to the first
 	started      bool
+
+	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
+	handlers []*Handler
+	visitors *visitors.Memory // nil without suspects
 }
 
 // CaddyModule returns the Caddy module information.
@@ -142,12 +143,8 @@ func (a *App) Start() error {
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
-	a.mu.Lock()
 	a.started = true
-	starts := a.starts
-	a.starts = nil
-	a.mu.Unlock()
-	for _, start := range starts {
+	for _, start := range a.starts {
 		start()
 	}
 	a.background(a.prefetch)
@@ -157,13 +154,10 @@ func (a *App) Start() error {
 
 // Stop ends the work that Start began, and writes the counters to their file.
 func (a *App) Stop() error {
-	a.mu.Lock()
-	stops := a.stops
-	a.stops = nil
-	a.mu.Unlock()
-	for _, stop := range slices.Backward(stops) {
+	for _, stop := range slices.Backward(a.stops) {
 		stop()
 	}
+	a.stops = nil
 	a.counters.SaveFile()
 	return nil
 }
@@ -186,22 +180,15 @@ func (a *App) add(h *Handler) {
 // onStart registers start to be called when the app starts, or calls it at once
 // if the app has started.
 func (a *App) onStart(start func()) {
-	a.mu.Lock()
-	if !a.started {
-		a.starts = append(a.starts, start)
-		a.mu.Unlock()
+	if a.started {
+		start()
 		return
 	}
-	a.mu.Unlock()
-	start()
+	a.starts = append(a.starts, start)
 }
 
 // onStop registers stop to be called when the app stops.
-func (a *App) onStop(stop func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stops = append(a.stops, stop)
-}
+func (a *App) onStop(stop func()) { a.stops = append(a.stops, stop) }
 
 // How long a local source may keep Caddy from starting, and how long each of the
 // others may after one of them took longer.

@@ -115,34 +115,30 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // matcherFields are the fields of a matcher, for error messages.
 const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, busy, verified or impostor"
 
-// fields returns the fields that take values, by name.
-func (m *MatchRobots) fields() map[string]*[]string {
-	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
-}
-
-// flags returns the fields without values, by name.
-func (m *MatchRobots) flags() map[string]*bool {
-	return map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified,
-		"impostor": &m.Impostor}
+// fields returns the fields by name: lists of values and flags.
+func (m *MatchRobots) fields() map[string]any {
+	return map[string]any{
+		"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator,
+		"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
+	}
 }
 
 // set sets the field that words begin with to the values that follow. It returns the
 // words that are no values of the field.
 func (m *MatchRobots) set(words []string) (rest []string, err error) {
 	name, values := words[0], words[1:]
-	if flag := m.flags()[name]; flag != nil {
-		*flag = true
+	switch field := m.fields()[name].(type) {
+	case *bool:
+		*field = true
 		return values, nil
+	case *[]string:
+		if len(values) == 0 {
+			return nil, fmt.Errorf("%s needs at least one value", name)
+		}
+		*field = append(*field, values...)
+		return nil, nil
 	}
-	field := m.fields()[name]
-	switch {
-	case field == nil:
-		return nil, fmt.Errorf("unknown field %q: want %s", name, matcherFields)
-	case len(values) == 0:
-		return nil, fmt.Errorf("%s needs at least one value", name)
-	}
-	*field = append(*field, values...)
-	return nil, nil
+	return nil, fmt.Errorf("unknown field %q: want %s", name, matcherFields)
 }
 
 // setAll sets fields one after the other.
@@ -280,6 +276,7 @@ var (
 	_ caddy.Provisioner                 = (*MatchRobots)(nil)
 	_ caddyhttp.RequestMatcherWithError = (*MatchRobots)(nil)
 	_ caddyfile.Unmarshaler             = (*MatchRobots)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchRobots)(nil)
 )
 
 // CELLibrary makes the matcher available in expressions:
@@ -316,6 +313,3 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	}
 	return m, nil
 }
-
-// Interface guard
-var _ caddyhttp.CELLibraryProducer = (*MatchRobots)(nil)
