@@ -70,16 +70,9 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.provision(ctx, app.(*App))
-}
-
-// provision is Provision with a given app.
-func (b *Dashboard) provision(ctx caddy.Context, app *App) error {
-	if err := b.validate(); err != nil {
-		return err
-	}
-	b.app, b.reporter, b.ctx = app, app.report, ctx
-	return nil
+	b.app, b.ctx = app.(*App), ctx
+	b.reporter = b.app.report
+	return b.validate()
 }
 
 func (b *Dashboard) validate() error {
