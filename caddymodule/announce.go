@@ -40,11 +40,9 @@ func (a *App) announceAccidents() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		timer := time.NewTimer(newsBegin)
-		defer timer.Stop()
-		for {
+		for ctx.Err() == nil {
 			began := time.Now()
-			for ctx.Err() == nil {
+			for ctx.Err() == nil { // looked at first: news are told once
 				news, ok := a.report.News()
 				if !ok {
 					break
@@ -52,29 +50,27 @@ func (a *App) announceAccidents() {
 				a.announce(&news)
 			}
 			rested := time.Now().Add(newsPause * time.Since(began))
-			if timer.Reset(newsBegin); a.isActive() {
-				timer.Reset(newsEvery)
+			pause := newsBegin
+			if a.isActive() {
+				pause = newsEvery
 			}
 			select {
-			case <-timer.C:
+			case <-time.After(pause):
+				continue
 			case <-a.changed:
-				select {
-				case <-time.After(time.Until(rested)):
-				case <-ctx.Done():
-					return
-				}
 			case <-ctx.Done():
-				return
+			}
+			select {
+			case <-time.After(time.Until(rested)):
+			case <-ctx.Done():
 			}
 		}
 	}()
 	a.onStop(func() {
 		cancel()
-		patience := time.NewTimer(newsPatience)
-		defer patience.Stop()
 		select {
 		case <-ended:
-		case <-patience.C:
+		case <-time.After(newsPatience):
 		}
 	})
 	a.onStop(metrics.ReportAccidents(a.report.CountAccidents))

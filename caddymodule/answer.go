@@ -26,7 +26,7 @@ type customAnswers [enforce.Reasons]*customAnswer
 // customAnswer is a compiled Answer.
 type customAnswer struct {
 	config.Answer
-	fixed    *answer // for a status and a text without placeholders
+	fixed    answer  // for a status and a text without placeholders
 	fallback *answer // the default answer, if the operator's would do harm
 	replace  bool    // there are placeholders to replace
 }
@@ -46,8 +46,7 @@ func newCustomAnswer(a config.Answer, reason enforce.Reason) *customAnswer {
 	if text == "" {
 		text = strings.TrimSuffix(c.fallback.body, "\n")
 	}
-	fixed := newAnswer(a.Status, text)
-	c.fixed = &fixed
+	c.fixed = newAnswer(a.Status, text)
 	return c
 }
 
@@ -104,7 +103,7 @@ func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
 // checkRedirects returns an error for a redirect to a path that robots.txt
 // disallows. For sources that are not local, leadsToRefusal checks this at each
 // request.
-func (h *Handler) checkRedirects() error {
+func (h *Handler) checkRedirects(caddy.Context) error {
 	if !h.IsLocal() {
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -80,27 +80,25 @@ type App struct {
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links
+	remotes   map[string]*registry.URL // by address
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
-	mu           sync.Mutex
-	handlers     []*Handler
-	visitors     *suspicion.Visitors      // nil without suspects
-	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
-	remotes      map[string]*registry.URL // by address
-	watcher      *filewatch.Watcher       // of all configurations
-	hung         bool                     // a file took longer than fileLimit while the handlers were provisioned
-	starts       []func()                 // called by Start
-	stops        []func()                 // called by Stop, from the last to the first
+	suspectFleet *shared.Fleet      // the fleet that signals are shared with; nil without one
+	watcher      *filewatch.Watcher // of all configurations
+	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
+	starts       []func()           // called by Start
+	stops        []func()           // called by Stop, from the last to the first
 	started      bool
+
+	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
+	handlers []*Handler
+	visitors *visitors.Memory // nil without suspects
 }
 
 // CaddyModule returns the Caddy module information.
 func (*App) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "robots",
-		New: func() caddy.Module { return new(App) },
-	}
+	return caddy.ModuleInfo{ID: "robots", New: func() caddy.Module { return new(App) }}
 }
 
 // maxReads bounds the reads of robots.txt that are remembered, one for each
@@ -115,7 +113,7 @@ const maxVisitors = 1 << 15
 // Provision validates the configuration and gets the shared values. It reads no
 // files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.log, a.changed = ctx, ctx.Logger(), make(chan struct{}, 1)
+	a.ctx, a.log, a.changed, a.remotes = ctx, ctx.Logger(), make(chan struct{}, 1), make(map[string]*registry.URL)
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -145,12 +143,8 @@ func (a *App) Start() error {
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
-	a.mu.Lock()
 	a.started = true
-	starts := a.starts
-	a.starts = nil
-	a.mu.Unlock()
-	for _, start := range starts {
+	for _, start := range a.starts {
 		start()
 	}
 	a.background(a.prefetch)
@@ -160,13 +154,10 @@ func (a *App) Start() error {
 
 // Stop ends the work that Start began, and writes the counters to their file.
 func (a *App) Stop() error {
-	a.mu.Lock()
-	stops := a.stops
-	a.stops = nil
-	a.mu.Unlock()
-	for _, stop := range slices.Backward(stops) {
+	for _, stop := range slices.Backward(a.stops) {
 		stop()
 	}
+	a.stops = nil
 	a.counters.SaveFile()
 	return nil
 }
@@ -189,22 +180,15 @@ func (a *App) add(h *Handler) {
 // onStart registers start to be called when the app starts, or calls it at once
 // if the app has started.
 func (a *App) onStart(start func()) {
-	a.mu.Lock()
-	if !a.started {
-		a.starts = append(a.starts, start)
-		a.mu.Unlock()
+	if a.started {
+		start()
 		return
 	}
-	a.mu.Unlock()
-	start()
+	a.starts = append(a.starts, start)
 }
 
 // onStop registers stop to be called when the app stops.
-func (a *App) onStop(stop func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stops = append(a.stops, stop)
-}
+func (a *App) onStop(stop func()) { a.stops = append(a.stops, stop) }
 
 // How long a local source may keep Caddy from starting, and how long each of the
 // others may after one of them took longer.
@@ -223,11 +207,9 @@ func (a *App) readLocal(read func(context.Context)) bool {
 	ctx, cancel := context.WithTimeout(a.ctx, limit)
 	defer cancel()
 	read(ctx)
-	if ctx.Err() == nil {
-		return true
-	}
-	a.hung = true
-	return false
+	inTime := ctx.Err() == nil
+	a.hung = a.hung || !inTime
+	return inTime
 }
 
 // background runs a function until the app stops.
@@ -241,23 +223,15 @@ func (a *App) background(run func(context.Context)) {
 // registry returns the registry of a URL. All sites that name the URL share it.
 // It is read from Start to Stop.
 func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) {
-	a.mu.Lock()
-	u := a.remotes[rawURL]
-	a.mu.Unlock()
-	if u != nil {
+	if u := a.remotes[rawURL]; u != nil {
 		return u, nil
 	}
 	if err := registry.CheckURL(rawURL); err != nil {
 		return nil, err
 	}
 	document := pooled(a, "registry "+rawURL, func() *registry.Document { return registry.NewDocument(rawURL) })
-	u = registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
-	a.mu.Lock()
-	if a.remotes == nil {
-		a.remotes = make(map[string]*registry.URL)
-	}
+	u := registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
 	a.remotes[rawURL] = u
-	a.mu.Unlock()
 	a.onStart(func() { a.background(u.Run) })
 	return u, nil
 }
@@ -281,10 +255,7 @@ func (c *siteCopies) of(source *config.Source) *enforce.Copies {
 		key = *source
 	}
 	key.Text = "" // needs no copy
-	v, known := c.sources.Load(key)
-	if !known {
-		v, _ = c.sources.LoadOrStore(key, enforce.NewCopies())
-	}
+	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
 	return v.(*enforce.Copies)
 }
 
@@ -301,9 +272,7 @@ func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet {
-		return shared.NewFleet(settings, a.memory)
-	})
+	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet { return shared.NewFleet(settings, a.memory) })
 	a.onStart(func() { fleet.Start(a.log) })
 	return fleet, nil
 }
@@ -316,7 +285,8 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 		return nil, err
 	}
 	// The key has the address after placeholders are replaced.
-	key := fmt.Sprintf("verifier:%s:%t:%t:%t", caddy.NewReplacer().ReplaceAll(v.Resolver, ""), settings.Lists, settings.DNS, settings.Signatures)
+	resolver := caddy.NewReplacer().ReplaceAll(v.Resolver, "")
+	key := fmt.Sprintf("verifier:%s:%t:%t:%t", resolver, settings.Lists, settings.DNS, settings.Signatures)
 	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
 	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })
 	return verifier, nil
@@ -324,8 +294,8 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 
 // watchVisitors returns the visitors of all sites. After Start it reads its key,
 // and shares signals with the fleet, if there is one.
-func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *suspicion.Visitors {
-	v := pooled(a, "suspects", suspicion.NewVisitors)
+func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *visitors.Memory {
+	v := pooled(a, "suspects", visitors.NewMemory)
 	a.mu.Lock()
 	known := a.visitors != nil
 	a.visitors = v

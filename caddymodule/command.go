@@ -117,35 +117,33 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []cli.Site
-	for _, h := range handlers {
-		site, err := h.site(c)
-		if err != nil {
+	found := make([]cli.Site, len(handlers))
+	for i, h := range handlers {
+		if found[i], err = h.site(c); err != nil {
 			return nil, err
 		}
-		found = append(found, *site)
 	}
 	return found, nil
 }
 
 // site returns what the commands have to know about the handler.
-func (h *configHandler) site(c *configFile) (*cli.Site, error) {
+func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
-	rules, err := h.EngineSettings()
-	if err != nil {
-		return nil, err
+	site = cli.Site{
+		Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(), Sampled: c.isSampled(),
 	}
-	rules.ID = "" // a command may put another source in place of the site's
-	if rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
-		return nil, err
+	if site.Rules, err = h.EngineSettings(); err != nil {
+		return site, err
 	}
-	site := &cli.Site{Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(), Rules: rules, Sampled: c.isSampled()}
+	site.Rules.ID = "" // a command may put another source in place of the site's
+	if site.Rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
+		return site, err
+	}
 	if s := h.Suspects; s != nil {
-		traps, err := s.Traps()
-		if err != nil {
-			return nil, err
+		site.Suspects = &audit.SuspectRules{Bind: s.Action == config.SuspectsBind, For: s.Period()}
+		if site.Suspects.Traps, err = s.Traps(); err != nil {
+			return site, err
 		}
-		site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == config.SuspectsBind, For: s.Period()}
 	}
 	if h.Verify != nil {
 		site.Verification = &enforce.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
@@ -153,12 +151,10 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if h.Shed != nil {
 		site.Shed = h.Shed.Order()
 	}
-	if site.Source, err = h.NewSource(); err != nil {
-		return nil, err
-	}
 	site.Inline = h.SourceKind() == config.SourceInline
 	if site.SourceName = "the configuration"; !site.Inline {
 		site.SourceName = caddy.NewReplacer().ReplaceAll(h.Source.Location(), "")
 	}
-	return site, nil
+	site.Source, err = h.NewSource()
+	return site, err
 }

@@ -54,15 +54,14 @@ type Dashboard struct {
 
 	app      *App
 	reporter statusapi.Reporter
-	scope    dashboardScope
+	ctx      caddy.Context
+	find     sync.Once
+	sites    []string // to show; none if the dashboard's own site was not found
 }
 
 // CaddyModule returns the Caddy module information.
 func (*Dashboard) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.handlers.robots_dashboard",
-		New: func() caddy.Module { return new(Dashboard) },
-	}
+	return caddy.ModuleInfo{ID: "http.handlers.robots_dashboard", New: func() caddy.Module { return new(Dashboard) }}
 }
 
 // Provision validates the configuration.
@@ -71,17 +70,9 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.provision(ctx, app.(*App))
-}
-
-// provision is Provision with a given app.
-func (b *Dashboard) provision(ctx caddy.Context, app *App) error {
-	if err := b.validate(); err != nil {
-		return err
-	}
-	b.app, b.reporter = app, app.report
-	b.scope.dashboard, b.scope.ctx = b, ctx
-	return nil
+	b.app, b.ctx = app.(*App), ctx
+	b.reporter = b.app.report
+	return b.validate()
 }
 
 func (b *Dashboard) validate() error {
@@ -106,7 +97,7 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 		http.Error(w, forbidden, http.StatusForbidden)
 		return nil
 	}
-	scope, known := b.scope.of(r)
+	scope, known := b.scope(r)
 	if !known {
 		http.Error(w, unknownSites, http.StatusForbidden)
 		return nil
@@ -132,10 +123,7 @@ func (b *Dashboard) uncount(r *http.Request) {
 // parseDashboard sets up a Dashboard from the directive robots_dashboard.
 func parseDashboard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	b := new(Dashboard)
-	if err := b.UnmarshalCaddyfile(h.Dispenser); err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, b.UnmarshalCaddyfile(h.Dispenser)
 }
 
 // UnmarshalCaddyfile sets up the handler. Syntax:
@@ -201,18 +189,15 @@ everybody who can open it may see all sites of this server:
 // allows reports whether a request may see the dashboard: Caddy authenticated
 // it, or the operator configured external access control.
 func (b *Dashboard) allows(r *http.Request) bool {
-	if b.Access == accessExternal {
-		return true
-	}
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+	if b.Access == accessExternal || r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		return true
 	}
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return false
 	}
-	user, known := repl.GetString(authUser)
-	return known && user != ""
+	user, _ := repl.GetString(authUser)
+	return user != ""
 }
 
 // checkHostPattern returns an error if host is neither a host name nor a pattern
@@ -229,49 +214,40 @@ func checkHostPattern(host string) error {
 	return nil
 }
 
-// dashboardScope determines the sites that a dashboard shows. One process may
-// serve the sites of several tenants, and no tenant may see another one's.
-type dashboardScope struct {
-	dashboard *Dashboard
-	ctx       caddy.Context
-	once      sync.Once
-	sites     []string // none if the dashboard's own site was not found
-}
-
-// of returns the sites to show in the answer to a request, and whether they are
+// scope returns the sites to show in the answer to a request, and whether they are
 // known. They depend on the configuration alone: the client chooses the host of the
-// request.
-func (s *dashboardScope) of(r *http.Request) (scope statusapi.Scope, known bool) {
-	if s.dashboard.AllSites {
+// request. One process may serve the sites of several tenants, and no tenant may see
+// another one's.
+func (b *Dashboard) scope(r *http.Request) (scope statusapi.Scope, known bool) {
+	if b.AllSites {
 		return statusapi.AllSites(), true
 	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	s.once.Do(func() { s.find(server) })
-	return statusapi.Sites(s.sites...), len(s.sites) > 0
+	b.find.Do(func() { b.findSites(server) }) // at the first request: the routes are not complete before
+	return statusapi.Sites(b.sites...), len(b.sites) > 0
 }
 
-// find fills in the sites. It runs at the first request, because the routes are
-// not complete before.
-func (s *dashboardScope) find(server *caddyhttp.Server) {
-	servers := routes.Servers(s.ctx)
+// findSites fills in the sites.
+func (b *Dashboard) findSites(server *caddyhttp.Server) {
+	servers := routes.Servers(b.ctx)
 	if server != nil && !slices.Contains(servers, server) {
 		servers = append(servers, server)
 	}
-	if s.dashboard.Hosts != nil {
-		s.sites = s.chosen(servers)
+	if b.Hosts != nil {
+		b.sites = b.chosen(servers)
 		return
 	}
 	for _, server := range servers {
-		if s.sites = routes.SitesAround(server, s.dashboard); s.sites != nil {
-			return
+		if b.sites == nil {
+			b.sites = routes.SitesAround(server, b)
 		}
 	}
 }
 
 // chosen returns the hosts that the operator configured, and the hosts of this
 // process that match a pattern among them.
-func (s *dashboardScope) chosen(servers []*caddyhttp.Server) (sites []string) {
-	for _, host := range s.dashboard.Hosts {
+func (b *Dashboard) chosen(servers []*caddyhttp.Server) (sites []string) {
+	for _, host := range b.Hosts {
 		sites = append(sites, routes.PlainHost(caddy.NewReplacer().ReplaceAll(host, "")))
 	}
 	for _, server := range servers {
@@ -286,7 +262,6 @@ func (s *dashboardScope) chosen(servers []*caddyhttp.Server) (sites []string) {
 
 // Interface guards
 var (
-	_ caddy.Module                = (*Dashboard)(nil)
 	_ caddy.Provisioner           = (*Dashboard)(nil)
 	_ caddyfile.Unmarshaler       = (*Dashboard)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Dashboard)(nil)

@@ -52,7 +52,6 @@ func TestDashboardAccess(t *testing.T) {
 		{"a request without Caddy's replacer", "", arrived(httptest.NewRequest(http.MethodGet, "/", nil)), http.StatusForbidden},
 	} {
 		b := &Dashboard{Access: tt.access, AllSites: true}
-		b.scope.dashboard = b
 		w := serve(t, b, tt.r)
 		if w.Code != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, w.Code, tt.want)
@@ -74,7 +73,6 @@ func TestDashboardAccess(t *testing.T) {
 // The dashboard changes no state. It refuses all methods except GET and HEAD.
 func TestDashboardOnlyReads(t *testing.T) {
 	b := &Dashboard{AllSites: true}
-	b.scope.dashboard = b
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions} {
 		for _, target := range []string{"/", "/?data=live", "/?data=refresh", "/?data=mode&mode=monitor", "/?data=budgets/reset"} {
 			if w := serve(t, b, authenticated(method, target, "alice")); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
@@ -137,10 +135,10 @@ func TestDashboardScope(t *testing.T) {
 			hostRoute([]string{"b.example.com"}, in(hostRoute([]string{"a.example.com"}, own))),
 		}, nil},
 	} {
-		own.scope = dashboardScope{dashboard: own}
+		*own = Dashboard{}
 		server := &caddyhttp.Server{Routes: tt.routes}
 		r := httptest.NewRequest(http.MethodGet, "http://b.example.com/", nil)
-		scope, known := own.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
+		scope, known := own.scope(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
 		if known != (tt.want != nil) {
 			t.Errorf("%s: known %t", tt.name, known)
 		}
@@ -156,7 +154,6 @@ func TestDashboardScope(t *testing.T) {
 // the host of the request.
 func TestDashboardScopeOutsideRoutes(t *testing.T) {
 	b := new(Dashboard)
-	b.scope.dashboard = b
 	for _, target := range []string{"/", "/?data=live", "/?data=check&url=http://example.com/"} {
 		if w := serve(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "all_sites") {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
@@ -166,19 +163,18 @@ func TestDashboardScopeOutsideRoutes(t *testing.T) {
 
 func TestDashboardChosenHosts(t *testing.T) {
 	b := &Dashboard{Hosts: []string{"*.Example.com", "other.test"}}
-	b.scope.dashboard = b
 	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{
 		hostRoute([]string{"a.example.com", "other.test", "third.test"}, b), hostRoute([]string{"*.example.com"}, b),
 	}}
 	r := httptest.NewRequest(http.MethodGet, "http://third.test/", nil)
-	scope, _ := b.scope.of(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
+	scope, _ := b.scope(caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server))
 	for site, want := range map[string]bool{"*.example.com": true, "a.example.com": true, "other.test": true, "third.test": false, "*": false} {
 		if scope.Site(site) != want {
 			t.Errorf("shows %s: %t, want %t", site, !want, want)
 		}
 	}
 	b.AllSites, b.Hosts = true, nil
-	if scope, known := b.scope.of(r); !known || !scope.All() {
+	if scope, known := b.scope(r); !known || !scope.All() {
 		t.Error("all_sites does not show all sites")
 	}
 }

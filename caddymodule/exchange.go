@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -38,7 +39,7 @@ type exchange struct {
 	vars    map[string]any // the request's variables; nil without a server
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
-	visit   suspicion.Visit
+	visit   visitors.Visit
 	load    *shed.Load // that counts the request as in flight; nil if none does
 	slot    shed.Slot
 	head    response.Head
@@ -97,7 +98,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 // proxy it uses the scheme, and with forwarded_host the host, that the proxy
 // reports.
 func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enforce.Origin {
-	scheme, host, port := "http", r.Host, uint16(0)
+	scheme, port := "http", uint16(0)
 	if r.TLS != nil {
 		scheme = "https"
 	}
@@ -114,13 +115,16 @@ func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enfo
 		case strings.EqualFold(proto, "http"):
 			scheme = "http"
 		}
-		if config.On(h.ForwardedHost) {
-			if forwarded := firstValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
-				host = forwarded
-			}
-		}
 	}
-	return enforce.NewOrigin(scheme, host, port)
+	return enforce.NewOrigin(scheme, h.host(r, trusted), port)
+}
+
+// host returns the host that the client sent a request to, with its port.
+func (h *Handler) host(r *http.Request, trusted bool) string {
+	if trusted && config.On(h.ForwardedHost) {
+		return cmp.Or(firstValue(r.Header["X-Forwarded-Host"]), r.Host)
+	}
+	return r.Host
 }
 
 // firstValue returns the first of the values in a list field.
@@ -178,30 +182,23 @@ var forwardingFields = [...]string{
 
 // HidesClient implements enforce.Caller.
 func (x *exchange) HidesClient() bool {
-	return (!x.request.Proxied || x.request.Ambiguous) && slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
+	return (!x.request.Proxied || x.request.Ambiguous) &&
+		slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
 }
 
 // signed returns the parts of the request that a signature can cover.
 func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
-	host := x.r.Host
-	if trusted && config.On(h.ForwardedHost) {
-		if forwarded := firstValue(x.r.Header["X-Forwarded-Host"]); forwarded != "" {
-			host = forwarded
-		}
-	}
 	return &verify.Message{
-		Method: x.request.Method, Scheme: x.request.Origin.Scheme, Host: host, RequestURI: x.request.Target, Header: x.r.Header,
-		HasBody: x.request.HasBody,
+		Method: x.request.Method, Scheme: x.request.Origin.Scheme, Host: h.host(x.r, trusted), RequestURI: x.request.Target,
+		Header: x.r.Header, HasBody: x.request.HasBody,
 	}
 }
 
 // localPort returns the port at which a request arrived, 0 if it is not known.
 func localPort(r *http.Request) uint16 {
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
-	case *net.TCPAddr:
-		return uint16(addr.Port)
-	case *net.UDPAddr:
-		return uint16(addr.Port)
+	case interface{ AddrPort() netip.AddrPort }: // of TCP and UDP
+		return addr.AddrPort().Port()
 	case net.Addr:
 		if ap, err := netip.ParseAddrPort(addr.String()); err == nil {
 			return ap.Port()

@@ -16,7 +16,9 @@ import (
 // the request: no sub-request reaches next. A client's own GET of the robots.txt
 // that the handler publishes does. readForwarded answers all other requests itself, and
 // then returns nil.
-func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (http.ResponseWriter, *http.Request, caddyhttp.Handler) {
+func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (
+	http.ResponseWriter, *http.Request, caddyhttp.Handler,
+) {
 	mode := h.running.Load().mode
 	ownFile := h.forwarded.IsDirect(r) && enforce.IsRobotsTxt(originalTarget(r))
 	if ownFile && !mode.Monitor && (config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()) {

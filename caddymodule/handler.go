@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -81,8 +81,8 @@ type Handler struct {
 	source    enforce.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	suspicion *suspicion.Suspicion // nil without suspects
-	shedLoad  func() *shed.Load    // nil without shed
+	visits    *visitors.Watcher // nil without suspects
+	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
 	sourceID  uint64          // from Source.id
 	fields    response.Fields // of the responses
@@ -95,10 +95,7 @@ type Handler struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Handler) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.handlers.robots",
-		New: func() caddy.Module { return new(Handler) },
-	}
+	return caddy.ModuleInfo{ID: "http.handlers.robots", New: func() caddy.Module { return new(Handler) }}
 }
 
 // ServeHTTP decides on a request in six steps, and answers it or passes it on. Each
@@ -146,7 +143,7 @@ func (x *exchange) resolve() *enforce.Rules {
 func (x *exchange) identify(rules *enforce.Rules) *enforce.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
-	if s := x.handler.suspicion; s != nil && c.IsPerson() {
+	if s := x.handler.visits; s != nil && c.IsPerson() {
 		c.Suspect = s.Observe(&x.visit, &x.request, x.r, rules, !x.running.mode.Monitor)
 	}
 	return c
@@ -173,12 +170,13 @@ func (x *exchange) respond(d *enforce.Decision, w http.ResponseWriter, next cadd
 	h, r := x.handler, x.r
 	switch {
 	case x.visit.Pressed:
-		return suspicion.SendCookie(w, &x.request)
+		return visitors.SendCookie(w, &x.request)
 	case d.Action != enforce.Pass && !d.Monitored && d.Reason == enforce.Suspected:
-		return h.suspicion.Refuse(w, &x.request, r)
+		return h.visits.Refuse(w, &x.request, r)
 	case d.Action != enforce.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
-	case d.Reason != enforce.ExemptPath || !enforce.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet || forwarded.IsAnswer(w):
+	case d.Reason != enforce.ExemptPath || !enforce.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
+		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
 	}
 	read := response.NewReadWriter(w)
@@ -214,7 +212,6 @@ func isSubrequest(r *http.Request) bool {
 
 // Interface guards
 var (
-	_ caddy.Module                = (*Handler)(nil)
 	_ caddy.Provisioner           = (*Handler)(nil)
 	_ caddy.CleanerUpper          = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)

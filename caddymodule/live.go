@@ -19,8 +19,8 @@ const maxSuspects = 1 << 16
 // newReporter returns a reporter for the app. It may only be used after Start.
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
-		Handlers: a.liveHandlers, Meetings: func() []string { return a.meetings }, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown,
-		Active:   a.isActive,
+		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown, Active: a.isActive,
+		Meetings: func() []string { return a.meetings },
 		Doors:    func() [][]string { return a.doors },
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
@@ -31,14 +31,16 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 	for _, h := range a.allHandlers() {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
-			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier, SetMode: h.setMode, Load: h.shedLoad,
+			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
+			SetMode: h.setMode, Load: h.shedLoad,
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode
 			},
 			IsVerified: func(name string, addr netip.Addr) bool {
 				current := h.running.Load()
-				return current.checker.Address(current.Registry().Lookup(name), verify.Client{Addr: addr}, clock.Now()).State == verify.Verified
+				row := current.Registry().Lookup(name)
+				return current.checker.Address(row, verify.Client{Addr: addr}, clock.Now()).State == verify.Verified
 			},
 			Caller: func(origin enforce.Origin) enforce.Caller { return h.caller(site, origin) },
 		})

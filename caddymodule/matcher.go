@@ -79,10 +79,7 @@ type MatchRobots struct {
 
 // CaddyModule returns the Caddy module information.
 func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.matchers.robots",
-		New: func() caddy.Module { return new(MatchRobots) },
-	}
+	return caddy.ModuleInfo{ID: "http.matchers.robots", New: func() caddy.Module { return new(MatchRobots) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
@@ -101,15 +98,12 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 //	}
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		for d.NextArg() {
-			if err := m.parseField(d); err != nil {
-				return err
-			}
+		err := m.setAll(d.RemainingArgs())
+		for err == nil && d.NextBlock(0) {
+			err = m.setAll(append([]string{d.Val()}, d.RemainingArgs()...))
 		}
-		for d.NextBlock(0) {
-			if err := m.parseField(d); err != nil {
-				return err
-			}
+		if err != nil {
+			return d.WrapErr(err)
 		}
 	}
 	if err := m.validate(); err != nil {
@@ -121,34 +115,38 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // matcherFields are the fields of a matcher, for error messages.
 const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, busy, verified or impostor"
 
-// fields returns the fields that take values, by name.
-func (m *MatchRobots) fields() map[string]*[]string {
-	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
+// fields returns the fields by name: lists of values and flags.
+func (m *MatchRobots) fields() map[string]any {
+	return map[string]any{
+		"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator,
+		"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
+	}
 }
 
-// flags returns the fields without values, by name.
-func (m *MatchRobots) flags() map[string]*bool {
-	return map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified,
-		"impostor": &m.Impostor}
+// set sets the field that words begin with to the values that follow. It returns the
+// words that are no values of the field.
+func (m *MatchRobots) set(words []string) (rest []string, err error) {
+	name, values := words[0], words[1:]
+	switch field := m.fields()[name].(type) {
+	case *bool:
+		*field = true
+		return values, nil
+	case *[]string:
+		if len(values) == 0 {
+			return nil, fmt.Errorf("%s needs at least one value", name)
+		}
+		*field = append(*field, values...)
+		return nil, nil
+	}
+	return nil, fmt.Errorf("unknown field %q: want %s", name, matcherFields)
 }
 
-// parseField parses the name of a field and its values.
-func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
-	name := d.Val()
-	if flag := m.flags()[name]; flag != nil {
-		*flag = true
-		return nil
+// setAll sets fields one after the other.
+func (m *MatchRobots) setAll(words []string) (err error) {
+	for err == nil && len(words) > 0 {
+		words, err = m.set(words)
 	}
-	f, ok := m.fields()[name]
-	if !ok {
-		return d.Errf("unknown field %q: want %s", name, matcherFields)
-	}
-	args := d.RemainingArgs()
-	if len(args) == 0 {
-		return d.Errf("%s needs at least one value", name)
-	}
-	*f = append(*f, args...)
-	return nil
+	return err
 }
 
 // Provision validates the matcher and prepares the built-in registry.
@@ -158,8 +156,8 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(managed.Purposes(crawler.Builtin()), crawler.Purpose(p)) {
-			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler",
-				zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: "+
+				"the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -191,7 +189,8 @@ func (m *MatchRobots) validate() error {
 		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
-		return errors.New("suspect can be combined with disallowed and busy only: a suspect sends a browser's User-Agent, not a crawler's name")
+		return errors.New("suspect can be combined with disallowed and busy only: " +
+			"a suspect sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
 		if err := config.CheckPurpose(p); err != nil {
@@ -277,6 +276,7 @@ var (
 	_ caddy.Provisioner                 = (*MatchRobots)(nil)
 	_ caddyhttp.RequestMatcherWithError = (*MatchRobots)(nil)
 	_ caddyfile.Unmarshaler             = (*MatchRobots)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchRobots)(nil)
 )
 
 // CELLibrary makes the matcher available in expressions:
@@ -304,22 +304,12 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if flag := m.flags()[words[0]]; flag != nil {
-		if len(words) > 1 {
-			return nil, fmt.Errorf("robots: %s takes no value", words[0])
-		}
-		*flag = true
-		return m, nil
-	}
-	field := m.fields()[words[0]]
-	if field == nil {
-		return nil, fmt.Errorf("robots: unknown field %q: want %s", words[0], matcherFields)
-	}
-	if *field = words[1:]; len(*field) == 0 {
-		return nil, fmt.Errorf("robots: %s needs at least one value", words[0])
+	rest, err := m.set(words)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("robots: %w", err)
+	case len(rest) > 0:
+		return nil, fmt.Errorf("robots: %s takes no value", words[0])
 	}
 	return m, nil
 }
-
-// Interface guard
-var _ caddyhttp.CELLibraryProducer = (*MatchRobots)(nil)

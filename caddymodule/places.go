@@ -2,10 +2,8 @@ package caddymodule
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -43,11 +41,11 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	var before placedByHost
 	var doors []*placed // with forwarded_request, that a client can miss
 	closed := false     // a request that misses them is refused
-	none, known := new(checked), make(map[string]*checked)
+	none := new(checked)
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
 		if object["handler"] == "robots" {
-			p.checked = h.app.checkedOf(object, known)
+			p.checked = h.app.checkedOf(object)
 		}
 		closed = closed || refuses(object) && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
 		if p.checked == nil || p.checked == none && p.advice == "" {
@@ -57,13 +55,16 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			return err
 		}
 		if p.publishes() && route.IsApart() {
-			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: without it, the policy is not in force", zap.String("handler", p.name()))
+			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: "+
+				"without it, the policy is not in force", zap.String("handler", p.name()))
 		}
 		if p.advice == "" && !route.IsReached() {
-			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up", zap.String("handler", p.name()))
+			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up",
+				zap.String("handler", p.name()))
 		}
 		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
-			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403", zap.String("handler", p.name()))
+			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403",
+				zap.String("handler", p.name()))
 		}
 		switch {
 		case !p.IsForwarded():
@@ -80,7 +81,8 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	}
 	for _, p := range doors {
 		if !closed {
-			h.log.Warn("clients can miss forwarded_request, and then get 200, so that the proxy lets them in: "+live.DoorAdvice, zap.String("handler", p.name()))
+			h.log.Warn("clients can miss forwarded_request, and then get 200, so that the proxy lets them in: "+live.DoorAdvice,
+				zap.String("handler", p.name()))
 			h.app.doors = append(h.app.doors, p.route.Hosts())
 		}
 	}
@@ -111,7 +113,7 @@ type placedByHost struct {
 func (l *placedByHost) add(p *placed) (found []*placed) {
 	hosts, before := p.route.Hosts(), l.all
 	l.all = append(l.all, p)
-	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, routes.IsPattern) {
 		l.wide = append(l.wide, p)
 		return before
 	}
@@ -132,22 +134,18 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 }
 
 // checkedOf returns the settings of a robots handler that are checked, with those
-// of the global option; nil if they can't be decoded. known has those of others.
-func (a *App) checkedOf(object map[string]any, known map[string]*checked) *checked {
-	settings := maps.Clone(object)
-	maps.DeleteFunc(settings, func(name string, _ any) bool {
-		return !slices.Contains([]string{"forwarded_request", "mode", "off", "policy"}, name)
-	})
-	text, _ := json.Marshal(settings)
-	c := known[string(text)]
-	if c != nil {
-		return c
+// of the global option; nil if they can't be decoded.
+func (a *App) checkedOf(object map[string]any) *checked {
+	settings, c := make(map[string]any), new(checked)
+	for _, name := range []string{"forwarded_request", "mode", "off", "policy"} {
+		if value, ok := object[name]; ok {
+			settings[name] = value
+		}
 	}
-	if c = new(checked); json.Unmarshal(text, c) != nil {
+	if routes.Decode(settings, c) != nil {
 		return nil
 	}
 	c.AddDefaults(a.Defaults, c.Off)
-	known[string(text)] = c
 	return c
 }
 
@@ -164,8 +162,8 @@ func (p *placed) check() error {
 	if !p.publishes() || p.route.PassesPath("/robots.txt") {
 		return nil
 	}
-	return errors.New("robots: policy: a matcher of path or method keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
-		"move robots out of the matcher, or out of the handle block with the path")
+	return errors.New("robots: policy: a matcher of path or method keeps requests for /robots.txt from this handler, " +
+		"so it can't publish the policy: move robots out of the matcher, or out of the handle block with the path")
 }
 
 // checkMeeting returns an error if two robots handlers decide on the same requests:
@@ -177,7 +175,8 @@ func (a *App) checkMeeting(first, later *placed, log *zap.Logger) error {
 			robots, advice = later, first.advice
 		}
 		if robots.advice == "" && !robots.IsForwarded() && routes.Meet(first.route, later.route) != routes.Never {
-			log.Warn("a rewrite does not change what this robots handler judges", zap.String("handler", robots.name()), zap.String("what", advice))
+			log.Warn("a rewrite does not change what this robots handler judges", zap.String("handler", robots.name()),
+				zap.String("what", advice))
 		}
 		return nil
 	}
@@ -188,9 +187,11 @@ func (a *App) checkMeeting(first, later *placed, log *zap.Logger) error {
 	handlers := fmt.Sprintf("the robots handlers %s and %s", first.name(), later.name())
 	if reach == routes.Surely {
 		return fmt.Errorf("robots: requests can reach two handlers: %s. Only the first decides, so the second would have no effect: "+
-			"write one robots block for both (limit and exempt_paths take paths), or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`", handlers)
+			"write one robots block for both (limit and exempt_paths take paths), "+
+			"or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`", handlers)
 	}
-	log.Warn("requests may reach two robots handlers, and only the first decides: give them matchers that exclude each other", zap.String("handlers", handlers))
+	log.Warn("requests may reach two robots handlers, and only the first decides: give them matchers that exclude each other",
+		zap.String("handlers", handlers))
 	a.meetings = append(a.meetings, handlers)
 	return nil
 }

@@ -36,15 +36,26 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 }
 
 // provision is Provision with a given app.
-func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
+func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	h.app = app
 	if h.log == nil {
 		h.log = ctx.Logger()
 	}
-	if err := h.checkPlaces(ctx); err != nil {
-		return err
+	for _, step := range []func(caddy.Context) error{
+		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry,
+		h.checkRedirects, h.provisionSuspects,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := h.Complete(app.Defaults, h.Off); err != nil {
+	return nil
+}
+
+// provisionAnswers completes the settings, and prepares what depends on them alone: the
+// answers and the fields of responses.
+func (h *Handler) provisionAnswers(caddy.Context) (err error) {
+	if err := h.Complete(h.app.Defaults, h.Off); err != nil {
 		return err
 	}
 	h.sourceID = h.Source.ID()
@@ -57,54 +68,39 @@ func (h *Handler) provision(ctx caddy.Context, app *App) (err error) {
 			return fmt.Errorf("x_robots_tag: %w", err)
 		}
 	}
-	h.fields = response.Fields{Table: table, Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots), Views: h.Paths.Views()}
-	return h.provisionEngine(ctx)
-}
-
-// provisionEngine makes the engine.
-func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
-	if h.source, err = h.newSource(); err != nil {
-		return err
-	}
-	if c, ok := h.source.(io.Closer); ok {
-		h.cleanup = append(h.cleanup, c.Close)
-	}
-	if h.limiter, err = h.app.limiter(&h.Settings); err != nil {
-		return err
-	}
-	if h.Verify != nil {
-		if h.verifier, err = h.app.verifier(ctx, h.Verify); err != nil {
-			return err
-		}
-	}
-	if f, ok := h.source.(enforce.File); ok { // before it is read, so that no change is missed
-		stop := h.app.watcher.Watch(f.Path, h.fileChanged)
-		h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-	}
-	if err := h.provisionRegistry(ctx); err != nil {
-		return err
-	}
-	if err := h.checkRedirects(); err != nil {
-		return err
-	}
-	if err := h.provisionSuspects(ctx); err != nil {
-		return err
+	h.fields = response.Fields{
+		Table: table, Views: h.Paths.Views(),
+		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots),
 	}
 	return nil
 }
 
-// newSource returns the source that the settings name.
-func (h *Handler) newSource() (enforce.Source, error) {
-	source, err := h.NewSource()
-	switch f, isFile := source.(enforce.File); {
-	case err != nil:
-		return nil, err
-	case source == nil:
-		return h.app.own, nil
-	case isFile && f.Path == "":
-		return nil, errors.New("source file: no path")
+// provisionSource makes the source that the settings name.
+func (h *Handler) provisionSource(caddy.Context) (err error) {
+	if h.source, err = h.NewSource(); err != nil {
+		return err
 	}
-	return source, nil
+	switch source := h.source.(type) {
+	case nil:
+		h.source = h.app.own
+	case enforce.File:
+		if source.Path == "" {
+			return errors.New("source file: no path")
+		}
+		stop := h.app.watcher.Watch(source.Path, h.fileChanged) // before it is read, so that no change is missed
+		h.cleanup = append(h.cleanup, func() error { stop(); return nil })
+	case io.Closer:
+		h.cleanup = append(h.cleanup, source.Close)
+	}
+	return nil
+}
+
+// provisionBudgets gets the limiter and the verifier, which outlive the configuration.
+func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
+	if h.limiter, err = h.app.limiter(&h.Settings); err == nil && h.Verify != nil {
+		h.verifier, err = h.app.verifier(ctx, h.Verify)
+	}
+	return err
 }
 
 // load reads a local source. An error says that there is no file.
@@ -141,10 +137,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return err
 	}
 	h.logOverrides(file)
-	if err := cmp.Or(h.CheckNames(crawlers), h.Shed.CheckFirst(crawlers)); err != nil {
-		return err
-	}
-	if err := h.provisionPolicy(crawlers, false); err != nil {
+	if err := cmp.Or(h.CheckNames(crawlers), h.Shed.CheckFirst(crawlers), h.provisionPolicy(crawlers, false)); err != nil {
 		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
@@ -217,8 +210,8 @@ func (h *Handler) warnForgeableExemptions(current *running) {
 		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
 			continue
 		}
-		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",
-			zap.String("crawler", x.Name))
+		h.log.Warn("every client that sends the name of this exempt crawler is exempt: "+
+			"give its addresses with from, or set verify if its operator documents a method", zap.String("crawler", x.Name))
 	}
 }
 
@@ -250,10 +243,23 @@ type running struct {
 	mode      live.Mode
 }
 
-// newRunning returns a running with an engine, whose metrics are reported.
-func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *metrics.Reads, mode live.Mode) *running {
-	decisions := metrics.NewDecisions(engine.Registry(), h.log)
-	return &running{engine, checker, decisions, observer, metrics.ReportEngine(engine, h.SourceKind()), mode}
+// newEngine makes the engine of a running. checker is nil without verify.
+type newEngine func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error)
+
+// newRunning returns a running for a registry, whose metrics are reported.
+func (h *Handler) newRunning(registry *crawler.Registry, mode live.Mode, build newEngine) (r *running, err error) {
+	r = &running{mode: mode}
+	if h.verifier != nil {
+		if r.checker, err = h.verifier.Bind(registry); err != nil {
+			return nil, err
+		}
+	}
+	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
+	if r.Engine, err = build(r.checker, r.observer); err != nil {
+		return nil, errors.Join(err, r.observer.Close())
+	}
+	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log), metrics.ReportEngine(r.Engine, h.SourceKind())
+	return r, nil
 }
 
 // retire ends what does not belong to the engine: the metrics, the reviews of
@@ -266,15 +272,6 @@ func (r *running) retire() error {
 	return r.observer.Close()
 }
 
-// newChecker returns the checker for the crawlers in a registry, nil without
-// verify.
-func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error) {
-	if h.verifier == nil {
-		return nil, nil
-	}
-	return h.verifier.Bind(registry)
-}
-
 // start makes the engine with a registry. It reads a local source at once.
 func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	rules, err := h.EngineSettings()
@@ -282,37 +279,34 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return err
 	}
 	rules.Registry = registry
-	checker, err := h.newChecker(registry)
+	mode := live.Mode{Monitor: rules.Monitor, Except: rules.Except}
+	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
+		if checker != nil {
+			rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
+		}
+		return enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
+			Refresh:    time.Duration(h.Refresh),
+			MaxOrigins: h.MaxOrigins,
+			DenyFailed: h.OnError == config.OnErrorDeny,
+			Ceiling:    h.app.ceiling,
+			Copies:     h.app.copies.of(h.Source),
+			Memory:     h.app.remembered,
+			Waiters:    h.app.waiters,
+			Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
+			Published:  config.On(h.Publish),
+			Fetched:    h.fetched(observer),
+			Evicted:    metrics.CountEviction,
+			Now:        clock.Now,
+		})
+	})
+	if err == nil && h.IsLocal() {
+		if err = h.load(current.Origins()); err != nil {
+			err = errors.Join(err, current.Close(), current.retire())
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if checker != nil {
-		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
-	}
-	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
-	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
-		Refresh:    time.Duration(h.Refresh),
-		MaxOrigins: h.MaxOrigins,
-		DenyFailed: h.OnError == config.OnErrorDeny,
-		Ceiling:    h.app.ceiling,
-		Copies:     h.app.copies.of(h.Source),
-		Memory:     h.app.remembered,
-		Waiters:    h.app.waiters,
-		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
-		Published:  config.On(h.Publish),
-		Fetched:    h.fetched(observer),
-		Evicted:    metrics.CountEviction,
-		Now:        clock.Now,
-	})
-	if err != nil {
-		return errors.Join(err, observer.Close())
-	}
-	if h.IsLocal() {
-		if err := h.load(engine.Origins()); err != nil {
-			return errors.Join(err, engine.Close(), observer.Close())
-		}
-	}
-	current := h.newRunning(engine, checker, observer, live.Mode{Monitor: rules.Monitor, Except: rules.Except})
 	if h.running.Store(current); h.changed.Load() {
 		h.fileChanged()
 	}
@@ -345,16 +339,13 @@ func (h *Handler) setMode(mode live.Mode) error {
 
 // replace replaces the engine. The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, mode live.Mode, change func(*enforce.Settings)) error {
-	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
-	checker, err := h.newChecker(registry)
+	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
+		return before.With(change, checker, h.fetched(observer))
+	})
 	if err != nil {
-		return errors.Join(err, observer.Close())
+		return err
 	}
-	engine, err := before.With(change, checker, h.fetched(observer))
-	if err != nil {
-		return errors.Join(err, observer.Close())
-	}
-	h.running.Store(h.newRunning(engine, checker, observer, mode))
+	h.running.Store(current)
 	return before.retire()
 }
 

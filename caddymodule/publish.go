@@ -53,9 +53,10 @@ func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
 }
 
 // unavailable is the answer while the site's own rules are not known: a file
-// without them would open what they close.
-func unavailable(header http.Header) error {
+// without them would open what they close. retryAfter is in seconds.
+func unavailable(header http.Header, retryAfter string) error {
 	header.Set("Cache-Control", "no-store")
+	header.Set("Retry-After", retryAfter)
 	return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
 }
 
@@ -69,11 +70,9 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce
 			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
 		} // the file consists of the policy alone
 	case enforce.Pending:
-		header.Set("Retry-After", "5")
-		return unavailable(header)
+		return unavailable(header, "5")
 	default:
-		header.Set("Retry-After", "60")
-		return unavailable(header)
+		return unavailable(header, "60")
 	}
 	header["Content-Type"] = textPlain
 	header.Set("Etag", `"`+rules.Tag()+`"`)

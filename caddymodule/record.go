@@ -41,27 +41,40 @@ type record struct {
 var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
-// metrics and the log.
+// metrics and the log. For a person's request it allocates nothing.
 func (x *exchange) record(d *enforce.Decision) {
-	h := x.handler
+	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if d.Reason == enforce.Person && !x.visit.Suspect {
-		x.recordPerson()
-		return
-	}
-	if d.Reason != enforce.Person {
+	if d.Reason == enforce.Person {
+		x.site.CountPerson(x.number)
+	} else {
 		x.count(d)
 		x.running.decisions.Count(&x.request, d, x.r)
-	} else {
-		x.site.CountPerson(x.number)
 	}
-	rec := &record{*d, x.visit.Standing, h.visitor(x)}
+	rec, v := person, h.visitor(x)
+	if d.Reason != enforce.Person || x.visit.Suspect {
+		rec = &record{*d, x.visit.Standing, v}
+	}
 	if h.app.traced.Load() {
-		rec.trace(x.r.Context())
+		rec.trace(ctx)
 	}
-	rec.publish(x.r.Context(), x.server)
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		switch {
+		case rec != person:
+			repl.Map(rec.placeholder)
+		case v != nil:
+			repl.Map(v.placeholder)
+		default:
+			repl.Map(personPlaceholder)
+		}
+	}
+	if rec != person && (x.server == nil || x.server.Logs != nil) {
+		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			extra.Add(zap.Object("robots", rec))
+		}
+	}
 	x.set(recordVar, rec)
 }
 
@@ -69,34 +82,15 @@ func (x *exchange) record(d *enforce.Decision) {
 func (x *exchange) count(d *enforce.Decision) {
 	q := &x.request
 	x.site.Count(d, &counters.Request{
-		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client, UserAgents: q.UserAgents,
+		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
+		UserAgents: q.UserAgents,
 	})
 }
 
 // trace adds the decision to the current span, as attributes with the names of
 // the placeholders.
 func (rec *record) trace(ctx context.Context) {
-	metrics.SetAttributes(ctx, placeholders, func(name string) any {
-		value, _ := rec.placeholder(placeholderPrefix + name)
-		return value
-	})
-}
-
-// recordPerson counts a person's request, and sets its placeholders.
-func (x *exchange) recordPerson() {
-	h := x.handler
-	x.site.CountPerson(x.number)
-	if h.app.traced.Load() {
-		person.trace(x.r.Context())
-	}
-	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		if v := h.visitor(x); v != nil {
-			repl.Map(v.placeholder)
-		} else {
-			repl.Map(personPlaceholder)
-		}
-	}
-	x.set(recordVar, person)
+	metrics.SetAttributes(ctx, placeholders, func(name string) any { return placeholderValues[name](rec) })
 }
 
 // set sets a variable of the request.
@@ -108,18 +102,6 @@ func (x *exchange) set(name string, value any) {
 
 func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
 
-// publish makes rec available to placeholders and the access log.
-func (rec *record) publish(ctx context.Context, server *caddyhttp.Server) {
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(rec.placeholder)
-	}
-	if server == nil || server.Logs != nil {
-		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-			extra.Add(zap.Object("robots", rec))
-		}
-	}
-}
-
 // recordOf returns the record of a request, nil if no robots handler has decided
 // on it.
 func recordOf(r *http.Request) *record {
@@ -127,8 +109,10 @@ func recordOf(r *http.Request) *record {
 	return rec
 }
 
-// placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", gracePlaceholder, "verified", suspectPlaceholder}
+// placeholders are the names of the placeholders but the trap's, without their prefix, in
+// the order of the access log.
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
+	gracePlaceholder, "verified", suspectPlaceholder}
 
 // Names of placeholders that are left out of the access log if they are empty, or
 // always (the trap).
@@ -138,52 +122,40 @@ const (
 	trapPlaceholder    = "trap"
 )
 
+// placeholderValues has the value of each placeholder.
+var placeholderValues = map[string]func(*record) any{
+	"crawler":          func(rec *record) any { return rec.Name() },
+	"class":            func(rec *record) any { return verdict.Class(&rec.Decision) },
+	"evidence":         func(rec *record) any { return rec.Agent.Reason.Strength().String() },
+	"purpose":          func(rec *record) any { return verdict.Purpose(&rec.Decision) },
+	"group":            func(rec *record) any { return rec.GroupToken() },
+	"action":           func(rec *record) any { return verdict.ActionName(rec.Action, rec.Monitored) },
+	"reason":           func(rec *record) any { return rec.Reason.String() },
+	"rule":             func(rec *record) any { return rec.RuleText() },
+	"layer":            func(rec *record) any { return rec.Layer.String() },
+	"line":             func(rec *record) any { return rec.Line },
+	"version":          func(rec *record) any { return rec.VersionTag() },
+	"verified":         func(rec *record) any { return rec.Claim.State.String() },
+	gracePlaceholder:   func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
+	suspectPlaceholder: func(rec *record) any { return rec.suspect() },
+	trapPlaceholder:    func(rec *record) any { return rec.visitor.trap() },
+}
+
 // placeholder returns the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
-	if !ok {
+	value := placeholderValues[name]
+	if !ok || value == nil {
 		return nil, false
 	}
-	switch name {
-	case "crawler":
-		return rec.Name(), true
-	case "class":
-		return verdict.Class(&rec.Decision), true
-	case "evidence":
-		return rec.Agent.Reason.Strength().String(), true
-	case "purpose":
-		return verdict.Purpose(&rec.Decision), true
-	case "group":
-		return rec.GroupToken(), true
-	case "action":
-		return verdict.ActionName(rec.Action, rec.Monitored), true
-	case "reason":
-		return rec.Reason.String(), true
-	case "rule":
-		return rec.RuleText(), true
-	case "layer":
-		return rec.Layer.String(), true
-	case "line":
-		return rec.Line, true
-	case "version":
-		return rec.VersionTag(), true
-	case gracePlaceholder:
-		return verdict.GraceEnds(&rec.Decision), true
-	case "verified":
-		return rec.Claim.State.String(), true
-	case suspectPlaceholder:
-		return rec.suspect(), true
-	case trapPlaceholder:
-		return rec.visitor.trap(), true
-	}
-	return nil, false
+	return value(rec), true
 }
 
 // MarshalLogObject writes the access-log fields. They have the names of the
 // placeholders.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
-		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
+		switch v := placeholderValues[name](rec).(type) {
 		case string:
 			if v != "" || name != suspectPlaceholder && name != gracePlaceholder {
 				enc.AddString(name, v)

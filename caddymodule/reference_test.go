@@ -121,12 +121,14 @@ func matcherList(t *testing.T, comments pages.Comments) string {
 	for f := range reflect.TypeFor[MatchRobots]().Fields() {
 		name := strings.ToLower(f.Name)
 		form := name
-		switch {
-		case !f.IsExported():
+		if !f.IsExported() {
 			continue
-		case m.fields()[name] != nil:
+		}
+		switch m.fields()[name].(type) {
+		case *[]string:
 			form += " NAME…"
-		case m.flags()[name] == nil:
+		case *bool:
+		default:
 			t.Errorf("the Caddyfile has no %s", name)
 		}
 		rows = append(rows, fmt.Sprintf("- `robots %s`: %s", form, pages.Cell(comments["MatchRobots."+f.Name])))

@@ -76,7 +76,8 @@ func (x *exchange) leave() {
 func (x *exchange) Answered(status int, header http.Header) {
 	load := x.load
 	x.leave()
-	if load == nil || load.Latency == 0 || x.decision.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK || x.request.Method != http.MethodGet {
+	if load == nil || load.Latency == 0 || x.decision.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK ||
+		x.request.Method != http.MethodGet {
 		return
 	}
 	const html = "text/html"

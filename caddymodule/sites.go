@@ -126,9 +126,8 @@ const tracingModule = "http.handlers.tracing"
 // findTracing records whether a handler of the configuration begins spans. If
 // none does, requests save the search for a span.
 func (a *App) findTracing() {
+	traces := func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }
 	for _, server := range routes.Servers(a.ctx) {
-		if routes.HasHandler(server, func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }) {
-			a.traced.Store(true)
-		}
+		a.traced.Store(a.traced.Load() || routes.HasHandler(server, traces))
 	}
 }

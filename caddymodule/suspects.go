@@ -11,12 +11,12 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
-// provisionSuspects sets up suspicion. For local sources, a trap that robots.txt
+// provisionSuspects sets up the watch for suspects. For local sources, a trap that robots.txt
 // does not disallow to every group is an error, because crawlers that obey
 // robots.txt would request it.
 func (h *Handler) provisionSuspects(ctx caddy.Context) error {
@@ -29,7 +29,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	}
 	if h.IsLocal() {
 		h.running.Load().Origins().All(func(_ enforce.Origin, rules *enforce.Rules) {
-			for trap, why := range suspicion.Inactive(traps, rules) {
+			for trap, why := range visitors.Inactive(traps, rules) {
 				err = cmp.Or(err, fmt.Errorf("suspects trap %s: robots.txt does not disallow it to every crawler: %s", trap, why))
 			}
 		})
@@ -37,7 +37,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 			return err
 		}
 	}
-	h.suspicion = suspicion.New(h.app.watchVisitors(ctx, h.limiter), traps, h.Suspects.Action == config.SuspectsBind, h.Suspects.Period())
+	h.visits = visitors.New(h.app.watchVisitors(ctx, h.limiter), traps, h.Suspects.Action == config.SuspectsBind, h.Suspects.Period())
 	return nil
 }
 
@@ -48,8 +48,9 @@ func (h *Handler) logInactiveTraps(log *zap.Logger, rules *enforce.Rules) {
 		return
 	}
 	traps, _ := h.Suspects.Traps()
-	for trap, why := range suspicion.Inactive(traps, rules) {
-		log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler", zap.String("trap", string(trap)), zap.String("why", why))
+	for trap, why := range visitors.Inactive(traps, rules) {
+		log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler",
+			zap.String("trap", string(trap)), zap.String("why", why))
 	}
 }
 
@@ -63,7 +64,7 @@ const handlerVar = "caddy_robots.handler"
 // visitor returns the visitor for a request that may be for a page. It returns
 // nil for other requests, and if the handler has no trap.
 func (h *Handler) visitor(x *exchange) *visitor {
-	if !h.suspicion.HasTraps() || x.vars == nil || x.request.Origin.Scheme != "https" {
+	if !h.visits.HasTraps() || x.vars == nil || x.request.Origin.Scheme != "https" {
 		return nil
 	}
 	if dest := x.r.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
@@ -98,7 +99,7 @@ func (v *visitor) trap() string {
 	if rules == nil {
 		return ""
 	}
-	return h.suspicion.TrapURL(&x.request, rules)
+	return h.visits.TrapURL(&x.request, rules)
 }
 
 // Suspects returns the clients that are suspects now, the latest ones first, and

@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -315,7 +315,7 @@ func TestAllowedTrapsHaveNoEffect(t *testing.T) {
 	h := suspecting(t, func(s *config.Settings) {
 		s.Source, s.Suspects.Trap = &config.Source{Kind: config.SourceInline, Text: trapped}, []string{"/trap/*"}
 	})
-	h.suspicion = suspicion.New(h.app.visitors, []suspect.Trap{"/open/"}, true, suspect.DefaultFor)
+	h.visits = visitors.New(h.app.visitors, []suspect.Trap{"/open/"}, true, suspect.DefaultFor)
 	_, r := ask(t, h, tlsRequest(t, http.MethodGet, "/"))
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if u, _ := repl.GetString("http.robots.trap"); u != "" {

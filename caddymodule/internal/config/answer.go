@@ -73,12 +73,11 @@ func verdictNames() string {
 
 // verdict returns the verdict that the answer is for, nil if there is none.
 func (a *Answer) verdict() *verdict {
-	for i := range verdicts {
-		if verdicts[i].name == a.Verdict {
-			return &verdicts[i]
-		}
+	i := slices.IndexFunc(verdicts, func(v verdict) bool { return v.name == a.Verdict })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &verdicts[i]
 }
 
 // Reasons returns the reasons for refusing a request that the answer is for.
@@ -123,12 +122,11 @@ func (a *Answer) check() error {
 
 // checkURL returns an error if the target of the redirect is not a URL.
 func (a *Answer) checkURL() error {
-	if hasPlaceholder(a.Redirect) {
-		return nil
-	}
 	u, err := url.Parse(a.Redirect)
-	if err != nil || u.Host == "" && !strings.HasPrefix(u.Path, "/") || u.Host != "" && u.Scheme != "http" && u.Scheme != "https" &&
-		u.Scheme != "" {
+	switch {
+	case hasPlaceholder(a.Redirect):
+	case err != nil, u.Host == "" && !strings.HasPrefix(u.Path, "/"),
+		u.Host != "" && !slices.Contains([]string{"", "http", "https"}, u.Scheme):
 		return fmt.Errorf("answer %s redir %q: want an http or https URL, or a path that begins with a slash", a.Verdict, a.Redirect)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 var (
@@ -67,29 +68,20 @@ type Crawler struct {
 // row converts the crawler to a row of a registry. Facts that c does not have
 // are taken from the row of base with the same name.
 func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
+	row = crawler.Crawler{Name: c.Name, UserAgents: []string{c.Name}, Class: crawler.Registered}
 	for known := range base.All() {
 		if strings.EqualFold(known.Name, c.Name) {
 			row = *known
 		}
 	}
-	if row.Name == "" {
-		row = crawler.Crawler{Name: c.Name, UserAgents: []string{c.Name}, Class: crawler.Registered}
-	}
-	if len(c.UserAgents) > 0 {
-		row.UserAgents = c.UserAgents
-	}
-	if len(c.Robots) > 0 {
-		row.Robots = c.Robots
-	} else if len(row.Robots) == 0 {
-		row.Robots = row.UserAgents[:1]
-	}
+	row.UserAgents = given(c.UserAgents, row.UserAgents)
+	row.Robots = given(c.Robots, row.Robots, row.UserAgents[:min(1, len(row.UserAgents))])
 	row.Operator = cmp.Or(c.Operator, row.Operator)
-	if len(c.Purposes) > 0 {
-		row.Purposes = nil
-		for _, p := range c.Purposes {
-			row.Purposes = append(row.Purposes, crawler.Purpose(p))
-		}
+	var purposes []crawler.Purpose
+	for _, p := range c.Purposes {
+		purposes = append(purposes, crawler.Purpose(p))
 	}
+	row.Purposes = given(purposes, row.Purposes)
 	switch {
 	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
@@ -102,15 +94,18 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Class = crawler.Webhook
 	}
 	if c.RunBy != "" {
-		if row.RunBy, err = crawler.ParseRunBy(c.RunBy); err != nil {
-			return row, fmt.Errorf("run_by: %w", err)
-		}
+		row.RunBy, err = crawler.ParseRunBy(c.RunBy)
 	}
 	if c.Verify != nil {
 		c.Verify.apply(&row)
 	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
-	return row, cmp.Or(setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+	return row, cmp.Or(about("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+}
+
+// given returns the first list that is not empty.
+func given[T any](lists ...[]T) []T {
+	return lists[max(0, slices.IndexFunc(lists, func(list []T) bool { return len(list) > 0 }))]
 }
 
 // setFact sets a fact to yes or no. An empty value leaves it as it is.
@@ -143,10 +138,10 @@ func checkCrawlers(crawlers []Crawler) error {
 func (p *parser) crawler(_, name string) error {
 	head, c := p.head, Crawler{Name: name}
 	err := p.block(table{
-		"user_agents": words(&c.UserAgents, checkUserAgentToken),
-		"robots":      words(&c.Robots, nil),
+		"user_agents": list(&c.UserAgents, checkUserAgentToken),
+		"robots":      list(&c.Robots),
 		"operator":    text(&c.Operator),
-		"purpose":     words(&c.Purposes, CheckPurpose),
+		"purpose":     list(&c.Purposes, CheckPurpose),
 		"class":       choice(&c.Class, crawlerClasses),
 		"run_by":      choice(&c.RunBy, runBy),
 		"star":        choice(&c.Star, yesNo),
@@ -171,7 +166,8 @@ func (p *parser) crawler(_, name string) error {
 // checkUserAgentToken returns an error for a token that would match browsers.
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
-		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: give a word that only the crawler sends", token)
+		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: "+
+			"give a word that only the crawler sends", token)
 	}
 	return nil
 }
@@ -193,13 +189,12 @@ func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, e
 	if len(s.Crawlers) == 0 {
 		return registry, nil
 	}
-	var rows []crawler.Crawler
-	for _, c := range s.Crawlers {
-		row, err := c.row(registry)
-		if err != nil {
+	rows := make([]crawler.Crawler, len(s.Crawlers))
+	for i, c := range s.Crawlers {
+		var err error
+		if rows[i], err = c.row(registry); err != nil {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
-		rows = append(rows, row)
 	}
 	return registry.With(rows...)
 }
@@ -208,8 +203,7 @@ func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, e
 // the built-in ones, and those in the Caddyfile. complete is false if more are
 // known when the configuration is loaded.
 func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
-	s := *p.settings
-	s.AddDefaults(p.defaults, p.off)
+	s := p.merged()
 	registry, err := s.AddCrawlers(crawler.Builtin())
 	if err != nil {
 		return crawler.Builtin(), false // the parser of the crawler block reports it
@@ -221,14 +215,11 @@ func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
 // misspelt one of the registry. Other purposes are allowed, because operators
 // may define their own.
 func CheckPurpose(purpose string) error {
-	var known []string
-	for _, p := range managed.Purposes(crawler.Builtin()) {
-		known = append(known, string(p))
-	}
-	if slices.Contains(known, purpose) {
+	known := words.Strings(managed.Purposes(crawler.Builtin()))
+	switch {
+	case slices.Contains(known, purpose):
 		return nil
-	}
-	if strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "" {
+	case strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "":
 		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
 	}
 	for _, k := range known {

@@ -35,32 +35,21 @@ func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
 	for _, l := range s.Limits {
-		limit, err := l.engine()
-		if err != nil {
-			return r, err
-		}
-		r.Limits = append(r.Limits, limit)
+		limit, limitErr := l.engine()
+		r.Limits, err = append(r.Limits, limit), cmp.Or(err, limitErr)
 	}
-	if r.Dialect, err = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String())); err != nil {
-		return r, err
-	}
-	if r.Exempt, err = exemptions(s.Exempt); err != nil {
-		return r, err
-	}
-	if r.Programs, err = enforce.ParsePrograms(cmp.Or(s.Programs, programs[0])); err != nil {
-		return r, fmt.Errorf("programs %w", err)
-	}
-	if r.Grace, err = enforce.ParseGrace(cmp.Or(s.Grace, graces[0])); err != nil {
-		return r, fmt.Errorf("grace %w", err)
-	}
+	var dialectErr, exemptErr, programsErr, graceErr error
+	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
+	r.Exempt, exemptErr = exemptions(s.Exempt)
+	r.Programs, programsErr = enforce.ParsePrograms(cmp.Or(s.Programs, programs[0]))
+	r.Grace, graceErr = enforce.ParseGrace(cmp.Or(s.Grace, graces[0]))
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
 	}
-	r.Monitor = s.Mode == ModeMonitor
-	if r.Monitor {
+	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced
 	}
-	return r, nil
+	return r, cmp.Or(err, dialectErr, exemptErr, about("programs", programsErr), about("grace", graceErr))
 }
 
 // id returns enforce.Settings.ID.

@@ -75,11 +75,11 @@ func (f *Fleet) check() error {
 func (f *Fleet) parse() (c throttle.FleetConfig, id string, err error) {
 	address := caddy.NewReplacer().ReplaceAll(f.URL, "")
 	c, err = throttle.ParseFleetURL(address)
-	switch {
-	case err != nil:
-		return c, "", fmt.Errorf("fleet: %w", err)
-	case f.CAFile != "" && c.TLS == nil:
-		return c, "", errors.New("fleet: ca_file needs TLS: write rediss:// or valkeys://")
+	if err == nil && f.CAFile != "" && c.TLS == nil {
+		err = errors.New("ca_file needs TLS: write rediss:// or valkeys://")
+	}
+	if err != nil {
+		return c, "", about("fleet:", err)
 	}
 	c.Prefix, c.Instances, c.Deadline = f.Prefix, max(f.Instances, 1), time.Duration(f.Deadline)
 	return c, fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline), nil

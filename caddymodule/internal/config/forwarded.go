@@ -35,8 +35,8 @@ func (s *Settings) checkForwarded() error {
 		return nil
 	}
 	never := func(setting string) error {
-		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: remove it, or set it to off",
-			setting)
+		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: "+
+			"remove it, or set it to off", setting)
 	}
 	switch {
 	case s.Source == nil || s.Source.Kind == "":
@@ -47,7 +47,8 @@ func (s *Settings) checkForwarded() error {
 	case On(s.MetaRobots):
 		return never("meta_robots")
 	case s.Suspects != nil && s.Suspects.Action == SuspectsBind:
-		return errors.New("forwarded_request: suspects can't have action bind, because not every proxy passes on the page with the button for people: use action observe")
+		return errors.New("forwarded_request: suspects can't have action bind, " +
+			"because not every proxy passes on the page with the button for people: use action observe")
 	}
 	for i := range s.Limits {
 		if l := &s.Limits[i]; l.AtOnce > 0 || l.EachAtOnce > 0 {
@@ -64,12 +65,12 @@ func (s *Settings) checkForwarded() error {
 			continue
 		}
 		if s.ForwardedRequest == forwarded.XOriginal {
-			return fmt.Errorf("forwarded_request x_original: answer %s can't redirect, because nginx gets a 403: redirect in the configuration of nginx",
-				a.Verdict)
+			return fmt.Errorf("forwarded_request x_original: answer %s can't redirect, because nginx gets a 403: "+
+				"redirect in the configuration of nginx", a.Verdict)
 		}
 		if u, err := url.Parse(a.Redirect); err == nil && u.Host == "" && !hasPlaceholder(a.Redirect) {
-			return fmt.Errorf("forwarded_request: answer %s redir %s: write a full URL, because Traefik adds the address of this server to a path",
-				a.Verdict, a.Redirect)
+			return fmt.Errorf("forwarded_request: answer %s redir %s: "+
+				"write a full URL, because Traefik adds the address of this server to a path", a.Verdict, a.Redirect)
 		}
 	}
 	return nil

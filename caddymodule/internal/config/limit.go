@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -69,7 +70,8 @@ func parseRate(s string) (rate robots.RequestRate, err error) {
 	switch {
 	case s == "":
 		return rate, nil
-	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#") || throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
+		throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
 		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
 	}
 	return rates[0], nil
@@ -83,7 +85,8 @@ func (l *Limit) engine() (enforce.Limit, error) {
 	all, err1 := parseRate(l.All)
 	each, err2 := parseRate(l.Each)
 	return enforce.Limit{
-		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include, File: l.File, Line: l.Line,
+		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
+		File: l.File, Line: l.Line,
 	}, cmp.Or(err1, err2)
 }
 
@@ -93,8 +96,9 @@ func (l *Limit) check() error {
 	for _, path := range l.Paths {
 		err = cmp.Or(err, enforce.CheckPathPattern(path))
 	}
-	for i, name := range slices.Concat(l.Except, l.Include) {
-		if slices.ContainsFunc(slices.Concat(l.Except, l.Include)[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
+	names := slices.Concat(l.Except, l.Include)
+	for i, name := range names {
+		if words.ContainsFold(names[:i], name) {
 			err = cmp.Or(err, fmt.Errorf("%s is named twice", name))
 		}
 	}
@@ -124,14 +128,16 @@ func (s *Settings) checkLimits() error {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		if err := l.check(); err != nil {
-			return fmt.Errorf("limit: %w", err)
+			return about("limit:", err)
 		}
-		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }) {
-			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(l.Paths, " "))
+		paths := strings.Join(l.Paths, " ")
+		isHeld := func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }
+		if len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, isHeld) {
+			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", paths)
 		}
 		for _, other := range s.Limits[:i] {
 			if slices.Equal(slices.Sorted(slices.Values(l.Paths)), slices.Sorted(slices.Values(other.Paths))) {
-				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(strings.Join(l.Paths, " "), "the whole site"))
+				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(paths, "the whole site"))
 			}
 		}
 	}
@@ -142,7 +148,7 @@ func (s *Settings) checkLimits() error {
 // one to include that the limit holds anyway.
 func (l *Limit) checkNames(registry *crawler.Registry) error {
 	if err := cmp.Or(managed.CheckNames(registry, "except", l.Except), managed.CheckNames(registry, "include", l.Include)); err != nil {
-		return fmt.Errorf("limit: %w", err)
+		return about("limit:", err)
 	}
 	for _, name := range l.Include {
 		row := registry.Lookup(name)
@@ -152,7 +158,8 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 		if !slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {
 			return p == crawler.Search || p == crawler.Ads || slices.Contains(l.Except, string(p))
 		}) {
-			return fmt.Errorf("limit: include %s has no effect: without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
+			return fmt.Errorf("limit: include %s has no effect: "+
+				"without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
 		}
 	}
 	return nil
@@ -174,7 +181,7 @@ func (p *parser) limit(_ string, paths []string) error {
 	names := func(field *[]string) line {
 		return func(name string, values []string) error {
 			p.checkNames(l.checkNames)
-			return words(field, nil)(name, values)
+			return list(field)(name, values)
 		}
 	}
 	err := p.block(table{

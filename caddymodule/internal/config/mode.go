@@ -37,7 +37,7 @@ func (p *parser) mode(name string, values []string) error {
 				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")
 			}
 			p.checkNames(func(registry *crawler.Registry) error { return managed.CheckNames(registry, "enforce", values) })
-			return words(&s.Enforced, nil)(name, values)
+			return list(&s.Enforced)(name, values)
 		},
 	}, nil)
 }

@@ -78,7 +78,7 @@ func (p *parser) site() table {
 		"mode":              p.mode,
 		"dialect":           one(p.dialect),
 		"exempt":            p.orOff("exempt", p.exempt),
-		"exempt_paths":      words(&s.ExemptPaths, enforce.CheckPathPattern),
+		"exempt_paths":      list(&s.ExemptPaths, enforce.CheckPathPattern),
 		"http_clients":      onOff(&s.HTTPClients),
 		"programs":          choice(&s.Programs, programs),
 		"user_triggered":    onOff(&s.UserTriggered),
@@ -145,6 +145,14 @@ func place(d *caddyfile.Dispenser, err error) error {
 		return err
 	}
 	return placed{d.WrapErr(err)}
+}
+
+// about returns an error with the setting that it is about, nil if err is nil.
+func about(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w", setting, err)
 }
 
 // suggestion returns the end of an error that suggests the nearest known word,
@@ -237,9 +245,8 @@ func onOff(field **bool) line {
 	}
 }
 
-// words returns a parser of one or more values that are not empty. check may be
-// nil.
-func words(field *[]string, check func(string) error) line {
+// list returns a parser of one or more values that are not empty.
+func list(field *[]string, checks ...func(string) error) line {
 	return func(name string, values []string) error {
 		if len(values) == 0 {
 			return fmt.Errorf("%s needs at least one value", name)
@@ -248,11 +255,10 @@ func words(field *[]string, check func(string) error) line {
 			if v == "" {
 				return fmt.Errorf("%s: a value is empty", name)
 			}
-			if check == nil {
-				continue
-			}
-			if err := check(v); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+			for _, check := range checks {
+				if err := check(v); err != nil {
+					return about(name+":", err)
+				}
 			}
 		}
 		*field = values
@@ -262,19 +268,14 @@ func words(field *[]string, check func(string) error) line {
 
 // dialect parses the line dialect.
 func (p *parser) dialect(_, value string) error {
-	if _, err := robots.ParseDialect(value); err != nil {
-		return fmt.Errorf("dialect: %w", err)
-	}
 	p.settings.Dialect = value
-	return nil
+	_, err := robots.ParseDialect(value)
+	return about("dialect:", err)
 }
 
 // xRobotsTag parses the line x_robots_tag.
 func (p *parser) xRobotsTag(_ string, values []string) error {
 	rule, err := headers.ParseSetting(values)
-	if err != nil {
-		return fmt.Errorf("x_robots_tag: %w", err)
-	}
 	p.settings.XRobotsTag = append(p.settings.XRobotsTag, rule)
-	return nil
+	return about("x_robots_tag:", err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Bounds of Shed.
@@ -67,7 +68,8 @@ func (s *Shed) check() error {
 	}
 	for _, name := range s.First {
 		if s.InFlight == 0 && shed.IsProtected(crawler.Purpose(name)) {
-			return fmt.Errorf("shed first: %s needs in_flight, because robots that bring people to the site are not refused for latency alone", name)
+			return fmt.Errorf("shed first: %s needs in_flight, "+
+				"because robots that bring people to the site are not refused for latency alone", name)
 		}
 	}
 	return nil
@@ -79,10 +81,7 @@ func (s *Shed) CheckFirst(registry *crawler.Registry) error {
 	if s == nil {
 		return nil
 	}
-	known := shed.Names()
-	for _, p := range managed.Purposes(registry) {
-		known = append(known, string(p))
-	}
+	known := append(shed.Names(), words.Strings(managed.Purposes(registry))...)
 	for _, name := range s.First {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("shed first %q: no crawler has this purpose%s", name, suggestion(name, slices.Values(known)))
@@ -112,7 +111,7 @@ func (p *parser) shed(_ string, args []string) error {
 				}
 				return nil
 			})
-			return words(&s.First, nil)(name, values)
+			return list(&s.First)(name, values)
 		},
 	}, nil)
 	if err != nil {

@@ -91,10 +91,7 @@ func (s *Settings) NewSource() (enforce.Source, error) {
 		return enforce.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
 	case SourceURL:
 		source, err := enforce.URL(repl.ReplaceAll(s.Source.URL, ""))
-		if err != nil {
-			return nil, fmt.Errorf("source url: %w", err)
-		}
-		return source, nil
+		return source, about("source url:", err)
 	}
 	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)
 }

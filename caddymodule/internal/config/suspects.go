@@ -91,7 +91,7 @@ func (p *parser) suspects(_ string, args []string) error {
 	s := new(Suspects)
 	p.settings.Suspects = s
 	return p.block(table{
-		"trap":   words(&s.Trap, nil),
+		"trap":   list(&s.Trap),
 		"action": choice(&s.Action, suspectActions),
 		"for":    duration(&s.For, leastFor),
 	}, s.check)

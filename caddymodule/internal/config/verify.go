@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,14 +63,11 @@ func (v *Verify) check() error {
 func (v *Verify) Config() (verify.Config, error) {
 	on := func(b *bool) bool { return b == nil || *b }
 	c := verify.Config{Lists: on(v.Lists), DNS: on(v.DNS), Signatures: on(v.Signatures)}
+	var err error
 	if address := caddy.NewReplacer().ReplaceAll(v.Resolver, ""); address != "" {
-		resolver, err := verify.NewServerResolver(address)
-		if err != nil {
-			return c, fmt.Errorf("verify resolver: %w", err)
-		}
-		c.Resolver = resolver
+		c.Resolver, err = verify.NewServerResolver(address)
 	}
-	return c, nil
+	return c, about("verify resolver:", err)
 }
 
 // verify parses the block verify.
@@ -116,19 +114,14 @@ func (v *CrawlerVerify) check() error {
 	if v.None && len(v.Lists)+len(v.DNS)+len(v.Signatures) > 0 {
 		return fmt.Errorf("verify none excludes all other methods: remove either")
 	}
-	for _, urls := range [][]string{v.Lists, v.Signatures} {
-		for _, u := range urls {
-			if err := verify.CheckURL(u); err != nil {
-				return fmt.Errorf("verify: %w", err)
-			}
-		}
+	var err error
+	for _, u := range slices.Concat(v.Lists, v.Signatures) {
+		err = cmp.Or(err, about("verify:", verify.CheckURL(u)))
 	}
 	for _, suffix := range v.DNS {
-		if err := verify.CheckSuffix(suffix); err != nil {
-			return fmt.Errorf("verify dns: %w", err)
-		}
+		err = cmp.Or(err, about("verify dns:", verify.CheckSuffix(suffix)))
 	}
-	return nil
+	return err
 }
 
 // apply replaces the methods of row.

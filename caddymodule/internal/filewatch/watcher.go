@@ -10,7 +10,9 @@
 package filewatch
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,11 +38,8 @@ type file struct {
 	next    *time.Timer // for the next look; nil until the first has ended
 	looked  bool
 	info    os.FileInfo // at the last look; nil if there was no file
-	watches map[*watch]bool
+	watches map[*func()]bool
 }
-
-// watch is one call of Watch.
-type watch struct{ changed func() }
 
 // New returns a Watcher that watches nothing yet.
 func New() *Watcher { return &Watcher{stat: os.Stat, files: make(map[string]*file)} }
@@ -62,18 +61,17 @@ func (w *Watcher) Watch(path string, changed func()) (stop func()) {
 	defer w.mu.Unlock()
 	f := w.files[path]
 	if f == nil {
-		f = &file{path: path, watches: make(map[*watch]bool)}
+		f = &file{path: path, watches: make(map[*func()]bool)}
 		w.files[path] = f
 		w.lookFirst(f)
 	}
-	this := &watch{changed}
-	f.watches[this] = true
+	f.watches[&changed] = true
 	return func() {
 		w.calling.Lock()
 		defer w.calling.Unlock()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if delete(f.watches, this); len(f.watches) == 0 && w.files[path] == f {
+		if delete(f.watches, &changed); len(f.watches) == 0 && w.files[path] == f {
 			w.forget(f)
 		}
 	}
@@ -82,23 +80,20 @@ func (w *Watcher) Watch(path string, changed func()) (stop func()) {
 // lookFirst looks at a file, and waits some time for its file system. The caller
 // holds mu.
 func (w *Watcher) lookFirst(f *file) {
-	type result struct{ info os.FileInfo }
-	answer := make(chan result, 1)
+	answer := make(chan os.FileInfo, 1)
 	limit := statLimit
 	if w.late {
 		limit = lateLimit
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	go func() {
 		info, _ := w.stat(f.path)
-		answer <- result{info}
+		answer <- info
 	}()
 	select {
-	case r := <-answer:
-		f.info, f.looked = r.info, true
+	case f.info = <-answer:
+		f.looked = true
 		f.next = time.AfterFunc(interval, func() { w.look(f) })
-	case <-timer.C:
+	case <-time.After(limit):
 		w.late = true
 		go func() {
 			<-answer
@@ -134,14 +129,11 @@ func same(a, b os.FileInfo) bool {
 func (w *Watcher) call(f *file) {
 	w.calling.Lock()
 	defer w.calling.Unlock()
-	var calls []func()
 	w.mu.Lock()
-	for this := range f.watches {
-		calls = append(calls, this.changed)
-	}
+	calls := slices.Collect(maps.Keys(f.watches))
 	w.mu.Unlock()
 	for _, changed := range calls {
-		changed()
+		(*changed)()
 	}
 }
 

@@ -2,11 +2,11 @@ package registry
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -116,44 +116,25 @@ func (f *File) registry() (*crawler.Registry, error) {
 // registry or with what is wrong with the file, until stop is called. watch must
 // call a function when the file may have changed.
 func (f *File) Watch(watch func(path string, changed func()) (stop func()), changed func(*crawler.Registry, error)) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	changes := make(chan struct{}, 1)
-	notify := func() {
-		select {
-		case changes <- struct{}{}:
-		default: // a notification is waiting already
+	var reading sync.Mutex
+	stopped := false
+	timer := time.AfterFunc(debounce, func() {
+		reading.Lock()
+		defer reading.Unlock()
+		if stopped {
+			return
 		}
-	}
-	unwatch := watch(f.Path, notify)
-	notify() // the file may have changed since it was read
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for waitForChange(ctx, changes) {
-			if registry, err := f.reread(); registry != nil || err != nil {
-				changed(registry, err)
-			}
+		if registry, err := f.reread(); registry != nil || err != nil {
+			changed(registry, err)
 		}
-	}()
-	return func() { unwatch(); cancel(); <-ended }
-}
-
-// waitForChange waits for a change, and then for the time debounce. It returns
-// false when ctx ends.
-func waitForChange(ctx context.Context, changes <-chan struct{}) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-changes:
+	})
+	unwatch := watch(f.Path, func() { timer.Reset(debounce) })
+	timer.Reset(debounce) // the file may have changed since it was read
+	return func() {
+		unwatch()
+		timer.Stop()
+		reading.Lock()
+		defer reading.Unlock()
+		stopped = true
 	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(debounce):
-	}
-	select {
-	case <-changes: // part of the same change
-	default:
-	}
-	return true
 }

@@ -78,9 +78,6 @@ func NewDocument(address string) *Document {
 	return &Document{document.Source[*Additions]{URL: address, Parse: parse}}
 }
 
-// Destruct implements caddy.Destructor.
-func (*Document) Destruct() error { return nil }
-
 // additions returns the additions of the copy in use, nil if there is none.
 func (d *Document) additions() *Additions {
 	if c := d.source.Copy(); c != nil {
@@ -182,8 +179,8 @@ func (u *URL) notify() {
 }
 
 func (u *URL) storageFailed(_ string, err error) {
-	u.log.Warn("the copy of the registry can't be loaded from storage or stored: after a restart, its crawlers may be unknown until the URL is read again",
-		zap.Error(err))
+	u.log.Warn("the copy of the registry can't be loaded from storage or stored: "+
+		"after a restart, its crawlers may be unknown until the URL is read again", zap.Error(err))
 }
 
 // readURL reads a registry URL once.

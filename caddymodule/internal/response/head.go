@@ -76,7 +76,6 @@ func (h *Head) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // Interface guards
 var (
-	_ http.ResponseWriter = (*Head)(nil)
-	_ http.Hijacker       = (*Head)(nil)
-	_ io.ReaderFrom       = (*Head)(nil)
+	_ http.Hijacker = (*Head)(nil)
+	_ io.ReaderFrom = (*Head)(nil)
 )

@@ -82,8 +82,5 @@ func (w *ReadWriter) note(n int64, err error) error {
 	return err
 }
 
-// Interface guards
-var (
-	_ http.ResponseWriter = (*ReadWriter)(nil)
-	_ io.ReaderFrom       = (*ReadWriter)(nil)
-)
+// Interface guard
+var _ io.ReaderFrom = (*ReadWriter)(nil)

@@ -207,21 +207,16 @@ func (t *writer) ReadFrom(r io.Reader) (n int64, err error) {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
 	}
-	var piece [4 << 10]byte
-	for !t.sent {
-		m, err := r.Read(piece[:])
-		if m > 0 {
-			n += int64(m)
-			if _, err := t.Write(piece[:m]); err != nil {
-				return n, err
-			}
-		}
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
+	for !t.sent && err == nil {
+		var m int64
+		m, err = io.CopyN(struct{ io.Writer }{t}, r, 4<<10) // without ReadFrom
+		n += m
+	}
+	switch {
+	case err == io.EOF:
+		return n, nil
+	case err != nil:
+		return n, err
 	}
 	m, err := t.ResponseWriterWrapper.ReadFrom(r)
 	return n + m, err
@@ -247,8 +242,5 @@ func (t *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(t.ResponseWriter).Hijack()
 }
 
-// Interface guards
-var (
-	_ http.ResponseWriter = (*writer)(nil)
-	_ io.ReaderFrom       = (*writer)(nil)
-)
+// Interface guard
+var _ io.ReaderFrom = (*writer)(nil)

@@ -85,12 +85,10 @@ func (f *Follower) routes(list caddyhttp.RouteList, at Reach, around *Route, dep
 		if route.Terminal {
 			ended = here
 		}
-		if ended == Surely {
+		if ends = max(ends, ended); ends == Surely {
 			return Surely
 		}
-		if ended == Maybe {
-			ends, at = Maybe, Maybe
-		}
+		at = min(at, Surely-ends)
 	}
 	return ends
 }
@@ -116,12 +114,10 @@ func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, ro
 				f.unsurePath = f.unsurePath || at != Surely || !f.run(h)
 			}
 		}
-		if ended == Surely {
+		if ends = max(ends, ended); ends == Surely {
 			return Surely
 		}
-		if ended == Maybe {
-			ends, at = Maybe, Maybe
-		}
+		at = min(at, Surely-ends)
 	}
 	return ends
 }
@@ -203,13 +199,10 @@ func (f *Follower) evaluate(m any) (result Reach) {
 		}
 	}()
 	match, err := caddyhttp.MatcherSet{m}.MatchWithError(f.Request)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Maybe
-	case match:
-		return Surely
 	}
-	return Never
+	return reachIf(match)
 }
 
 // Answers reports whether a request reaches a handler of routes or of their

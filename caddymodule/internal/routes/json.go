@@ -61,6 +61,12 @@ type walker struct {
 	stopped  bool            // yield returned false
 }
 
+// emit yields, unless the walk has stopped. It returns whether it goes on.
+func (w *walker) emit(route *Route, handler map[string]any) bool {
+	w.stopped = w.stopped || !w.yield(route, handler)
+	return !w.stopped
+}
+
 // walk walks through a part of the configuration that is inside the route around.
 // unreached says that earlier handlers answer all requests. walk returns whether
 // the part answers all requests that reach it.
@@ -85,8 +91,7 @@ func (w *walker) walk(around *Route, tree any, unreached bool) (ends bool) {
 		if unreached {
 			around = &Route{Around: around, unreached: true}
 		}
-		if w.stopped || !w.yield(around, object) {
-			w.stopped = true
+		if !w.emit(around, object) {
 			return false
 		}
 		if name == "rewrite" && around != nil {
@@ -101,8 +106,7 @@ func (w *walker) walk(around *Route, tree any, unreached bool) (ends bool) {
 // that reach it.
 func (w *walker) route(route *Route, object map[string]any, unreached bool) (ends bool) {
 	route.rewrites = w.rewrites
-	if w.stopped || !w.yield(route, nil) {
-		w.stopped = true
+	if !w.emit(route, nil) {
 		return false
 	}
 	excluded := unreached || w.taken[route.group]

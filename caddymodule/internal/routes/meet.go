@@ -115,7 +115,8 @@ func (s Set) meets(t Set, samePath bool) Reach {
 				reach = Maybe
 			}
 		case name == "method":
-			if methods := stringsOf(other); !slices.ContainsFunc(stringsOf(value), func(m string) bool { return slices.Contains(methods, m) }) {
+			isOther := func(method string) bool { return slices.Contains(stringsOf(other), method) }
+			if !slices.ContainsFunc(stringsOf(value), isOther) {
 				return Never
 			}
 		case name == "protocol" && isScheme(value) && isScheme(other):
@@ -153,7 +154,8 @@ func (s Set) dependsWith(name string) bool {
 	sets, _ := s["not"].([]Set)
 	for _, set := range append(sets[:len(sets):len(sets)], s) {
 		for other := range set {
-			if other != name && other != "not" && other != "host" && (aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
+			if other != name && other != "not" && other != "host" &&
+				(aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
 				return true
 			}
 		}

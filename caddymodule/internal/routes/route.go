@@ -3,6 +3,7 @@ package routes
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
@@ -46,14 +47,10 @@ func setsOf(live []caddyhttp.MatcherSet) (sets []Set) {
 			if !ok {
 				continue
 			}
-			value := m
-			switch m := m.(type) {
-			case *caddyhttp.MatchNot:
-				value = setsOf(m.MatcherSets)
-			case caddyhttp.MatchNot:
-				value = setsOf(m.MatcherSets)
+			if not, ok := m.(*caddyhttp.MatchNot); ok {
+				m = setsOf(not.MatcherSets)
 			}
-			set[module.CaddyModule().ID.Name()] = value
+			set[module.CaddyModule().ID.Name()] = m
 		}
 		sets = append(sets, set)
 	}
@@ -85,9 +82,7 @@ func jsonOf(name string, value any) any {
 		return value
 	}
 	var tree any
-	if err := Decode(value, &tree); err != nil {
-		return nil
-	}
+	_ = Decode(value, &tree)
 	return withoutSecrets(name, tree)
 }
 
@@ -112,11 +107,10 @@ func (r *Route) Hosts() (hosts []string) {
 // hosts returns the hosts in the route's own host matchers. Nil means any host: a
 // matcher set has no host matcher.
 func (r *Route) hosts() []string {
-	hosts, all := r.namedHosts()
-	if !all {
-		return nil
+	if hosts, all := r.namedHosts(); all {
+		return hosts
 	}
-	return hosts
+	return nil
 }
 
 // namedHosts returns the hosts in the route's own host matchers, and whether all
@@ -141,12 +135,8 @@ func (r *Route) namedHosts() (hosts []string, all bool) {
 func stringsOf(matcher any) (texts []string) {
 	switch list := matcher.(type) {
 	case nil:
-	case caddyhttp.MatchHost:
-		return slices.Clone(list)
 	case *caddyhttp.MatchHost:
 		return slices.Clone(*list)
-	case caddyhttp.MatchPath:
-		return slices.Clone(list)
 	case *caddyhttp.MatchPath:
 		return slices.Clone(*list)
 	default:
@@ -166,14 +156,10 @@ func (r *Route) paths() (paths []string) {
 // PassesPath reports whether the matchers of path and method of the route and of
 // the routes around it, also inside not, let GET requests for a path pass.
 func (r *Route) PassesPath(path string) bool {
-	request, err := http.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-	if err != nil {
-		return true
-	}
+	request := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: "localhost", Path: path}}
 	request = caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))
 	for ; r != nil; r = r.Around {
-		sets := r.Sets()
-		if len(sets) > 0 && matchAny(sets, request) == Never {
+		if sets := r.Sets(); len(sets) > 0 && matchAny(sets, request) == Never {
 			return false
 		}
 	}
@@ -215,16 +201,16 @@ func reachIf(matches bool) Reach {
 // the same path and come from its address, miss the route: by their host, method,
 // header fields or another matcher of the route or of those around it.
 func (r *Route) Misses() bool {
-	for ; r != nil; r = r.Around {
-		sets := r.Sets()
-		if len(sets) > 0 && !slices.ContainsFunc(sets, func(set Set) bool {
-			for name := range set {
-				if name != "path" && name != "remote_ip" {
-					return false
-				}
+	passes := func(set Set) bool {
+		for name := range set {
+			if name != "path" && name != "remote_ip" {
+				return false
 			}
-			return true
-		}) {
+		}
+		return true
+	}
+	for ; r != nil; r = r.Around {
+		if sets := r.Sets(); len(sets) > 0 && !slices.ContainsFunc(sets, passes) {
 			return true
 		}
 	}

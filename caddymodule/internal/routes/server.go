@@ -33,12 +33,11 @@ func NewServer(server *caddyhttp.Server) *Server {
 		s.Port = uint16(ports[0])
 	}
 	for route, handler := range walk(nil, server.Routes) {
-		if handler != nil {
-			continue
-		}
-		hosts, _ := route.namedHosts()
-		for _, host := range hosts {
-			s.add(host)
+		if handler == nil {
+			hosts, _ := route.namedHosts()
+			for _, host := range hosts {
+				s.add(host)
+			}
 		}
 	}
 	s.Sites = append(append(s.Sites, s.patterns...), statusapi.AnySite)

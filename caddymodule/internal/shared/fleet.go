@@ -87,9 +87,3 @@ func (f *Fleet) Forget(ctx context.Context, now time.Time, k throttle.Key) error
 	}
 	return f.local.Forget(ctx, now, k)
 }
-
-// Interface guards
-var (
-	_ throttle.Limiter  = (*Fleet)(nil)
-	_ throttle.Observer = (*Fleet)(nil)
-)

@@ -116,6 +116,3 @@ func IsForeign(r *http.Request) bool {
 	c, ok := r.Context().Value(causeKey{}).(*Cause)
 	return ok && c.foreign.Load()
 }
-
-// Interface guards
-var _ enforce.Caller = (*Cause)(nil)

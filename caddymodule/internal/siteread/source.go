@@ -23,11 +23,10 @@ import (
 // Source is an enforce.Source that reads robots.txt from the site itself, at the
 // origin of the Cause of the read. It is safe for concurrent use.
 type Source struct {
-	ctx      caddy.Context
-	names    func(server *caddyhttp.Server, host string) bool
-	links    *Links
-	compiled sync.Map // *caddyhttp.Server to *routes.HostIndex
-	indexing sync.Mutex
+	ctx     caddy.Context
+	names   func(server *caddyhttp.Server, host string) bool
+	links   *Links
+	indexes sync.Map // *caddyhttp.Server to a func() (*routes.HostIndex, error)
 }
 
 // New returns the source for the servers of a configuration. names reports
@@ -112,7 +111,8 @@ func (s *Source) follow(c *Cause, hop *hop, from, to *url.URL) bool {
 			return false // no server of this process, and no proxy in front of it, is there
 		}
 		if other != nil && other != hop.server { // otherwise a proxy in front terminates TLS or maps the port
-			if slices.ContainsFunc(other.TLSConnPolicies, func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }) {
+			asksClient := func(p *caddytls.ConnectionPolicy) bool { return p.ClientAuthentication != nil }
+			if slices.ContainsFunc(other.TLSConnPolicies, asksClient) {
 				return false
 			}
 			next.server, next.tls = other, to.Scheme == "https"
@@ -179,13 +179,14 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 }
 
 // compile returns the routes of a server for a host, and the error routes, as one
-// handler.
+// handler. The routes are indexed at the first fetch.
 func (s *Source) compile(server *caddyhttp.Server, host string) (caddyhttp.Handler, error) {
-	index, err := s.index(server)
+	index, _ := s.indexes.LoadOrStore(server, sync.OnceValues(func() (*routes.HostIndex, error) { return s.index(server) }))
+	list, err := index.(func() (*routes.HostIndex, error))()
 	if err != nil {
 		return nil, err
 	}
-	compiled := index.For(host).Compile(emptyAnswer)
+	compiled := list.For(host).Compile(emptyAnswer)
 	if server.Errors != nil && len(server.Errors.Routes) > 0 {
 		compiled = withErrorRoutes(compiled, server)
 	}
@@ -196,24 +197,12 @@ func (s *Source) compile(server *caddyhttp.Server, host string) (caddyhttp.Handl
 // matchers and handlers are the server's own, so that their background work is not
 // doubled.
 func (s *Source) index(server *caddyhttp.Server) (*routes.HostIndex, error) {
-	if known, ok := s.compiled.Load(server); ok {
-		return known.(*routes.HostIndex), nil
-	}
-	s.indexing.Lock() // the first fetches begin together
-	defer s.indexing.Unlock()
-	if known, ok := s.compiled.Load(server); ok {
-		return known.(*routes.HostIndex), nil
-	}
 	list := make(caddyhttp.RouteList, len(server.Routes))
 	for i, r := range server.Routes {
 		list[i] = caddyhttp.Route{Group: r.Group, Terminal: r.Terminal, MatcherSets: r.MatcherSets, Handlers: r.Handlers}
 	}
-	if err := list.ProvisionHandlers(s.ctx, nil); err != nil {
-		return nil, err
-	}
-	index := routes.IndexHosts(list)
-	s.compiled.Store(server, index)
-	return index, nil
+	err := list.ProvisionHandlers(s.ctx, nil)
+	return routes.IndexHosts(list), err
 }
 
 // emptyAnswer ends a chain of routes in the same way as Caddy.

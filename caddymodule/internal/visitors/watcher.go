@@ -1,4 +1,4 @@
-package suspicion
+package visitors
 
 import (
 	"cmp"
@@ -13,19 +13,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
-// Suspicion looks for suspects among the requests of a handler that seem to be
+// Watcher looks for suspects among the requests of a handler that seem to be
 // people's. It is safe for concurrent use.
-type Suspicion struct {
-	visitors *Visitors
-	traps    []suspect.Trap
-	bind     bool          // apply the rules for * to suspects
-	period   time.Duration // for which a client stays a suspect after its last signal
+type Watcher struct {
+	memory *Memory
+	traps  []suspect.Trap
+	bind   bool          // apply the rules for * to suspects
+	period time.Duration // for which a client stays a suspect after its last signal
 }
 
-// New returns a Suspicion with traps. If bind is true, the rules for * apply to
+// New returns a Watcher with traps. If bind is true, the rules for * apply to
 // suspects. A client stays a suspect for a period after its last signal.
-func New(visitors *Visitors, traps []suspect.Trap, bind bool, period time.Duration) *Suspicion {
-	return &Suspicion{visitors, traps, bind, period}
+func New(memory *Memory, traps []suspect.Trap, bind bool, period time.Duration) *Watcher {
+	return &Watcher{memory, traps, bind, period}
 }
 
 // Visit is the request of a visitor.
@@ -33,8 +33,6 @@ type Visit struct {
 	suspect.Standing
 	Pressed bool // the request comes from the button of the page that refuses suspects
 
-	q       *enforce.Request
-	r       *http.Request
 	request suspect.Request
 }
 
@@ -42,29 +40,22 @@ type Visit struct {
 // those in force. It reports whether the client is a suspect to which the path rules
 // of the group for `*` apply. If refuses is false, no request is refused, so there is
 // no button.
-func (s *Suspicion) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *enforce.Rules, refuses bool) (suspect bool) {
-	v.q, v.r = q, r
-	if v.Pressed = refuses && s.pressed(q, r); v.Pressed || !s.count(v, rules) {
+func (s *Watcher) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *enforce.Rules, refuses bool) (suspect bool) {
+	if v.Pressed = refuses && s.pressed(q, r); v.Pressed {
 		return false
 	}
-	return s.bind && v.Suspect && v.Page && !q.Authorized
-}
-
-// count counts the request. It returns false if such requests are not counted.
-func (s *Suspicion) count(v *Visit, rules *enforce.Rules) bool {
-	q := v.q
-	if len(v.r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
-		return false
+	if len(r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
+		return false // such requests are not counted
 	}
 	to := &v.request
-	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, v.r.Header, q.Time
+	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, r.Header, q.Time
 	to.RobotsTxt = enforce.IsRobotsTxt(q.Target)
 	if !q.Proxied {
-		to.Connection = v.r.RemoteAddr
+		to.Connection = r.RemoteAddr
 	}
 	to.Trap = s.hit(q, rules, to)
-	v.Standing = s.visitors.See(to, s.period)
-	return true
+	v.Standing = s.memory.See(to, s.period)
+	return s.bind && v.Suspect && v.Page
 }
 
 // identify fills in the client and the site. It returns false if the client is
@@ -83,30 +74,28 @@ func (v *Visit) identify(q *enforce.Request) bool {
 }
 
 // hit returns whether and how a request hits a trap that is in force.
-func (s *Suspicion) hit(q *enforce.Request, rules *enforce.Rules, r *suspect.Request) suspect.Hit {
+func (s *Watcher) hit(q *enforce.Request, rules *enforce.Rules, r *suspect.Request) suspect.Hit {
 	for _, trap := range s.traps {
-		hit := s.visitors.hit(trap, q.Target, r, q.Time)
-		if hit == suspect.NoHit {
-			continue
-		}
-		if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
-			return hit
+		if hit := s.memory.hit(trap, q.Target, r, q.Time); hit != suspect.NoHit {
+			if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
+				return hit
+			}
 		}
 	}
 	return suspect.NoHit
 }
 
 // HasTraps reports whether there are traps. s may be nil.
-func (s *Suspicion) HasTraps() bool { return s != nil && len(s.traps) > 0 }
+func (s *Watcher) HasTraps() bool { return s != nil && len(s.traps) > 0 }
 
 // TrapURL returns a trap URL for the client of a request, "" if no trap is in
 // force under the rules.
-func (s *Suspicion) TrapURL(q *enforce.Request, rules *enforce.Rules) string {
+func (s *Watcher) TrapURL(q *enforce.Request, rules *enforce.Rules) string {
 	var v Visit
 	if !v.identify(q) {
 		return ""
 	}
-	u := s.traps[0].Mint(s.visitors.key.Load(), v.request.Site, v.request.Client, q.Time)
+	u := s.traps[0].Mint(s.memory.key.Load(), v.request.Site, v.request.Client, q.Time)
 	if _, ok := rules.DisallowsEveryGroup(u); !ok {
 		return ""
 	}
@@ -138,7 +127,8 @@ func allowingGroup(rules *enforce.Rules, trap suspect.Trap) string {
 		case group == nil:
 			return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", trap)
 		default:
-			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group", metrics.Clip(group.Token()), group.Line(), trap)
+			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group",
+				metrics.Clip(group.Token()), group.Line(), trap)
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package suspicion
+package visitors
 
 import (
 	"context"
@@ -31,18 +31,18 @@ const (
 	keyRetryMost  = time.Minute
 )
 
-// Visitors remembers the behaviour of the visitors of all sites. It outlives a
+// Memory remembers the behaviour of the visitors of all sites. It outlives a
 // configuration. It is safe for concurrent use.
-type Visitors struct {
+type Memory struct {
 	*suspect.Watch
 	observer metrics.Suspects
 	own      *suspect.Key                // the key of this process: signs until the stored key is read, and stays valid
 	key      atomic.Pointer[suspect.Key] // the key that signs now
 }
 
-// NewVisitors returns a Visitors with a random key.
-func NewVisitors() *Visitors {
-	v := new(Visitors)
+// NewMemory returns a Memory with a random key.
+func NewMemory() *Memory {
+	v := new(Memory)
 	v.Watch = suspect.NewWatch(suspect.Config{Observer: &v.observer})
 	v.own, _ = suspect.NewKey(newSecret()) // a secret of the right size is no error
 	v.key.Store(v.own)
@@ -51,7 +51,7 @@ func NewVisitors() *Visitors {
 
 // Run reads the key from the storage, and then shares signals with a fleet until
 // ctx ends. The fleet may be nil.
-func (v *Visitors) Run(ctx context.Context, storage certmagic.Storage, fleet *shared.Fleet, log *zap.Logger) {
+func (v *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet *shared.Fleet, log *zap.Logger) {
 	v.observer.Start(v.Watch, log)
 	for pause := keyRetry; v.key.Load() == v.own; pause = min(2*pause, keyRetryMost) {
 		key, err := loadKey(ctx, storage)
@@ -76,13 +76,13 @@ func (v *Visitors) Run(ctx context.Context, storage certmagic.Storage, fleet *sh
 }
 
 // Close ends the report of suspects.
-func (v *Visitors) Close() error {
+func (v *Memory) Close() error {
 	v.observer.Close()
 	return nil
 }
 
 // hit returns whether and how a request target hits a trap.
-func (v *Visitors) hit(trap suspect.Trap, target string, r *suspect.Request, now time.Time) suspect.Hit {
+func (v *Memory) hit(trap suspect.Trap, target string, r *suspect.Request, now time.Time) suspect.Hit {
 	hit := trap.Hit(v.key.Load(), target, r.Site, r.Client, now)
 	if hit == suspect.StaticHit {
 		return trap.Hit(v.own, target, r.Site, r.Client, now)
@@ -92,7 +92,7 @@ func (v *Visitors) hit(trap suspect.Trap, target string, r *suspect.Request, now
 
 // pressed reports whether a token is valid: it belongs to a button that this
 // client got recently.
-func (v *Visitors) pressed(token string, r *suspect.Request, now time.Time) bool {
+func (v *Memory) pressed(token string, r *suspect.Request, now time.Time) bool {
 	return v.key.Load().Pressed(token, r.Site, r.Client, r.UserAgent, now) || v.own.Pressed(token, r.Site, r.Client, r.UserAgent, now)
 }
 
@@ -105,7 +105,7 @@ func newSecret() []byte {
 // share sends the new signals of this process to a fleet, and gets those of the
 // other servers. It returns the version of the fleet's signals. Errors are not
 // logged, because the fleet logs that Redis does not answer.
-func (v *Visitors) share(ctx context.Context, f *throttle.Fleet, known string) (version string) {
+func (v *Memory) share(ctx context.Context, f *throttle.Fleet, known string) (version string) {
 	ctx, cancel := context.WithTimeout(ctx, shareDeadline)
 	defer cancel()
 	if added := v.newSignals(); len(added) > 0 {
@@ -130,7 +130,7 @@ func (v *Visitors) share(ctx context.Context, f *throttle.Fleet, known string) (
 }
 
 // newSignals returns the signals that were raised since the last call.
-func (v *Visitors) newSignals() (list []throttle.Member) {
+func (v *Memory) newSignals() (list []throttle.Member) {
 	for {
 		select {
 		case mark := <-v.Watch.Raised():

@@ -1,4 +1,4 @@
-package suspicion
+package visitors
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ const (
 // Refuse answers a denied request of a suspect with 403 and a page that gives the
 // reason and has a button for people. Clients that do not accept HTML get plain
 // text.
-func (s *Suspicion) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Request) error {
+func (s *Watcher) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Request) error {
 	header := w.Header()
 	maps.Copy(header, refusalHeader)
 	var page bytes.Buffer
@@ -69,10 +69,10 @@ func wantsHTML(r *http.Request) bool {
 // action returns the target of the page's form: the refused URL with the button's
 // token added. The result has no path, so the browser keeps the path of the
 // refused URL. A path could lead to another host if it begins with two slashes.
-func (s *Suspicion) action(q *enforce.Request) string {
+func (s *Watcher) action(q *enforce.Request) string {
 	var v Visit
 	v.identify(q)
-	token := s.visitors.key.Load().Button(v.request.Site, v.request.Client, v.request.UserAgent, q.Time)
+	token := s.memory.key.Load().Button(v.request.Site, v.request.Client, v.request.UserAgent, q.Time)
 	_, query, _ := strings.Cut(q.Target, "?")
 	if query != "" {
 		query += "&"
@@ -82,7 +82,7 @@ func (s *Suspicion) action(q *enforce.Request) string {
 
 // pressed reports whether a request comes from the button: a POST from a page of
 // the site, by the client that the token was made for.
-func (s *Suspicion) pressed(q *enforce.Request, r *http.Request) bool {
+func (s *Watcher) pressed(q *enforce.Request, r *http.Request) bool {
 	if q.Method != http.MethodPost || !s.bind {
 		return false
 	}
@@ -92,7 +92,7 @@ func (s *Suspicion) pressed(q *enforce.Request, r *http.Request) bool {
 		return false
 	}
 	elsewhere := slices.ContainsFunc(r.Header["Sec-Fetch-Site"], func(site string) bool { return site != "same-origin" })
-	return !elsewhere && s.visitors.pressed(token, &v.request, q.Time)
+	return !elsewhere && s.memory.pressed(token, &v.request, q.Time)
 }
 
 // cutToken returns the button's token, which is at the end of a request target,
@@ -134,7 +134,8 @@ func back(target string) string {
 	return path + "?" + query
 }
 
-const refusalText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
+const refusalText = "The robots.txt of this site disallows this URL to robots, " +
+	"and requests with your User-Agent from your address look like those of a robot.\n" +
 	"If you are a person, open the URL in a browser to continue.\n"
 
 // pageCSP allows only the style and the form of the page.

@@ -1,4 +1,4 @@
-package suspicion
+package visitors
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package suspicion
+package visitors
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (*failingStorage) Lock(context.Context, string) error           { return er
 func TestRunEndsWithItsContext(t *testing.T) {
 	current := goleak.IgnoreCurrent()
 	for name, storage := range map[string]certmagic.Storage{"a storage": &certmagic.FileStorage{Path: t.TempDir()}, "a storage that fails": new(failingStorage)} {
-		v := NewVisitors()
+		v := NewMemory()
 		ctx, stop := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
 		ended.Go(func() { v.Run(ctx, storage, shared.NewFleet(throttle.FleetConfig{}, nil), zap.NewNop()) })
