@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // eventPrefix begins the names of events.
@@ -84,8 +84,8 @@ func (a *App) isActive() bool {
 }
 
 // fetched returns what the engine calls after each fetch of a robots.txt.
-func (h *Handler) fetched(observer *metrics.Reads) func(enforce.FetchEvent) {
-	return func(e enforce.FetchEvent) {
+func (h *Handler) fetched(observer *metrics.Reads) func(origins.FetchEvent) {
+	return func(e origins.FetchEvent) {
 		observer.Fetched(e)
 		if !e.Changed {
 			return

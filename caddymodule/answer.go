@@ -15,13 +15,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // customAnswers has the operator's answer for each reason, nil for none.
-type customAnswers [enforce.Reasons]*customAnswer
+type customAnswers [judge.Reasons]*customAnswer
 
 // customAnswer is a compiled Answer.
 type customAnswer struct {
@@ -40,7 +40,7 @@ func newCustomAnswers(answers []config.Answer) (c customAnswers) {
 	return c
 }
 
-func newCustomAnswer(a config.Answer, reason enforce.Reason) *customAnswer {
+func newCustomAnswer(a config.Answer, reason judge.Reason) *customAnswer {
 	c := &customAnswer{Answer: a, fallback: &answers[reason], replace: strings.Contains(a.Text+a.Redirect, "{")}
 	text := a.Text
 	if text == "" {
@@ -51,7 +51,7 @@ func newCustomAnswer(a config.Answer, reason enforce.Reason) *customAnswer {
 }
 
 // send answers a request.
-func (c *customAnswer) send(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+func (c *customAnswer) send(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
 	switch {
 	case c.Abort:
 		if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
@@ -87,7 +87,7 @@ func (c *customAnswer) replaced(r *http.Request, text string) string {
 
 // leadsToRefusal reports whether a redirect leads to a URL of the same site that
 // would be refused too.
-func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
+func leadsToRefusal(to string, r *http.Request, d *judge.Decision) bool {
 	u, err := url.Parse(to)
 	if err != nil {
 		return true
@@ -95,9 +95,9 @@ func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
 	if u.Host != "" && !strings.EqualFold(u.Hostname(), (&url.URL{Host: r.Host}).Hostname()) {
 		return false
 	}
-	var there enforce.Decision
-	d.Rules.Check(&enforce.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"]}, &there)
-	return there.Action != enforce.Pass
+	var there judge.Decision
+	d.Rules.Check(&judge.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"]}, &there)
+	return there.Action != judge.Pass
 }
 
 // checkRedirects returns an error for a redirect to a path that robots.txt
@@ -113,7 +113,7 @@ func (h *Handler) checkRedirects(caddy.Context) error {
 		if a.Redirect == "" || parseErr != nil || u.Host != "" || strings.Contains(a.Redirect, "{") {
 			continue
 		}
-		h.running.Load().Origins().All(func(_ enforce.Origin, p *enforce.Rules) {
+		h.running.Load().Origins().All(func(_ judge.Origin, p *judge.Rules) {
 			if p.DisallowsStar(u.RequestURI()) {
 				err = fmt.Errorf("answer %s redir %s: robots.txt disallows this path itself", a.Verdict, a.Redirect)
 			}
@@ -136,20 +136,20 @@ func newAnswer(status int, body string) answer {
 }
 
 // answers has the default answer for each reason to deny or throttle.
-var answers = [enforce.Reasons]answer{
-	enforce.Disallowed: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
-	enforce.Impostor: newAnswer(http.StatusForbidden,
+var answers = [judge.Reasons]answer{
+	judge.Disallowed: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	judge.Impostor: newAnswer(http.StatusForbidden,
 		"Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
-	enforce.Unavailable: newAnswer(http.StatusServiceUnavailable,
+	judge.Unavailable: newAnswer(http.StatusServiceUnavailable,
 		"The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
-	enforce.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
-	enforce.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
-	enforce.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
-	enforce.OverLimit:    newAnswer(http.StatusTooManyRequests, "Crawlers request too much of this site at present."),
-	enforce.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
-	enforce.VisitTime: newAnswer(http.StatusTooManyRequests,
+	judge.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
+	judge.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
+	judge.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	judge.OverLimit:    newAnswer(http.StatusTooManyRequests, "Crawlers request too much of this site at present."),
+	judge.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
+	judge.VisitTime: newAnswer(http.StatusTooManyRequests,
 		"The robots.txt of this site asks your crawler to come at another Visit-time."),
-	enforce.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
+	judge.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
 }
 
 var (
@@ -160,7 +160,7 @@ var (
 
 // refuse answers a refused request. The answer must not be stored, because a
 // cache in front of the server would give it to people.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
 	a := &answers[d.Reason]
 	header := w.Header()
 	header["Cache-Control"] = noStore

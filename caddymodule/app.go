@@ -27,6 +27,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -55,10 +56,9 @@ type App struct {
 	report     *live.Reporter
 	counters   *live.Counters
 	anySite    *counters.Site // for requests that came through no server
-	ceiling    *enforce.Ceiling
+	ceiling    *origins.Ceiling
 	memory     *throttle.Memory // the budgets of all handlers
-	waiters    *throttle.Waiters
-	entries    int // the largest max_entries of a handler; 0 if none sets it
+	entries    int              // the largest max_entries of a handler; 0 if none sets it
 	remembered *enforce.Memory
 	copies     *siteCopies
 	loads      *sync.Map // to *shed.Load
@@ -120,10 +120,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.Check(); err != nil {
 		return err
 	}
-	a.ceiling = enforce.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
+	a.ceiling = origins.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
 	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxReads, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
-	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
@@ -249,14 +248,14 @@ type siteCopies struct{ sources sync.Map }
 
 // of returns the cached copies of a source. The number of sources is bounded by
 // the configurations that were loaded.
-func (c *siteCopies) of(source *config.Source) *enforce.Copies {
+func (c *siteCopies) of(source *config.Source) *origins.Copies {
 	key := config.Source{Kind: config.SourceSite}
 	if source != nil {
 		key = *source
 	}
 	key.Text = "" // needs no copy
-	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
-	return v.(*enforce.Copies)
+	v, _ := c.sources.LoadOrStore(key, origins.NewCopies())
+	return v.(*origins.Copies)
 }
 
 // limiter returns the limiter that holds the budgets of a handler. It outlives

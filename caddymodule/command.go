@@ -15,8 +15,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
@@ -146,7 +146,7 @@ func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 		}
 	}
 	if h.Verify != nil {
-		site.Verification = &enforce.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
+		site.Verification = &judge.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
 	if h.Shed != nil {
 		site.Shed = h.Shed.Order()

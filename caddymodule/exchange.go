@@ -20,16 +20,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // exchange is a request on its way through the steps of ServeHTTP, with what each of
 // them has found.
 type exchange struct {
-	request  enforce.Request
-	client   enforce.Client
-	decision enforce.Decision
+	request  judge.Request
+	client   judge.Client
+	decision judge.Decision
 
 	r       *http.Request
 	handler *Handler
@@ -52,8 +52,8 @@ var exchangeNumber atomic.Uint32
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
-	if d := &x.decision; x.paced && d.Reason != enforce.Person {
-		x.running.Release(&x.request, d, d.Action != enforce.Pass && !d.Monitored)
+	if d := &x.decision; x.paced && d.Reason != judge.Person {
+		x.running.Release(&x.request, d, d.Action != judge.Pass && !d.Monitored)
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
@@ -97,7 +97,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 // origin returns the origin that the client sent a request to. Behind a trusted
 // proxy it uses the scheme, and with forwarded_host the host, that the proxy
 // reports.
-func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enforce.Origin {
+func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) judge.Origin {
 	scheme, port := "http", uint16(0)
 	if r.TLS != nil {
 		scheme = "https"
@@ -116,7 +116,7 @@ func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enfo
 			scheme = "http"
 		}
 	}
-	return enforce.NewOrigin(scheme, h.host(r, trusted), port)
+	return judge.NewOrigin(scheme, h.host(r, trusted), port)
 }
 
 // host returns the host that the client sent a request to, with its port.
@@ -136,7 +136,7 @@ func firstValue(fields []string) string {
 	return strings.TrimSpace(value)
 }
 
-// Detach implements enforce.Caller.
+// Detach implements judge.Caller.
 func (x *exchange) Detach() context.Context {
 	h := x.handler
 	return siteread.NewCause(x.r, x.server, x.request.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
@@ -180,7 +180,7 @@ var forwardingFields = [...]string{
 	"X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip",
 }
 
-// HidesClient implements enforce.Caller.
+// HidesClient implements judge.Caller.
 func (x *exchange) HidesClient() bool {
 	return (!x.request.Proxied || x.request.Ambiguous) &&
 		slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // readForwarded returns the request that a sub-request of a proxy asks about, the
@@ -20,7 +20,7 @@ func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next cad
 	http.ResponseWriter, *http.Request, caddyhttp.Handler,
 ) {
 	mode := h.running.Load().mode
-	ownFile := h.forwarded.IsDirect(r) && enforce.IsRobotsTxt(originalTarget(r))
+	ownFile := h.forwarded.IsDirect(r) && judge.IsRobotsTxt(originalTarget(r))
 	if ownFile && !mode.Monitor && (config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()) {
 		return w, r, next
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -78,7 +79,7 @@ type Handler struct {
 	changed   atomic.Bool                 // the source file may have changed since it is watched
 	server    atomic.Pointer[serverSites] // of the server of the latest request
 	app       *App
-	source    enforce.Source
+	source    origins.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
 	visits    *visitors.Watcher // nil without suspects
@@ -113,7 +114,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	if earlier := h.open(x, r); earlier != nil { // another robots handler has decided
-		return h.fields.Serve(w, r, x.request.Target, &enforce.Decision{Agent: earlier.Agent}, next)
+		return h.fields.Serve(w, r, x.request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
 	}
 	rules := x.resolve()
 	client := x.identify(rules)
@@ -134,13 +135,13 @@ func (h *Handler) serveSubrequest(w http.ResponseWriter, r *http.Request, next c
 
 // resolve finds the rules in force for the request. It is the only step that may wait
 // for a robots.txt.
-func (x *exchange) resolve() *enforce.Rules {
+func (x *exchange) resolve() *judge.Rules {
 	return x.running.Resolve(x.r.Context(), &x.request)
 }
 
 // identify finds out who sent the request: by its User-Agent, its address and its
 // signature or, for a browser's User-Agent, by what the client has done.
-func (x *exchange) identify(rules *enforce.Rules) *enforce.Client {
+func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
 	if s := x.handler.visits; s != nil && c.IsPerson() {
@@ -150,14 +151,14 @@ func (x *exchange) identify(rules *enforce.Rules) *enforce.Client {
 }
 
 // judge decides by the path rules.
-func (x *exchange) judge(c *enforce.Client) *enforce.Decision {
+func (x *exchange) judge(c *judge.Client) *judge.Decision {
 	c.Judge(&x.decision)
 	return &x.decision
 }
 
 // pace changes a decision to let the request through, if budgets, limits or the load
 // of the server do not allow that now. It may hold the request until they do.
-func (x *exchange) pace(d *enforce.Decision) {
+func (x *exchange) pace(d *judge.Decision) {
 	x.paced = true
 	x.running.Pace(x.r.Context(), &x.request, d)
 	if x.handler.shedLoad != nil {
@@ -166,16 +167,16 @@ func (x *exchange) pace(d *enforce.Decision) {
 }
 
 // respond refuses the request, or answers it, or passes it on.
-func (x *exchange) respond(d *enforce.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
+func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h, r := x.handler, x.r
 	switch {
 	case x.visit.Pressed:
 		return visitors.SendCookie(w, &x.request)
-	case d.Action != enforce.Pass && !d.Monitored && d.Reason == enforce.Suspected:
+	case d.Action != judge.Pass && !d.Monitored && d.Reason == judge.Suspected:
 		return h.visits.Refuse(w, &x.request, r)
-	case d.Action != enforce.Pass && !d.Monitored:
+	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
-	case d.Reason != enforce.ExemptPath || !enforce.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
+	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
 		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
 	}
@@ -188,7 +189,7 @@ func (x *exchange) respond(d *enforce.Decision, w http.ResponseWriter, next cadd
 }
 
 // serve answers a request that is let through.
-func (x *exchange) serve(d *enforce.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
+func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h := x.handler
 	if x.load != nil {
 		w = x.head.Watch(w, x)

@@ -16,7 +16,8 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -211,7 +212,7 @@ func (d discard) WriteHeader(int)             {}
 func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
 	r := request(gptbot, "/")
 	r.RemoteAddr = siteread.RemoteAddr
-	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
+	r.Header.Set("User-Agent", origins.FetcherUserAgent)
 	if isSubrequest(r) {
 		t.Error("the client address alone makes a request count as the server's")
 	}
@@ -242,12 +243,12 @@ func TestAnUntrustedProxyHidesTheClient(t *testing.T) {
 // A decision has the same names in placeholders and log as in the JSON of commands and the admin API, and the same values.
 func TestDecisionsHaveOneForm(t *testing.T) {
 	t.Parallel()
-	rules, err := enforce.Settings{Monitor: true}.Rules(enforce.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")})
+	rules, err := judge.Settings{Monitor: true}.Rules(judge.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rec := new(record)
-	rules.Check(&enforce.Request{Method: http.MethodGet, Target: "/x", UserAgents: []string{"GPTBot/1.0"}}, &rec.Decision)
+	rules.Check(&judge.Request{Method: http.MethodGet, Target: "/x", UserAgents: []string{"GPTBot/1.0"}}, &rec.Decision)
 	text, err := json.Marshal(verdict.Of(&rec.Decision))
 	if err != nil {
 		t.Fatal(err)

@@ -16,14 +16,14 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // inFlight returns the requests in flight of limits with at_once that hold a crawler.
 func inFlight(t *testing.T, h *Handler, name string) (n int) {
 	t.Helper()
 	engine := h.running.Load().Engine
-	engine.Origins().All(func(origin enforce.Origin, rules *enforce.Rules) {
+	engine.Origins().All(func(origin judge.Origin, rules *judge.Rules) {
 		agent := engine.Agent(name, rules)
 		for _, b := range engine.Budgets(origin, &agent, false) {
 			n += b.InFlight
@@ -81,7 +81,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 			t.Errorf("no request reached stage %d", stage)
 		}
 	}
-	if _, ok := refused.Load(answers[enforce.OverLimit].body); !ok {
+	if _, ok := refused.Load(answers[judge.OverLimit].body); !ok {
 		t.Error("no request was over a limit")
 	}
 	for _, name := range []string{"GPTBot", "bingbot", "Gather1bot"} {

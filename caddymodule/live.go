@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
@@ -42,7 +43,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 				row := current.Registry().Lookup(name)
 				return current.checker.Address(row, verify.Client{Addr: addr}, clock.Now()).State == verify.Verified
 			},
-			Caller: func(origin enforce.Origin) enforce.Caller { return h.caller(site, origin) },
+			Caller: func(origin judge.Origin) judge.Caller { return h.caller(site, origin) },
 		})
 	}
 	return list
@@ -61,9 +62,9 @@ func isKnown(matcher any, reached bool) bool {
 	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect && !m.Busy
 }
 
-// caller returns an enforce.Caller for a read of robots.txt that no request
+// caller returns an judge.Caller for a read of robots.txt that no request
 // causes.
-func (h *Handler) caller(site *routes.Site, origin enforce.Origin) enforce.Caller {
+func (h *Handler) caller(site *routes.Site, origin judge.Origin) judge.Caller {
 	if site.Server == nil {
 		return nil
 	}

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -211,7 +211,7 @@ var classNames = func() (names []string) {
 // MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Disallowed {
-		rules, _ := caddyhttp.GetVar(r.Context(), rulesVar).(*enforce.Rules)
+		rules, _ := caddyhttp.GetVar(r.Context(), rulesVar).(*judge.Rules)
 		if rules == nil || !rules.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}

@@ -21,6 +21,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -83,7 +85,7 @@ func (h *Handler) provisionSource(caddy.Context) (err error) {
 	switch source := h.source.(type) {
 	case nil:
 		h.source = h.app.own
-	case enforce.File:
+	case origins.File:
 		if source.Path == "" {
 			return errors.New("source file: no path")
 		}
@@ -104,12 +106,12 @@ func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
 }
 
 // load reads a local source. An error says that there is no file.
-func (h *Handler) load(origins *enforce.Origins) error {
-	if !h.app.readLocal(func(ctx context.Context) { origins.Load(ctx) }) {
+func (h *Handler) load(table *origins.Table) error {
+	if !h.app.readLocal(func(ctx context.Context) { table.Load(ctx) }) {
 		return nil // its file system does not answer, and may later
 	}
-	f, isFile := h.source.(enforce.File)
-	for s := range origins.States() {
+	f, isFile := h.source.(origins.File)
+	for s := range table.States() {
 		if s.Err == nil || !isFile {
 			return nil
 		}
@@ -282,17 +284,15 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	mode := live.Mode{Monitor: rules.Monitor, Except: rules.Except}
 	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		if checker != nil {
-			rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
+			rules.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 		}
-		return enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
+		return enforce.NewEngine(rules, h.source, h.limiter, h.app.remembered, origins.Config{
 			Refresh:    time.Duration(h.Refresh),
 			MaxOrigins: h.MaxOrigins,
 			DenyFailed: h.OnError == config.OnErrorDeny,
 			Ceiling:    h.app.ceiling,
 			Copies:     h.app.copies.of(h.Source),
-			Memory:     h.app.remembered,
-			Waiters:    h.app.waiters,
-			Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
+			Handler:    func() origins.HandlerKey { return h.app.siteOf(h).Key },
 			Published:  config.On(h.Publish),
 			Fetched:    h.fetched(observer),
 			Evicted:    metrics.CountEviction,
@@ -323,7 +323,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	return h.replace(before, registry, before.mode, func(s *enforce.Settings) { s.Registry = registry })
+	return h.replace(before, registry, before.mode, func(s *judge.Settings) { s.Registry = registry })
 }
 
 // setMode changes the mode.
@@ -334,11 +334,11 @@ func (h *Handler) setMode(mode live.Mode) error {
 	if before.mode.Same(mode) {
 		return nil
 	}
-	return h.replace(before, before.Registry(), mode, func(s *enforce.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
+	return h.replace(before, before.Registry(), mode, func(s *judge.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
 }
 
 // replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(before *running, registry *crawler.Registry, mode live.Mode, change func(*enforce.Settings)) error {
+func (h *Handler) replace(before *running, registry *crawler.Registry, mode live.Mode, change func(*judge.Settings)) error {
 	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		return before.With(change, checker, h.fetched(observer))
 	})

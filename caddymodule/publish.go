@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 var (
@@ -23,16 +23,16 @@ var (
 
 // publishes reports whether the handler itself answers a request for
 // /robots.txt: if publish is on, or if a policy is merged into the file.
-func (h *Handler) publishes(q *enforce.Request, d *enforce.Decision) bool {
-	return !d.Monitored && (config.On(h.Publish) || d.Rules.Published()) && enforce.IsRobotsTxt(q.Target) &&
+func (h *Handler) publishes(q *judge.Request, d *judge.Decision) bool {
+	return !d.Monitored && (config.On(h.Publish) || d.Rules.Published()) && judge.IsRobotsTxt(q.Target) &&
 		(q.Method == http.MethodGet || q.Method == http.MethodHead)
 }
 
 // publishedFor returns the rules that the handler publishes at the host of a read
 // that was redirected from another host; nil if r is no such read, or the handler
 // publishes none there.
-func (h *Handler) publishedFor(r *http.Request) *enforce.Rules {
-	if !siteread.IsForeign(r) || h.Policy == nil && !config.On(h.Publish) || !enforce.IsRobotsTxt(originalTarget(r)) {
+func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
+	if !siteread.IsForeign(r) || h.Policy == nil && !config.On(h.Publish) || !judge.IsRobotsTxt(originalTarget(r)) {
 		return nil
 	}
 	x := exchanges.Get().(*exchange)
@@ -61,15 +61,15 @@ func unavailable(header http.Header, retryAfter string) error {
 }
 
 // publish answers a request for /robots.txt with the file that is enforced.
-func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *enforce.Rules) error {
+func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.Rules) error {
 	header := w.Header()
 	switch rules.Outcome() {
-	case enforce.Loaded:
-	case enforce.Missing, enforce.NotRobots, enforce.Forbidden, enforce.Redirected:
+	case judge.Loaded:
+	case judge.Missing, judge.NotRobots, judge.Forbidden, judge.Redirected:
 		if !rules.Published() {
 			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
 		} // the file consists of the policy alone
-	case enforce.Pending:
+	case judge.Pending:
 		return unavailable(header, "5")
 	default:
 		return unavailable(header, "60")

@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
@@ -32,7 +32,7 @@ const rulesVar = "caddy_robots.rules"
 // the matcher, metrics and log lines are made from it. It lives as long as the
 // request. A request has one: a later robots handler does not decide again.
 type record struct {
-	enforce.Decision
+	judge.Decision
 	standing suspect.Standing // of the client
 	visitor  *visitor         // the client that trap URLs are made for; nil without a trap
 }
@@ -42,19 +42,19 @@ var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log. For a person's request it allocates nothing.
-func (x *exchange) record(d *enforce.Decision) {
+func (x *exchange) record(d *judge.Decision) {
 	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if d.Reason == enforce.Person {
+	if d.Reason == judge.Person {
 		x.site.CountPerson(x.number)
 	} else {
 		x.count(d)
 		x.running.decisions.Count(&x.request, d, x.r)
 	}
 	rec, v := person, h.visitor(x)
-	if d.Reason != enforce.Person || x.visit.Suspect {
+	if d.Reason != judge.Person || x.visit.Suspect {
 		rec = &record{*d, x.visit.Standing, v}
 	}
 	if h.app.traced.Load() {
@@ -79,7 +79,7 @@ func (x *exchange) record(d *enforce.Decision) {
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
-func (x *exchange) count(d *enforce.Decision) {
+func (x *exchange) count(d *judge.Decision) {
 	q := &x.request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,

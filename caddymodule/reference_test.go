@@ -16,7 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
@@ -89,13 +89,13 @@ func constants(t *testing.T, file, first string) (comments []string) {
 
 func reasonTable(t *testing.T) string {
 	comments := constants(t, "../enforce/decision.go", "Person")
-	if len(comments) != enforce.Reasons {
-		t.Fatalf("%d reasons have comments, of %d", len(comments), enforce.Reasons)
+	if len(comments) != judge.Reasons {
+		t.Fatalf("%d reasons have comments, of %d", len(comments), judge.Reasons)
 	}
 	var rows []string
 	for i, comment := range comments {
 		action, meaning, _ := strings.Cut(comment, ": ")
-		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", enforce.Reason(i), strings.ToLower(action), meaning))
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", judge.Reason(i), strings.ToLower(action), meaning))
 	}
 	slices.Sort(rows)
 	return table("reason | action | meaning", rows...)
@@ -104,7 +104,7 @@ func reasonTable(t *testing.T) string {
 // docs/sources.md says what each state of a robots.txt means.
 func TestStatesOfSources(t *testing.T) {
 	page, err := os.ReadFile("../docs/sources.md")
-	for o := enforce.Loaded; o <= enforce.Pending; o++ {
+	for o := judge.Loaded; o <= judge.Pending; o++ {
 		if !strings.Contains(string(page), fmt.Sprintf("`%s`", o)) {
 			t.Errorf("the page does not have %s: %v", o, err)
 		}

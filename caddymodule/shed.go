@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -42,19 +42,19 @@ const busyVar = "caddy_robots.busy"
 
 // enter counts a request that is let through, and one that is only monitored, as
 // in flight. If it is a robot's, and the server is busy, enter refuses it.
-func (x *exchange) enter(d *enforce.Decision) {
+func (x *exchange) enter(d *judge.Decision) {
 	h, load := x.handler, x.handler.shedLoad()
 	now := x.request.Time.Add(d.Delay).UnixNano()
 	rank, isRobot := h.shedOrder.RankOf(&x.request, d, x.visit.Suspect)
 	entered := false
-	if isRobot && d.Action == enforce.Pass {
+	if isRobot && d.Action == judge.Pass {
 		if x.slot, entered = load.EnterRobot(now, rank); !entered {
-			d.Action, d.Reason, d.Layer, d.Line = enforce.Throttle, enforce.Shed, enforce.ShedLayer, h.Shed.Line
+			d.Action, d.Reason, d.Layer, d.Line = judge.Throttle, judge.Shed, judge.ShedLayer, h.Shed.Line
 			d.Rule, d.Version, d.Reading = robots.Rule{}, nil, 0
 			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
 		}
 	}
-	if d.Action == enforce.Pass || d.Monitored {
+	if d.Action == judge.Pass || d.Monitored {
 		if x.load = load; !entered {
 			load.Enter(now)
 		}
@@ -76,7 +76,7 @@ func (x *exchange) leave() {
 func (x *exchange) Answered(status int, header http.Header) {
 	load := x.load
 	x.leave()
-	if load == nil || load.Latency == 0 || x.decision.Reason != enforce.Person || x.visit.Suspect || status != http.StatusOK ||
+	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || x.visit.Suspect || status != http.StatusOK ||
 		x.request.Method != http.MethodGet {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // loadedHandler returns a handler with shed.
@@ -63,7 +63,7 @@ func TestMonitoredRequestsAreInFlight(t *testing.T) {
 	}})
 	inFlight := func() int { return h.shedLoad().State(clock.Now().UnixNano()).InFlight }
 	_ = h.ServeHTTP(httptest.NewRecorder(), request(gptbot, "/private/x"), caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-		if rec := recordOf(r); rec.Action != enforce.Deny || inFlight() != 1 {
+		if rec := recordOf(r); rec.Action != judge.Deny || inFlight() != 1 {
 			t.Errorf("%v, %d requests in flight", rec.Action, inFlight())
 		}
 		return nil

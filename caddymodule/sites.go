@@ -11,7 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // serverSites has the sites of a server, with their counters.
@@ -54,7 +55,7 @@ func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
 }
 
 // count returns the counters of the site that a host belongs to, and the values of
-// enforce.Request.Site and Request.Invented for the host.
+// judge.Request.Site and Request.Invented for the host.
 func (s *serverSites) count(host string) (site *counters.Site, pattern string, invented bool) {
 	i, pattern, invented := s.Site(host)
 	return s.counters[i], pattern, invented
@@ -93,7 +94,7 @@ func (a *App) prefetch(ctx context.Context) {
 	var reads errgroup.Group
 	reads.SetLimit(prefetchesAtOnce)
 	defer func() { _ = reads.Wait() }()
-	known := make(map[*enforce.Copies]map[string][]enforce.Origin)
+	known := make(map[*origins.Copies]map[string][]judge.Origin)
 	for _, h := range a.allHandlers() {
 		origins, site := h.running.Load().Origins(), a.siteOf(h)
 		if !origins.PerOrigin() {
@@ -101,7 +102,7 @@ func (a *App) prefetch(ctx context.Context) {
 		}
 		copies := a.copies.of(h.Source)
 		if known[copies] == nil {
-			known[copies] = make(map[string][]enforce.Origin)
+			known[copies] = make(map[string][]judge.Origin)
 			for _, origin := range copies.Origins() {
 				known[copies][origin.Host] = append(known[copies][origin.Host], origin)
 			}
@@ -111,7 +112,7 @@ func (a *App) prefetch(ctx context.Context) {
 				return
 			}
 			reads.Go(func() error {
-				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}
+				r := &judge.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}
 				r.Site, r.Invented = site.Invented(origin.Host)
 				origins.Prefetch(ctx, r)
 				return nil

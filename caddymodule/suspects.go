@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -28,7 +28,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 		return err
 	}
 	if h.IsLocal() {
-		h.running.Load().Origins().All(func(_ enforce.Origin, rules *enforce.Rules) {
+		h.running.Load().Origins().All(func(_ judge.Origin, rules *judge.Rules) {
 			for trap, why := range visitors.Inactive(traps, rules) {
 				err = cmp.Or(err, fmt.Errorf("suspects trap %s: robots.txt does not disallow it to every crawler: %s", trap, why))
 			}
@@ -43,7 +43,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 
 // logInactiveTraps logs the traps that are not in force, because a group of
 // robots.txt allows them.
-func (h *Handler) logInactiveTraps(log *zap.Logger, rules *enforce.Rules) {
+func (h *Handler) logInactiveTraps(log *zap.Logger, rules *judge.Rules) {
 	if h.Suspects == nil {
 		return
 	}

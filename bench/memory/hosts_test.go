@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -19,8 +21,8 @@ type perHost struct{ files [][]byte }
 
 func (perHost) PerOrigin() bool { return true }
 
-func (s perHost) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
-	return enforce.Response{Status: http.StatusOK, Body: s.file(number(o.Host))}, nil
+func (s perHost) Fetch(_ context.Context, o judge.Origin) (judge.Response, error) {
+	return judge.Response{Status: http.StatusOK, Body: s.file(number(o.Host))}, nil
 }
 
 func (s perHost) file(i uint64) []byte { return vary(s.files[i%uint64(len(s.files))], i) }
@@ -53,10 +55,10 @@ func BenchmarkHosts(b *testing.B) {
 
 func measureHosts(b *testing.B, source perHost, hosts int) {
 	b.Helper()
-	ceiling := enforce.NewCeiling(1 << 40)
-	e, err := enforce.NewEngine(enforce.Settings{}, source, throttle.NewMemory(16), enforce.Config{
-		MaxOrigins: hosts, Ceiling: ceiling, Copies: enforce.NewCopies(), Memory: enforce.NewMemory(16, 16),
-		Handler: func() enforce.HandlerKey { return enforce.HandlerKey{} },
+	ceiling := origins.NewCeiling(1 << 40)
+	e, err := enforce.NewEngine(judge.Settings{}, source, throttle.NewMemory(16), enforce.NewMemory(16, 16), origins.Config{
+		MaxOrigins: hosts, Ceiling: ceiling, Copies: origins.NewCopies(),
+		Handler: func() origins.HandlerKey { return origins.HandlerKey{} },
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -65,13 +67,13 @@ func measureHosts(b *testing.B, source perHost, hosts int) {
 	e.Origins().Connect()
 	before := heap()
 	for i := range hosts {
-		r := &enforce.Request{Origin: enforce.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: time.Now()}
+		r := &judge.Request{Origin: judge.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: time.Now()}
 		e.Origins().Prefetch(context.Background(), r)
 	}
 	unused := heap() - before
-	e.Origins().All(func(_ enforce.Origin, rules *enforce.Rules) { rules.File().Star().Match("/") })
+	e.Origins().All(func(_ judge.Origin, rules *judge.Rules) { rules.File().Star().Match("/") })
 	star := heap() - before
-	e.Origins().All(func(_ enforce.Origin, rules *enforce.Rules) {
+	e.Origins().All(func(_ judge.Origin, rules *judge.Rules) {
 		for _, g := range rules.File().Groups() {
 			g.Match("/")
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -61,7 +61,7 @@ func TestPageOfAnAudit(t *testing.T) {
 	}
 	r, err := audit.Run(t.Context(), audit.Options{
 		Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log.String())), nil }}},
-		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: enforce.Response{Status: 200, Body: []byte("User-agent: GPTBot\nDisallow: /private/\nDisallow: /never/\n")}}}}},
+		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: judge.Response{Status: 200, Body: []byte("User-agent: GPTBot\nDisallow: /private/\nDisallow: /never/\n")}}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -116,13 +116,13 @@ func newAgainst(m mask.Masker, config string) *against {
 
 // action returns the action of a decision. robots.txt files are compared as if the
 // settings enforced them.
-func (g *against) action(d *enforce.Decision) string {
+func (g *against) action(d *judge.Decision) string {
 	return verdict.ActionName(d.Action, d.Monitored && g.report.Config != "")
 }
 
 // refuses reports whether an action refuses requests.
 func refuses(action string) bool {
-	return action == enforce.Deny.String() || action == enforce.Throttle.String()
+	return action == judge.Deny.String() || action == judge.Throttle.String()
 }
 
 // site returns the counts of the site of a host.
@@ -180,7 +180,7 @@ func (g *against) count(v *judgement) {
 }
 
 // verdict returns the Verdict of a site, by a source that may be nil.
-func (g *against) verdict(s *site, src *source, d *enforce.Decision) Verdict {
+func (g *against) verdict(s *site, src *source, d *judge.Decision) Verdict {
 	v := src.verdict(d)
 	v.Action = g.action(d)
 	if s.none && g.report.Config != "" {
@@ -214,7 +214,7 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
 		e := v.example(g.mask, now)
-		if was.Layer == enforce.HiddenLayer.String() && !g.mask.Full { // as of now
+		if was.Layer == judge.HiddenLayer.String() && !g.mask.Full { // as of now
 			e.Target = mask.Hidden
 		}
 		d.Examples = append(d.Examples, e)

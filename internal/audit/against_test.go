@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
@@ -59,7 +59,7 @@ func vhosts(hosts ...string) []logfile.File {
 }
 
 // siteWith returns a site with a robots.txt.
-func siteWith(text string, rules enforce.Settings, hosts ...string) Site {
+func siteWith(text string, rules judge.Settings, hosts ...string) Site {
 	return Site{Hosts: hosts, Rules: rules, Robots: []Version{robotsVersion("robots.txt", text)}}
 }
 
@@ -68,12 +68,12 @@ func siteWith(text string, rules enforce.Settings, hosts ...string) Site {
 // compared.
 func TestAgainstConfiguration(t *testing.T) {
 	const closed, open = "User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow:\n"
-	none := enforce.Settings{}
+	none := judge.Settings{}
 	o := Options{
 		Files: vhosts("both.test", "new.test", "old.test", "www.old.test", "monitor.test", "unknown.test", "neither.test"), WasConfig: "old.caddy",
 		Sites: []Site{siteWith(closed, none, "both.test"), siteWith(closed, none, "new.test"), siteWith(closed, none, "monitor.test"), siteWith(closed, none, "unknown.test")},
 		Was: []Site{
-			siteWith(open, none, "both.test"), siteWith(closed, none, "old.test", "*.old.test"), siteWith(closed, enforce.Settings{Monitor: true}, "monitor.test"),
+			siteWith(open, none, "both.test"), siteWith(closed, none, "old.test", "*.old.test"), siteWith(closed, judge.Settings{Monitor: true}, "monitor.test"),
 			{Hosts: []string{"unknown.test"}},
 		},
 	}
@@ -108,7 +108,7 @@ func TestAgainstConfiguration(t *testing.T) {
 
 // Without configurations, modes make no difference: robots.txt files are compared.
 func TestAgainstIgnoresModes(t *testing.T) {
-	monitor := enforce.Settings{Monitor: true}
+	monitor := judge.Settings{Monitor: true}
 	a := mustRun(t, Options{
 		Files: vhosts("a.test"), Sites: []Site{siteWith("User-agent: *\nDisallow: /private/\n", monitor)}, Was: []Site{siteWith("User-agent: *\nDisallow:\n", monitor)},
 	}).Against
@@ -120,7 +120,7 @@ func TestAgainstIgnoresModes(t *testing.T) {
 // A log without hosts is not judged by a configuration with several sites.
 func TestAgainstWithoutHosts(t *testing.T) {
 	const closed = "User-agent: *\nDisallow: /private/\n"
-	one, two := siteWith(closed, enforce.Settings{}, "a.test"), siteWith(closed, enforce.Settings{}, "b.test")
+	one, two := siteWith(closed, judge.Settings{}, "a.test"), siteWith(closed, judge.Settings{}, "b.test")
 	for _, tt := range []struct {
 		now, was []Site
 		changed  int64

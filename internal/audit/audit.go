@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
@@ -90,7 +91,7 @@ type auditor struct {
 
 	clock   int64     // the latest time so far, in nanoseconds since 1970
 	current judgement // this and was are memory for the current line
-	was     enforce.Decision
+	was     judge.Decision
 }
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
@@ -196,7 +197,7 @@ func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
 // judge decides what enforcing robots.txt would have done with a request, and what
 // Options.Was would have done, apart from limits of the pace. It returns the rules by
 // which Options.Sites decided.
-func (a *auditor) judge(ctx context.Context, l *logfile.Log) *enforce.Rules {
+func (a *auditor) judge(ctx context.Context, l *logfile.Log) *judge.Rules {
 	v := &a.current
 	v.setEntry(l, a.hosts.of(l.Entry.Host))
 	source, edition := a.decide(ctx, l, v.host.site, &v.now)
@@ -210,7 +211,7 @@ func (a *auditor) judge(ctx context.Context, l *logfile.Log) *enforce.Rules {
 
 // decide decides about the current request as a site does. If the log can be read only
 // once, the claim of the request is looked up now.
-func (a *auditor) decide(ctx context.Context, l *logfile.Log, s *site, d *enforce.Decision) (*source, *enforce.Edition) {
+func (a *auditor) decide(ctx context.Context, l *logfile.Log, s *site, d *judge.Decision) (*source, *enforce.Edition) {
 	r := &a.current.request
 	source, edition := s.now.decide(&l.Entry, r, d)
 	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, d) {
@@ -221,12 +222,12 @@ func (a *auditor) decide(ctx context.Context, l *logfile.Log, s *site, d *enforc
 
 // isRead reports whether a request got the robots.txt that was in force.
 func isRead(e *logformat.Entry) bool {
-	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && enforce.IsRobotsTxt(e.Target)
+	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && judge.IsRobotsTxt(e.Target)
 }
 
 // countRequest counts the current request, whose verdict may still change by a limit
 // of the pace.
-func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
+func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 	v := &a.current
 	isPerson := v.now.Agent.Class == crawler.Person
 	a.traffic.count(e, isPerson)
@@ -236,7 +237,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 	if isPerson {
 		a.people.count(v.agent)
 		a.disguises.count(e, v.host)
-		if a.suspects != nil && v.now.Reason == enforce.Person {
+		if a.suspects != nil && v.now.Reason == judge.Person {
 			a.suspects.count(e, v, rules)
 		}
 		if v.was == nil || v.was.Agent.Class == crawler.Person {
@@ -258,12 +259,12 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 // settle counts the verdict on a request, which is final.
 func (a *auditor) settle(v *judgement) {
 	if v.source != nil && v.crawler != nil {
-		if v.now.Action != enforce.Throttle { // applyPace has counted it
+		if v.now.Action != judge.Throttle { // applyPace has counted it
 			if key, ok := v.source.lineOf(&v.now); ok {
-				v.source.count(key, v.crawler, v.now.Action == enforce.Deny)
+				v.source.count(key, v.crawler, v.now.Action == judge.Deny)
 			}
 		}
-		if v.now.Action != enforce.Pass {
+		if v.now.Action != judge.Pass {
 			a.outcomes.countRefused(v)
 			a.traffic.countRefused(v)
 			v.host.Refused++

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/accesslog"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -15,7 +15,7 @@ import (
 const benchRobots = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
 
 func benchSites() []Site {
-	return []Site{{Robots: []Version{{Name: "robots.txt", Response: enforce.Response{Status: http.StatusOK, Body: []byte(benchRobots)}}}}}
+	return []Site{{Robots: []Version{{Name: "robots.txt", Response: judge.Response{Status: http.StatusOK, Body: []byte(benchRobots)}}}}}
 }
 
 // BenchmarkAudit reads 200,000 generated lines per iteration.

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -51,13 +51,13 @@ type claimOrigin struct {
 }
 
 // needsLookup reports whether a lookup could change the state of a decision's claim.
-func (c *claims) needsLookup(d *enforce.Decision) bool {
+func (c *claims) needsLookup(d *judge.Decision) bool {
 	unknown := d.Claim.Reason == verify.LookupPending || d.Claim.Reason == verify.ListMissing
 	return d.Claim.State == verify.Unverified && d.Agent.Crawler != nil && unknown
 }
 
 // add adds a claim to the list, and reports whether it was not there yet.
-func (c *claims) add(s *site, r *enforce.Request, row *crawler.Crawler) bool {
+func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) bool {
 	addr, err := netip.ParseAddr(r.Client)
 	key := claim{row, addr}
 	if _, ok := c.origins[key]; ok || err != nil {
@@ -74,7 +74,7 @@ func (c *claims) add(s *site, r *enforce.Request, row *crawler.Crawler) bool {
 
 // lookUp looks up the claim of one request if that could change the decision, and
 // reports whether it did.
-func (c *claims) lookUp(ctx context.Context, s *site, r *enforce.Request, d *enforce.Decision) bool {
+func (c *claims) lookUp(ctx context.Context, s *site, r *judge.Request, d *judge.Decision) bool {
 	if !c.needsLookup(d) {
 		return false
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -74,7 +74,7 @@ func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 		t.Fatal(err)
 	}
 	return []Site{{
-		Rules:  enforce.Settings{Registry: registry, Verification: &enforce.Verification{Checker: checker}},
+		Rules:  judge.Settings{Registry: registry, Verification: &judge.Verification{Checker: checker}},
 		Robots: []Version{robotsVersion("robots.txt", "User-agent: *\nDisallow: /private/\n")},
 	}}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -213,7 +213,7 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	if d.Group != nil && v.source != nil {
 		t.group(v).applied++
 	}
-	if enforce.IsRobotsTxt(e.Target) {
+	if judge.IsRobotsTxt(e.Target) {
 		t.RobotsTxtReads++
 		if e.Timed {
 			t.read(e.Time(), v.host.Name, e.Status)
@@ -230,15 +230,15 @@ func (t *crawlerTally) group(v *judgement) *groupTally {
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 	d := &v.now
-	if d.Group != nil && (d.Rule.Line > 0 || d.Action == enforce.Throttle) { // a hidden rule has no Rule
+	if d.Group != nil && (d.Rule.Line > 0 || d.Action == judge.Throttle) { // a hidden rule has no Rule
 		t.group(v).refused++
 	}
-	countIf(&t.Denied, d.Action == enforce.Deny)
-	countIf(&t.Throttled, d.Action == enforce.Throttle)
+	countIf(&t.Denied, d.Action == judge.Deny)
+	countIf(&t.Throttled, d.Action == judge.Throttle)
 	if v.timed {
 		t.atHalfHour(v.at).refused++
 	}
-	paced := d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime
+	paced := d.Reason == judge.CrawlDelay || d.Reason == judge.RequestRate || d.Reason == judge.VisitTime
 	if t.Known && d.Claim.State != verify.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
 		countIf(&t.VerifiedRefused, d.Claim.State == verify.Verified)
 		countIf(&t.ClaimsRefused, d.Claim.State != verify.Verified)

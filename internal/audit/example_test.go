@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -23,7 +23,7 @@ func Example() {
 		}},
 		Sites: []audit.Site{{Robots: []audit.Version{{
 			Name:     "robots.txt",
-			Response: enforce.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /private/\n")},
+			Response: judge.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /private/\n")},
 		}}}},
 	})
 	if err != nil {

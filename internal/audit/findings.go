@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -148,7 +148,7 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 	for _, src := range a.allSources() {
 		for _, rule := range src.rules {
 			r := &rule.rule
-			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == enforce.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" &&
+			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == judge.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" &&
 				r.Kind != "disallow"}
 			for _, t := range tallies {
 				if n := rule.crawlers[t]; n != nil {
@@ -169,12 +169,12 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 func (a *auditor) place(source string, l *Line) string {
 	text := fmt.Sprintf("line %d", l.Line)
 	switch {
-	case l.Layer != enforce.FileLayer.String():
+	case l.Layer != judge.FileLayer.String():
 		text += " of " + cmp.Or(l.File, "the configuration")
 	case len(a.allSources()) > 1:
 		text += " of " + source
 	}
-	if l.Layer == enforce.HiddenLayer.String() {
+	if l.Layer == judge.HiddenLayer.String() {
 		return text + " (a hidden path)"
 	}
 	return text + " (" + mask.Shortened(l.Text) + ")"

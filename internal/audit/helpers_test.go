@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -24,7 +24,7 @@ func oneSite(text string) []Site {
 }
 
 func robotsVersion(name, text string) Version {
-	return Version{Name: name, Response: enforce.Response{Status: http.StatusOK, Body: []byte(text)}}
+	return Version{Name: name, Response: judge.Response{Status: http.StatusOK, Body: []byte(text)}}
 }
 
 func exampleSite(t testing.TB) []Site {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -83,7 +84,7 @@ type hostFilter map[string]bool // empty: all hosts
 func newHostFilter(hosts []string) hostFilter {
 	f := make(hostFilter)
 	for _, host := range hosts {
-		f[enforce.NewOrigin("", host, 0).Host] = true
+		f[judge.NewOrigin("", host, 0).Host] = true
 	}
 	return f
 }
@@ -93,7 +94,7 @@ func (f hostFilter) String() string { return words.List(slices.Sorted(maps.Keys(
 
 // selects reports whether requests for a host, as a client sent it, count.
 func (f hostFilter) selects(raw string) bool {
-	return len(f) == 0 || f[enforce.NewOrigin("", raw, 0).Host]
+	return len(f) == 0 || f[judge.NewOrigin("", raw, 0).Host]
 }
 
 // hosts counts requests by host.
@@ -108,7 +109,7 @@ type hosts struct {
 // hostTally counts the requests for one host.
 type hostTally struct {
 	Host
-	origin  enforce.Origin
+	origin  judge.Origin
 	site    *site
 	was     *site        // nil without Options.Was
 	changes *SiteChanges // of its site; nil until a verdict on a request is compared
@@ -124,13 +125,13 @@ const (
 // newHosts returns hosts that belong to sites and, with Options.Was, to was.
 func newHosts(sites, was []*site) *hosts {
 	h := &hosts{sites: sites, was: was, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
-	h.rest = h.newTally(enforce.Origin{})
+	h.rest = h.newTally(judge.Origin{})
 	h.rest.Name, h.rest.Rest = otherName, true
 	return h
 }
 
 // newTally returns a tally for the host of an origin.
-func (h *hosts) newTally(origin enforce.Origin) *hostTally {
+func (h *hosts) newTally(origin judge.Origin) *hostTally {
 	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: siteOf(h.sites, origin.Host)}
 	if h.was != nil {
 		t.was = siteOf(h.was, origin.Host)
@@ -146,7 +147,7 @@ func (h *hosts) of(raw string) *hostTally {
 	if len(h.raw) >= maxRawHosts {
 		clear(h.raw)
 	}
-	origin := enforce.NewOrigin("", raw, 0)
+	origin := judge.NewOrigin("", raw, 0)
 	origin.Host = strings.Clone(origin.Host)
 	t := h.named[origin.Host]
 	switch {
@@ -229,7 +230,7 @@ type Site struct {
 	// *.example.com. A site without Hosts gets the requests for all hosts that no
 	// other site names.
 	Hosts []string
-	Rules enforce.Settings
+	Rules judge.Settings
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
@@ -263,7 +264,7 @@ type timeline struct {
 	sources []*source
 	unknown *enforce.Edition // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
-	limits  []enforce.Limit
+	limits  []judge.Limit
 }
 
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
@@ -282,20 +283,20 @@ func newSites(list []Site) (sites []*site, err error) {
 
 // newTimeline parses the versions of a robots.txt. index is that of the first source,
 // and becomes that of the next timeline's.
-func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*timeline, error) {
+func newTimeline(rules *judge.Settings, versions []Version, index *int) (*timeline, error) {
 	replay, err := enforce.NewReplay(*rules)
 	if err != nil {
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
 	t.addSources(versions, index)
-	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
+	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }
 
 // decide decides about a request by the robots.txt that was in force at its time, apart
 // from limits of the pace. The source is nil if none is known.
-func (t *timeline) decide(e *logformat.Entry, r *enforce.Request, d *enforce.Decision) (by *source, edition *enforce.Edition) {
+func (t *timeline) decide(e *logformat.Entry, r *judge.Request, d *judge.Decision) (by *source, edition *enforce.Edition) {
 	edition = t.unknown
 	for _, s := range slices.Backward(t.sources) {
 		if s.from == 0 || e.At >= s.from {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -186,5 +187,5 @@ func (c *inputs) report(r *Report) {
 // robots.txt source that is a URL. Other paths count whatever the User-Agent is, so
 // that a client cannot hide its traffic with Caddy's User-Agent.
 func isOwnFetch(e *logformat.Entry) bool {
-	return len(e.UserAgents) == 1 && e.UserAgents[0] == enforce.FetcherUserAgent && enforce.IsRobotsTxt(e.Target)
+	return len(e.UserAgents) == 1 && e.UserAgents[0] == origins.FetcherUserAgent && judge.IsRobotsTxt(e.Target)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -37,9 +37,9 @@ type Example struct {
 
 // judgement is a request with the decisions on it, and what is needed to count them.
 type judgement struct {
-	request enforce.Request
-	now     enforce.Decision  // by Site.Robots
-	was     *enforce.Decision // by Options.Was; nil without
+	request judge.Request
+	now     judge.Decision  // by Site.Robots
+	was     *judge.Decision // by Options.Was; nil without
 
 	host      *hostTally
 	source    *source       // nil if no robots.txt is known
@@ -68,8 +68,8 @@ func (v *judgement) setEntry(l *logfile.Log, host *hostTally) {
 }
 
 // request returns an entry in the form that the engine needs.
-func request(e *logformat.Entry, h *hostTally) enforce.Request {
-	return enforce.Request{
+func request(e *logformat.Entry, h *hostTally) judge.Request {
+	return judge.Request{
 		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(),
 		Authorized: e.Authorized,
 	}
@@ -130,7 +130,7 @@ func (v *judgement) example(m mask.Masker, verdict Verdict) Example {
 		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.Client(v.request.Client), Method: strings.Clone(v.request.Method),
 		Target: m.Target(v.request.Target), Agent: mask.Shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
-	if verdict.Layer == enforce.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
+	if verdict.Layer == judge.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
 		e.Target = mask.Hidden
 	}
 	if v.timed {

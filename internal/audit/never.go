@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -72,7 +72,7 @@ func (s *source) unrequested(l *Line) string {
 	switch {
 	case s.Requests == 0:
 		return "no request was judged by this file"
-	case l.Layer == enforce.HiddenLayer.String():
+	case l.Layer == judge.HiddenLayer.String():
 		return "no robot requested the path"
 	case n == 0:
 		return "no crawler of its group is in the log"
@@ -89,7 +89,7 @@ func (a *auditor) neverApplied(r *Report) Finding {
 	lines := make(map[[2]int]*Line) // by source and line: a policy can copy a line into several groups
 	for i := range r.RobotsLines {
 		l := &r.RobotsLines[i]
-		if key := [2]int{l.Source, l.Line}; l.Layer == enforce.FileLayer.String() && (lines[key] == nil || l.Applied > 0) {
+		if key := [2]int{l.Source, l.Line}; l.Layer == judge.FileLayer.String() && (lines[key] == nil || l.Applied > 0) {
 			lines[key] = l
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -12,7 +12,7 @@ import (
 // ownFetchLine is a line of a log for a request with the User-Agent of Caddy's own
 // fetches.
 func ownFetchLine(target string) string {
-	return `example.com 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "` + enforce.FetcherUserAgent + `"` + "\n"
+	return `example.com 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "` + origins.FetcherUserAgent + `"` + "\n"
 }
 
 // A fetch of robots.txt that Caddy itself sent, for example for an earlier audit, is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -101,7 +101,7 @@ func (v *judgement) applyPaceNow(line *timeline) {
 		t.add(line.replay.Budget(&v.request, &v.now), v.at)
 		line.pace(v, &v.now, t.Judged)
 		limits, decided := line.limitsOf(v.now.Group), 0
-		if v.now.Action != enforce.Pass && v.now.Reason != enforce.OverLimit {
+		if v.now.Action != judge.Pass && v.now.Reason != judge.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
 			t.throttle(decided)
 		}
@@ -109,26 +109,26 @@ func (v *judgement) applyPaceNow(line *timeline) {
 			v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
 		}
 	}
-	if v.now.Reason == enforce.OverLimit {
+	if v.now.Reason == judge.OverLimit {
 		v.source.count(v.source.limitKey(&v.now), v.crawler, true)
 	}
 }
 
 // paceOther applies the limits to a decision that is not by Site.Robots.
-func (t *timeline) paceOther(v *judgement, d *enforce.Decision) {
+func (t *timeline) paceOther(v *judgement, d *judge.Decision) {
 	t.pace(v, d, d.Limits == nil || v.timesSufficeFor(t.limitsOf(d.Group)))
 }
 
 // pace applies the limits to one of the decisions on a request.
-func (t *timeline) pace(v *judgement, d *enforce.Decision, judged bool) {
+func (t *timeline) pace(v *judgement, d *judge.Decision, judged bool) {
 	before := *d
 	t.replay.Pace(&v.request, d)
-	if d.Reason == enforce.OverLimit {
-		judged = !slices.ContainsFunc(t.limits, func(l enforce.Limit) bool {
+	if d.Reason == judge.OverLimit {
+		judged = !slices.ContainsFunc(t.limits, func(l judge.Limit) bool {
 			return l.All.Per > 0 && !v.timesSuffice(l.All.Per) || l.Each.Per > 0 && !v.timesSuffice(l.Each.Per)
 		})
 	}
-	if d.Action != enforce.Pass && d.Reason != enforce.VisitTime && !judged {
+	if d.Action != judge.Pass && d.Reason != judge.VisitTime && !judged {
 		*d = before
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -19,7 +19,7 @@ type Replayed struct {
 	Status                                int
 	cost.Sum
 	// Decisions are those by each version, in the order of the versions.
-	Decisions []enforce.Decision
+	Decisions []judge.Decision
 }
 
 // clone returns a copy that does not share the memory of the line.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -15,7 +15,7 @@ import (
 func TestSites(t *testing.T) {
 	sites := []Site{
 		{Hosts: []string{"example.com"}, Robots: []Version{robotsVersion("a", "User-agent: *\nDisallow: /private/\n")}},
-		{Hosts: []string{"*.example.com"}, Rules: enforce.Settings{HTTPClients: true}, Robots: []Version{robotsVersion("b", "User-agent: *\nAllow: /\n")}},
+		{Hosts: []string{"*.example.com"}, Rules: judge.Settings{HTTPClients: true}, Robots: []Version{robotsVersion("b", "User-agent: *\nAllow: /\n")}},
 	}
 	r := mustRun(t, Options{Files: []logfile.File{onDisk("caddy.log")}, Sites: sites})
 	if r.WouldHave.Denied != 2 || crawlerOf(t, r, "GPTBot").Denied != 0 || r.Sources[0].Requests != 12 || r.Sources[1].Requests != 2 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -81,7 +82,7 @@ type LineCrawler struct {
 type Version struct {
 	Name     string    // a file or a URL, for the report
 	From     time.Time // zero: in force from the beginning
-	Response enforce.Response
+	Response judge.Response
 }
 
 // source is a version of a robots.txt with its counts.
@@ -92,7 +93,7 @@ type source struct {
 	from     int64 // nanoseconds since 1970; 0: from the beginning
 	until    int64 // nanoseconds since 1970; 0: no end
 	edition  *enforce.Edition
-	inForce  *enforce.Rules // of edition
+	inForce  *judge.Rules // of edition
 	rules    map[ruleKey]*ruleTally
 	applied  map[string]int64 // requests to which the group of a token applied
 }
@@ -149,8 +150,8 @@ func (s *source) addRules() {
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line,
-			File: s.inForce.FileOf(enforce.HiddenLayer), Kind: "disallow"}}
+		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: judge.HiddenLayer.String(), Line: line,
+			File: s.inForce.FileOf(judge.HiddenLayer), Kind: "disallow"}}
 	}
 }
 
@@ -169,7 +170,7 @@ func (s *source) addRule(line int, group, kind string) {
 	written, _ := s.inForce.File().Line(line)
 	layer, at := s.inForce.Origin(line)
 	rule := Line{Layer: layer.String(), Line: at, TextLine: line, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}
-	if layer != enforce.FileLayer {
+	if layer != judge.FileLayer {
 		rule.File = s.inForce.FileOf(layer)
 	}
 	s.rules[key] = &ruleTally{rule: rule}
@@ -199,13 +200,13 @@ func (s *source) merge(from, to *crawlerTally) {
 }
 
 // lineOf returns the key of the rule that decided, and whether one did.
-func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
+func (s *source) lineOf(d *judge.Decision) (ruleKey, bool) {
 	switch {
-	case d.Reason == enforce.Hidden:
+	case d.Reason == judge.Hidden:
 		return ruleKey{hidden: true, line: d.Line}, true
-	case d.Reason == enforce.OverLimit:
+	case d.Reason == judge.OverLimit:
 		return s.limitKey(d), true
-	case d.Action == enforce.Throttle:
+	case d.Action == judge.Throttle:
 		return ruleKey{line: s.paceLine(d, s.timeline.limitsOf(d.Group))}, d.Group != nil
 	case d.Rule.Line > 0:
 		return ruleKey{line: d.Rule.Line}, true
@@ -214,7 +215,7 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 }
 
 // limitKey returns the key of the line of a limit that decided to throttle.
-func (s *source) limitKey(d *enforce.Decision) ruleKey {
+func (s *source) limitKey(d *judge.Decision) ruleKey {
 	key := ruleKey{line: d.Line, limit: d.RuleText()}
 	if s.rules[key] == nil {
 		s.rules[key] = &ruleTally{rule: Line{Layer: d.Layer.String(), Line: d.Line, File: d.File(), Text: d.RuleText(), Kind: "limit"}}
@@ -224,7 +225,7 @@ func (s *source) limitKey(d *enforce.Decision) ruleKey {
 
 // paceLine returns the line in Source.Text of that of the group's limits that decided
 // to throttle; 0 if it is not found.
-func (s *source) paceLine(d *enforce.Decision, limits []limit) int {
+func (s *source) paceLine(d *judge.Decision, limits []limit) int {
 	for _, l := range limits {
 		if layer, at := s.inForce.Origin(l.line); layer == d.Layer && at == d.Line {
 			return l.line
@@ -257,7 +258,7 @@ func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 }
 
 // verdict returns the Verdict for a decision. s may be nil.
-func (s *source) verdict(d *enforce.Decision) Verdict {
+func (s *source) verdict(d *judge.Decision) Verdict {
 	v := Verdict{verdict.Of(d).Verdict, -1}
 	if s != nil {
 		v.Source = s.index
@@ -298,7 +299,7 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	order := []string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String(), enforce.LimitLayer.String()}
+	order := []string{judge.FileLayer.String(), judge.PolicyLayer.String(), judge.HiddenLayer.String(), judge.LimitLayer.String()}
 	return slices.Index(order, layer)
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -53,7 +53,7 @@ func TestGrace(t *testing.T) {
 	if n := crawlerOf(t, r, "GPTBot").Denied; n != 1 {
 		t.Errorf("%d requests of GPTBot are denied, want 1", n)
 	}
-	site.Rules.Grace = enforce.GraceOff
+	site.Rules.Grace = judge.GraceOff
 	r = mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: []Site{site}})
 	if n := crawlerOf(t, r, "Googlebot").Denied; n != 2 {
 		t.Errorf("without grace, %d requests of Googlebot are denied, want 2", n)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -106,7 +106,7 @@ func (s *suspects) Suspected(found *suspect.Suspect) {
 
 // count checks a request with a browser's User-Agent, and counts it. rules are those
 // that were in force.
-func (s *suspects) count(e *logformat.Entry, v *judgement, rules *enforce.Rules) {
+func (s *suspects) count(e *logformat.Entry, v *judgement, rules *judge.Rules) {
 	settings, r := v.host.site.Suspects, &s.request
 	if settings == nil {
 		return
@@ -155,7 +155,7 @@ func (s *suspects) fill(e *logformat.Entry, h *hostTally) bool {
 	}
 	r := &s.request
 	r.Site, r.Client, r.Method, r.Target, r.UserAgent = h.origin.Host, client, e.Method, e.Target, e.UserAgents[0]
-	r.Secure, r.RobotsTxt, r.Time, r.Connection = true, enforce.IsRobotsTxt(e.Target), e.Time(), ""
+	r.Secure, r.RobotsTxt, r.Time, r.Connection = true, judge.IsRobotsTxt(e.Target), e.Time(), ""
 	if !proxied(e) {
 		r.Connection = e.Port
 	}
@@ -189,7 +189,7 @@ func ambiguous(e *logformat.Entry) bool {
 
 // hitOf returns StaticHit for a target below a trap that is in force. Without the
 // servers' key, the audit cannot check for which client a trap URL was minted.
-func hitOf(traps []suspect.Trap, target string, rules *enforce.Rules) suspect.Hit {
+func hitOf(traps []suspect.Trap, target string, rules *judge.Rules) suspect.Hit {
 	for _, trap := range traps {
 		if strings.HasPrefix(target, string(trap)) {
 			if _, ok := rules.DisallowsEveryGroup(target); ok {

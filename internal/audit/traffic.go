@@ -6,8 +6,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
@@ -167,8 +167,8 @@ func (o *outcomes) countRequest(v *judgement) {
 
 // countRefused counts a request of a crawler that is refused.
 func (o *outcomes) countRefused(v *judgement) {
-	countIf(&o.Denied, v.now.Action == enforce.Deny)
-	countIf(&o.Throttled, v.now.Action == enforce.Throttle)
+	countIf(&o.Denied, v.now.Action == judge.Deny)
+	countIf(&o.Throttled, v.now.Action == judge.Throttle)
 	*o.reasons.of(v.now.Reason.String())++
 	isImpostor, purpose := v.now.Claim.State == verify.Impostor, ""
 	if purposes := v.crawler.Purposes; len(purposes) > 0 && !isImpostor {
@@ -240,7 +240,7 @@ func (c *costs) countRobot(e *logformat.Entry, v *judgement, m mask.Masker) {
 	v.crawler.Seconds += sum.Seconds
 	c.Robots.Add(sum)
 	target := e.Target
-	if v.now.Reason == enforce.Hidden && !m.Full { // hidden paths must not be shown
+	if v.now.Reason == judge.Hidden && !m.Full { // hidden paths must not be shown
 		target = mask.Hidden
 	}
 	c.paths.Add(v.crawler.Name, target, sum)

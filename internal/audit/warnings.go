@@ -9,7 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
@@ -36,7 +36,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(t.forwarded > 0, "cached",
 		"Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
 	warn(a.inputs.ownFetches > 0, "own_fetches",
-		"Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent,
+		"Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", origins.FetcherUserAgent,
 		a.inputs.ownFetches)
 	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", a.only,
 		a.inputs.leftOut)

@@ -3,8 +3,8 @@ package managed
 import (
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // A new registry has another crawler of a purpose that is denied. So the file
@@ -17,7 +17,7 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Merge(site, new(enforce.Settings))
+		m, err := l.Merge(site, new(judge.Settings))
 		if err != nil {
 			t.Fatal(err)
 		}

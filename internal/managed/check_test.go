@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 func TestCompileErrors(t *testing.T) {
@@ -79,7 +79,7 @@ func TestUnknownNames(t *testing.T) {
 	if l == nil || !errors.As(err, &statement) || !statement.UnknownName {
 		t.Fatalf("%v, %v", l, err)
 	}
-	m, err := l.Merge(nil, new(enforce.Settings))
+	m, err := l.Merge(nil, new(judge.Settings))
 	if err != nil || section(string(m.Text())) != "User-agent: Gatherer\nDisallow: /" {
 		t.Errorf("%v\n%s", err, m.Text())
 	}
@@ -127,7 +127,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())
-	if m, err := l.Merge(nil, new(enforce.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\nContent-Usage: train-ai=n\n") || l.Usage() != "train-ai=n" {
+	if m, err := l.Merge(nil, new(judge.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\nContent-Usage: train-ai=n\n") || l.Usage() != "train-ai=n" {
 		t.Fatalf("%v\n%v", err, m)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -96,19 +96,19 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 }
 
 // Additions compiles a policy for an engine: it is a value for
-// enforce.Settings.Managed. With an error about unknown names only, it also
+// judge.Settings.Managed. With an error about unknown names only, it also
 // returns Additions.
-func (p *Policy) Additions(registry *crawler.Registry) (*enforce.Additions, error) {
+func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error) {
 	lines, err := p.Compile(registry)
 	if lines == nil {
 		return nil, err
 	}
-	a := &enforce.Additions{File: p.File}
+	a := &judge.Additions{File: p.File}
 	for _, h := range p.Hidden {
 		a.Hidden = append(a.Hidden, robots.Rule{Pattern: h.Path, Line: h.Line})
 	}
 	if p.Publishes() {
-		a.Merge = func(file []byte, settings *enforce.Settings) (enforce.Merged, error) {
+		a.Merge = func(file []byte, settings *judge.Settings) (judge.Merged, error) {
 			m, err := lines.Merge(file, settings)
 			if err != nil {
 				return nil, err

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/reference"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -65,7 +65,7 @@ func TestMergeOfRealFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := l.Merge(data, new(enforce.Settings))
+			m, err := l.Merge(data, new(judge.Settings))
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
 				continue

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -57,72 +59,72 @@ func policy() *managed.Policy {
 }
 
 // answer is a source that serves all origins.
-type answer enforce.Response
+type answer judge.Response
 
-func (a answer) Fetch(context.Context, enforce.Origin) (enforce.Response, error) {
-	return enforce.Response(a), nil
+func (a answer) Fetch(context.Context, judge.Origin) (judge.Response, error) {
+	return judge.Response(a), nil
 }
 
 func (answer) PerOrigin() bool { return false }
 
 // start returns an engine that has loaded the rules.
-func start(t *testing.T, settings enforce.Settings, source enforce.Source, cfg enforce.Config) (*enforce.Engine, *enforce.Rules) {
+func start(t *testing.T, settings judge.Settings, source origins.Source, cfg origins.Config) (*enforce.Engine, *judge.Rules) {
 	t.Helper()
 	if settings.Managed == nil {
 		settings.Managed = policy().Additions
 	}
 	limiter := throttle.NewMemory(1000)
-	e, err := enforce.NewEngine(settings, source, limiter, cfg)
+	e, err := enforce.NewEngine(settings, source, limiter, nil, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	e.Origins().Prefetch(context.Background(), &enforce.Request{Time: time.Now()})
-	return e, e.Origins().Peek(&enforce.Request{Time: time.Now()})
+	e.Origins().Prefetch(context.Background(), &judge.Request{Time: time.Now()})
+	return e, e.Origins().Peek(&judge.Request{Time: time.Now()})
 }
 
-func decide(e *enforce.Engine, target, agent string) (d enforce.Decision) {
-	e.Decide(context.Background(), &enforce.Request{Target: target, UserAgents: []string{agent}, Client: "192.0.2.1", Time: time.Now()}, &d)
+func decide(e *enforce.Engine, target, agent string) (d judge.Decision) {
+	e.Decide(context.Background(), &judge.Request{Target: target, UserAgents: []string{agent}, Client: "192.0.2.1", Time: time.Now()}, &d)
 	return d
 }
 
 // Each decision has the layer and the line in that layer.
 func TestLayerAndLineOfDecisions(t *testing.T) {
-	e, _ := start(t, enforce.Settings{}, enforce.Inline(site), enforce.Config{})
+	e, _ := start(t, judge.Settings{}, origins.Inline(site), origins.Config{})
 	for _, tt := range []struct {
 		name   string
 		ua     string
 		target string
-		reason enforce.Reason
-		layer  enforce.Layer
+		reason judge.Reason
+		layer  judge.Layer
 		line   int
 		file   string
 	}{
-		{"rule of the site", newbot, "/private/x", enforce.Disallowed, enforce.FileLayer, 2, "robots.txt"},
-		{"copy of a rule of the site", ahrefs, "/private/x", enforce.Disallowed, enforce.FileLayer, 2, "robots.txt"},
-		{"path that the policy denies", ahrefs, "/archive/x", enforce.Disallowed, enforce.PolicyLayer, 22, "Caddyfile"},
-		{"purpose that the policy denies", claudebot, "/", enforce.Disallowed, enforce.PolicyLayer, 21, "Caddyfile"},
-		{"group of the site for the crawler itself", gptbot, "/", enforce.Disallowed, enforce.FileLayer, 10, "robots.txt"},
-		{"no rule", googlebot, "/", enforce.Allowed, enforce.NoLayer, 0, ""},
-		{"hidden path", newbot, "/backup/x", enforce.Hidden, enforce.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", enforce.Hidden, enforce.HiddenLayer, 25, "Caddyfile"},
-		{"hidden path, crawler that ignores *", adsbot, "/backup/", enforce.Hidden, enforce.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", enforce.Hidden, enforce.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path, person", chrome, "/backup/x", enforce.Person, enforce.NoLayer, 0, ""},
-		{"hidden path, library", curl, "/backup/x", enforce.Unbound, enforce.NoLayer, 0, ""},
+		{"rule of the site", newbot, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
+		{"copy of a rule of the site", ahrefs, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
+		{"path that the policy denies", ahrefs, "/archive/x", judge.Disallowed, judge.PolicyLayer, 22, "Caddyfile"},
+		{"purpose that the policy denies", claudebot, "/", judge.Disallowed, judge.PolicyLayer, 21, "Caddyfile"},
+		{"group of the site for the crawler itself", gptbot, "/", judge.Disallowed, judge.FileLayer, 10, "robots.txt"},
+		{"no rule", googlebot, "/", judge.Allowed, judge.NoLayer, 0, ""},
+		{"hidden path", newbot, "/backup/x", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", judge.Hidden, judge.HiddenLayer, 25, "Caddyfile"},
+		{"hidden path, crawler that ignores *", adsbot, "/backup/", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path, person", chrome, "/backup/x", judge.Person, judge.NoLayer, 0, ""},
+		{"hidden path, library", curl, "/backup/x", judge.Unbound, judge.NoLayer, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := decide(e, tt.target, tt.ua)
 			if d.Reason != tt.reason || d.Layer != tt.layer || d.Line != tt.line || d.File() != tt.file {
 				t.Errorf("%v by %v line %d of %s; want %v by %v line %d of %s", d.Reason, d.Layer, d.Line, d.File(), tt.reason, tt.layer, tt.line, tt.file)
 			}
-			if hidden := d.Reason == enforce.Hidden; hidden != (d.HiddenPath() != "") || hidden && (d.Rule.Line > 0 || d.RuleText() != "") {
+			if hidden := d.Reason == judge.Hidden; hidden != (d.HiddenPath() != "") || hidden && (d.Rule.Line > 0 || d.RuleText() != "") {
 				t.Errorf("rule %q, hidden path %q", d.RuleText(), d.HiddenPath())
 			}
 		})
 	}
 	decide(e, "/", bingbot)
-	if d := decide(e, "/", bingbot); d.Reason != enforce.CrawlDelay || d.Layer != enforce.FileLayer || d.Line != 16 { // the site's Crawl-delay is longer
+	if d := decide(e, "/", bingbot); d.Reason != judge.CrawlDelay || d.Layer != judge.FileLayer || d.Line != 16 { // the site's Crawl-delay is longer
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }
@@ -132,18 +134,18 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 func TestHiddenPathsByClientAndSettings(t *testing.T) {
 	for _, tt := range []struct {
 		ua       string
-		settings enforce.Settings
+		settings judge.Settings
 		hidden   bool
 	}{
-		{curl, enforce.Settings{}, false},
-		{curl, enforce.Settings{HTTPClients: true}, true},
-		{chatgpt, enforce.Settings{}, true},
-		{chatgpt, enforce.Settings{IgnoreUserTriggered: true}, false},
-		{googlebot, enforce.Settings{Exempt: []enforce.Exemption{{Name: "Googlebot"}}}, false},
-		{googlebot, enforce.Settings{ExemptPaths: []string{"/backup/open/"}}, true},
+		{curl, judge.Settings{}, false},
+		{curl, judge.Settings{HTTPClients: true}, true},
+		{chatgpt, judge.Settings{}, true},
+		{chatgpt, judge.Settings{IgnoreUserTriggered: true}, false},
+		{googlebot, judge.Settings{Exempt: []judge.Exemption{{Name: "Googlebot"}}}, false},
+		{googlebot, judge.Settings{ExemptPaths: []string{"/backup/open/"}}, true},
 	} {
-		e, _ := start(t, tt.settings, enforce.Inline(site), enforce.Config{})
-		if d := decide(e, "/backup/x", tt.ua); (d.Reason == enforce.Hidden) != tt.hidden {
+		e, _ := start(t, tt.settings, origins.Inline(site), origins.Config{})
+		if d := decide(e, "/backup/x", tt.ua); (d.Reason == judge.Hidden) != tt.hidden {
 			t.Errorf("%s: %v, want hidden %v", tt.ua, d.Reason, tt.hidden)
 		}
 	}
@@ -154,18 +156,18 @@ func TestHiddenPathsByClientAndSettings(t *testing.T) {
 func TestMergeError(t *testing.T) {
 	for _, tt := range []struct {
 		answer    answer
-		outcome   enforce.Outcome
+		outcome   judge.Outcome
 		published bool
 		err       string
 	}{
-		{answer{Status: 200, Body: []byte(site)}, enforce.Loaded, true, ""},
-		{answer{Status: 200, Body: []byte(site), Apart: true}, enforce.Loaded, false, "do not come through"},
-		{answer{Status: 404}, enforce.Missing, true, ""},
-		{answer{Status: 200, Body: []byte("<html>")}, enforce.NotRobots, true, ""},
-		{answer{Status: 500}, enforce.Failed, true, ""},
-		{answer{Status: 200, Body: []byte(strings.Repeat("#\n", 300_000))}, enforce.Loaded, false, "500 KiB"},
+		{answer{Status: 200, Body: []byte(site)}, judge.Loaded, true, ""},
+		{answer{Status: 200, Body: []byte(site), Apart: true}, judge.Loaded, false, "do not come through"},
+		{answer{Status: 404}, judge.Missing, true, ""},
+		{answer{Status: 200, Body: []byte("<html>")}, judge.NotRobots, true, ""},
+		{answer{Status: 500}, judge.Failed, true, ""},
+		{answer{Status: 200, Body: []byte(strings.Repeat("#\n", 300_000))}, judge.Loaded, false, "500 KiB"},
 	} {
-		e, p := start(t, enforce.Settings{}, tt.answer, enforce.Config{})
+		e, p := start(t, judge.Settings{}, tt.answer, origins.Config{})
 		if p.Outcome() != tt.outcome || p.Published() != tt.published || (p.MergeError() == nil) != (tt.err == "") || tt.err != "" && !strings.Contains(p.MergeError().Error(), tt.err) {
 			t.Errorf("%v: published %v, error %v; want %v, %v, %q", p.Outcome(), p.Published(), p.MergeError(), tt.outcome, tt.published, tt.err)
 		}
@@ -180,10 +182,10 @@ func TestMergeError(t *testing.T) {
 
 // After a reload, FetchEvent.Was has the text that was published before.
 func TestFetchEventWasAfterAReload(t *testing.T) {
-	copies := enforce.NewCopies()
+	copies := origins.NewCopies()
 	var was []byte
 	load := func(p *managed.Policy) {
-		e, _ := start(t, enforce.Settings{Managed: p.Additions}, enforce.Inline(site), enforce.Config{Copies: copies, Fetched: func(e enforce.FetchEvent) { was = e.Was }})
+		e, _ := start(t, judge.Settings{Managed: p.Additions}, origins.Inline(site), origins.Config{Copies: copies, Fetched: func(e origins.FetchEvent) { was = e.Was }})
 		e.Close()
 	}
 	load(policy())

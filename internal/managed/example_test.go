@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	merged, err := lines.Merge([]byte("User-agent: *\nDisallow: /cart/\n"), new(enforce.Settings))
+	merged, err := lines.Merge([]byte("User-agent: *\nDisallow: /cart/\n"), new(judge.Settings))
 	if err != nil {
 		fmt.Println(err)
 		return

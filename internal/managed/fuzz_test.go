@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -39,7 +39,7 @@ func FuzzMerge(f *testing.F) {
 		if len(site) > 3000 {
 			return
 		}
-		o := &enforce.Settings{Dialect: []robots.Dialect{robots.RFC9309, robots.Koster1994, robots.Kollar1996}[int(n)/len(lines)%3]}
+		o := &judge.Settings{Dialect: []robots.Dialect{robots.RFC9309, robots.Koster1994, robots.Kollar1996}[int(n)/len(lines)%3]}
 		l := lines[int(n)%len(lines)]
 		m, err := l.Merge(site, o)
 		if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // origin is where a line of a merged file comes from; see Merged.Origin. The zero
 // value stands for lines that belong neither to the site nor to a statement.
 type origin struct {
-	layer enforce.Layer
+	layer judge.Layer
 	line  int // in the site's file before lines were removed, or in the configuration
 }
 
@@ -46,7 +46,7 @@ type body struct {
 	dialect robots.Dialect
 }
 
-func (b *body) add(text string, layer enforce.Layer, line int) {
+func (b *body) add(text string, layer judge.Layer, line int) {
 	b.entries = append(b.entries, entry{text: text, origin: origin{layer, line}})
 }
 
@@ -67,7 +67,7 @@ func (b *body) rules(g *robots.Group) {
 		case all >= 0 && b.dialect != robots.RFC9309 && i > all:
 			continue
 		}
-		b.add(r.String(), enforce.FileLayer, r.Line)
+		b.add(r.String(), judge.FileLayer, r.Line)
 	}
 }
 
@@ -88,7 +88,7 @@ func (b *body) close() {
 	if !slices.ContainsFunc(b.entries, func(e entry) bool {
 		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
 	}) {
-		b.add("Disallow:", enforce.NoLayer, 0)
+		b.add("Disallow:", judge.NoLayer, 0)
 	}
 }
 
@@ -99,15 +99,15 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 	delay, ok := g.CrawlDelay()
 	switch longer = ok && interval > 0 && delay.Delay >= interval; {
 	case interval > 0 && !longer:
-		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), enforce.PolicyLayer, line)
+		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), judge.PolicyLayer, line)
 	case ok:
-		b.add("Crawl-delay: "+delay.String(), enforce.FileLayer, delay.Line)
+		b.add("Crawl-delay: "+delay.String(), judge.FileLayer, delay.Line)
 	}
 	for _, r := range g.RequestRates() {
-		b.add("Request-rate: "+r.String(), enforce.FileLayer, r.Line)
+		b.add("Request-rate: "+r.String(), judge.FileLayer, r.Line)
 	}
 	for _, v := range g.VisitTimes() {
-		b.add("Visit-time: "+v.Window.String(), enforce.FileLayer, v.Line)
+		b.add("Visit-time: "+v.Window.String(), judge.FileLayer, v.Line)
 	}
 	return longer
 }
@@ -115,7 +115,7 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 // rest copies the Noindex lines of a group of the site.
 func (b *body) rest(g *robots.Group) {
 	for _, r := range g.NoindexRules() {
-		b.add(r.String(), enforce.FileLayer, r.Line)
+		b.add(r.String(), judge.FileLayer, r.Line)
 	}
 }
 
@@ -125,11 +125,11 @@ func (b *body) rest(g *robots.Group) {
 func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 	var signals, usage []robots.Preference
 	for _, s := range g.ContentSignals() {
-		b.add("Content-Signal: "+s.Value, enforce.FileLayer, s.Line)
+		b.add("Content-Signal: "+s.Value, judge.FileLayer, s.Line)
 		signals = append(signals, s.Signals...)
 	}
 	for _, u := range g.ContentUsage() {
-		b.add("Content-Usage: "+u.Value, enforce.FileLayer, u.Line)
+		b.add("Content-Usage: "+u.Value, judge.FileLayer, u.Line)
 		if u.Path == "" {
 			usage = append(usage, u.Preferences...)
 		}
@@ -149,7 +149,7 @@ func (b *body) prefer(key string, want []Preference, have []robots.Preference) (
 		}
 	}
 	if len(add) > 0 {
-		b.add(key+": "+join(add), enforce.PolicyLayer, add[0].Line)
+		b.add(key+": "+join(add), judge.PolicyLayer, add[0].Line)
 	}
 	return kept
 }

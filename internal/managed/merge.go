@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Merged is a site's file with the lines of a policy. It implements
-// enforce.Merged.
+// judge.Merged.
 type Merged struct {
 	// Notes are notes for the site's operator, sorted by kind.
 	Notes []Note
@@ -26,7 +26,7 @@ type Merged struct {
 
 // MergedIn returns the merge that made the file of rules, or nil if the file has
 // no lines of a policy.
-func MergedIn(rules *enforce.Rules) *Merged {
+func MergedIn(rules *judge.Rules) *Merged {
 	m, _ := rules.Merged().(*Merged)
 	return m
 }
@@ -35,15 +35,15 @@ func MergedIn(rules *enforce.Rules) *Merged {
 func (m *Merged) Text() []byte { return m.text }
 
 // Origin returns where a line of the merged file comes from. Lines count from
-// 1. The layer is enforce.FileLayer for a line of the site's own file or a copy
-// of one, enforce.PolicyLayer for a line that a statement of the policy
-// produced, and enforce.NoLayer for a line without a rule or value that Merge
+// 1. The layer is judge.FileLayer for a line of the site's own file or a copy
+// of one, judge.PolicyLayer for a line that a statement of the policy
+// produced, and judge.NoLayer for a line without a rule or value that Merge
 // adds: a comment, a blank line, a User-agent line, or a Disallow without a path.
 // (The Disallow is for a group without rules, which would otherwise continue
 // with the next group.)
-func (m *Merged) Origin(line int) (enforce.Layer, int) {
+func (m *Merged) Origin(line int) (judge.Layer, int) {
 	if line < 1 || line > len(m.origins) {
-		return enforce.NoLayer, 0
+		return judge.NoLayer, 0
 	}
 	from := m.origins[line-1]
 	return from.layer, from.line
@@ -60,7 +60,7 @@ func (m *Merged) Origin(line int) (enforce.Layer, int) {
 // lines of an earlier merge are damaged; the groups of the site's file have more
 // than a million rules together; or a crawler that the policy does not apply to
 // would get other rules than before, or this can't be checked (a *ProofError).
-func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) {
+func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
 	}
@@ -111,7 +111,7 @@ func rulesIn(f *robots.File) (n int) {
 // merger makes one merged file.
 type merger struct {
 	*Lines
-	settings *enforce.Settings
+	settings *judge.Settings
 	own      *site        // the site's file without earlier merges
 	file     *robots.File // own, parsed
 	kept     *site        // own, with lines that the policy replaces turned into comments
@@ -251,7 +251,7 @@ func (m *merger) preferences() {
 		for _, key := range b.preferences(g, &m.policy) {
 			m.notes.add(KeptPreference, agents[0], key, g.Line(), 0)
 		}
-		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == enforce.PolicyLayer }) {
+		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == judge.PolicyLayer }) {
 			continue
 		}
 		b.copy(g, true)
@@ -263,13 +263,13 @@ func (m *merger) preferences() {
 func (m *merger) write(t *target) {
 	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
-		b.add("Disallow: /", enforce.PolicyLayer, t.terms.line)
+		b.add("Disallow: /", judge.PolicyLayer, t.terms.line)
 		m.put(b.entries, "", first(t.crawler))
 		return
 	}
 	b.preferences(t.base, &m.policy)
 	for _, p := range t.terms.paths { // first, because some crawlers apply the first rule that matches
-		b.add("Disallow: "+p.pattern, enforce.PolicyLayer, p.line)
+		b.add("Disallow: "+p.pattern, judge.PolicyLayer, p.line)
 	}
 	b.rules(t.base)
 	b.close()

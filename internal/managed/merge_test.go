@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -259,7 +259,7 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := compile(t, tt.policy)
-			m, err := l.Merge([]byte(tt.site), new(enforce.Settings))
+			m, err := l.Merge([]byte(tt.site), new(judge.Settings))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestMerge(t *testing.T) {
 // checkMerged checks properties of every merged file.
 func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	t.Helper()
-	again, err := l.Merge(m.Text(), new(enforce.Settings))
+	again, err := l.Merge(m.Text(), new(judge.Settings))
 	if err != nil {
 		t.Fatalf("merging again: %v", err)
 	}
@@ -307,8 +307,8 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 		lines++
 		layer, number := m.Origin(line.Number)
 		rule := line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow || line.Directive == robots.DirectiveCrawlDelay
-		if !rule || line.Value == "" || layer != enforce.FileLayer {
-			if rule && line.Value != "" && layer == enforce.NoLayer {
+		if !rule || line.Value == "" || layer != judge.FileLayer {
+			if rule && line.Value != "" && layer == judge.NoLayer {
 				t.Errorf("line %d has no origin: %s", line.Number, line.Raw)
 			}
 			continue
@@ -318,7 +318,7 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 		}
 	}
 	for _, beyond := range []int{0, lines + 1} {
-		if layer, number := m.Origin(beyond); layer != enforce.NoLayer || number != 0 || len(m.origins) != lines {
+		if layer, number := m.Origin(beyond); layer != judge.NoLayer || number != 0 || len(m.origins) != lines {
 			t.Errorf("%d origins for %d lines; line %d has the origin %v %d", len(m.origins), lines, beyond, layer, number)
 		}
 	}
@@ -327,12 +327,12 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 func TestOrigin(t *testing.T) {
 	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}}, Delay: []Delay{{Crawlers: []string{"Linkster"}, Interval: "1m", Line: 13}},
 		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
-	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), new(enforce.Settings))
+	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), new(judge.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]origin{"Disallow: /a": {enforce.PolicyLayer, 12}, "Disallow: /b": {enforce.PolicyLayer, 12}, "Crawl-delay: 60": {enforce.PolicyLayer, 13}, "Disallow: /p": {enforce.FileLayer, 2},
-		"Content-Signal: search=yes": {enforce.PolicyLayer, 14}, "License: https://example.com/l": {enforce.PolicyLayer, 15}, "User-agent: Linkster": {}}
+	want := map[string]origin{"Disallow: /a": {judge.PolicyLayer, 12}, "Disallow: /b": {judge.PolicyLayer, 12}, "Crawl-delay: 60": {judge.PolicyLayer, 13}, "Disallow: /p": {judge.FileLayer, 2},
+		"Content-Signal: search=yes": {judge.PolicyLayer, 14}, "License: https://example.com/l": {judge.PolicyLayer, 15}, "User-agent: Linkster": {}}
 	seen := map[string]bool{}
 	for line := range robots.Parse(m.Text()).Lines() {
 		if w, ok := want[line.Raw]; ok {
@@ -352,7 +352,7 @@ func TestOrigin(t *testing.T) {
 func TestStarBinds(t *testing.T) {
 	l := compile(t, denyPath("library", "/api/"))
 	for binds, want := range map[bool]string{true: "User-agent: Fetchlib\nDisallow: /api/\nDisallow: /p", false: "User-agent: Fetchlib\nDisallow: /api/"} {
-		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), &enforce.Settings{HTTPClients: binds})
+		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), &judge.Settings{HTTPClients: binds})
 		if err != nil || section(string(m.Text())) != want {
 			t.Errorf("%v: %v\n%s\nwant\n%s", binds, err, m.Text(), want)
 		}
@@ -362,20 +362,20 @@ func TestStarBinds(t *testing.T) {
 func TestMergeByDialect(t *testing.T) {
 	l := compile(t, deny("Teacher"))
 	const site = "User-agent: Linkster Teacher other\nDisallow: /a /b\n\nUser-agent: *\nAllow: /x\nDisallow: /\nAllow: /y\n"
-	m, err := l.Merge([]byte(site), &enforce.Settings{Dialect: robots.Kollar1996})
+	m, err := l.Merge([]byte(site), &judge.Settings{Dialect: robots.Kollar1996})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "User-agent: Linkster other # replaced by a policy: User-agent: Linkster Teacher other\nDisallow: /a /b\n"; !strings.HasPrefix(string(m.Text()), want) {
 		t.Errorf("%s\nwant\n%s", m.Text(), want)
 	}
-	again, err := l.Merge(m.Text(), &enforce.Settings{Dialect: robots.Kollar1996})
+	again, err := l.Merge(m.Text(), &judge.Settings{Dialect: robots.Kollar1996})
 	if err != nil || string(again.Text()) != string(m.Text()) {
 		t.Errorf("merged again: %v\n%s", err, again.Text())
 	}
 
 	l = compile(t, denyPath("ai-data", "/z"))
-	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), &enforce.Settings{Dialect: robots.Koster1994})
+	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), &judge.Settings{Dialect: robots.Koster1994})
 	if want := "User-agent: Gatherer\nDisallow: /z\nDisallow: /b"; err != nil || section(string(m.Text())) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, m.Text(), want)
 	}
@@ -401,7 +401,7 @@ func TestMergeErrors(t *testing.T) {
 		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "those that begin in line 1 have not ended",
 		"# x\n" + beginMarker + "\n" + endMarker + "\n" + endMarker + "\n": "line 4",
 	} {
-		if _, err := l.Merge([]byte(site), new(enforce.Settings)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Merge([]byte(site), new(judge.Settings)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: error %v, want %q", site, err, want)
 		}
 	}
@@ -410,12 +410,12 @@ func TestMergeErrors(t *testing.T) {
 // If a file has the section of an earlier merge between other lines, the
 // section is replaced, and lines that it had replaced are restored.
 func TestMergeReplacesAnEarlierSection(t *testing.T) {
-	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), new(enforce.Settings))
+	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), new(judge.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
 	site := "Sitemap: https://example.com/1\n" + string(old.Text()) + "User-agent: mine\nDisallow: /m\n"
-	m, err := compile(t, deny("ai-data")).Merge([]byte(site), new(enforce.Settings))
+	m, err := compile(t, deny("ai-data")).Merge([]byte(site), new(judge.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -53,7 +53,7 @@ func TestMergedFilesInPythonsParser(t *testing.T) {
 	files := realFiles(t)
 	files["without a file"] = nil
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		m, err := lines.Merge(files[name], new(enforce.Settings))
+		m, err := lines.Merge(files[name], new(judge.Settings))
 		if err != nil {
 			t.Logf("%s: %v", name, err)
 			continue

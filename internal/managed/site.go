@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -45,7 +45,7 @@ func readSite(text []byte) (*site, error) {
 		case mark == endMarker:
 			begin = 0
 		case begin == 0:
-			s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{enforce.FileLayer, l.Number}})
+			s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{judge.FileLayer, l.Number}})
 			if endings[l.Ending]++; l.Ending != "" && endings[l.Ending] > endings[s.ending] {
 				s.ending = l.Ending
 			}

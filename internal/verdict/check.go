@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -44,19 +44,19 @@ type Limit struct {
 	File string `json:"file"` // of the configuration; "" if its name is not known
 }
 
-// NewCheck decides on a request by rules, as [enforce.Rules.CheckFirst] does. before may be nil. longest is the longest
+// NewCheck decides on a request by rules, as [judge.Rules.CheckFirst] does. before may be nil. longest is the longest
 // Crawl-delay that is enforced. shed names the step at which a request that passes is refused while the server is busy, "" if
 // never; it may be nil.
-func NewCheck(rules, before *enforce.Rules, r *enforce.Request, longest time.Duration,
-	shed func(*enforce.Request, *enforce.Decision) string) (*Check, *enforce.Decision) {
-	d := new(enforce.Decision)
+func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duration,
+	shed func(*judge.Request, *judge.Decision) string) (*Check, *judge.Decision) {
+	d := new(judge.Decision)
 	limits := rules.CheckFirst(r, before, d)
 	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, Limits: []Limit{}, ExemptFrom: []string{}}
 	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
 	}
-	if shed != nil && d.Action == enforce.Pass {
+	if shed != nil && d.Action == judge.Pass {
 		c.Shed = shed(r, d)
 	}
 	if d.Limits != nil {
@@ -65,7 +65,7 @@ func NewCheck(rules, before *enforce.Rules, r *enforce.Request, longest time.Dur
 	for _, l := range limits {
 		c.Limits = append(c.Limits, Limit{Rule: l.Text, Line: l.Line, File: l.File})
 	}
-	if r.Client == "" && d.Reason != enforce.Exempt {
+	if r.Client == "" && d.Reason != judge.Exempt {
 		from := d.Rules.ExemptFrom(&d.Agent)
 		for _, prefix := range from[:min(len(from), MaxExemptFrom)] {
 			c.ExemptFrom = append(c.ExemptFrom, prefix.String())
@@ -75,7 +75,7 @@ func NewCheck(rules, before *enforce.Rules, r *enforce.Request, longest time.Dur
 }
 
 // setPace sets the limits of the decision's group.
-func (c *Check) setPace(d *enforce.Decision, longest time.Duration) {
+func (c *Check) setPace(d *judge.Decision, longest time.Duration) {
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
 		c.CrawlDelay = min(delay.Delay, longest).Seconds()
 		_, c.CrawlDelayLine = d.Rules.Origin(delay.Line)
@@ -100,16 +100,16 @@ func (c *Check) Text() string {
 			fmt.Fprintf(&b, format, args...)
 		}
 	}
-	if c.Reason == enforce.Person.String() {
+	if c.Reason == judge.Person.String() {
 		part(true, "person, or another client that no rule applies to")
 	} else {
 		part(true, "%s (%s): %s", cmp.Or(c.Crawler, "a client without a User-Agent"), c.Class, c.Reason)
 	}
-	part(c.Reason == enforce.RulesPending.String(), ", because robots.txt was not read yet")
+	part(c.Reason == judge.RulesPending.String(), ", because robots.txt was not read yet")
 	part(c.Group != "", ", group %s", c.Group)
 	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
 	part(c.Line != 0, ", %s", placeOf(c.Line, c.File))
-	part(c.Line != 0 && c.Layer != enforce.FileLayer.String(), " (%s)", c.Layer)
+	part(c.Line != 0 && c.Layer != judge.FileLayer.String(), " (%s)", c.Layer)
 	part(c.Rule != "", ", %s", c.Rule)
 	part(c.Reading != "", ", as google/robotstxt reads the file")
 	part(c.GraceEnds != "", ", by the version before (%s), for at most 24 hours", cmp.Or(c.Version, "no robots.txt"))

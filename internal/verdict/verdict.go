@@ -3,7 +3,7 @@ package verdict
 import (
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // Verdict is what was decided about a request, and by which line.
@@ -31,7 +31,7 @@ type Decision struct {
 
 // Of returns the form of a decision. Its strings may be parts of the rules, and of the
 // User-Agent.
-func Of(d *enforce.Decision) Decision {
+func Of(d *judge.Decision) Decision {
 	return Decision{
 		Crawler: d.Name(), Class: Class(d), Evidence: d.Agent.Reason.Strength().String(), Purpose: Purpose(d), Verified: d.Claim.State.String(),
 		Verdict: Verdict{
@@ -44,11 +44,11 @@ func Of(d *enforce.Decision) Decision {
 
 // ActionName returns the name of an action: pass, deny or throttle, or in monitor mode
 // would_deny or would_throttle.
-func ActionName(a enforce.Action, monitored bool) string {
+func ActionName(a judge.Action, monitored bool) string {
 	switch {
-	case monitored && a == enforce.Deny:
+	case monitored && a == judge.Deny:
 		return "would_deny"
-	case monitored && a == enforce.Throttle:
+	case monitored && a == judge.Throttle:
 		return "would_throttle"
 	}
 	return a.String()
@@ -56,10 +56,10 @@ func ActionName(a enforce.Action, monitored bool) string {
 
 // Class returns the class of the client. It is the one that the User-Agent gives, also
 // for a probe that requests too many paths, which is bound as a self-declared crawler.
-func Class(d *enforce.Decision) string { return d.Agent.SentClass().String() }
+func Class(d *judge.Decision) string { return d.Agent.SentClass().String() }
 
 // Purpose returns the main purpose of the crawler, "" if it is not known.
-func Purpose(d *enforce.Decision) string {
+func Purpose(d *judge.Decision) string {
 	if d.Agent.Crawler == nil {
 		return ""
 	}
@@ -68,7 +68,7 @@ func Purpose(d *enforce.Decision) string {
 
 // GraceEnds returns the time at which grace ends at the latest, for a request that
 // passes by grace; "" for all others.
-func GraceEnds(d *enforce.Decision) string {
+func GraceEnds(d *judge.Decision) string {
 	if d.Version == nil {
 		return ""
 	}

@@ -6,27 +6,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 const file = "User-agent: *\nCrawl-delay: 172800\nDisallow: /private/\n"
 
 // checkOf returns the check of a request for a path, by the rules of a file. before may be empty.
-func checkOf(t *testing.T, settings enforce.Settings, file, before, agent, path string) (*Check, *enforce.Decision) {
+func checkOf(t *testing.T, settings judge.Settings, file, before, agent, path string) (*Check, *judge.Decision) {
 	t.Helper()
-	rules := func(text string) *enforce.Rules {
-		rules, err := settings.Rules(enforce.Response{Status: 200, Body: []byte(text)})
+	rules := func(text string) *judge.Rules {
+		rules, err := settings.Rules(judge.Response{Status: 200, Body: []byte(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return rules
 	}
-	var earlier *enforce.Rules
+	var earlier *judge.Rules
 	if before != "" {
 		earlier = rules(before)
 	}
-	r := &enforce.Request{Method: "GET", Target: path, UserAgents: []string{agent}, Assumed: true, Time: time.Now()}
-	shed := func(*enforce.Request, *enforce.Decision) string { return "step 1 of 2: seo" }
+	r := &judge.Request{Method: "GET", Target: path, UserAgents: []string{agent}, Assumed: true, Time: time.Now()}
+	shed := func(*judge.Request, *judge.Decision) string { return "step 1 of 2: seo" }
 	return NewCheck(rules(file), earlier, r, 24*time.Hour, shed)
 }
 
@@ -34,18 +34,18 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, agent, path, before string
-		settings                  enforce.Settings
+		settings                  judge.Settings
 		action, want              string
 	}{
-		{"a rule", "GPTBot", "/private/x", "", enforce.Settings{}, "deny",
+		{"a rule", "GPTBot", "/private/x", "", judge.Settings{}, "deny",
 			"GPTBot (crawler): disallowed, group * (line 1), line 3 of robots.txt, Disallow: /private/"},
-		{"monitor mode", "GPTBot", "/private/x", "", enforce.Settings{Monitor: true}, "would_deny",
+		{"monitor mode", "GPTBot", "/private/x", "", judge.Settings{Monitor: true}, "would_deny",
 			"GPTBot (crawler): disallowed, group * (line 1), line 3 of robots.txt, Disallow: /private/"},
-		{"limits", "GPTBot", "/", "", enforce.Settings{}, "pass",
+		{"limits", "GPTBot", "/", "", judge.Settings{}, "pass",
 			"GPTBot (crawler): allowed, group * (line 1); one request in 86400s instead of 172800s (line 2); refused while the server is busy, step 1 of 2: seo"},
-		{"grace", "Googlebot", "/private/x", "User-agent: *\nAllow: /\n", enforce.Settings{}, "pass",
+		{"grace", "Googlebot", "/private/x", "User-agent: *\nAllow: /\n", judge.Settings{}, "pass",
 			"Googlebot (crawler): grace, group * (line 1), line 3 of robots.txt, Disallow: /private/, by the version before (VERSION), for at most 24 hours"},
-		{"a person", "Firefox/140.0", "/private/x", "", enforce.Settings{}, "pass", "person, or another client that no rule applies to"},
+		{"a person", "Firefox/140.0", "/private/x", "", judge.Settings{}, "pass", "person, or another client that no rule applies to"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, d := checkOf(t, tt.settings, file, tt.before, tt.agent, tt.path)
@@ -53,7 +53,7 @@ func TestText(t *testing.T) {
 			if got, _, _ := strings.Cut(c.Text(), "; refused"); c.Action != tt.action || got != strings.Split(want, "; refused")[0] {
 				t.Errorf("%s: %s, want %s: %s", c.Action, c.Text(), tt.action, want)
 			}
-			if (c.Shed != "") != (d.Action == enforce.Pass) || (c.GraceEnds != "") != (tt.before != "") {
+			if (c.Shed != "") != (d.Action == judge.Pass) || (c.GraceEnds != "") != (tt.before != "") {
 				t.Errorf("shed %q, grace ends %q", c.Shed, c.GraceEnds)
 			}
 		})
@@ -64,7 +64,7 @@ func TestText(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/private/x"} {
-		c, _ := checkOf(t, enforce.Settings{}, file, "", "GPTBot", path)
+		c, _ := checkOf(t, judge.Settings{}, file, "", "GPTBot", path)
 		text, err := json.Marshal(c)
 		if err != nil || strings.Contains(string(text), "null") {
 			t.Errorf("%s %v", text, err)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -30,7 +30,7 @@ type auditOptions struct {
 	sitemaps, hosts        []string
 	configs                []string
 	config, before         configFlags // before: the old one of two configurations
-	rules                  enforce.Settings
+	rules                  judge.Settings
 	location               *time.Location
 }
 

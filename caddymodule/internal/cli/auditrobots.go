@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -34,7 +35,7 @@ type place struct {
 	who    string         // the hosts, and one of several configurations, for messages
 	given  bool           // --robots has the robots.txt
 	like   int            // from 1: the place of the other configuration that is the same; 0: none
-	source enforce.Source // nil for the source site
+	source origins.Source // nil for the source site
 	names  []string       // files and URLs; the first that can be read has the robots.txt
 	robots []audit.Version
 	err    error
@@ -140,7 +141,7 @@ func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts [
 }
 
 // hostname returns a host of a log without its port, in lower case.
-func hostname(host string) string { return enforce.NewOrigin("", host, 0).Host }
+func hostname(host string) string { return judge.NewOrigin("", host, 0).Host }
 
 // readPlaces reads the robots.txt of places, several at once. It prints for each where
 // it was found, and adds warnings.
@@ -213,10 +214,10 @@ func (p *place) read(ctx context.Context) {
 	var first error
 	for _, name := range slices.Compact(p.names) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
-		var answer enforce.Response
+		var answer judge.Response
 		var err error
 		if p.source != nil {
-			answer, err = p.source.Fetch(ctx, enforce.Origin{})
+			answer, err = p.source.Fetch(ctx, judge.Origin{})
 		} else {
 			answer, err = answerOf(readInput(ctx, name, nil))
 		}

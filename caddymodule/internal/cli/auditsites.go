@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -282,13 +282,13 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 			}
 		}
 		ignore := rules.Verification != nil && rules.Verification.IgnoreImpostors
-		rules.Verification = &enforce.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
+		rules.Verification = &judge.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
 	}
 	return verifier.Close, nil
 }
 
 // allRules returns the settings of all sites.
-func allRules(to *audit.Options) (list []*enforce.Settings) {
+func allRules(to *audit.Options) (list []*judge.Settings) {
 	for _, sites := range [][]audit.Site{to.Sites, to.Was} {
 		for i := range sites {
 			list = append(list, &sites[i].Rules)

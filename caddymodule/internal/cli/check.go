@@ -6,20 +6,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 func checkCommand(m Module) *cobra.Command {
-	o := checker{responses: make(map[string]enforce.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*enforce.Rules)}
+	o := checker{responses: make(map[string]judge.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*judge.Rules)}
 	cmd := newCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
 		"Shows whether robots.txt allows a crawler to fetch URLs", cobra.MinimumNArgs(1), o.check)
 	addAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
 	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
-	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(),
+	f.StringVar(&o.grace, "grace", judge.GraceSearch.String(),
 		"crawlers for which the file of --before still applies for a while: off, search or all")
 	f.StringVar(&o.client, "client", "", "IP address of the client, for \"exempt ... from\" in the configuration")
 	addDialectFlag(cmd, &o.dialect)
@@ -47,7 +47,7 @@ func (c *checker) check(cmd *cobra.Command, args []string) (int, error) {
 			if err != nil {
 				return exitFailed, err
 			}
-			if made.action != enforce.Pass {
+			if made.action != judge.Pass {
 				status = exitFinding
 			}
 			if err := c.print(made); err != nil {
@@ -75,11 +75,11 @@ type checked struct {
 	// Unreached says that no request reaches the handler.
 	Unreached bool `json:"unreached,omitempty"`
 
-	action  enforce.Action
+	action  judge.Action
 	handler string // from Site.handler
 }
 
-func newChecked(site *Site, target string, check *verdict.Check, d *enforce.Decision) *checked {
+func newChecked(site *Site, target string, check *verdict.Check, d *judge.Decision) *checked {
 	c := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached, action: d.Action, handler: site.handler()}
 	if c.handler != "" {
 		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
@@ -89,7 +89,7 @@ func newChecked(site *Site, target string, check *verdict.Check, d *enforce.Deci
 
 // sentence returns the decision as one line of text.
 func (c *checked) sentence(paint report.Paint) string {
-	colour := [...]func(string) string{enforce.Pass: paint.Good, enforce.Deny: paint.Bad, enforce.Throttle: paint.Odd}[c.action]
+	colour := [...]func(string) string{judge.Pass: paint.Good, judge.Deny: paint.Bad, judge.Throttle: paint.Odd}[c.action]
 	text := colour(fmt.Sprintf("%-8s", c.Action)) + " " + report.Visible(c.URL+"  "+c.Text())
 	if c.Hidden != "" {
 		text += fmt.Sprintf(", %q", c.Hidden)

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -25,13 +25,13 @@ type checker struct {
 	before, grace, client  string
 	config                 configFlags
 	json                   bool
-	rules                  enforce.Settings
+	rules                  judge.Settings
 
 	cmd       *cobra.Command
-	sites     []Site                      // of the configuration; nil without --config
-	responses map[string]enforce.Response // robots.txt that were read, by file or URL
-	rootFiles map[int]string              // in the root folders of sites, by index
-	inForce   map[rulesKey]*enforce.Rules
+	sites     []Site                    // of the configuration; nil without --config
+	responses map[string]judge.Response // robots.txt that were read, by file or URL
+	rootFiles map[int]string            // in the root folders of sites, by index
+	inForce   map[rulesKey]*judge.Rules
 }
 
 // rulesKey identifies rules: the place of the handler in checker.sites, and the
@@ -60,7 +60,7 @@ func (c *checker) prepare() (err error) {
 	if c.rules.Dialect, err = dialectFlag(c.dialect); err != nil {
 		return err
 	}
-	if c.rules.Grace, err = enforce.ParseGrace(c.grace); err != nil {
+	if c.rules.Grace, err = judge.ParseGrace(c.grace); err != nil {
 		return fmt.Errorf("--grace %w", err)
 	}
 	return nil
@@ -101,15 +101,15 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	var before *enforce.Rules
+	var before *judge.Rules
 	if c.before != "" {
 		if before, err = c.rulesOf(site, c.before); err != nil {
 			return nil, err
 		}
 	}
-	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
+	req := &judge.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
 		Time: time.Now()}
-	var step func(*enforce.Request, *enforce.Decision) string
+	var step func(*judge.Request, *judge.Decision) string
 	if site.Shed != nil {
 		step = site.Shed.Describe
 	}
@@ -120,11 +120,11 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 // checkAgent returns an error if --agent is a product token that the decision
 // knows nothing about: not by the registry, robots.txt or the configuration. It
 // may be misspelt, and rules for another crawler would seem to allow the URL.
-func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
+func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
 	registry, word := rules.Matcher().Registry(), c.agent
 	row := registry.Lookup(word)
 	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
-		d.Reason == enforce.Exempt ||
+		d.Reason == judge.Exempt ||
 		row != nil && row.ControlOnly || rules.File().Named(word) != nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (c *checker) checkAgent(rules *enforce.Rules, d *enforce.Decision) error {
 // (unless the configuration itself has the handler's), of the handler's source, of the root folder of its site, or of the URL's site. The
 // URL may be malformed, as those of crawlers may be, unless robots.txt is fetched
 // from it.
-func (c *checker) rulesFor(site *Site, arg string) (*enforce.Rules, error) {
+func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 	if c.robots != "" && !site.Inline {
 		return c.rulesOf(site, c.robots)
 	}
@@ -202,7 +202,7 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 const fromSource = ""
 
 // rulesOf returns the rules of a handler with the named robots.txt.
-func (c *checker) rulesOf(site *Site, name string) (*enforce.Rules, error) {
+func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
 	key := rulesKey{site.index, name}
 	if c.inForce[key] == nil {
 		answer, err := c.read(site, name)
@@ -218,9 +218,9 @@ func (c *checker) rulesOf(site *Site, name string) (*enforce.Rules, error) {
 
 // read reads a robots.txt, each file and URL once. If a site has none, everything is
 // allowed.
-func (c *checker) read(site *Site, name string) (enforce.Response, error) {
+func (c *checker) read(site *Site, name string) (judge.Response, error) {
 	if name == fromSource {
-		answer, err := site.Source.Fetch(c.cmd.Context(), enforce.Origin{})
+		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
 		if err != nil {
 			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.name(), site.SourceName, err)
 		}
@@ -230,7 +230,7 @@ func (c *checker) read(site *Site, name string) (enforce.Response, error) {
 		return answer, nil
 	}
 	body, err := readRobots(c.cmd.Context(), name, c.cmd.InOrStdin())
-	answer := enforce.Response{Status: http.StatusOK, Body: body}
+	answer := judge.Response{Status: http.StatusOK, Body: body}
 	if c.robots == "" {
 		missing := err
 		if answer, err = answerOf(body, err); err == nil && missing != nil {

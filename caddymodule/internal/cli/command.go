@@ -19,8 +19,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/release"
@@ -192,11 +193,11 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 
 // answerOf returns the answer for a robots.txt that was read. A status which means that
 // there is no such file is not an error, but the answer.
-func answerOf(body []byte, err error) (enforce.Response, error) {
+func answerOf(body []byte, err error) (judge.Response, error) {
 	if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
-		return enforce.Response{Status: status.code}, nil
+		return judge.Response{Status: status.code}, nil
 	}
-	return enforce.Response{Status: http.StatusOK, Body: body}, err
+	return judge.Response{Status: http.StatusOK, Body: body}, err
 }
 
 // unreadable are the linter's findings for files that are not robots.txt files.
@@ -242,7 +243,7 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a valid URL", shown(address))
 	}
-	req.Header.Set("User-Agent", enforce.FetcherUserAgent)
+	req.Header.Set("User-Agent", origins.FetcherUserAgent)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err

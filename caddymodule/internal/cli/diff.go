@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
@@ -55,7 +55,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: only the first %d KiB are compared, because crawlers do not read more\n", name, robots.MaxSize>>10)
 		}
 	}
-	r := diff.Compare(files[0], files[1], enforce.Comparable(crawler.Builtin())...)
+	r := diff.Compare(files[0], files[1], judge.Comparable(crawler.Builtin())...)
 	out := cmd.OutOrStdout()
 	if o.json {
 		err = report.ChangesJSON(out, r.Changes)

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -25,7 +25,7 @@ type identifyOptions struct {
 	robots string
 	json   bool
 	config configFlags
-	rules  enforce.Settings
+	rules  judge.Settings
 }
 
 func identifyCommand(m Module) *cobra.Command {
@@ -42,7 +42,7 @@ func identifyCommand(m Module) *cobra.Command {
 
 // addRuleFlags adds the flags that select the clients to which robots.txt
 // applies, like the subdirectives of the same names.
-func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Settings) {
+func addRuleFlags(cmd *cobra.Command, m Module, rules *judge.Settings) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
 	f.Var((*programsFlag)(&rules.Programs), "programs",
@@ -55,14 +55,14 @@ func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Settings) {
 }
 
 // programsFlag is the value of the flag --programs.
-type programsFlag enforce.Programs
+type programsFlag judge.Programs
 
-func (f *programsFlag) String() string { return enforce.Programs(*f).String() }
+func (f *programsFlag) String() string { return judge.Programs(*f).String() }
 func (f *programsFlag) Type() string   { return "off|seen|on" }
 
 // Set parses the value.
 func (f *programsFlag) Set(s string) error {
-	p, err := enforce.ParsePrograms(s)
+	p, err := judge.ParsePrograms(s)
 	*f = programsFlag(p)
 	return err
 }
@@ -143,7 +143,7 @@ func eachUserAgent(list io.Reader, f func(ua string)) error {
 }
 
 // compile returns the rules of --robots, or of an empty file.
-func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*enforce.Rules, error) {
+func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.Rules, error) {
 	var body []byte
 	if o.robots != "" {
 		var err error
@@ -151,11 +151,11 @@ func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*enforc
 			return nil, err
 		}
 	}
-	return o.rules.Rules(enforce.Response{Status: http.StatusOK, Body: body})
+	return o.rules.Rules(judge.Response{Status: http.StatusOK, Body: body})
 }
 
 // describe returns the result for a User-Agent.
-func (o *identifyOptions) describe(rules *enforce.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
+func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
 		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
@@ -171,7 +171,7 @@ func (o *identifyOptions) describe(rules *enforce.Rules, m *crawler.Matcher, ua 
 }
 
 // crawler returns the result for one of the crawlers of a User-Agent.
-func (o *identifyOptions) crawler(rules *enforce.Rules, ua string, a *crawler.Agent) identifiedCrawler {
+func (o *identifyOptions) crawler(rules *judge.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
 		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
@@ -189,7 +189,7 @@ func (o *identifyOptions) crawler(rules *enforce.Rules, ua string, a *crawler.Ag
 }
 
 // groupWords describes the group of a robots.txt that would apply to a crawler.
-func groupWords(rules *enforce.Settings, a *crawler.Agent) string {
+func groupWords(rules *judge.Settings, a *crawler.Agent) string {
 	switch star := rules.BoundByStar(a.Class, a.Crawler); {
 	case a.Token == "" && star:
 		return "*"

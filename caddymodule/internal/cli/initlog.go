@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -35,9 +35,9 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
 		return "", errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
 	}
-	answer := enforce.Response{Status: http.StatusNotFound}
+	answer := judge.Response{Status: http.StatusNotFound}
 	if f != nil {
-		answer = enforce.Response{Status: http.StatusOK, Body: f.Bytes()}
+		answer = judge.Response{Status: http.StatusOK, Body: f.Bytes()}
 	}
 	options := audit.Options{
 		Files: files, Progress: progressOn(cmd.ErrOrStderr(), size),

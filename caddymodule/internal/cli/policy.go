@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
@@ -46,7 +46,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	own := enforce.Response{Status: http.StatusNotFound}
+	own := judge.Response{Status: http.StatusNotFound}
 	if o.robots != "" {
 		if own.Body, err = readRobots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
 			return exitFailed, err
@@ -71,7 +71,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
 }
 
 // merge merges the policy of a site with the site's own file.
-func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
+func merge(site *Site, own judge.Response) (*judge.Rules, error) {
 	p, err := site.Rules.Rules(own)
 	if err != nil {
 		return nil, err
@@ -84,10 +84,10 @@ func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
 
 // printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
-func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Rules) error {
+func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *judge.Rules) error {
 	registry := cmp.Or(site.Rules.Registry, crawler.Builtin())
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
-	r := diff.Compare(before, merged.File(), enforce.Comparable(registry)...)
+	r := diff.Compare(before, merged.File(), judge.Comparable(registry)...)
 	if err := report.Changes(w, r.Changes, o.full, paintFor(w)); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 }
 
 // compare compares the published files of URLs with the expected ones.
-func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Response) (int, error) {
+func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Response) (int, error) {
 	status := 0
 	for _, url := range o.check {
 		if !isURL(url) {
@@ -118,7 +118,7 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Resp
 		}
 		published, source := answer.Body, own
 		if o.robots == "" {
-			source = enforce.Response{Status: http.StatusOK, Body: published}
+			source = judge.Response{Status: http.StatusOK, Body: published}
 		}
 		want, err := merge(site, source)
 		if err != nil {

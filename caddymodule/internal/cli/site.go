@@ -17,7 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -28,15 +29,15 @@ type Site struct {
 	// describes the other matchers of its routes; empty if there are none.
 	Listen, Matcher string
 	Unreached       bool // no request reaches it, because handlers before it answer all of them
-	Rules           enforce.Settings
+	Rules           judge.Settings
 	// Source is the source of its robots.txt, and SourceName the display name of the
 	// source. Source is nil for source site: only the running server can read it.
-	Source     enforce.Source
+	Source     origins.Source
 	SourceName string
 	// Inline says that the configuration itself has the robots.txt.
 	Inline bool
 	// Verification says what verify does, without a Checker; nil without verify.
-	Verification *enforce.Verification
+	Verification *judge.Verification
 	// Suspects has the settings of the subdirective suspects; nil without it.
 	Suspects *audit.SuspectRules
 	// Shed has the order of the subdirective shed; nil without it.
@@ -147,7 +148,7 @@ func (c *configFlags) site(kind string, suitable func(*Site) bool) (*Site, error
 
 // replace replaces settings by those of the robots handler that the flags select,
 // if there is a --config.
-func (c *configFlags) replace(cmd *cobra.Command, settings *enforce.Settings) error {
+func (c *configFlags) replace(cmd *cobra.Command, settings *judge.Settings) error {
 	if err := c.validate(cmd); err != nil || c.path == "" {
 		return err
 	}

@@ -25,7 +25,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -220,7 +220,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 }
 
 // paceReasons are the reasons that count as pace.
-var paceReasons = []string{enforce.CrawlDelay.String(), enforce.RequestRate.String(), enforce.VisitTime.String()}
+var paceReasons = []string{judge.CrawlDelay.String(), judge.RequestRate.String(), judge.VisitTime.String()}
 
 // reasonsOf returns the number of requests with an action, and by reason.
 func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -18,7 +18,7 @@ import (
 type verifyOptions struct {
 	agent, resolver string
 	json            bool
-	rules           enforce.Settings // only its Registry
+	rules           judge.Settings // only its Registry
 	config          configFlags
 }
 

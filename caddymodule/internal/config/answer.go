@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // Answer replaces the default answer to requests with one verdict.
@@ -42,7 +42,7 @@ type Answer struct {
 // verdict is a kind of refusal that an Answer can be for.
 type verdict struct {
 	name     string
-	reasons  []enforce.Reason
+	reasons  []judge.Reason
 	statuses []int  // nil: any 4xx except 429
 	allowed  string // the statuses, for error messages
 	redirect bool
@@ -53,14 +53,14 @@ type verdict struct {
 // 429 and 5xx as signs of an overloaded host and crawls the whole host less. It
 // drops a page that answers any other 4xx.
 var verdicts = []verdict{
-	{"disallowed", []enforce.Reason{enforce.Disallowed}, nil, "4xx other than 429", true, true},
-	{"impostor", []enforce.Reason{enforce.Impostor}, nil, "4xx other than 429", true, true},
-	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.OverLimit}, []int{429, 503},
+	{"disallowed", []judge.Reason{judge.Disallowed}, nil, "4xx other than 429", true, true},
+	{"impostor", []judge.Reason{judge.Impostor}, nil, "4xx other than 429", true, true},
+	{"throttled", []judge.Reason{judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.OverLimit}, []int{429, 503},
 		"429 or 503", false, false},
-	{"pending", []enforce.Reason{enforce.RulesPending}, []int{429, 503}, "429 or 503", false, false},
-	{"unavailable", []enforce.Reason{enforce.Unavailable}, []int{503}, "503", false, false},
-	{"hidden", []enforce.Reason{enforce.Hidden}, []int{404, 410}, "404 or 410", false, true},
-	{"shed", []enforce.Reason{enforce.Shed}, []int{503}, "503", false, false},
+	{"pending", []judge.Reason{judge.RulesPending}, []int{429, 503}, "429 or 503", false, false},
+	{"unavailable", []judge.Reason{judge.Unavailable}, []int{503}, "503", false, false},
+	{"hidden", []judge.Reason{judge.Hidden}, []int{404, 410}, "404 or 410", false, true},
+	{"shed", []judge.Reason{judge.Shed}, []int{503}, "503", false, false},
 }
 
 func verdictNames() string {
@@ -81,7 +81,7 @@ func (a *Answer) verdict() *verdict {
 }
 
 // Reasons returns the reasons for refusing a request that the answer is for.
-func (a *Answer) Reasons() []enforce.Reason { return a.verdict().reasons }
+func (a *Answer) Reasons() []judge.Reason { return a.verdict().reasons }
 
 func (v *verdict) allows(status int) bool {
 	if v.statuses == nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -15,8 +15,8 @@ import (
 func On(value *bool) bool { return value != nil && *value }
 
 // EngineSettings converts the settings to the engine's, without a registry.
-func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
-	r = enforce.Settings{
+func (s *Settings) EngineSettings() (r judge.Settings, err error) {
+	r = judge.Settings{
 		ID:                  s.id(),
 		ExemptPaths:         s.exemptPaths(),
 		HTTPClients:         On(s.HTTPClients),
@@ -41,8 +41,8 @@ func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
 	var dialectErr, exemptErr, programsErr, graceErr error
 	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
 	r.Exempt, exemptErr = exemptions(s.Exempt)
-	r.Programs, programsErr = enforce.ParsePrograms(cmp.Or(s.Programs, programs[0]))
-	r.Grace, graceErr = enforce.ParseGrace(cmp.Or(s.Grace, graces[0]))
+	r.Programs, programsErr = judge.ParsePrograms(cmp.Or(s.Programs, programs[0]))
+	r.Grace, graceErr = judge.ParseGrace(cmp.Or(s.Grace, graces[0]))
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
 	}
@@ -52,7 +52,7 @@ func (s *Settings) EngineSettings() (r enforce.Settings, err error) {
 	return r, cmp.Or(err, dialectErr, exemptErr, about("programs", programsErr), about("grace", graceErr))
 }
 
-// id returns enforce.Settings.ID.
+// id returns judge.Settings.ID.
 func (s *Settings) id() string {
 	same := *s
 	if s.SourceKind() != SourceInline { // of which the engine needs the lines

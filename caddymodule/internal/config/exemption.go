@@ -10,8 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
@@ -45,9 +45,9 @@ func (e Exemption) MarshalJSON() ([]byte, error) {
 }
 
 // exemptions converts exemptions to the engine's.
-func exemptions(list []Exemption) (all []enforce.Exemption, err error) {
+func exemptions(list []Exemption) (all []judge.Exemption, err error) {
 	for _, e := range list {
-		x := enforce.Exemption{Name: e.Name}
+		x := judge.Exemption{Name: e.Name}
 		for _, text := range e.From {
 			prefix, err := caddyhttp.CIDRExpressionToPrefix(text)
 			if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -81,10 +81,10 @@ func parseRate(s string) (rate robots.RequestRate, err error) {
 func (l *Limit) Name() string { return strings.Join(append([]string{"limit"}, l.Paths...), " ") + ":" }
 
 // engine converts the limit to the engine's.
-func (l *Limit) engine() (enforce.Limit, error) {
+func (l *Limit) engine() (judge.Limit, error) {
 	all, err1 := parseRate(l.All)
 	each, err2 := parseRate(l.Each)
-	return enforce.Limit{
+	return judge.Limit{
 		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
 		File: l.File, Line: l.Line,
 	}, cmp.Or(err1, err2)
@@ -94,7 +94,7 @@ func (l *Limit) engine() (enforce.Limit, error) {
 func (l *Limit) check() error {
 	e, err := l.engine()
 	for _, path := range l.Paths {
-		err = cmp.Or(err, enforce.CheckPathPattern(path))
+		err = cmp.Or(err, judge.CheckPathPattern(path))
 	}
 	names := slices.Concat(l.Except, l.Include)
 	for i, name := range names {
@@ -122,8 +122,8 @@ func (l *Limit) check() error {
 
 // checkLimits returns an error for limits that can't be used.
 func (s *Settings) checkLimits() error {
-	if len(s.Limits) > enforce.MaxLimits {
-		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), enforce.MaxLimits)
+	if len(s.Limits) > judge.MaxLimits {
+		return fmt.Errorf("there are %d limits: at most %d are possible", len(s.Limits), judge.MaxLimits)
 	}
 	for i := range s.Limits {
 		l := &s.Limits[i]

@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -78,7 +78,7 @@ func (p *parser) site() table {
 		"mode":              p.mode,
 		"dialect":           one(p.dialect),
 		"exempt":            p.orOff("exempt", p.exempt),
-		"exempt_paths":      list(&s.ExemptPaths, enforce.CheckPathPattern),
+		"exempt_paths":      list(&s.ExemptPaths, judge.CheckPathPattern),
 		"http_clients":      onOff(&s.HTTPClients),
 		"programs":          choice(&s.Programs, programs),
 		"user_triggered":    onOff(&s.UserTriggered),

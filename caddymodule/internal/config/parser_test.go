@@ -9,8 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // Errors in a policy or an answer name the line.
@@ -191,18 +191,18 @@ func TestStrictAndExplicitLines(t *testing.T) {
 		if settings.Registry, err = s.AddCrawlers(crawler.Builtin()); err != nil {
 			t.Fatal(err)
 		}
-		rules, err := settings.Rules(enforce.Response{Status: 200, Body: []byte(file)})
+		rules, err := settings.Rules(judge.Response{Status: 200, Body: []byte(file)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ua := range []string{"AdsBot-Google (+http://www.google.com/adsbot.html)", "ChatGPT-User/1.0", "Googlebot/2.1"} {
-			var d enforce.Decision
+			var d judge.Decision
 			target := "/private/"
 			if ua == "Googlebot/2.1" {
 				target = "/"
 			}
-			rules.Check(&enforce.Request{Target: target, UserAgents: []string{ua}}, &d)
-			if applies := d.Action == enforce.Deny || d.Limits != nil; applies != tt.want {
+			rules.Check(&judge.Request{Target: target, UserAgents: []string{ua}}, &d)
+			if applies := d.Action == judge.Deny || d.Limits != nil; applies != tt.want {
 				t.Errorf("global %q, site %q: %s: %v with %v", tt.global, tt.site, ua, d.Reason, d.Limits)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -26,8 +26,8 @@ var (
 	modes        = choices{ModeEnforce, ModeMonitor}
 	errorActions = choices{onErrorKeep, OnErrorDeny}
 	families     = choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
-	programs     = choices{enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()}
-	graces       = choices{enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()}
+	programs     = choices{judge.ProgramsOff.String(), judge.ProgramsSeen.String(), judge.ProgramsOn.String()}
+	graces       = choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
 )
 
 // Settings configures robots for one site. In the app's `defaults` it applies

@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -77,7 +77,7 @@ func (s *Source) Location() string {
 // NewSource returns the source that the settings name. It returns nil for the
 // source site, which only a running server can read. It does not check that a
 // file exists.
-func (s *Settings) NewSource() (enforce.Source, error) {
+func (s *Settings) NewSource() (origins.Source, error) {
 	repl := caddy.NewReplacer()
 	switch s.SourceKind() {
 	case SourceSite:
@@ -86,11 +86,11 @@ func (s *Settings) NewSource() (enforce.Source, error) {
 		if err := robots.CheckText([]byte(s.Source.Text)); err != nil {
 			return nil, fmt.Errorf("source inline: the text is not a robots.txt: %w", err)
 		}
-		return enforce.Inline(s.Source.Text), nil
+		return origins.Inline(s.Source.Text), nil
 	case SourceFile:
-		return enforce.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
+		return origins.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
 	case SourceURL:
-		source, err := enforce.URL(repl.ReplaceAll(s.Source.URL, ""))
+		source, err := origins.URL(repl.ReplaceAll(s.Source.URL, ""))
 		return source, about("source url:", err)
 	}
 	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)

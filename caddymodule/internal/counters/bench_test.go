@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // BenchmarkCount measures the cost of counting for a request of a crawler and of a
@@ -17,12 +17,12 @@ func BenchmarkCount(b *testing.B) {
 	site := New(clock.now).Site("example.com")
 	for _, bb := range []struct {
 		name string
-		d    *enforce.Decision
+		d    *judge.Decision
 	}{
-		{"crawler_passed", decision(gptbot, enforce.Unbound)},
-		{"crawler_by_rule", decision(gptbot, enforce.Disallowed)},
-		{"unknown_crawler", decision(goodbot, enforce.Unbound)},
-		{"throttled", decision(gptbot, enforce.CrawlDelay)},
+		{"crawler_passed", decision(gptbot, judge.Unbound)},
+		{"crawler_by_rule", decision(gptbot, judge.Disallowed)},
+		{"unknown_crawler", decision(goodbot, judge.Unbound)},
+		{"throttled", decision(gptbot, judge.CrawlDelay)},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			r := clock.request()
@@ -64,11 +64,11 @@ func filled(clock *testClock) *Counters {
 	for i := 0; c.crawlers.len() < MaxCrawlers*3/4; i++ {
 		site := c.Site(fmt.Sprintf("s%d.example", i))
 		for row := range crawler.Builtin().All() {
-			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, enforce.Allowed), clock.request())
+			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, judge.Allowed), clock.request())
 		}
 	}
 	for i := range MaxLines * 3 / 4 {
-		c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
+		c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
 	}
 	return c
 }

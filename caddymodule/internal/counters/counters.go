@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // Maximum numbers of counters. A Crawler takes 0.5 KiB and a Line 0.3 KiB. Each
@@ -79,8 +79,8 @@ func (c *Counters) site(name string) *Site {
 type Request struct {
 	Time time.Time
 
-	Origin enforce.Origin // where the request was sent
-	Source uint64         // number of the handler's source of rules; lines of different sources are counted separately
+	Origin judge.Origin // where the request was sent
+	Source uint64       // number of the handler's source of rules; lines of different sources are counted separately
 
 	// Kept only if the request is refused. Target is the request target, and
 	// Client an IP address.
@@ -89,7 +89,7 @@ type Request struct {
 }
 
 // Count counts a decision about a crawler. It is safe for concurrent use.
-func (s *Site) Count(d *enforce.Decision, r *Request) {
+func (s *Site) Count(d *judge.Decision, r *Request) {
 	c, o := s.crawler(&d.Agent), outcomeOf(d)
 	if !c.known && !c.other {
 		d.Agent.Token = c.name
@@ -105,7 +105,7 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 			line.count(d.Line, o, r.Time.Unix())
 		}
 	}
-	if d.Action != enforce.Pass {
+	if d.Action != judge.Pass {
 		c.keep(d, r)
 	}
 }
@@ -147,9 +147,9 @@ func (s *Site) CountPerson(caller uint32) { s.people[caller%shards].n.Add(1) }
 
 // Uncount undoes one call of Count or CountPerson, for a request that should not be
 // counted, such as one of the dashboard page. The line that decided still counts it.
-func (s *Site) Uncount(d *enforce.Decision) {
+func (s *Site) Uncount(d *judge.Decision) {
 	const minusOne = ^uint64(0)
-	if d.Reason == enforce.Person {
+	if d.Reason == judge.Person {
 		s.people[0].n.Add(minusOne)
 		return
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -17,12 +17,12 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	c := New(clock.now)
 	site := c.Site("example.com")
 	for range 3 {
-		site.Count(decision(gptbot, enforce.Disallowed), clock.request())
+		site.Count(decision(gptbot, judge.Disallowed), clock.request())
 	}
-	claimed := decision(gptbot, enforce.Allowed)
+	claimed := decision(gptbot, judge.Allowed)
 	claimed.Claim.State = verify.Verified
 	site.Count(claimed, clock.request())
-	monitored := decision(goodbot, enforce.CrawlDelay)
+	monitored := decision(goodbot, judge.CrawlDelay)
 	monitored.Monitored = true
 	site.Count(monitored, clock.request())
 	for i := range uint32(20) {
@@ -60,10 +60,10 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	for _, r := range c.Lines(statusapi.AllSites()) {
 		rules[r.Number] = r
 	}
-	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.FileLayer || r.Site != "example.com" {
+	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != judge.FileLayer || r.Site != "example.com" {
 		t.Errorf("line 2: %+v", r)
 	}
-	if r := rules[4]; r.WouldThrottle != 1 || r.Day != 1 || r.Reason != enforce.CrawlDelay {
+	if r := rules[4]; r.WouldThrottle != 1 || r.Day != 1 || r.Reason != judge.CrawlDelay {
 		t.Errorf("line 4: %+v", r)
 	}
 }
@@ -71,10 +71,10 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 func TestScopeExcludesOtherSites(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
-	c.Site("a.example").Count(decision(gptbot, enforce.Disallowed), clock.requestTo("a.example"))
-	c.Site("b.example").Count(decision(goodbot, enforce.CrawlDelay), clock.requestTo("b.example"))
+	c.Site("a.example").Count(decision(gptbot, judge.Disallowed), clock.requestTo("a.example"))
+	c.Site("b.example").Count(decision(goodbot, judge.CrawlDelay), clock.requestTo("b.example"))
 	c.Site("b.example").CountPerson(0)
-	c.Site(statusapi.AnySite).Count(decision(goodbot, enforce.Disallowed), clock.requestTo("made-up.example"))
+	c.Site(statusapi.AnySite).Count(decision(goodbot, judge.Disallowed), clock.requestTo("made-up.example"))
 	scope := statusapi.Sites("a.example", "made-up.example")
 	s := c.Summary(scope, statusapi.SpanHour)
 	if len(s.Sites) != 1 || s.Crawlers.Total.Requests != 1 || s.People.Total != 0 || len(s.Reasons) != 1 {
@@ -99,27 +99,27 @@ func TestRefusedClaims(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
 	site := c.Site("example.com")
-	rules, err := enforce.Settings{}.Rules(enforce.Response{Status: 200, Body: []byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: GPTBot\nCrawl-delay: 10\n")})
+	rules, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: GPTBot\nCrawl-delay: 10\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	googlebot := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
-	count := func(a crawler.Agent, why enforce.Reason, state verify.State, group *robots.Group, monitored bool) {
+	count := func(a crawler.Agent, why judge.Reason, state verify.State, group *robots.Group, monitored bool) {
 		d := decision(a, why)
 		d.Claim.State, d.Monitored, d.Rules, d.Group = state, monitored, rules, group
 		site.Count(d, clock.request())
 	}
 	star, named := rules.File().Star(), rules.File().Named("GPTBot")
-	count(googlebot, enforce.Disallowed, verify.Verified, star, false)
-	count(googlebot, enforce.CrawlDelay, verify.Verified, star, false)
-	count(googlebot, enforce.RulesPending, verify.Verified, nil, false)
-	count(googlebot, enforce.CrawlDelay, verify.Verified, named, false)
-	count(googlebot, enforce.Disallowed, verify.Verified, star, true)
-	count(googlebot, enforce.Allowed, verify.Verified, star, false)
-	count(googlebot, enforce.Disallowed, verify.Unverified, star, false)
-	count(googlebot, enforce.Impostor, verify.Impostor, nil, false)
-	count(gptbot, enforce.Disallowed, verify.NoMethod, star, false)
-	count(goodbot, enforce.Disallowed, verify.NoMethod, star, false)
+	count(googlebot, judge.Disallowed, verify.Verified, star, false)
+	count(googlebot, judge.CrawlDelay, verify.Verified, star, false)
+	count(googlebot, judge.RulesPending, verify.Verified, nil, false)
+	count(googlebot, judge.CrawlDelay, verify.Verified, named, false)
+	count(googlebot, judge.Disallowed, verify.Verified, star, true)
+	count(googlebot, judge.Allowed, verify.Verified, star, false)
+	count(googlebot, judge.Disallowed, verify.Unverified, star, false)
+	count(googlebot, judge.Impostor, verify.Impostor, nil, false)
+	count(gptbot, judge.Disallowed, verify.NoMethod, star, false)
+	count(goodbot, judge.Disallowed, verify.NoMethod, star, false)
 	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || s.Sites[0].Search.Hour != n {
 		t.Errorf("search engines: %+v", n)
@@ -136,7 +136,7 @@ func TestReasonsAddUp(t *testing.T) {
 	c := New(clock.now)
 	site := c.Site("example.com")
 	for round := range 3 {
-		for why := enforce.Allowed; int(why) < enforce.Reasons; why++ {
+		for why := judge.Allowed; int(why) < judge.Reasons; why++ {
 			for _, a := range []crawler.Agent{gptbot, goodbot} {
 				d := decision(a, why)
 				for range int(why) + round {
@@ -177,7 +177,7 @@ func TestOneSpelling(t *testing.T) {
 	c := New(clock.now)
 	site := c.Site("example.com")
 	for _, token := range []string{"AcmeBot", "acmebot", "ACMEBot"} {
-		d := decision(crawler.Agent{Class: crawler.SelfDeclared, Token: token}, enforce.Disallowed)
+		d := decision(crawler.Agent{Class: crawler.SelfDeclared, Token: token}, judge.Disallowed)
 		if site.Count(d, clock.request()); d.Name() != "AcmeBot" {
 			t.Errorf("%s is counted as %s", token, d.Name())
 		}

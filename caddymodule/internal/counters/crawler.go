@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -53,13 +53,13 @@ func (c *Crawler) totals() (t [measures]uint64) {
 
 // countClaim counts what is known about the identity of the client, and whether the
 // request was refused.
-func (c *Crawler) countClaim(d *enforce.Decision) {
+func (c *Crawler) countClaim(d *judge.Decision) {
 	add := func(m measure) { c.claims[m-verified].Add(1) }
 	if m := claimMeasures[d.Claim.State]; m != requests {
 		add(m)
 	}
 	switch {
-	case !c.known || d.Action == enforce.Pass || d.Monitored || d.Reason == enforce.Impostor || isPacedByName(d):
+	case !c.known || d.Action == judge.Pass || d.Monitored || d.Reason == judge.Impostor || isPacedByName(d):
 	case d.Claim.State == verify.Verified:
 		add(verifiedRefused)
 	default:

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // decoder reads a file, even a damaged one: of the JSON before the place where it
@@ -101,8 +101,8 @@ func (d *decoder) line() error {
 	r := new(fileLine)
 	return d.value(r, func() error {
 		var err1, err2 error
-		r.layer, err1 = parse(r.Layer, enforce.LimitLayer+1)
-		r.reason, err2 = parse(r.Reason, enforce.Reason(enforce.Reasons))
+		r.layer, err1 = parse(r.Layer, judge.LimitLayer+1)
+		r.reason, err2 = parse(r.Reason, judge.Reason(judge.Reasons))
 		if r.Site == "" {
 			return errors.New("a rule has no site")
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // fileVersion is the version of the form that Save writes. It changes with the names
@@ -73,8 +73,8 @@ type fileLine struct {
 	Decided map[string]uint64 `json:"decided,omitempty"` // by action
 	Refused fileHistory       `json:"refused"`
 
-	layer  enforce.Layer
-	reason enforce.Reason
+	layer  judge.Layer
+	reason judge.Reason
 }
 
 // fileHistory is a history.
@@ -276,7 +276,7 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 // restore adds the counts of a line, if there is room.
 func (f *fileLine) restore(c *Counters, at minute) {
 	facts := lineFacts{
-		ID: LineID(f.ID), Source: f.Source, Origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
+		ID: LineID(f.ID), Source: f.Source, Origin: judge.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
 		Layer: f.layer, Group: clip(f.Group), Text: clip(f.Text), Reason: f.reason,
 	}
 	line := c.site(f.Site).line(facts.ID, facts.Origin, func() lineFacts { return facts })

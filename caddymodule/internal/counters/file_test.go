@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 func TestSaveAndLoad(t *testing.T) {
@@ -19,19 +19,19 @@ func TestSaveAndLoad(t *testing.T) {
 	site := c.Site("example.com")
 	site.CountPerson(3)
 	for i := range 5 {
-		site.Count(decision(gptbot, enforce.Disallowed), clock.request())
-		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprintf("Bot%d", i)}, enforce.CrawlDelay), clock.request())
+		site.Count(decision(gptbot, judge.Disallowed), clock.request())
+		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprintf("Bot%d", i)}, judge.CrawlDelay), clock.request())
 		clock.add(30 * time.Minute)
 		c.Fold()
 	}
-	site.class(crawler.Program).decided[outcomes/2+outcome(enforce.Disallowed)].Add(4)
+	site.class(crawler.Program).decided[outcomes/2+outcome(judge.Disallowed)].Add(4)
 	var saved bytes.Buffer
 	if err := c.Save(&saved, map[string]json.RawMessage{"a": json.RawMessage("1")}); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(2 * time.Hour)
 	restored := New(clock.now)
-	restored.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
+	restored.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
 	if files, err := restored.Load(&saved); err != nil || len(files) != 1 || string(files["a"]) != "1" {
 		t.Fatal(files, err)
 	}
@@ -98,8 +98,8 @@ func TestLoadNoticesDamage(t *testing.T) {
 	for i := range 3 {
 		site := c.Site(fmt.Sprintf("%d.test", i))
 		site.CountPerson(0)
-		site.Count(decision(gptbot, enforce.Disallowed), clock.request())
-		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: "MadeUp"}, enforce.CrawlDelay), clock.request())
+		site.Count(decision(gptbot, judge.Disallowed), clock.request())
+		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: "MadeUp"}, judge.CrawlDelay), clock.request())
 	}
 	var saved bytes.Buffer
 	if err := c.Save(&saved, nil); err != nil {
@@ -144,7 +144,7 @@ func TestLoadWithoutDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 300 {
-		c.Site("a.test").Count(decision(gptbot, enforce.Allowed), clock.request())
+		c.Site("a.test").Count(decision(gptbot, judge.Allowed), clock.request())
 	}
 	c.Fold()
 	if n := c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers.Hour.Requests; n != 300 {
@@ -175,7 +175,7 @@ func TestLoadWithTheClockSetBack(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	clock := newTestClock()
 	c := New(clock.now)
-	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
+	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
 	var saved bytes.Buffer
 	if err := c.Save(&saved, nil); err != nil {
 		f.Fatal(err)

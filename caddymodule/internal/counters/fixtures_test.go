@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -31,21 +31,21 @@ func (c *testClock) requestTo(h string) *Request {
 }
 
 var (
-	origin  = enforce.NewOrigin("https", "example.com", 443)
+	origin  = judge.NewOrigin("https", "example.com", 443)
 	file1   = robots.Parse([]byte("User-agent: *\nDisallow: /private/\nAllow: /private/x\nCrawl-delay: 10\n"))
 	gptbot  = crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("GPTBot"), Token: "GPTBot"}
 	goodbot = crawler.Agent{Class: crawler.SelfDeclared, Token: "GoodBot"}
 )
 
-func decision(a crawler.Agent, why enforce.Reason) *enforce.Decision {
-	d := &enforce.Decision{Action: actions[why], Reason: why, Agent: a}
+func decision(a crawler.Agent, why judge.Reason) *judge.Decision {
+	d := &judge.Decision{Action: actions[why], Reason: why, Subject: judge.Subject{Agent: a}}
 	switch why {
-	case enforce.Disallowed:
-		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), file1.Star().Rules()[0], enforce.FileLayer, 2
-	case enforce.CrawlDelay:
-		d.Group, d.Layer, d.Line, d.RetryAfter = file1.Star(), enforce.FileLayer, 4, 9500*time.Millisecond
-	case enforce.Hidden:
-		d.Layer, d.Line = enforce.HiddenLayer, 12
+	case judge.Disallowed:
+		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), file1.Star().Rules()[0], judge.FileLayer, 2
+	case judge.CrawlDelay:
+		d.Group, d.Layer, d.Line, d.RetryAfter = file1.Star(), judge.FileLayer, 4, 9500*time.Millisecond
+	case judge.Hidden:
+		d.Layer, d.Line = judge.HiddenLayer, 12
 	}
 	return d
 }

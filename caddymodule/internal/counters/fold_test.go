@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // The number of counters is bounded for any number of names and hosts, and no
@@ -17,13 +17,13 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
 	site, other := c.Site(statusapi.AnySite), c.Site("example.com")
-	other.Count(decision(goodbot, enforce.Disallowed), clock.request())
+	other.Count(decision(goodbot, judge.Disallowed), clock.request())
 	const n = 20_000
 	for i := range n {
 		a := crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprintf("Bot%d", i)}
-		site.Count(decision(a, enforce.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
+		site.Count(decision(a, judge.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
 		if i%500 == 0 {
-			other.Count(decision(goodbot, enforce.Disallowed), clock.request())
+			other.Count(decision(goodbot, judge.Disallowed), clock.request())
 			clock.add(time.Minute)
 			c.Fold()
 		}
@@ -67,7 +67,7 @@ func TestCountDuringFold(t *testing.T) {
 			site := c.Site("example.com")
 			for i := range each {
 				a := crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprintf("Bot%d", i%700+n)}
-				site.Count(decision(a, enforce.Disallowed), clock.request())
+				site.Count(decision(a, judge.Disallowed), clock.request())
 				site.CountPerson(uint32(n))
 			}
 		})

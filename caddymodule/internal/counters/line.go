@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -29,7 +29,7 @@ type LineID uint64
 //   - For a line of a limit, pattern is its text.
 //   - For a hidden path and for shed, number is the line of the configuration.
 //     Otherwise it is 0.
-func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, number uint64) LineID {
+func NewLineID(source uint64, layer judge.Layer, group string, allow bool, pattern string, reason judge.Reason, number uint64) LineID {
 	var short [128]byte
 	key := binary.BigEndian.AppendUint64(append(short[:0], byte(layer), byte(reason), 0), number)
 	if allow {
@@ -54,13 +54,13 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 }
 
 // lineIDOf returns the ID of the line that made a decision.
-func lineIDOf(source uint64, d *enforce.Decision) LineID {
+func lineIDOf(source uint64, d *judge.Decision) LineID {
 	switch {
-	case d.Layer == enforce.LimitLayer:
+	case d.Layer == judge.LimitLayer:
 		return NewLineID(source, d.Layer, "", false, d.RuleText(), 0, 0)
-	case d.Layer >= enforce.HiddenLayer:
+	case d.Layer >= judge.HiddenLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
-	case actions[d.Reason] == enforce.Throttle || d.Rule.Line == 0:
+	case actions[d.Reason] == judge.Throttle || d.Rule.Line == 0:
 		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
 	}
 	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
@@ -68,19 +68,19 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 
 // limitNumber returns the number, for NewLineID, of the line that throttled a
 // request.
-func limitNumber(d *enforce.Decision) uint64 {
+func limitNumber(d *judge.Decision) uint64 {
 	is := func(line int) bool {
 		layer, at := d.Rules.Origin(line)
 		return layer == d.Layer && at == d.Line
 	}
 	switch d.Reason {
-	case enforce.RequestRate:
+	case judge.RequestRate:
 		for _, r := range d.Group.RequestRates() {
 			if is(r.Line) {
 				return RateNumber(r)
 			}
 		}
-	case enforce.VisitTime:
+	case judge.VisitTime:
 		for _, v := range d.Group.VisitTimes() {
 			if is(v.Line) {
 				return WindowNumber(v.Window)
@@ -113,11 +113,11 @@ type Line struct {
 type lineFacts struct {
 	ID     LineID
 	Source uint64
-	Origin enforce.Origin
-	Layer  enforce.Layer
+	Origin judge.Origin
+	Layer  judge.Layer
 	Group  string // the first product token of its group; "" for a hidden path or a limit
 	Text   string
-	Reason enforce.Reason
+	Reason judge.Reason
 }
 
 // refusals returns the number of requests that the line refused, or would have
@@ -131,7 +131,7 @@ func (l *Line) refusals() (n uint64) {
 
 // line returns the counters of a line, nil if there is no room. If there are none, it
 // adds them for the line that facts returns.
-func (s *Site) line(id LineID, origin enforce.Origin, facts func() lineFacts) *Line {
+func (s *Site) line(id LineID, origin judge.Origin, facts func() lineFacts) *Line {
 	table := s.counters.lines
 	hash := uint64(id) ^ maphash.String(s.counters.seed, origin.Host) ^ uint64(origin.Port)*0x9e3779b97f4a7c15 ^ uint64(len(origin.Scheme))
 	is := func(l *Line) bool { return l.ID == id && l.Origin == origin }
@@ -142,13 +142,13 @@ func (s *Site) line(id LineID, origin enforce.Origin, facts func() lineFacts) *L
 }
 
 // factsOf describes the line that made a decision.
-func factsOf(id LineID, d *enforce.Decision, r *Request) lineFacts {
+func factsOf(id LineID, d *judge.Decision, r *Request) lineFacts {
 	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
 	f.Origin.Host = strings.Clone(r.Origin.Host)
-	if d.Layer < enforce.HiddenLayer {
+	if d.Layer < judge.HiddenLayer {
 		f.Group = strings.Clone(clip(d.Group.Token()))
 	}
-	if d.Layer == enforce.LimitLayer || d.Layer < enforce.HiddenLayer && actions[d.Reason] != enforce.Throttle {
+	if d.Layer == judge.LimitLayer || d.Layer < judge.HiddenLayer && actions[d.Reason] != judge.Throttle {
 		f.Text = clip(d.RuleText())
 	}
 	return f

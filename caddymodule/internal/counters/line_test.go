@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // A rule whose line number changes keeps its counts.
 func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
-	d := decision(gptbot, enforce.Disallowed)
+	d := decision(gptbot, judge.Disallowed)
 	c.Site("example.com").Count(d, clock.request())
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())

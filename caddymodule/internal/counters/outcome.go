@@ -1,32 +1,34 @@
 package counters
 
-import "github.com/caddy-robots/caddy-robots/enforce"
+import (
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
 
-// outcome is the reason for a decision, plus enforce.Reasons if it is Monitored.
+// outcome is the reason for a decision, plus judge.Reasons if it is Monitored.
 type outcome int
 
-const outcomes = 2 * outcome(enforce.Reasons)
+const outcomes = 2 * outcome(judge.Reasons)
 
 // outcomeOf returns the outcome of a decision.
-func outcomeOf(d *enforce.Decision) outcome {
+func outcomeOf(d *judge.Decision) outcome {
 	if d.Monitored {
-		return outcome(d.Reason) + outcome(enforce.Reasons)
+		return outcome(d.Reason) + outcome(judge.Reasons)
 	}
 	return outcome(d.Reason)
 }
 
-func (o outcome) monitor() bool          { return o >= outcome(enforce.Reasons) }
-func (o outcome) reason() enforce.Reason { return enforce.Reason(o % outcome(enforce.Reasons)) }
-func (o outcome) action() enforce.Action { return actions[o.reason()] }
+func (o outcome) monitor() bool        { return o >= outcome(judge.Reasons) }
+func (o outcome) reason() judge.Reason { return judge.Reason(o % outcome(judge.Reasons)) }
+func (o outcome) action() judge.Action { return actions[o.reason()] }
 
 // actions has the action of each reason.
-var actions = func() (list [enforce.Reasons]enforce.Action) {
-	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden, enforce.Suspected} {
-		list[r] = enforce.Deny
+var actions = func() (list [judge.Reasons]judge.Action) {
+	for _, r := range []judge.Reason{judge.Disallowed, judge.Impostor, judge.Unavailable, judge.Hidden, judge.Suspected} {
+		list[r] = judge.Deny
 	}
-	for _, r := range []enforce.Reason{enforce.RulesPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime, enforce.Shed,
-		enforce.OverLimit} {
-		list[r] = enforce.Throttle
+	for _, r := range []judge.Reason{judge.RulesPending, judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.Shed,
+		judge.OverLimit} {
+		list[r] = judge.Throttle
 	}
 	return list
 }()

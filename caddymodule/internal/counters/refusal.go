@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
@@ -37,7 +37,7 @@ type refusals struct {
 }
 
 // keep keeps a refusal, unless a limit for refusals is reached.
-func (c *Crawler) keep(d *enforce.Decision, r *Request) {
+func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	now := r.Time.UnixNano()
 	omitted, ok := c.gate.Pass(now, keepEvery, keepBurst)
 	if !ok {
@@ -56,7 +56,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,
 	}
 	f.Crawler, f.Group, f.Rule, f.Version = text(f.Crawler), text(f.Group), text(f.Rule), text(f.Version)
-	if d.Reason != enforce.Hidden {
+	if d.Reason != judge.Hidden {
 		f.Path = text(pathOf(r.Target))
 	}
 	f.Seq = kept.seq.Add(1)

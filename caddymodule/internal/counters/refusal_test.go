@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // A refusal has no query, no full address and no hidden path.
@@ -15,10 +15,10 @@ func TestRefusalHidesPrivateData(t *testing.T) {
 	c := New(clock.now)
 	r := clock.request()
 	r.UserAgents = []string{"GPTBot/1.2 \xff"}
-	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), r)
+	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), r)
 	r.Client, r.Target = "2001:db8:1:2::3", "http://user:pw@example.com/private/y?secret=2"
-	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), r)
-	c.Site("example.com").Count(decision(gptbot, enforce.Hidden), r)
+	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), r)
+	c.Site("example.com").Count(decision(gptbot, judge.Hidden), r)
 	got := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{}).Refusals
 	if len(got) != 3 {
 		t.Fatalf("%d refusals, want 3", len(got))
@@ -45,10 +45,10 @@ func TestFloodOfOneCrawlerKeepsOtherRefusals(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
 	site := c.Site("example.com")
-	site.Count(decision(goodbot, enforce.Disallowed), clock.request())
+	site.Count(decision(goodbot, judge.Disallowed), clock.request())
 	for range 100 {
 		for range 1000 {
-			site.Count(decision(gptbot, enforce.Disallowed), clock.request())
+			site.Count(decision(gptbot, judge.Disallowed), clock.request())
 		}
 		clock.add(time.Second)
 	}

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -34,18 +34,18 @@ type Run struct {
 }
 
 // count counts a decision about a verified search engine.
-func (s *run) count(d *enforce.Decision, r *Request) {
-	if d.Action == enforce.Pass {
-		if d.Reason != enforce.ExemptPath {
+func (s *run) count(d *judge.Decision, r *Request) {
+	if d.Action == judge.Pass {
+		if d.Reason != judge.ExemptPath {
 			s.served.Add(1)
 		}
 		return
 	}
 	byName := false
 	switch {
-	case d.Layer > enforce.FileLayer, isPacedByName(d):
+	case d.Layer > judge.FileLayer, isPacedByName(d):
 		return
-	case d.Reason == enforce.Disallowed:
+	case d.Reason == judge.Disallowed:
 		byName = isNamed(d) && !d.Rules.DisallowsStar(r.Target)
 		if !byName && !d.Group.Match("/").Allowed {
 			return
@@ -66,18 +66,18 @@ func (s *run) count(d *enforce.Decision, r *Request) {
 }
 
 // isNamed reports whether a group that names the crawler applies to it.
-func isNamed(d *enforce.Decision) bool {
+func isNamed(d *judge.Decision) bool {
 	return d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star()
 }
 
 // isPacedByName reports whether the operator gives this crawler by name the pace
 // that it does not keep.
-func isPacedByName(d *enforce.Decision) bool {
-	return (d.Reason == enforce.CrawlDelay || d.Reason == enforce.RequestRate || d.Reason == enforce.VisitTime) && isNamed(d)
+func isPacedByName(d *judge.Decision) bool {
+	return (d.Reason == judge.CrawlDelay || d.Reason == judge.RequestRate || d.Reason == judge.VisitTime) && isNamed(d)
 }
 
 // isSearch reports whether a decision is about a verified search engine.
-func isSearch(d *enforce.Decision) bool {
+func isSearch(d *judge.Decision) bool {
 	return d.Claim.State == verify.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 func TestWindowsAsTimePasses(t *testing.T) {
@@ -15,7 +15,7 @@ func TestWindowsAsTimePasses(t *testing.T) {
 	count := func(n int) {
 		c.Fold()
 		for range n {
-			site.Count(decision(gptbot, enforce.Disallowed), clock.request())
+			site.Count(decision(gptbot, judge.Disallowed), clock.request())
 		}
 		c.Fold()
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -112,7 +112,7 @@ func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCo
 	for site := range sites {
 		for o := range outcomes {
 			to := &sums[o]
-			if o.action() == enforce.Pass {
+			if o.action() == judge.Pass {
 				to = &sums[o.reason()] // the action is pass in both modes
 			}
 			site.reasons[o].addWindows(&to.Windows)

@@ -14,8 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // The kinds of an Accident: when each begins and ends.
@@ -192,7 +192,7 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	}
 	f.watch(p, a.engines, now)
 	if !f.Since.IsZero() && now.After(p.Next) {
-		p.engine().Origins().Refetch(&enforce.Request{Origin: p.Origin, Time: now})
+		p.engine().Origins().Refetch(&judge.Request{Origin: p.Origin, Time: now})
 	}
 }
 
@@ -211,11 +211,11 @@ func (a *Accidents) isLeft(f *watchedFile, r *Reporter) bool {
 // or its result is not in force yet.
 func (p *inForce) isUnread() bool {
 	switch p.Last {
-	case enforce.Pending:
+	case judge.Pending:
 		return true
-	case enforce.Failed:
-		return !errors.Is(p.Err, enforce.ErrNULs)
-	case enforce.Loaded, enforce.Missing:
+	case judge.Failed:
+		return !errors.Is(p.Err, judge.ErrNULs)
+	case judge.Loaded, judge.Missing:
 		return p.Kept
 	}
 	return false

@@ -15,6 +15,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -37,15 +39,15 @@ func newWatcher() *watcher {
 }
 
 // count counts n requests to a site. Those of people have no crawler.
-func (w *watcher) count(n int, site string, a crawler.Agent, claim verify.State, why enforce.Reason) {
+func (w *watcher) count(n int, site string, a crawler.Agent, claim verify.State, why judge.Reason) {
 	for range n {
 		if a == (crawler.Agent{}) {
 			w.app.Counters.Site(site).CountPerson(0)
 			continue
 		}
-		d := &enforce.Decision{Reason: why, Agent: a, Claim: verify.Result{State: claim}}
-		if why == enforce.RulesPending {
-			d.Action = enforce.Throttle
+		d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: a, Claim: verify.Result{State: claim}}}
+		if why == judge.RulesPending {
+			d.Action = judge.Throttle
 		}
 		w.app.Counters.Site(site).Count(d, &counters.Request{Time: w.now, Target: "/x"})
 	}
@@ -83,7 +85,7 @@ func TestFloods(t *testing.T) {
 	usual := func(w *watcher, hours int, agents ...crawler.Agent) {
 		for range hours {
 			for _, a := range agents {
-				w.count(120, site, a, 0, enforce.Allowed) // 2 a minute
+				w.count(120, site, a, 0, judge.Allowed) // 2 a minute
 			}
 			w.pass(time.Hour)
 		}
@@ -93,40 +95,40 @@ func TestFloods(t *testing.T) {
 		flood func(*watcher)
 		want  string
 	}{
-		{"one crawler", func(w *watcher) { usual(w, 6, gptbot); w.count(101, site, gptbot, 0, enforce.Allowed) }, "begin flood a.test GPTBot"},
-		{"seen in five hours", func(w *watcher) { usual(w, 5, gptbot); w.count(5000, site, gptbot, 0, enforce.Allowed) }, ""},
-		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, enforce.Allowed) }, ""},
+		{"one crawler", func(w *watcher) { usual(w, 6, gptbot); w.count(101, site, gptbot, 0, judge.Allowed) }, "begin flood a.test GPTBot"},
+		{"seen in five hours", func(w *watcher) { usual(w, 5, gptbot); w.count(5000, site, gptbot, 0, judge.Allowed) }, ""},
+		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, judge.Allowed) }, ""},
 		{"not ten times", func(w *watcher) {
 			usual(w, 6, gptbot, gptbot, gptbot, gptbot, gptbot, gptbot)
-			w.count(120, site, gptbot, 0, enforce.Allowed)
+			w.count(120, site, gptbot, 0, judge.Allowed)
 		}, ""},
 		{"five requests a day", func(w *watcher) {
 			for range 5 {
-				w.count(1, site, gptbot, 0, enforce.Allowed)
+				w.count(1, site, gptbot, 0, judge.Allowed)
 				w.pass(4 * time.Hour)
 			}
-			w.count(20, site, gptbot, 0, enforce.Allowed)
+			w.count(20, site, gptbot, 0, judge.Allowed)
 		}, ""},
 		{"less than a fifth", func(w *watcher) {
 			usual(w, 6, gptbot)
-			w.count(200, site, gptbot, 0, enforce.Allowed)
+			w.count(200, site, gptbot, 0, judge.Allowed)
 			w.count(801, site, person, 0, 0)
 		}, ""},
 		{"a fifth", func(w *watcher) {
 			usual(w, 6, gptbot)
-			w.count(200, site, gptbot, 0, enforce.Allowed)
+			w.count(200, site, gptbot, 0, judge.Allowed)
 			w.count(800, site, person, 0, 0)
 		}, "begin flood a.test GPTBot"},
-		{"refused requests count", func(w *watcher) { usual(w, 6, gptbot); w.count(200, site, gptbot, 0, enforce.RulesPending) }, "begin flood a.test GPTBot"},
-		{"all together", func(w *watcher) { usual(w, 6, gptbot); w.count(300, site, stranger, 0, enforce.Allowed) }, "begin flood a.test all"},
-		{"a client's name", func(w *watcher) { usual(w, 6, stranger); w.count(300, site, stranger, 0, enforce.Allowed) }, "begin flood a.test self-declared"},
+		{"refused requests count", func(w *watcher) { usual(w, 6, gptbot); w.count(200, site, gptbot, 0, judge.RulesPending) }, "begin flood a.test GPTBot"},
+		{"all together", func(w *watcher) { usual(w, 6, gptbot); w.count(300, site, stranger, 0, judge.Allowed) }, "begin flood a.test all"},
+		{"a client's name", func(w *watcher) { usual(w, 6, stranger); w.count(300, site, stranger, 0, judge.Allowed) }, "begin flood a.test self-declared"},
 		{"a verified search engine", func(w *watcher) {
 			usual(w, 6, googlebot)
-			w.count(900, site, googlebot, verify.Verified, enforce.Allowed)
+			w.count(900, site, googlebot, verify.Verified, judge.Allowed)
 		}, ""},
 		{"one that is not verified", func(w *watcher) {
 			usual(w, 6, googlebot)
-			w.count(900, site, googlebot, verify.Unverified, enforce.Allowed)
+			w.count(900, site, googlebot, verify.Unverified, judge.Allowed)
 		}, "begin flood a.test Googlebot"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,17 +146,17 @@ func TestFloods(t *testing.T) {
 func TestFloodsEnd(t *testing.T) {
 	w := newWatcher()
 	for range 8 {
-		w.count(60, "a.test", gptbot, 0, enforce.Allowed)
-		w.count(60, "a.test", ccbot, 0, enforce.Allowed)
+		w.count(60, "a.test", gptbot, 0, judge.Allowed)
+		w.count(60, "a.test", ccbot, 0, judge.Allowed)
 		w.pass(time.Hour)
 	}
-	w.count(200, "a.test", gptbot, 0, enforce.Allowed)
+	w.count(200, "a.test", gptbot, 0, judge.Allowed)
 	if got := w.told(); got != "begin flood a.test GPTBot" {
 		t.Fatal(got)
 	}
 	for minute := range 7 * 60 {
-		w.count(200, "a.test", gptbot, 0, enforce.Allowed)
-		w.count(201, "a.test", ccbot, 0, enforce.Allowed)
+		w.count(200, "a.test", gptbot, 0, judge.Allowed)
+		w.count(201, "a.test", ccbot, 0, judge.Allowed)
 		w.pass(time.Minute)
 		if got := w.told(); got != "" {
 			t.Fatalf("in minute %d: %s", minute, got)
@@ -187,8 +189,8 @@ func TestRefusedSearchEngines(t *testing.T) {
 				if got := w.told(); got != "" {
 					t.Errorf("after %d refusals: %s", i, got)
 				}
-				w.count(tt.refused, "a.test", googlebot, tt.claim, enforce.RulesPending)
-				w.count(tt.served, "a.test", googlebot, tt.claim, enforce.Allowed)
+				w.count(tt.refused, "a.test", googlebot, tt.claim, judge.RulesPending)
+				w.count(tt.served, "a.test", googlebot, tt.claim, judge.Allowed)
 				w.pass(30 * time.Second)
 			}
 			if got := w.told(); got != tt.want {
@@ -202,7 +204,7 @@ func TestRefusedSearchEngines(t *testing.T) {
 			if got := w.told(); got != strings.Replace(tt.want, "begin", "end", 1) {
 				t.Errorf("at the end: %s", got)
 			}
-			w.count(1, "a.test", googlebot, tt.claim, enforce.RulesPending)
+			w.count(1, "a.test", googlebot, tt.claim, judge.RulesPending)
 			w.pass(30 * time.Second)
 			if got := w.told(); got != "" {
 				t.Errorf("one refusal later: %s", got)
@@ -225,7 +227,7 @@ func TestGuardAfterAReload(t *testing.T) {
 	refuse := func() {
 		for range 3 {
 			w.pass(30 * time.Second)
-			w.count(2, "a.test", googlebot, verify.Verified, enforce.RulesPending)
+			w.count(2, "a.test", googlebot, verify.Verified, judge.RulesPending)
 			look()
 		}
 	}
@@ -260,7 +262,7 @@ func TestNewsAreLimited(t *testing.T) {
 	refuse := func() {
 		for i := range 50 {
 			for range 3 {
-				w.count(1, fmt.Sprintf("%d.test", i), googlebot, verify.Verified, enforce.RulesPending)
+				w.count(1, fmt.Sprintf("%d.test", i), googlebot, verify.Verified, judge.RulesPending)
 			}
 		}
 	}
@@ -315,7 +317,7 @@ func FuzzLoadFiles(f *testing.F) {
 func TestEarlierRulesAreNotKept(t *testing.T) {
 	w, list := newWatcher(), []*Handler(nil)
 	settings := &config.Settings{Source: &config.Source{Kind: config.SourceFile, Path: "robots.txt"}}
-	var last *enforce.Rules
+	var last *judge.Rules
 	for range 2 {
 		list = nil
 		w.configure(t, &list, settings, &text{"User-agent: *\nDisallow: /x\n"}, "a.test")
@@ -340,11 +342,11 @@ func TestEarlierRulesAreNotKept(t *testing.T) {
 // Between the end of a fetch and the moment when its rules are in force, there is no
 // version of the file.
 func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {
-	for _, last := range []enforce.Outcome{enforce.Loaded, enforce.Missing} {
-		if p := (&inForce{State: enforce.State{Last: last, Kept: true}}); !p.isUnread() {
+	for _, last := range []judge.Outcome{judge.Loaded, judge.Missing} {
+		if p := (&inForce{State: origins.State{Last: last, Kept: true}}); !p.isUnread() {
 			t.Errorf("%v counts", last)
 		}
-		if p := (&inForce{State: enforce.State{Last: last}}); p.isUnread() {
+		if p := (&inForce{State: origins.State{Last: last}}); p.isUnread() {
 			t.Errorf("%v in force does not count", last)
 		}
 	}
@@ -352,19 +354,19 @@ func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {
 
 // BenchmarkAccidents measures one look for accidents among 10,000 origins.
 func BenchmarkAccidents(b *testing.B) {
-	const origins = 10_000
+	const hosts = 10_000
 	w, source := newWatcher(), hostNames{}
-	engine, err := enforce.NewEngine(enforce.Settings{}, source, throttle.NewMemory(1), enforce.Config{MaxOrigins: origins})
+	engine, err := enforce.NewEngine(judge.Settings{}, source, throttle.NewMemory(1), nil, origins.Config{MaxOrigins: hosts})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer engine.Close()
 	h := &Handler{Site: routes.UnknownSite(nil), Settings: new(config.Settings), Running: func() (*enforce.Engine, Mode) { return engine, Mode{} }}
 	w.Reporter = New(App{Handlers: func() []*Handler { return []*Handler{h} }, Counters: w.app.Counters, Now: w.app.Now, Active: w.app.Active})
-	for i := range origins {
-		engine.Origins().Prefetch(context.Background(), &enforce.Request{Origin: enforce.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: w.now})
+	for i := range hosts {
+		engine.Origins().Prefetch(context.Background(), &judge.Request{Origin: judge.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: w.now})
 	}
-	if n := w.CountAccidents()[RulesLost]; n != 0 || len(w.app.Counters.files) != origins {
+	if n := w.CountAccidents()[RulesLost]; n != 0 || len(w.app.Counters.files) != hosts {
 		b.Fatalf("%d accidents, %d files", n, len(w.app.Counters.files))
 	}
 	b.ReportAllocs()
@@ -378,6 +380,6 @@ type hostNames struct{}
 
 func (hostNames) PerOrigin() bool { return true }
 
-func (hostNames) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
-	return enforce.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /" + o.Host + "/\n")}, nil
+func (hostNames) Fetch(_ context.Context, o judge.Origin) (judge.Response, error) {
+	return judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /" + o.Host + "/\n")}, nil
 }

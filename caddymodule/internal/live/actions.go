@@ -13,7 +13,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // SetMode implements statusapi.Reporter.
@@ -105,10 +106,10 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 	if err != nil {
 		return nil, err
 	}
-	wanted := make(map[*Handler]map[enforce.Origin]bool)
+	wanted := make(map[*Handler]map[judge.Origin]bool)
 	for _, p := range list {
 		if wanted[p.Handler] == nil {
-			wanted[p.Handler] = make(map[enforce.Origin]bool)
+			wanted[p.Handler] = make(map[judge.Origin]bool)
 		}
 		wanted[p.Handler][p.Origin] = true
 	}
@@ -118,9 +119,9 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 	answer := &statusapi.Refresh{Reads: []statusapi.Read{}}
 	var mu sync.Mutex // guards answer
 	var reading sync.WaitGroup
-	for h, origins := range wanted {
+	for h, selected := range wanted {
 		reading.Go(func() {
-			unread := h.engine().Origins().Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.FetchEvent) {
+			unread := h.engine().Origins().Refresh(ctx, func(o judge.Origin) bool { return selected[o] }, func(e origins.FetchEvent) {
 				read := h.readStatus(e)
 				mu.Lock()
 				defer mu.Unlock()
@@ -133,8 +134,8 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 	}
 	reading.Wait()
 	if query.GraceOff { // after the reads, so that it also ends the grace of a change that they found
-		for h, origins := range wanted {
-			for origin := range origins {
+		for h, selected := range wanted {
+			for origin := range selected {
 				answer.Grace += h.engine().EndGrace(origin)
 			}
 		}
@@ -150,7 +151,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 }
 
 // readStatus returns the result of a read.
-func (h *Handler) readStatus(e enforce.FetchEvent) statusapi.Read {
+func (h *Handler) readStatus(e origins.FetchEvent) statusapi.Read {
 	shared := !h.engine().Origins().PerOrigin()
 	read := statusapi.Read{OriginID: h.originID(e.Origin, shared).String(), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {

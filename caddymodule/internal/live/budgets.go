@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -19,7 +20,7 @@ import (
 type budget struct {
 	enforce.Budget
 	in       *inForce
-	origin   enforce.Origin
+	origin   judge.Origin
 	invented bool           // clients can make up the host
 	agent    *crawler.Agent // whose budgets are listed
 }
@@ -68,7 +69,7 @@ func (r *Reporter) paces(h *Handler, host string) bool {
 // budgets returns the budgets of a crawler at the origins in a scope at which p is
 // in force.
 func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) (list []budget) {
-	origins := []enforce.Origin{p.Origin}
+	origins := []judge.Origin{p.Origin}
 	if p.shared {
 		origins = p.Site.Origins(slices.DeleteFunc(p.ownedIn(scope), func(host string) bool { return slices.Contains(p.Hosts, host) })...)
 		for _, origin := range p.engine().PacedOrigins() {
@@ -97,7 +98,7 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	}
 	isLimit := b.Text != ""
 	if isLimit {
-		s.Site, s.Limits, s.Layer, s.Line, s.File = strings.Join(p.Hosts, ", "), b.Text, enforce.LimitLayer.String(), b.Line, b.File
+		s.Site, s.Limits, s.Layer, s.Line, s.File = strings.Join(p.Hosts, ", "), b.Text, judge.LimitLayer.String(), b.Line, b.File
 	} else {
 		limits, line := p.limits(b)
 		layer, line := b.Rules.Origin(line)

@@ -11,6 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -19,19 +21,19 @@ type text struct{ body string }
 
 func (*text) PerOrigin() bool { return false }
 
-func (s *text) Fetch(context.Context, enforce.Origin) (enforce.Response, error) {
-	return enforce.Response{Status: 200, Body: []byte(s.body)}, nil
+func (s *text) Fetch(context.Context, judge.Origin) (judge.Response, error) {
+	return judge.Response{Status: 200, Body: []byte(s.body)}, nil
 }
 
 // configure adds a handler of sites with a source, and a mode that the test changes.
-func (w *watcher) configure(t *testing.T, list *[]*Handler, settings *config.Settings, source enforce.Source, hosts ...string) (mode *Mode) {
+func (w *watcher) configure(t *testing.T, list *[]*Handler, settings *config.Settings, source origins.Source, hosts ...string) (mode *Mode) {
 	t.Helper()
-	engine, err := enforce.NewEngine(enforce.Settings{}, source, throttle.NewMemory(1), enforce.Config{})
+	engine, err := enforce.NewEngine(judge.Settings{}, source, throttle.NewMemory(1), nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { engine.Close() })
-	engine.Origins().Prefetch(t.Context(), &enforce.Request{Origin: enforce.NewOrigin("https", hosts[0], 443), Time: w.now})
+	engine.Origins().Prefetch(t.Context(), &judge.Request{Origin: judge.NewOrigin("https", hosts[0], 443), Time: w.now})
 	mode = new(Mode)
 	*list = append(*list, &Handler{
 		Site: &routes.Site{Hosts: hosts}, Settings: settings, SourceID: settings.Source.ID(),
@@ -60,8 +62,8 @@ func TestChanges(t *testing.T) {
 		return &config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: text}}
 	}
 	a := w.configure(t, &list, onDisk, file, "a.test", "b.test")
-	w.configure(t, &list, inline("one"), enforce.Inline("one"), "c.test")
-	second := w.configure(t, &list, inline("two"), enforce.Inline("two"), "c.test")
+	w.configure(t, &list, inline("one"), origins.Inline("one"), "c.test")
+	second := w.configure(t, &list, inline("two"), origins.Inline("two"), "c.test")
 	want := func(scope statusapi.Scope, changes ...string) {
 		t.Helper()
 		for range 2 {
@@ -77,7 +79,7 @@ func TestChanges(t *testing.T) {
 	want(all, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
 	w.pass(time.Minute)
 	file.body += "Disallow: /y\n"
-	list[0].engine().Origins().Refresh(t.Context(), func(enforce.Origin) bool { return true }, func(enforce.FetchEvent) {})
+	list[0].engine().Origins().Refresh(t.Context(), func(judge.Origin) bool { return true }, func(origins.FetchEvent) {})
 	want(statusapi.Sites("b.test"), `14:32 b.test "" 0`, `14:31 b.test "monitor" 0`)
 	want(statusapi.Sites("d.test"))
 

@@ -19,7 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -64,7 +64,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	}
 	if len(deciders) == 0 {
 		check := newCheck(&query, origin)
-		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(),
+		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, judge.Pass.String(),
 			statusapi.ReasonNoHandler
 		check.Message = "No robots handler decides about this URL, because of the request matchers: the request would pass."
 		return check, nil
@@ -88,7 +88,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	return check, nil
 }
 
-func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Check {
+func newCheck(query *statusapi.CheckQuery, origin judge.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
 		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, Limits: []verdict.Limit{}, ExemptFrom: []string{}},
@@ -99,7 +99,7 @@ func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Che
 // check returns the decision of the handler.
 func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) *statusapi.Check {
 	origins := d.engine().Origins()
-	request := &enforce.Request{
+	request := &judge.Request{
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: d.origin, Client: query.Client, Assumed: true,
 		Time: now, Caller: d.Caller(d.origin),
 	}
@@ -111,7 +111,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	if rules == nil {
 		rules = origins.Pending()
 	}
-	var step func(*enforce.Request, *enforce.Decision) string
+	var step func(*judge.Request, *judge.Decision) string
 	if d.Load != nil {
 		step = d.Settings.Shed.Order().Describe
 	}
@@ -127,7 +127,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 }
 
 // splitURL returns the request target and the origin of a URL.
-func splitURL(raw string) (target string, origin enforce.Origin, err error) {
+func splitURL(raw string) (target string, origin judge.Origin, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "", origin, badRequest("url=%.200q is not an absolute http or https URL", raw)
@@ -144,19 +144,19 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 	if err != nil {
 		return "", origin, badRequest("url=%.200q has no valid port", raw)
 	}
-	return target, enforce.NewOrigin(u.Scheme, u.Host, uint16(port)), nil
+	return target, judge.NewOrigin(u.Scheme, u.Host, uint16(port)), nil
 }
 
 // candidate is a handler that serves the host of a URL.
 type candidate struct {
 	*Handler
-	origin enforce.Origin // of the URL, with the port of the handler's listener, which may differ from that of the URL
-	points int            // how well the handler's server fits the URL
+	origin judge.Origin // of the URL, with the port of the handler's listener, which may differ from that of the URL
+	points int          // how well the handler's server fits the URL
 }
 
 // candidates returns the handlers in a scope that serve the host of an origin. It
 // has those with the most points.
-func (r *Reporter) candidates(scope statusapi.Scope, origin enforce.Origin) (list []candidate) {
+func (r *Reporter) candidates(scope statusapi.Scope, origin judge.Origin) (list []candidate) {
 	for _, h := range r.handlersIn(scope) {
 		if !h.Serves(origin.Host) || !scope.Host(h.SiteOf(origin.Host), origin.Host) {
 			continue
@@ -196,7 +196,7 @@ type decider struct {
 // in which it reaches them. It follows the request through the routes of the server
 // that fits the URL best. If there are several such servers, or if the place of a
 // handler is not known, it is not certain that the request reaches the handler.
-func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider,
+func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target string, query *statusapi.CheckQuery) (list []decider,
 	err error) {
 	best := 0
 	for _, c := range candidates {
@@ -234,7 +234,7 @@ func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, targe
 }
 
 // newFollower returns the follower of a GET request through a server.
-func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower,
+func (r *Reporter) newFollower(server *routes.Server, origin judge.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower,
 	error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -99,7 +99,7 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 	type mistaken struct{ site, crawler string }
 	times := make(map[mistaken][]time.Time) // of the requests, the latest first
 	for f := range r.app.Counters.Kept(scope, 0) {
-		if f.Action != enforce.Deny.String() || f.Reason != enforce.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
+		if f.Action != judge.Deny.String() || f.Reason != judge.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
 			continue
 		}
 		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
@@ -315,20 +315,20 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	switch {
 	case p.Failures > 0:
 		return p.failure(now)
-	case p.Last == enforce.Forbidden || p.Last == enforce.Redirected:
+	case p.Last == judge.Forbidden || p.Last == judge.Redirected:
 		return p.refused(now)
-	case p.Last == enforce.NotRobots:
+	case p.Last == judge.NotRobots:
 		problem := p.refused(now)
 		return severe("robots_txt", subject, problem.Message, "Make the site answer /robots.txt with the text file, or with 404 if it has none. "+
 			"The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed.")
 	}
 	switch p.Rules.Outcome() {
-	case enforce.Missing:
+	case judge.Missing:
 		return statusapi.Problem{Message: "there is no " + name + ": " + without}
-	case enforce.Pending:
+	case judge.Pending:
 		return statusapi.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
-	if p.Rules.Empty() { // an Accident if there were rules before: some sites have an empty file on purpose
+	if p.Rules.Content().Empty() { // an Accident if there were rules before: some sites have an empty file on purpose
 		return statusapi.Problem{Message: name + " is empty: " + without}
 	}
 	message := fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
@@ -345,7 +345,7 @@ func (p *inForce) refused(now time.Time) statusapi.Problem {
 	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
 	if p.hasCopy() {
 		text += "the copy of " + formatTime(p.Good, now) + " is in force, and ends "
-		if p.Last == enforce.NotRobots {
+		if p.Last == judge.NotRobots {
 			return statusapi.Problem{Message: text + "30 days later"}
 		}
 		return statusapi.Problem{Message: text + "24 hours later"}
@@ -356,8 +356,8 @@ func (p *inForce) refused(now time.Time) statusapi.Problem {
 // hasCopy reports whether an earlier copy with rules is in force, because the last
 // fetch gave none.
 func (p *inForce) hasCopy() bool {
-	return (p.Last == enforce.NotRobots || p.Last == enforce.Forbidden || p.Last == enforce.Redirected || p.Last == enforce.Failed) &&
-		p.Rules.Outcome() == enforce.Loaded && p.Rules.RuleCount() > 0
+	return (p.Last == judge.NotRobots || p.Last == judge.Forbidden || p.Last == judge.Redirected || p.Last == judge.Failed) &&
+		p.Rules.Outcome() == judge.Loaded && p.Rules.RuleCount() > 0
 }
 
 // failure returns the problem of a source that can't be read.
@@ -370,7 +370,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 	case p.Rules.DeniesAll():
 		problem.Severity = statusapi.Severe
 		problem.Message += "; crawlers may fetch nothing, because on_error deny is set"
-	case p.Rules.Outcome() == enforce.Loaded && !p.Good.IsZero():
+	case p.Rules.Outcome() == judge.Loaded && !p.Good.IsZero():
 		problem.Message += "; the copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Message += "; as before, no rules are in force"

@@ -9,14 +9,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // limitNames has the names of the lines that set a limit.
-var limitNames = map[enforce.Reason]string{
-	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
-	enforce.Shed: "shed",
+var limitNames = map[judge.Reason]string{
+	judge.CrawlDelay: "Crawl-delay", judge.RequestRate: "Request-rate", judge.VisitTime: "Visit-time",
+	judge.Shed: "shed",
 }
 
 // Lines implements statusapi.Reporter.
@@ -33,7 +33,7 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
 			Reason: n.Reason.String(), LineCounts: n.LineCounts,
 		}
-		if line.Rule == "" && n.Layer != enforce.HiddenLayer {
+		if line.Rule == "" && n.Layer != judge.HiddenLayer {
 			line.Rule = limitNames[n.Reason]
 		}
 		in := lineIn(known, &n)
@@ -138,7 +138,7 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 	for number := range bytes.Count(p.Rules.Text(), []byte("\n")) + 2 {
 		layer, at := p.Rules.Origin(number)
 		n, counted := sums[number]
-		if counted || number > 0 && p.Rules.Published() && layer == enforce.PolicyLayer {
+		if counted || number > 0 && p.Rules.Published() && layer == judge.PolicyLayer {
 			list = append(list, statusapi.TextLine{Number: number, Layer: layer.String(), At: at, Counts: n.LineCounts})
 		}
 	}
@@ -149,7 +149,7 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 // line number in the text.
 func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
 	found := make(map[int]counters.LineCount)
-	note := func(line int, allow bool, pattern string, reason enforce.Reason, number uint64) {
+	note := func(line int, allow bool, pattern string, reason judge.Reason, number uint64) {
 		layer, _ := p.Rules.Origin(line)
 		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
 			found[line] = n
@@ -159,13 +159,13 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 		note(rule.Line, rule.Allow, rule.Pattern, 0, 0)
 	}
 	if delay, ok := g.CrawlDelay(); ok {
-		note(delay.Line, false, "", enforce.CrawlDelay, 0)
+		note(delay.Line, false, "", judge.CrawlDelay, 0)
 	}
 	for _, rate := range g.RequestRates() {
-		note(rate.Line, false, "", enforce.RequestRate, counters.RateNumber(rate))
+		note(rate.Line, false, "", judge.RequestRate, counters.RateNumber(rate))
 	}
 	for _, visit := range g.VisitTimes() {
-		note(visit.Line, false, "", enforce.VisitTime, counters.WindowNumber(visit.Window))
+		note(visit.Line, false, "", judge.VisitTime, counters.WindowNumber(visit.Window))
 	}
 	return found
 }
@@ -175,7 +175,7 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
 	for i := range p.Settings.Limits {
 		l := &p.Settings.Limits[i]
-		if name := l.Name(); n.Layer == enforce.LimitLayer && strings.HasPrefix(n.Text, name[:min(len(name), len(n.Text))]) {
+		if name := l.Name(); n.Layer == judge.LimitLayer && strings.HasPrefix(n.Text, name[:min(len(name), len(n.Text))]) {
 			return l
 		}
 	}
@@ -187,9 +187,9 @@ func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
 // the configuration that are in no robots.txt.
 func (p *inForce) hasLine(n *counters.LineCount) bool {
 	switch n.Layer {
-	case enforce.HiddenLayer, enforce.ShedLayer:
+	case judge.HiddenLayer, judge.ShedLayer:
 		return true
-	case enforce.LimitLayer:
+	case judge.LimitLayer:
 		return p.limitOf(n) != nil
 	}
 	group := p.Rules.File().Star()

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -46,7 +46,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 		origin := p.status(r.problem(&p, now))
 		if query.Text {
 			if origin.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
-				origin.Before = string(p.Earlier[0].Rules().Text())
+				origin.Before = string(p.Earlier[0].Rules.Text())
 			}
 			origin.Lines = p.textLines(p.countsOf(counted))
 			origin.Findings = r.findings.of(p.Rules, p.engine().Registry())
@@ -84,8 +84,8 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, statusapi.Grace{
-			Crawler: cmp.Or(p.Settings.Grace, enforce.GraceSearch.String()), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(),
-			Status:   v.Rules().Status(),
+			Crawler: cmp.Or(p.Settings.Grace, judge.GraceSearch.String()), Version: v.Rules.Tag(), State: v.Rules.Outcome().String(),
+			Status:   v.Rules.Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}
@@ -120,7 +120,7 @@ type lintedFile struct {
 const maxLinted = 64
 
 // of returns the findings in the file that has the rules.
-func (c *findingsCache) of(rules *enforce.Rules, registry *crawler.Registry) []statusapi.Finding {
+func (c *findingsCache) of(rules *judge.Rules, registry *crawler.Registry) []statusapi.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	file := lintedFile{rules.Tag(), registry}

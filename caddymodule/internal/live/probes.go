@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -81,7 +82,7 @@ type refusalCauses struct {
 func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[string]refusalCauses {
 	causes := make(map[string]refusalCauses)
 	for f := range r.app.Counters.Kept(scope, 0) {
-		if now.Sub(f.Time) > time.Hour || f.Reason == enforce.Impostor.String() {
+		if now.Sub(f.Time) > time.Hour || f.Reason == judge.Impostor.String() {
 			continue
 		}
 		name := strings.ToLower(f.Crawler)

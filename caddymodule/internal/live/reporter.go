@@ -21,6 +21,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
@@ -35,7 +37,7 @@ type App struct {
 	// reaches both.
 	Meetings func() []string
 	Counters *Counters
-	Ceiling  *enforce.Ceiling
+	Ceiling  *origins.Ceiling
 	Suspects func() []suspect.Suspect
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
@@ -66,13 +68,13 @@ type Handler struct {
 	// an address now.
 	IsVerified func(name string, addr netip.Addr) bool
 	// Caller returns a caller for a read of robots.txt that no request causes.
-	Caller func(enforce.Origin) enforce.Caller
+	Caller func(judge.Origin) judge.Caller
 
 	overridden bool      // the mode is not the configured one; guarded by Reporter.mu
 	stopped    *Accident // that the setting guard has ended; guarded by Accidents.mu
 }
 
-// Mode has enforce.Settings.Monitor and Except.
+// Mode has judge.Settings.Monitor and Except.
 type Mode struct {
 	Monitor bool
 	Except  []string
@@ -166,7 +168,7 @@ func (h *Handler) maxDelay() time.Duration {
 // inForce is what is in force at an origin of a handler.
 type inForce struct {
 	*Handler
-	enforce.State
+	origins.State
 	id     originID
 	shared bool     // Handler.isShared
 	sites  []string // the sites of the handler in the scope, or the hosts in it
@@ -218,7 +220,7 @@ type originID uint64
 func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
 
 // originID returns the ID of an origin. It allocates nothing.
-func (h *Handler) originID(origin enforce.Origin, shared bool) originID {
+func (h *Handler) originID(origin judge.Origin, shared bool) originID {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.SourceID)
 	if shared {
@@ -236,7 +238,7 @@ func (h *Handler) originID(origin enforce.Origin, shared bool) originID {
 }
 
 // has reports whether p is in force at an origin.
-func (p *inForce) has(origin enforce.Origin) bool {
+func (p *inForce) has(origin judge.Origin) bool {
 	if p.shared {
 		return p.Serves(origin.Host)
 	}

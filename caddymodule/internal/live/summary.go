@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // Summary implements statusapi.Reporter.
@@ -74,7 +74,7 @@ func rows(sites []statusapi.Site, outcomes, kinds map[string]string, query statu
 		site, kind := &sites[i], kinds[siteName(sites[i].Name)]
 		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
 			list = append(list, statusapi.SiteRow{
-				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], enforce.Pending.String()), OK: kind == "",
+				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], judge.Pending.String()), OK: kind == "",
 				Minute:   site.Minute,
 				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle,
 				SearchRefused: site.Search.In(query.Span).VerifiedRefused,

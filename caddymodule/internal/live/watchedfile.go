@@ -9,8 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -24,7 +24,7 @@ type watchedFile struct {
 	Source   uint64      `json:"source"` // Handler.SourceID
 	Host     string      `json:"host"`   // "" if all origins of the handler share the file
 	Sites    []string    `json:"sites"`
-	Invented bool        `json:"invented,omitempty"` // see enforce.State
+	Invented bool        `json:"invented,omitempty"` // see origins.State
 	Before   fileVersion `json:"before"`             // the last version without an accident
 	Now      fileVersion `json:"now"`
 	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
@@ -49,14 +49,14 @@ type watchedFile struct {
 // seen is a version as it was in force. Most files never change, so what is compared
 // of the first one is found when there is a second one, or none any more.
 type seen struct {
-	last    enforce.Outcome
-	rules   *enforce.Rules
+	last    judge.Outcome
+	rules   *judge.Rules
 	engines []*crawler.Crawler
 }
 
 // mark tells apart the versions that are compared.
 type mark struct {
-	last     enforce.Outcome
+	last     judge.Outcome
 	tag      string // Rules.ETag
 	registry *crawler.Registry
 }
@@ -85,9 +85,9 @@ func searchEngines(registry *crawler.Registry) (rows []*crawler.Crawler) {
 // one of the search engines from fetching /.
 func (s *seen) version() (v fileVersion, lines map[string]int) {
 	switch {
-	case s.last == enforce.Failed:
+	case s.last == judge.Failed:
 		return fileVersion{Cause: "nuls"}, nil
-	case s.last != enforce.Loaded:
+	case s.last != judge.Loaded:
 		return fileVersion{Cause: s.last.String()}, nil
 	}
 	v.Hash = xxhash.Sum64(s.rules.SiteText())
@@ -196,7 +196,7 @@ func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Tim
 		f.Since = now
 	}
 	problem := p.problem(now)
-	if p.Last == enforce.Failed {
+	if p.Last == judge.Failed {
 		problem = p.refused(now)
 	}
 	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")),

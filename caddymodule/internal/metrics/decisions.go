@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
@@ -41,10 +41,10 @@ type Decisions struct {
 
 // row has the counters of one crawler or class.
 type row struct {
-	reasons [enforce.Reasons]counter
-	gates   [enforce.Reasons]gate.Gate // for log lines, by reason
+	reasons [judge.Reasons]counter
+	gates   [judge.Reasons]gate.Gate // for log lines, by reason
 	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
-	refused [enforce.Reasons]counter // requests of the verified crawler, by reason
+	refused [judge.Reasons]counter // requests of the verified crawler, by reason
 }
 
 // counter is a prometheus.Counter that is looked up at its first use.
@@ -71,7 +71,7 @@ func NewDecisions(registry *crawler.Registry, log *zap.Logger) *Decisions {
 }
 
 // row returns the row for a decision. It makes the row at the first decision.
-func (c *Decisions) row(d *enforce.Decision) *row {
+func (c *Decisions) row(d *judge.Decision) *row {
 	i := c.classes + int(d.Agent.SentClass())
 	if d.Agent.Crawler != nil {
 		i = d.Agent.Crawler.Index()
@@ -86,7 +86,7 @@ func (c *Decisions) row(d *enforce.Decision) *row {
 
 // nameOf returns the crawler's name in the registry or, if the registry does not have
 // it, its class, so that the number of different names is limited.
-func nameOf(d *enforce.Decision) string {
+func nameOf(d *judge.Decision) string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name
 	}
@@ -95,12 +95,12 @@ func nameOf(d *enforce.Decision) string {
 
 // Count counts a decision. It logs a refusal, a request that passes only by
 // grace, or an impostor, if the last such line is at least logEvery old.
-func (c *Decisions) Count(q *enforce.Request, d *enforce.Decision, r *http.Request) {
+func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) {
 	row := c.row(d)
 	row.reasons[d.Reason].inc(func() prometheus.Counter {
 		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
-	if (d.Action != enforce.Pass || d.Reason == enforce.Graced) && d.Reason != enforce.Impostor {
+	if (d.Action != judge.Pass || d.Reason == judge.Graced) && d.Reason != judge.Impostor {
 		if missed, ok := row.gates[d.Reason].Pass(q.Time.UnixNano(), logEvery, 0); ok {
 			c.logDecision(q, d, r, missed)
 		}
@@ -113,12 +113,12 @@ func (c *Decisions) Count(q *enforce.Request, d *enforce.Decision, r *http.Reque
 // countClaim counts the result of verification for a request. Operators want to
 // see verified crawlers that are throttled, because a search engine that is
 // throttled often crawls less.
-func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision, r *http.Request) {
+func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r *http.Request) {
 	from, claim := d.Agent.Crawler, d.Claim
 	row.claims[claim.State][claim.Method].inc(func() prometheus.Counter {
 		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
 	})
-	if claim.State == verify.Verified && d.Action != enforce.Pass && !d.Monitored {
+	if claim.State == verify.Verified && d.Action != judge.Pass && !d.Monitored {
 		row.refused[d.Reason].inc(func() prometheus.Counter {
 			return verifiedRefused.WithLabelValues(from.Name, string(from.Purpose()), d.Reason.String())
 		})
@@ -126,11 +126,11 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 	if claim.State != verify.Impostor {
 		return
 	}
-	if missed, ok := row.gates[enforce.Impostor].Pass(q.Time.UnixNano(), logEvery, 0); ok {
+	if missed, ok := row.gates[judge.Impostor].Pass(q.Time.UnixNano(), logEvery, 0); ok {
 		c.log.Info("a client is not the crawler that its User-Agent names",
 			zap.String("crawler", from.Name),
 			zap.String("client_ip", Clip(q.Client)),
-			zap.Bool("denied", d.Reason == enforce.Impostor),
+			zap.Bool("denied", d.Reason == judge.Impostor),
 			zap.String("host", Clip(r.Host)),
 			zap.String("uri", Clip(q.Target)),
 			zap.String("user_agent", Clip(r.UserAgent())),
@@ -141,7 +141,7 @@ func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision
 
 // logDecision logs a decision; missed is the number of such decisions that were
 // not logged.
-func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http.Request, missed int64) {
+func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Request, missed int64) {
 	v := verdict.Of(d)
 	fields := []zap.Field{
 		zap.String("action", v.Action),
@@ -158,7 +158,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 		zap.String("user_agent", Clip(r.UserAgent())),
 		zap.Int64("not_logged", missed),
 	}
-	if d.Reason != enforce.Hidden { // hidden paths are never logged, only their layer and line
+	if d.Reason != judge.Hidden { // hidden paths are never logged, only their layer and line
 		fields = append(fields, zap.String("uri", Clip(q.Target)))
 	}
 	if d.RetryAfter > 0 {
@@ -166,7 +166,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 	}
 	message := "crawler refused by robots.txt"
 	switch {
-	case d.Monitored && d.Action != enforce.Pass:
+	case d.Monitored && d.Action != judge.Pass:
 		message = "crawler would be refused by robots.txt"
 	case d.Version != nil:
 		message = "crawler allowed by an earlier robots.txt"

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -18,8 +18,8 @@ func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	registry := crawler.Builtin()
 	counts := NewDecisions(registry, zap.New(core))
-	q := &enforce.Request{Target: "/" + strings.Repeat("y", 10_000), Time: time.Unix(1e9, 0)}
-	d := &enforce.Decision{Action: enforce.Deny, Reason: enforce.Disallowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
+	q := &judge.Request{Target: "/" + strings.Repeat("y", 10_000), Time: time.Unix(1e9, 0)}
+	d := &judge.Decision{Action: judge.Deny, Reason: judge.Disallowed, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}}
 	r := &http.Request{Host: "example.com", Header: http.Header{"User-Agent": {strings.Repeat("x", 10_000)}}}
 	for range 1000 {
 		counts.Count(q, d, r)
@@ -43,8 +43,8 @@ func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
 func TestCountAllocatesNothing(t *testing.T) {
 	registry := crawler.Builtin()
 	counts := NewDecisions(registry, zap.NewNop())
-	q, r := &enforce.Request{Time: time.Unix(1e9, 0)}, new(http.Request)
-	d := &enforce.Decision{Reason: enforce.Allowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
+	q, r := &judge.Request{Time: time.Unix(1e9, 0)}, new(http.Request)
+	d := &judge.Decision{Reason: judge.Allowed, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}}
 	d.Claim = verify.Result{State: verify.Verified, Method: verify.DNSMethod}
 	if n := testing.AllocsPerRun(100, func() { counts.Count(q, d, r) }); n != 0 {
 		t.Errorf("%v allocations for each decision, want 0", n)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -44,7 +46,7 @@ type Reads struct {
 // uses the registry and the header rules in tags, and calls more, which
 // may be nil. Close it when no more files are read.
 func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting,
-	more func(*zap.Logger, *enforce.Rules)) *Reads {
+	more func(*zap.Logger, *judge.Rules)) *Reads {
 	log = limited(log, readsLogged)
 	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
 }
@@ -52,27 +54,27 @@ func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []h
 // Close ends the review of files.
 func (o *Reads) Close() error { return o.review.Close() }
 
-// Fetched is for enforce.Config. It logs a read without a change at DEBUG only;
+// Fetched is for origins.Config. It logs a read without a change at DEBUG only;
 // the metrics show a source that keeps failing.
-func (o *Reads) Fetched(e enforce.FetchEvent) {
+func (o *Reads) Fetched(e origins.FetchEvent) {
 	fetches.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Repeated {
 		countRepeatedFetch()
 	}
-	if e.Outcome != enforce.Failed {
+	if e.Outcome != judge.Failed {
 		lastGoodFetch.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
 	o.logRead(&e)
 	o.logMerge(&e)
 	// After a reload, a file that did not change may have mistakes by the new settings.
-	if e.Changed && (e.Outcome == enforce.Loaded || e.Outcome == enforce.Unchanged) || e.Rules.Published() {
+	if e.Changed && (e.Outcome == judge.Loaded || e.Outcome == judge.Unchanged) || e.Rules.Published() {
 		o.review.add(e.Origin, e.Rules)
 	}
 }
 
 // logMerge logs that the policy is not in force, or how its lines
 // changed since they were last published.
-func (o *Reads) logMerge(e *enforce.FetchEvent) {
+func (o *Reads) logMerge(e *origins.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil {
 		if e.Changed {
 			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin),
@@ -89,7 +91,7 @@ func (o *Reads) logMerge(e *enforce.FetchEvent) {
 }
 
 // logRead logs a read.
-func (o *Reads) logRead(e *enforce.FetchEvent) {
+func (o *Reads) logRead(e *origins.FetchEvent) {
 	level, message := ReadLevel(e)
 	if !e.Changed && !e.Held {
 		level = zapcore.DebugLevel
@@ -102,7 +104,7 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 	if e.From != "" {
 		fields = append(fields, zap.String("redirected_to", Clip(e.From)))
 	}
-	if e.Outcome == enforce.Loaded && !e.Held {
+	if e.Outcome == judge.Loaded && !e.Held {
 		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()),
 			zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
@@ -111,15 +113,15 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 
 // originField returns the log field for an origin. It is empty for a source that
 // has one file for all origins.
-func originField(o enforce.Origin) zap.Field {
-	if o == (enforce.Origin{}) {
+func originField(o judge.Origin) zap.Field {
+	if o == (judge.Origin{}) {
 		return zap.Skip()
 	}
 	return zap.String("origin", Clip(o.String()))
 }
 
 // WithoutFile says what crawlers may fetch from a site without a robots.txt.
-func WithoutFile(rules *enforce.Rules) string {
+func WithoutFile(rules *judge.Rules) string {
 	if rules.Published() {
 		return "only the rules of the policy are in force"
 	}
@@ -127,38 +129,38 @@ func WithoutFile(rules *enforce.Rules) string {
 }
 
 // ReadLevel returns the log level and the message for a read.
-func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
+func ReadLevel(e *origins.FetchEvent) (zapcore.Level, string) {
 	if e.Held {
 		return zapcore.InfoLevel, "a new version of robots.txt is read again before it counts"
 	}
 	switch e.Outcome {
-	case enforce.Loaded:
+	case judge.Loaded:
 		return zapcore.InfoLevel, "robots.txt loaded"
-	case enforce.Unchanged:
+	case judge.Unchanged:
 		if e.Again {
 			return zapcore.InfoLevel, "robots.txt can be fetched again, and is unchanged"
 		}
 		return zapcore.DebugLevel, "robots.txt is unchanged"
-	case enforce.Missing:
+	case judge.Missing:
 		return zapcore.InfoLevel, "there is no robots.txt: " + WithoutFile(e.Rules)
-	case enforce.NotRobots:
+	case judge.NotRobots:
 		after := WithoutFile(e.Rules)
-		if e.Rules.Outcome() == enforce.Loaded {
+		if e.Rules.Outcome() == judge.Loaded {
 			after = "the last good copy stays in force"
 		}
 		return zapcore.WarnLevel, "the answer is no robots.txt: " + after
-	case enforce.Forbidden, enforce.Redirected:
+	case judge.Forbidden, judge.Redirected:
 		after := WithoutFile(e.Rules)
-		if e.Rules.Outcome() == enforce.Loaded {
+		if e.Rules.Outcome() == judge.Loaded {
 			after = "the last good copy stays in force for 24 hours"
 		}
-		if e.Outcome == enforce.Redirected {
+		if e.Outcome == judge.Redirected {
 			return zapcore.WarnLevel, "robots.txt redirects to another host: " + after
 		}
 		return zapcore.WarnLevel, "robots.txt is refused: " + after
 	}
 	switch {
-	case e.Rules.Outcome() == enforce.Loaded:
+	case e.Rules.Outcome() == judge.Loaded:
 		return zapcore.ErrorLevel, "robots.txt can't be fetched: the last good copy stays in force"
 	case e.Rules.DeniesAll():
 		return zapcore.ErrorLevel, "robots.txt can't be fetched: crawlers may fetch nothing"
@@ -193,7 +195,7 @@ func sendRules(engines []engine, send sender) {
 	type key struct{ kind, state string }
 	counts, rules := map[key]int{}, map[string]int{}
 	for _, e := range engines {
-		e.Origins().All(func(_ enforce.Origin, r *enforce.Rules) {
+		e.Origins().All(func(_ judge.Origin, r *judge.Rules) {
 			counts[key{e.kind, r.Outcome().String()}]++
 			rules[e.kind] += r.RuleCount()
 		})

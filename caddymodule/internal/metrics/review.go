@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -37,7 +37,7 @@ type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
 	tags     []headers.Setting
-	more     func(*zap.Logger, *enforce.Rules)
+	more     func(*zap.Logger, *judge.Rules)
 
 	running sync.Mutex // held while a file is reviewed
 	closed  bool       // guarded by running
@@ -50,22 +50,22 @@ type review struct {
 // reload.
 var reviews = struct {
 	sync.Mutex
-	waiting map[*enforce.Rules]waiting
-	queue   []*enforce.Rules
-	done    map[weak.Pointer[enforce.Rules]]bool
+	waiting map[*judge.Rules]waiting
+	queue   []*judge.Rules
+	done    map[weak.Pointer[judge.Rules]]bool
 	working sync.WaitGroup
-}{waiting: make(map[*enforce.Rules]waiting), done: make(map[weak.Pointer[enforce.Rules]]bool)}
+}{waiting: make(map[*judge.Rules]waiting), done: make(map[weak.Pointer[judge.Rules]]bool)}
 
 // waiting is a review that waits.
 type waiting struct {
 	*review
-	origin enforce.Origin
+	origin judge.Origin
 }
 
 // add queues rules for review, with the first origin that they are for. It does
 // not block. If the rules wait already, for a configuration that may end, r takes
 // its place.
-func (r *review) add(origin enforce.Origin, rules *enforce.Rules) {
+func (r *review) add(origin judge.Origin, rules *judge.Rules) {
 	all := &reviews
 	all.Lock()
 	defer all.Unlock()
@@ -102,12 +102,12 @@ func reviewNext() {
 }
 
 // remember remembers rules as reviewed.
-func remember(rules *enforce.Rules) {
+func remember(rules *judge.Rules) {
 	all := &reviews
 	all.Lock()
 	defer all.Unlock()
 	if len(all.done) >= maxReviewed {
-		maps.DeleteFunc(all.done, func(p weak.Pointer[enforce.Rules], _ bool) bool { return p.Value() == nil })
+		maps.DeleteFunc(all.done, func(p weak.Pointer[judge.Rules], _ bool) bool { return p.Value() == nil })
 	}
 	if len(all.done) >= maxReviewed {
 		clear(all.done)
@@ -116,7 +116,7 @@ func remember(rules *enforce.Rules) {
 }
 
 // run reviews rules, unless r is closed.
-func (r *review) run(origin enforce.Origin, rules *enforce.Rules) {
+func (r *review) run(origin judge.Origin, rules *judge.Rules) {
 	r.running.Lock()
 	defer r.running.Unlock()
 	if r.closed {
@@ -142,7 +142,7 @@ func (r *review) Close() error {
 }
 
 // logMergeNotes logs the notes about the merge of the policy.
-func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
+func logMergeNotes(log *zap.Logger, p *judge.Rules) {
 	m := managed.MergedIn(p)
 	if m == nil {
 		return
@@ -159,12 +159,12 @@ func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
 }
 
 // logUnenforceable logs the groups that can't apply to any request.
-func logUnenforceable(log *zap.Logger, p *enforce.Rules) {
+func logUnenforceable(log *zap.Logger, p *judge.Rules) {
 	left := MaxFindings
 	logGroups := func(tokens []string, why string) {
 		for _, token := range tokens {
 			line := p.File().Named(token).Line()
-			if layer, _ := p.Origin(line); layer == enforce.PolicyLayer {
+			if layer, _ := p.Origin(line); layer == judge.PolicyLayer {
 				continue // the policy added the group on purpose
 			}
 			if left--; left < 0 {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -22,8 +24,8 @@ func init() { reviewPause = 0 }
 // perOrigin is a source with a text for each host.
 type perOrigin map[string]string
 
-func (s perOrigin) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
-	return enforce.Response{Status: 200, Body: []byte(s[o.Host])}, nil
+func (s perOrigin) Fetch(_ context.Context, o judge.Origin) (judge.Response, error) {
+	return judge.Response{Status: 200, Body: []byte(s[o.Host])}, nil
 }
 
 func (perOrigin) PerOrigin() bool { return true }
@@ -35,13 +37,13 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
 	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil, nil)
 	limiter := throttle.NewMemory(1)
-	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Fetched: o.Fetched})
+	engine, err := enforce.NewEngine(judge.Settings{}, texts, limiter, nil, origins.Config{Fetched: o.Fetched})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
 	for _, h := range hosts {
-		r := &enforce.Request{Origin: enforce.Origin{Scheme: "http", Host: h}, Time: time.Now()}
+		r := &judge.Request{Origin: judge.Origin{Scheme: "http", Host: h}, Time: time.Now()}
 		engine.Origins().Peek(r)
 		engine.Origins().Wait(context.Background(), r)
 	}
@@ -152,12 +154,12 @@ func TestClosedReviewIgnoresFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	limiter := throttle.NewMemory(1)
-	engine, err := enforce.NewEngine(enforce.Settings{}, enforce.Inline("Disallow: /a"), limiter, enforce.Config{})
+	engine, err := enforce.NewEngine(judge.Settings{}, origins.Inline("Disallow: /a"), limiter, nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	r.add(enforce.Origin{}, engine.Origins().Load(context.Background()))
+	r.add(judge.Origin{}, engine.Origins().Load(context.Background()))
 	reviews.working.Wait()
 	if logs.Len() != 0 {
 		t.Errorf("%v were logged", logs.All())
@@ -168,7 +170,7 @@ func TestClosedReviewIgnoresFiles(t *testing.T) {
 // also if the configuration that queued them ends before.
 func TestSharedRulesAreReviewedOnce(t *testing.T) {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	engine, err := enforce.NewEngine(enforce.Settings{ID: t.Name()}, enforce.Inline("User-agent: *\nDisallow: a\n"), throttle.NewMemory(1), enforce.Config{})
+	engine, err := enforce.NewEngine(judge.Settings{ID: t.Name()}, origins.Inline("User-agent: *\nDisallow: a\n"), throttle.NewMemory(1), nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,16 +179,16 @@ func TestSharedRulesAreReviewedOnce(t *testing.T) {
 	blocker, ended, next := new(review), &review{log: zap.New(core), registry: crawler.Builtin()}, &review{log: zap.New(core), registry: crawler.Builtin()}
 	blocker.running.Lock()
 	blocker.closed = true
-	blocker.add(enforce.Origin{}, new(enforce.Rules)) // waits for running
-	ended.add(enforce.Origin{Host: "ended.test"}, rules)
-	next.add(enforce.Origin{Host: "next.test"}, rules)
+	blocker.add(judge.Origin{}, new(judge.Rules)) // waits for running
+	ended.add(judge.Origin{Host: "ended.test"}, rules)
+	next.add(judge.Origin{Host: "next.test"}, rules)
 	if err := ended.Close(); err != nil {
 		t.Fatal(err)
 	}
 	blocker.running.Unlock()
 	reviews.working.Wait()
-	ended.add(enforce.Origin{Host: "late.test"}, rules)
-	next.add(enforce.Origin{Host: "again.test"}, rules)
+	ended.add(judge.Origin{Host: "late.test"}, rules)
+	next.add(judge.Origin{Host: "again.test"}, rules)
 	reviews.working.Wait()
 	if all := logs.All(); len(all) != 1 || all[0].ContextMap()["origin"] != "://next.test" {
 		t.Errorf("logged %v", all)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // BenchmarkMeta serves a document with a head of 16 KB.
@@ -39,7 +39,7 @@ func benchmarkBody(b *testing.B, body []byte, encoding string, sizes ...int) {
 			w := discard{http.Header{}}
 			for b.Loop() {
 				clear(w.header)
-				err := f.Serve(w, r, "/x", &enforce.Decision{}, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+				err := f.Serve(w, r, "/x", &judge.Decision{}, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 					w.Header()["Content-Type"] = []string{"text/html"}
 					if encoding != "" {
 						w.Header()["Content-Encoding"] = []string{encoding}

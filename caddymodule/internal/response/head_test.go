@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // connection is a ResponseWriter with all methods of those of Caddy. It records
@@ -81,7 +81,7 @@ func TestHead(t *testing.T) {
 			var told answers
 			c := &connection{header: http.Header{"Content-Type": {"text/plain"}}}
 			r, _ := http.NewRequest(http.MethodGet, "/x", nil)
-			err := f.Serve(head.Watch(c, &told), r, "/x", new(enforce.Decision), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { return tt.do(w) }))
+			err := f.Serve(head.Watch(c, &told), r, "/x", new(judge.Decision), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { return tt.do(w) }))
 			calls := strings.Join(c.calls, ",")
 			if f.Meta && !strings.Contains(tt.calls, "WriteHeader") && !strings.Contains("Hijack,Push", tt.calls) {
 				calls = strings.TrimPrefix(calls, "WriteHeader,") // the writer sends the header itself

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -27,13 +27,13 @@ var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 // A crawler with a group of its own gets those of that group. All other clients,
 // also people, get those of the group for `*`, because a cache may pass their
 // responses on to crawlers. It allocates nothing.
-func (f *Fields) robotsTxtFields(target string, d *enforce.Decision) (t robotsTxtFields) {
+func (f *Fields) robotsTxtFields(target string, d *judge.Decision) (t robotsTxtFields) {
 	if d.Rules == nil || !f.Noindex && !f.Signals {
 		return t
 	}
 	star := d.Rules.File().Star()
 	group := d.Group
-	if group == nil || d.Reason == enforce.Person {
+	if group == nil || d.Reason == judge.Person {
 		group = star
 	}
 	if f.Signals {
@@ -65,7 +65,7 @@ func (f *Fields) robotsTxtFields(target string, d *enforce.Decision) (t robotsTx
 
 // namedBy returns the token of the group that names the decision's crawler. (A
 // group may name several crawlers.) It returns "" if no token does.
-func namedBy(group *robots.Group, d *enforce.Decision) string {
+func namedBy(group *robots.Group, d *judge.Decision) string {
 	file := d.Rules.File()
 	if row := d.Agent.Crawler; row != nil {
 		for _, token := range row.Robots {

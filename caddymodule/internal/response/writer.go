@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -27,7 +27,7 @@ type Fields struct {
 // Serve passes a request to the next handler and adds fields to the response.
 // target is the path and query as requested, d the decision on the request. If
 // there is nothing to add, the next handler gets w itself. w may be a Head.
-func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
+func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *judge.Decision, next caddyhttp.Handler) error {
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
 	if match.Empty() && lines.empty() && !f.Table.NeedsResponse() && !f.Meta {
 		return next.ServeHTTP(w, r)

@@ -17,6 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -43,7 +45,7 @@ func table(t testing.TB, lines ...string) *headers.Table {
 func serve(t testing.TB, f *Fields, method, target string, answer func(w http.ResponseWriter)) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
-	err := f.Serve(w, httptest.NewRequest(method, target, nil), target, &enforce.Decision{},
+	err := f.Serve(w, httptest.NewRequest(method, target, nil), target, &judge.Decision{},
 		caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { answer(w); return nil }))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func TestXRobotsTagOfResponses(t *testing.T) {
 func TestInformationalResponsesPass(t *testing.T) {
 	f := &Fields{Table: table(t, "* noindex")}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = f.Serve(w, r, "/x", &enforce.Decision{}, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_ = f.Serve(w, r, "/x", &judge.Decision{}, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 			w.Header().Set("Link", "</style.css>; rel=preload")
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusOK)
@@ -213,13 +215,13 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 // The headers of an error depend on the status of the error that a handler
 // returned.
 func TestXRobotsTagOfErrors(t *testing.T) {
-	engine, err := enforce.NewEngine(enforce.Settings{}, enforce.Inline("User-agent: *\nNoindex: /drafts/\n"), nil, enforce.Config{})
+	engine, err := enforce.NewEngine(judge.Settings{}, origins.Inline("User-agent: *\nNoindex: /drafts/\n"), nil, nil, origins.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	var d enforce.Decision
-	engine.Decide(t.Context(), &enforce.Request{Method: http.MethodGet, Target: "/", UserAgents: []string{"bingbot/2.0"}, Origin: enforce.NewOrigin("http", "example.com", 80)}, &d)
+	var d judge.Decision
+	engine.Decide(t.Context(), &judge.Request{Method: http.MethodGet, Target: "/", UserAgents: []string{"bingbot/2.0"}, Origin: judge.NewOrigin("http", "example.com", 80)}, &d)
 	f := &Fields{Noindex: true, Meta: true, Table: table(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}
 	for _, tt := range []struct {
 		path string

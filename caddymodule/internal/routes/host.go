@@ -7,13 +7,13 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // PlainHost returns a host, or a pattern of hosts, in the form of a site's name: in
 // lower case, without port, brackets and final dot.
-func PlainHost(host string) string { return enforce.NewOrigin("", host, 0).Host }
+func PlainHost(host string) string { return judge.NewOrigin("", host, 0).Host }
 
 // siteName returns a host of a host matcher as the name of a site. It replaces the
 // placeholders that do not depend on a request.

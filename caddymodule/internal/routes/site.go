@@ -8,7 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // Site is the place of a handler: its server, its route, and the sites that they
@@ -22,7 +23,7 @@ type Site struct {
 	// Key stays the same over a reload, because it is made of the listeners, and
 	// of the hosts and paths of the routes to the handler. A number makes it
 	// unique if several handlers have the same.
-	Key enforce.HandlerKey
+	Key origins.HandlerKey
 }
 
 // Find returns the sites of the handlers for which is returns true.
@@ -52,13 +53,13 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 // UnknownSite returns the place of a handler without a route of a server. Its key
 // is never repeated.
 func UnknownSite(handler caddyhttp.MiddlewareHandler) *Site {
-	return &Site{Hosts: []string{statusapi.AnySite}, Key: enforce.HandlerKey{Handler: fmt.Sprintf("%p", handler)}}
+	return &Site{Hosts: []string{statusapi.AnySite}, Key: origins.HandlerKey{Handler: fmt.Sprintf("%p", handler)}}
 }
 
 // newKey returns the next key of a handler in a route. It differs from all earlier
 // ones with a host in common.
-func newKey(server *Server, route *Route, numbers map[string]int) enforce.HandlerKey {
-	key := enforce.HandlerKey{Hosts: route.Hosts(), Handler: strings.Join(server.Live.Listen, " ")}
+func newKey(server *Server, route *Route, numbers map[string]int) origins.HandlerKey {
+	key := origins.HandlerKey{Hosts: route.Hosts(), Handler: strings.Join(server.Live.Listen, " ")}
 	for _, r := range route.fromOutside() {
 		if paths := r.paths(); paths != nil {
 			key.Handler += " " + strings.Join(paths, ",")
@@ -99,7 +100,7 @@ func (s *Site) Owns(host string) bool {
 	return s.Server != nil && !IsPattern(host) && slices.Contains(s.Hosts, s.SiteOf(host))
 }
 
-// Invented returns the values of enforce.Request.Site and Request.Invented for a
+// Invented returns the values of judge.Request.Site and Request.Invented for a
 // host.
 func (s *Site) Invented(host string) (pattern string, invented bool) {
 	if s.Server == nil {
@@ -117,11 +118,11 @@ func (s *Site) HasScheme(scheme string) bool {
 
 // Origins returns the origins of the sites that are host names: those at which
 // clients may send requests to the server. It adds those of more hosts.
-func (s *Site) Origins(more ...string) (list []enforce.Origin) {
+func (s *Site) Origins(more ...string) (list []judge.Origin) {
 	for _, host := range append(slices.Clone(s.Hosts), more...) {
 		for _, scheme := range []string{"http", "https"} {
 			if s.Server != nil && !IsPattern(host) && s.HasScheme(scheme) {
-				list = append(list, enforce.NewOrigin(scheme, host, s.Server.Port))
+				list = append(list, judge.NewOrigin(scheme, host, s.Server.Port))
 			}
 		}
 	}

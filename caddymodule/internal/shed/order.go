@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -97,14 +97,14 @@ type Rank struct {
 // RankOf returns the place of the client of a request that is let through.
 // isSuspect says that it is a suspect. ok is false for clients that are never
 // refused, such as people, and for requests that are no crawling.
-func (o *Order) RankOf(q *enforce.Request, d *enforce.Decision, isSuspect bool) (r Rank, ok bool) {
+func (o *Order) RankOf(q *judge.Request, d *judge.Decision, isSuspect bool) (r Rank, ok bool) {
 	switch d.Reason {
-	case enforce.Person:
+	case judge.Person:
 		if isSuspect {
 			r.Step, ok = o.steps[Suspects]
 		}
 		return r, ok
-	case enforce.Exempt, enforce.ExemptPath, enforce.NotCrawling:
+	case judge.Exempt, judge.ExemptPath, judge.NotCrawling:
 		return r, false
 	}
 	switch d.Agent.Class {
@@ -145,7 +145,7 @@ func (o *Order) RankOf(q *enforce.Request, d *enforce.Decision, isSuspect bool) 
 }
 
 // Describe names the step of the client of a request, "" if it is never refused.
-func (o *Order) Describe(q *enforce.Request, d *enforce.Decision) string {
+func (o *Order) Describe(q *judge.Request, d *judge.Decision) string {
 	r, ok := o.RankOf(q, d, false)
 	if !ok {
 		return ""

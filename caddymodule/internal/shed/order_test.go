@@ -5,20 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // decide returns the decision on a request with a User-Agent at a site without
 // rules.
-func decide(t *testing.T, q *enforce.Request, ua string) *enforce.Decision {
+func decide(t *testing.T, q *judge.Request, ua string) *judge.Decision {
 	t.Helper()
-	rules, err := enforce.Settings{Exempt: []enforce.Exemption{{Name: "PetalBot"}}, ExemptPaths: []string{"/free/"}}.Rules(enforce.Response{Status: http.StatusNotFound})
+	rules, err := judge.Settings{Exempt: []judge.Exemption{{Name: "PetalBot"}}, ExemptPaths: []string{"/free/"}}.Rules(judge.Response{Status: http.StatusNotFound})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := new(enforce.Decision)
+	d := new(judge.Decision)
 	q.UserAgents = []string{ua}
 	rules.Check(q, d)
 	return d
@@ -37,36 +37,36 @@ func TestRanks(t *testing.T) {
 	for _, tt := range []struct {
 		order *Order
 		ua    string
-		q     enforce.Request
+		q     judge.Request
 		want  string // the step; "" for never
 	}{
-		{standard, browser, enforce.Request{Target: "/"}, ""},
-		{standard, "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148", enforce.Request{Target: "/"}, ""},
-		{standard, "curl/8.5.0", enforce.Request{Target: "/"}, ""},
-		{standard, "", enforce.Request{Target: "/"}, ""},
-		{standard, "SiteSweeper/2.0", enforce.Request{Target: "/"}, ""},
-		{standard, "GitHub-Hookshot/044aadd", enforce.Request{Target: "/"}, ""},
-		{standard, "kube-probe/1.31", enforce.Request{Target: "/"}, ""},
-		{standard, "PetalBot", enforce.Request{Target: "/"}, ""},
-		{standard, "GPTBot/1.2", enforce.Request{Target: "/robots.txt"}, ""},
-		{standard, "GPTBot/1.2", enforce.Request{Target: "/free/x"}, ""},
-		{standard, "NewThingBot/1.0 (+https://x.example/)", enforce.Request{Target: "/", Method: http.MethodPost}, ""},
-		{standard, "NewThingBot/1.0 (+https://x.example/)", enforce.Request{Target: "/", Authorized: true}, ""},
-		{standard, "NewThingBot/1.0 (+https://x.example/)", enforce.Request{Target: "/"}, "self-declared"},
-		{standard, "HTTrack/3.0", enforce.Request{Target: "/"}, "self-declared"},
-		{standard, "GPTBot/1.2", enforce.Request{Target: "/", Method: http.MethodPost}, "ai-*"},
-		{standard, "ClaudeBot/1.0", enforce.Request{Target: "/"}, "ai-*"},
-		{standard, "AhrefsBot/7.0", enforce.Request{Target: "/"}, "seo"},
-		{standard, "archive.org_bot", enforce.Request{Target: "/"}, "archive"},
-		{standard, "Slackbot-LinkExpanding 1.0", enforce.Request{Target: "/"}, "preview"},
-		{standard, "Googlebot/2.1", enforce.Request{Target: "/"}, "search"},
-		{standard, "AdsBot-Google", enforce.Request{Target: "/"}, "search"},
-		{sparing, "Googlebot/2.1", enforce.Request{Target: "/"}, ""},
-		{sparing, "AdsBot-Google", enforce.Request{Target: "/"}, ""},
-		{sparing, "GPTBot/1.2", enforce.Request{Target: "/"}, "ai-*"},
-		{own, "GPTBot/1.2", enforce.Request{Target: "/"}, "ai-training"},
-		{own, "OAI-SearchBot/1.0", enforce.Request{Target: "/"}, "ai-*"},
-		{own, browser, enforce.Request{Target: "/"}, ""},
+		{standard, browser, judge.Request{Target: "/"}, ""},
+		{standard, "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148", judge.Request{Target: "/"}, ""},
+		{standard, "curl/8.5.0", judge.Request{Target: "/"}, ""},
+		{standard, "", judge.Request{Target: "/"}, ""},
+		{standard, "SiteSweeper/2.0", judge.Request{Target: "/"}, ""},
+		{standard, "GitHub-Hookshot/044aadd", judge.Request{Target: "/"}, ""},
+		{standard, "kube-probe/1.31", judge.Request{Target: "/"}, ""},
+		{standard, "PetalBot", judge.Request{Target: "/"}, ""},
+		{standard, "GPTBot/1.2", judge.Request{Target: "/robots.txt"}, ""},
+		{standard, "GPTBot/1.2", judge.Request{Target: "/free/x"}, ""},
+		{standard, "NewThingBot/1.0 (+https://x.example/)", judge.Request{Target: "/", Method: http.MethodPost}, ""},
+		{standard, "NewThingBot/1.0 (+https://x.example/)", judge.Request{Target: "/", Authorized: true}, ""},
+		{standard, "NewThingBot/1.0 (+https://x.example/)", judge.Request{Target: "/"}, "self-declared"},
+		{standard, "HTTrack/3.0", judge.Request{Target: "/"}, "self-declared"},
+		{standard, "GPTBot/1.2", judge.Request{Target: "/", Method: http.MethodPost}, "ai-*"},
+		{standard, "ClaudeBot/1.0", judge.Request{Target: "/"}, "ai-*"},
+		{standard, "AhrefsBot/7.0", judge.Request{Target: "/"}, "seo"},
+		{standard, "archive.org_bot", judge.Request{Target: "/"}, "archive"},
+		{standard, "Slackbot-LinkExpanding 1.0", judge.Request{Target: "/"}, "preview"},
+		{standard, "Googlebot/2.1", judge.Request{Target: "/"}, "search"},
+		{standard, "AdsBot-Google", judge.Request{Target: "/"}, "search"},
+		{sparing, "Googlebot/2.1", judge.Request{Target: "/"}, ""},
+		{sparing, "AdsBot-Google", judge.Request{Target: "/"}, ""},
+		{sparing, "GPTBot/1.2", judge.Request{Target: "/"}, "ai-*"},
+		{own, "GPTBot/1.2", judge.Request{Target: "/"}, "ai-training"},
+		{own, "OAI-SearchBot/1.0", judge.Request{Target: "/"}, "ai-*"},
+		{own, browser, judge.Request{Target: "/"}, ""},
 	} {
 		d := decide(t, &tt.q, tt.ua)
 		r, ok := tt.order.RankOf(&tt.q, d, false)
@@ -78,7 +78,7 @@ func TestRanks(t *testing.T) {
 			t.Errorf("%s %s %s: step %q, %+v; want %q", tt.ua, tt.q.Method, tt.q.Target, got, r, tt.want)
 		}
 	}
-	q := enforce.Request{Target: "/"}
+	q := judge.Request{Target: "/"}
 	if r, ok := own.RankOf(&q, decide(t, &q, browser), true); !ok || own.Steps[r.Step] != Suspects {
 		t.Errorf("a suspect: %+v, %v", r, ok)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // clientAddress is the client address of the read. 192.0.2.0/24 is for
@@ -22,11 +22,11 @@ const clientAddress = "192.0.2.1"
 const RemoteAddr = clientAddress + ":1"
 
 // Cause is the reason for a read: a client's request, or the prefetch of an
-// origin. It is an enforce.Caller, whose context Source.Fetch needs.
+// origin. It is an judge.Caller, whose context Source.Fetch needs.
 type Cause struct {
 	hop
 	reader    any // the handler that reads
-	origin    enforce.Origin
+	origin    judge.Origin
 	publishes bool // that handler publishes a file of its own
 
 	passed     atomic.Bool
@@ -51,9 +51,9 @@ type causeKey struct{}
 
 // NewCause returns the cause for a client's request to an origin at a server. The
 // handler that reads is known by the comparable value reader. publishes says
-// whether it publishes a file of its own: then enforce.Response.Apart says whether
+// whether it publishes a file of its own: then judge.Response.Apart says whether
 // the read did not pass through it.
-func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
+func NewCause(r *http.Request, server *caddyhttp.Server, origin judge.Origin, reader any, publishes bool) *Cause {
 	c := &Cause{hop: hop{server: server, host: origin.Host, tls: r.TLS != nil}, reader: reader, origin: origin, publishes: publishes}
 	if strings.Contains(c.host, ":") {
 		c.host = "[" + c.host + "]"
@@ -70,7 +70,7 @@ func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, 
 
 // NewPrefetch returns the cause for a read of the robots.txt of an origin that no
 // request causes.
-func NewPrefetch(server *routes.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
+func NewPrefetch(server *routes.Server, origin judge.Origin, reader any, publishes bool) *Cause {
 	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader,
 		origin: origin, publishes: publishes}
 	_, c.host, _ = strings.Cut(origin.String(), "://")
@@ -84,15 +84,15 @@ func NewPrefetch(server *routes.Server, origin enforce.Origin, reader any, publi
 	return c
 }
 
-// Detach implements enforce.Caller.
+// Detach implements judge.Caller.
 func (c *Cause) Detach() context.Context {
 	return context.WithValue(context.Background(), causeKey{}, c)
 }
 
-// HidesClient implements enforce.Caller.
+// HidesClient implements judge.Caller.
 func (c *Cause) HidesClient() bool { return false }
 
-// isApart returns the value of enforce.Response.Apart.
+// isApart returns the value of judge.Response.Apart.
 func (c *Cause) isApart() bool { return c.publishes && !c.passed.Load() }
 
 // IsRead reports whether a request is a read of any handler. It compares the

@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // Links knows which hosts get their rules from another host that publishes a file,
@@ -18,7 +19,7 @@ type Links struct {
 // place is a handler at an origin.
 type place struct {
 	handler any
-	origin  enforce.Origin
+	origin  judge.Origin
 }
 
 // maxLinks bounds the links of a configuration.
@@ -27,7 +28,7 @@ const maxLinks = 10_000
 // Follow links the host of a read that was redirected from another one to the
 // handler's file at an origin. It reports whether the file may be published for
 // the read: not if its rules come, in the end, from the host that reads.
-func (l *Links) Follow(r *http.Request, handler any, origin enforce.Origin) bool {
+func (l *Links) Follow(r *http.Request, handler any, origin judge.Origin) bool {
 	c, ok := r.Context().Value(causeKey{}).(*Cause)
 	if !ok {
 		return true
@@ -42,7 +43,7 @@ func (l *Links) Follow(r *http.Request, handler any, origin enforce.Origin) bool
 		l.to[from] = at
 		c.linked.Store(true)
 	}
-	for range enforce.MaxRedirects + 1 {
+	for range origins.MaxRedirects + 1 {
 		if at == from {
 			return false
 		}

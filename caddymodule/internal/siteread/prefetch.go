@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // maxPrefetched bounds the origins of one handler that are prefetched.
@@ -17,7 +17,7 @@ const maxPrefetched = 1000
 // host.
 // Behind a trusted proxy they are only the latter, because clients may use another
 // scheme than the proxy.
-func Prefetched(site *routes.Site, known map[string][]enforce.Origin) (origins []enforce.Origin) {
+func Prefetched(site *routes.Site, known map[string][]judge.Origin) (origins []judge.Origin) {
 	server := site.Server
 	if server == nil {
 		return nil

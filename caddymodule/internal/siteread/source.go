@@ -17,10 +17,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
-// Source is an enforce.Source that reads robots.txt from the site itself, at the
+// Source is an origins.Source that reads robots.txt from the site itself, at the
 // origin of the Cause of the read. It is safe for concurrent use.
 type Source struct {
 	ctx     caddy.Context
@@ -46,21 +47,21 @@ func (*Source) PerOrigin() bool { return true }
 // that a site of a server names, and never over the network: a redirect may
 // contain a Host that a client forged. If it leads anywhere else, or to another
 // host that has no robots.txt with groups, the answer is that redirect.
-func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response, error) {
+func (s *Source) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, error) {
 	c, ok := ctx.Value(causeKey{}).(*Cause)
 	if !ok || c.server == nil {
-		return enforce.Response{}, errNoServer
+		return judge.Response{}, errNoServer
 	}
 	hop := c.hop
 	at := &url.URL{Scheme: "http", Host: c.host, Path: "/robots.txt"}
 	if c.tls || strings.EqualFold(c.proto, "https") {
 		at.Scheme = "https"
 	}
-	elsewhere := func(to string) (enforce.Response, error) {
-		return enforce.Response{Status: http.StatusFound, Elsewhere: to, Apart: c.isApart()}, nil
+	elsewhere := func(to string) (judge.Response, error) {
+		return judge.Response{Status: http.StatusFound, Elsewhere: to, Apart: c.isApart()}, nil
 	}
 	defer s.links.end(c)
-	for range enforce.MaxRedirects + 1 {
+	for range origins.MaxRedirects + 1 {
 		c.unanswered.Store(false)
 		answer, err := s.ask(ctx, &hop, at)
 		next, isRedirect := (*url.URL)(nil), false
@@ -69,15 +70,15 @@ func (s *Source) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response,
 		}
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled): // the source is not used any longer
-			return enforce.Response{}, ctx.Err()
+			return judge.Response{}, ctx.Err()
 		case c.foreign.Load() && !isRedirect && (err != nil || !answer.hasGroups()):
 			return elsewhere(at.Redacted() + ", which has no robots.txt with rules")
 		case err != nil:
-			return enforce.Response{Apart: c.isApart()}, err
+			return judge.Response{Apart: c.isApart()}, err
 		case !isRedirect && hop.server != c.server && c.unanswered.Load():
 			return elsewhere(at.Redacted())
 		case !isRedirect:
-			return enforce.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.isApart()}, nil
+			return judge.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.isApart()}, nil
 		case next == nil:
 			return elsewhere(answer.header.Get("Location"))
 		case !s.follow(c, &hop, at, next):
@@ -155,7 +156,7 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{"User-Agent": {enforce.FetcherUserAgent}, "Accept": {"text/plain, */*;q=0.1"}}
+	header := http.Header{"User-Agent": {origins.FetcherUserAgent}, "Accept": {"text/plain, */*;q=0.1"}}
 	if c.proto != "" {
 		header.Set("X-Forwarded-Proto", c.proto)
 	}

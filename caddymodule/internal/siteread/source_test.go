@@ -11,12 +11,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func TestSourceNeedsAServer(t *testing.T) {
-	if _, err := new(Source).Fetch(context.Background(), enforce.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
+	if _, err := new(Source).Fetch(context.Background(), judge.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
 		t.Errorf("Fetch = %v, want %v", err, errNoServer)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // buttonField is the query parameter with the button's token. It is added to the
@@ -29,7 +29,7 @@ const (
 // Refuse answers a denied request of a suspect with 403 and a page that gives the
 // reason and has a button for people. Clients that do not accept HTML get plain
 // text.
-func (s *Watcher) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Request) error {
+func (s *Watcher) Refuse(w http.ResponseWriter, q *judge.Request, r *http.Request) error {
 	header := w.Header()
 	maps.Copy(header, refusalHeader)
 	var page bytes.Buffer
@@ -69,7 +69,7 @@ func wantsHTML(r *http.Request) bool {
 // action returns the target of the page's form: the refused URL with the button's
 // token added. The result has no path, so the browser keeps the path of the
 // refused URL. A path could lead to another host if it begins with two slashes.
-func (s *Watcher) action(q *enforce.Request) string {
+func (s *Watcher) action(q *judge.Request) string {
 	var v Visit
 	v.identify(q)
 	token := s.memory.key.Load().Button(v.request.Site, v.request.Client, v.request.UserAgent, q.Time)
@@ -82,7 +82,7 @@ func (s *Watcher) action(q *enforce.Request) string {
 
 // pressed reports whether a request comes from the button: a POST from a page of
 // the site, by the client that the token was made for.
-func (s *Watcher) pressed(q *enforce.Request, r *http.Request) bool {
+func (s *Watcher) pressed(q *judge.Request, r *http.Request) bool {
 	if q.Method != http.MethodPost || !s.bind {
 		return false
 	}
@@ -108,7 +108,7 @@ func cutToken(target string) (token, query string) {
 
 // SendCookie answers a request that comes from the button: it sets the cookie and
 // redirects to the refused page.
-func SendCookie(w http.ResponseWriter, q *enforce.Request) error {
+func SendCookie(w http.ResponseWriter, q *judge.Request) error {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	http.SetCookie(w, &http.Cookie{

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -40,7 +40,7 @@ type Visit struct {
 // those in force. It reports whether the client is a suspect to which the path rules
 // of the group for `*` apply. If refuses is false, no request is refused, so there is
 // no button.
-func (s *Watcher) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *enforce.Rules, refuses bool) (suspect bool) {
+func (s *Watcher) Observe(v *Visit, q *judge.Request, r *http.Request, rules *judge.Rules, refuses bool) (suspect bool) {
 	if v.Pressed = refuses && s.pressed(q, r); v.Pressed {
 		return false
 	}
@@ -49,7 +49,7 @@ func (s *Watcher) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *
 	}
 	to := &v.request
 	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, r.Header, q.Time
-	to.RobotsTxt = enforce.IsRobotsTxt(q.Target)
+	to.RobotsTxt = judge.IsRobotsTxt(q.Target)
 	if !q.Proxied {
 		to.Connection = r.RemoteAddr
 	}
@@ -60,7 +60,7 @@ func (s *Watcher) Observe(v *Visit, q *enforce.Request, r *http.Request, rules *
 
 // identify fills in the client and the site. It returns false if the client is
 // not certain, or if the request was not sent over HTTPS.
-func (v *Visit) identify(q *enforce.Request) bool {
+func (v *Visit) identify(q *judge.Request) bool {
 	if q.Origin.Scheme != "https" || len(q.UserAgents) != 1 || q.Client == "" {
 		return false
 	}
@@ -74,7 +74,7 @@ func (v *Visit) identify(q *enforce.Request) bool {
 }
 
 // hit returns whether and how a request hits a trap that is in force.
-func (s *Watcher) hit(q *enforce.Request, rules *enforce.Rules, r *suspect.Request) suspect.Hit {
+func (s *Watcher) hit(q *judge.Request, rules *judge.Rules, r *suspect.Request) suspect.Hit {
 	for _, trap := range s.traps {
 		if hit := s.memory.hit(trap, q.Target, r, q.Time); hit != suspect.NoHit {
 			if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
@@ -90,7 +90,7 @@ func (s *Watcher) HasTraps() bool { return s != nil && len(s.traps) > 0 }
 
 // TrapURL returns a trap URL for the client of a request, "" if no trap is in
 // force under the rules.
-func (s *Watcher) TrapURL(q *enforce.Request, rules *enforce.Rules) string {
+func (s *Watcher) TrapURL(q *judge.Request, rules *judge.Rules) string {
 	var v Visit
 	if !v.identify(q) {
 		return ""
@@ -107,7 +107,7 @@ const sampleTrapURL = "anyMintedUrl-0123456789_xyz"
 
 // Inactive yields the traps that are not in force, because a group of robots.txt
 // allows them, and which group that is.
-func Inactive(traps []suspect.Trap, rules *enforce.Rules) iter.Seq2[suspect.Trap, string] {
+func Inactive(traps []suspect.Trap, rules *judge.Rules) iter.Seq2[suspect.Trap, string] {
 	return func(yield func(suspect.Trap, string) bool) {
 		for _, trap := range traps {
 			if allowed := allowingGroup(rules, trap); allowed != "" && !yield(trap, allowed) {
@@ -119,7 +119,7 @@ func Inactive(traps []suspect.Trap, rules *enforce.Rules) iter.Seq2[suspect.Trap
 
 // allowingGroup describes a group of robots.txt that allows URLs of a trap, "" if
 // there is none.
-func allowingGroup(rules *enforce.Rules, trap suspect.Trap) string {
+func allowingGroup(rules *judge.Rules, trap suspect.Trap) string {
 	for _, target := range []string{string(trap), string(trap) + sampleTrapURL} {
 		group, ok := rules.DisallowsEveryGroup(target)
 		switch {

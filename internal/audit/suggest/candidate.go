@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -33,7 +33,7 @@ type candidate struct {
 	// One of these is the change.
 	lines  string // at the end of robots.txt
 	policy managed.Policy
-	limit  *enforce.Limit
+	limit  *judge.Limit
 }
 
 // The conditions for suggestions.
@@ -149,7 +149,7 @@ func (s *suggester) what(u *unit) string {
 
 // limits returns a limit that lets a quarter of the requests of robots pass.
 func (s *suggester) limits(u *unit) (list []*candidate) {
-	if u.free || len(s.site.Rules.Limits) >= enforce.MaxLimits || slices.ContainsFunc(s.site.Rules.Limits, u.isIn) {
+	if u.free || len(s.site.Rules.Limits) >= judge.MaxLimits || slices.ContainsFunc(s.site.Rules.Limits, u.isIn) {
 		return nil
 	}
 	rate := robots.RequestRate{Requests: 1, Per: time.Minute}
@@ -160,7 +160,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	rate.Requests = roundDown(kept)
 	text := fmt.Sprintf("limit %s {\n\tall %s\n}", strings.Join(u.patterns, " "), rate)
 	c := s.candidate(limit, caddyfile, text)
-	c.preset, c.limit = u.preset, &enforce.Limit{Paths: u.patterns, All: rate}
+	c.preset, c.limit = u.preset, &judge.Limit{Paths: u.patterns, All: rate}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "), s.what(u))
 	return append(list, c.from(&u.robots))

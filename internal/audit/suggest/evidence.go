@@ -7,8 +7,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
@@ -113,10 +113,10 @@ func (s *survey) count(r *audit.Replayed) {
 		s.software.Note(r.Target)
 	}
 	d := &r.Decisions[0]
-	if enforce.IsRobotsTxt(r.Target) {
+	if judge.IsRobotsTxt(r.Target) {
 		return
 	}
-	held := isHeld(&d.Agent) && d.Action == enforce.Pass
+	held := isHeld(&d.Agent) && d.Action == judge.Pass
 	var row *crawler.Crawler
 	if held && isNameable(d.Agent.Crawler) {
 		row = d.Agent.Crawler
@@ -142,7 +142,7 @@ func (s *survey) count(r *audit.Replayed) {
 }
 
 // tallyOf counts a request of a crawler.
-func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Replayed, d *enforce.Decision) {
+func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Replayed, d *judge.Decision) {
 	t := list[row]
 	if t == nil {
 		t = new(tally)

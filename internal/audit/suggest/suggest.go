@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
@@ -188,11 +188,11 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 	for _, c := range changes {
 		if c.lines != "" {
 			text += "\n\n" + c.lines
-			version.Response = enforce.Response{Status: http.StatusOK, Body: []byte(text), Apart: version.Response.Apart}
+			version.Response = judge.Response{Status: http.StatusOK, Body: []byte(text), Apart: version.Response.Apart}
 		}
 		all.Presets = append(all.Presets, c.policy.Presets...)
 		all.Deny = append(all.Deny, c.policy.Deny...)
-		if c.limit != nil && len(limits) < enforce.MaxLimits {
+		if c.limit != nil && len(limits) < judge.MaxLimits {
 			limits = append(limits, *c.limit)
 		}
 	}
@@ -221,12 +221,12 @@ func (s *suggester) try(ctx context.Context, versions []audit.Site) (*trial, err
 // count counts a request by the decisions on it, first that without a change.
 func (t *trial) count(r *audit.Replayed) {
 	d := &r.Decisions[0]
-	if d.Action != enforce.Pass {
+	if d.Action != judge.Pass {
 		return
 	}
 	refused := uint64(0)
 	for i := range t.saved {
-		if r.Decisions[i+1].Action == enforce.Pass {
+		if r.Decisions[i+1].Action == judge.Pass {
 			continue
 		}
 		refused |= 1 << i
@@ -293,7 +293,7 @@ func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable f
 		for i, c := range list {
 			saved := &t.saved[i]
 			switch {
-			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && limits == enforce.MaxLimits:
+			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && limits == judge.MaxLimits:
 				continue
 			case c.Kind == crawlDelay && 2*saved.Requests < c.estimate.Requests: // the pace is not what costs
 				continue

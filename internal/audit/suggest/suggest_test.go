@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -23,7 +23,7 @@ func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audi
 	t.Helper()
 	in := &Input{Options: audit.Options{
 		Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}},
-		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: enforce.Response{Status: http.StatusOK, Body: []byte(file)}}}}},
+		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: judge.Response{Status: http.StatusOK, Body: []byte(file)}}}}},
 	}}
 	if change != nil {
 		change(in)
@@ -164,10 +164,10 @@ func TestWhatIsNotSuggested(t *testing.T) {
 			in.Options.Sites[0].Rules.Managed = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
 		}, "disallow limit"},
 		{"limits", blames(8), ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Limits = slices.Repeat([]enforce.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, enforce.MaxLimits)
+			in.Options.Sites[0].Rules.Limits = slices.Repeat([]judge.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, judge.MaxLimits)
 		}, "disallow policy"},
 		{"a limit for the path", blames(8), ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Limits = []enforce.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
+			in.Options.Sites[0].Rules.Limits = []judge.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
 		}, "disallow policy"},
 		{"a crawler without a purpose", write(8, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
 			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})

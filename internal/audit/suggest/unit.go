@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -20,7 +20,7 @@ type unit struct {
 }
 
 // isIn reports whether a limit holds one of the unit's paths.
-func (u *unit) isIn(l enforce.Limit) bool {
+func (u *unit) isIn(l judge.Limit) bool {
 	held, example := software.GroupOf(l.Paths...), strings.NewReplacer("*", "x", "$", "")
 	return len(l.Paths) == 0 ||
 		slices.ContainsFunc(u.patterns, func(p string) bool { return software.Matches(held, example.Replace(p)) })
