@@ -88,7 +88,7 @@ func constants(t *testing.T, file, first string) (comments []string) {
 }
 
 func reasonTable(t *testing.T) string {
-	comments := constants(t, "../enforce/decision.go", "Person")
+	comments := constants(t, "../enforce/judge/decision.go", "Person")
 	if len(comments) != judge.Reasons {
 		t.Fatalf("%d reasons have comments, of %d", len(comments), judge.Reasons)
 	}

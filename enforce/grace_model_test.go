@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // modelVersion is a version of a file. It disallows some of the paths /1 to /4.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // A crawler that gets 403 for /robots.txt may fetch everything until it reads the

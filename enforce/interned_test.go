@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // Engines with the same settings and files share what they compile, which counts

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 func TestRecent(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // decideOn decides on r, with defaults for the fields that are not set.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // The path rules of the group for * apply to a client that the caller suspects.

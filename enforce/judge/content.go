@@ -108,7 +108,7 @@ const (
 	NotRobots                 // another text, such as an HTML page: the last good copy for 30 days, then no rules
 	Forbidden                 // another 4xx, such as 403: the last good copy for 24 hours, then no rules
 	Redirected                // a redirect to another host: the last good copy for 24 hours, then no rules
-	Failed                    // 429, 5xx, another status, only NULs no answer: the last good copy for 30 days, then no rules; or Content.DenyAll
+	Failed                    // 429, 5xx, another status, only NULs or no answer: the last good copy for 30 days, then no rules; with DenyFailed (`on_error deny`), crawlers are denied everything
 	Pending                   // nothing was fetched yet: only of the rules in force
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // What is kept of evicted files is bounded, and invented hosts displace no others.

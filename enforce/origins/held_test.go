@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // version is an answer of a source, from a time on.

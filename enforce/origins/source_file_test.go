@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/internal/fake"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // Only regular files are read: opening a named pipe would wait for a writer.
