@@ -118,8 +118,9 @@ func ParseFleetURL(s string) (FleetConfig, error) {
 var (
 	errFleetURL = errors.New("fleet URL: write redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
 		"in a user name or password, write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @, %5B for [ and %5D for ]")
-	errFleetScheme     = errors.New("fleet URL: the scheme must be one of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
-	errFleetQuery      = errors.New("fleet URL: the query must have the form parameter=value&parameter=value, with special characters percent-encoded")
+	errFleetScheme = errors.New("fleet URL: the scheme must be one of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
+	errFleetQuery  = errors.New("fleet URL: the query must have the form parameter=value&parameter=value, with " +
+		"special characters percent-encoded")
 	errFleetParameter  = errors.New("fleet URL: unknown parameter; the parameters are " + strings.Join(fleetParameters, ", "))
 	errFleetDatabase   = errors.New("fleet URL: the database must be a number, 0 or greater")
 	errFleetDatabases  = errors.New("fleet URL: the database is given twice, in the path and as db: remove one")

@@ -68,7 +68,8 @@ type jwk struct {
 // publicKey parses a key. It returns an error if the key is not for signatures, or if its type is not supported.
 func (j *jwk) publicKey() (*publicKey, error) {
 	if j.Use != "" && j.Use != "sig" || j.Ops != nil && !slices.Contains(j.Ops, "verify") {
-		return nil, errors.New("the key is not for signatures: `use`, if present, must be \"sig\", and `key_ops`, if present, must contain \"verify\"")
+		return nil, errors.New("the key is not for signatures: `use`, if present, must be \"sig\", and `key_ops`, if " +
+			"present, must contain \"verify\"")
 	}
 	if j.D != "" {
 		return nil, errors.New("the directory publishes the private key")

@@ -151,7 +151,9 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 		c.evicted = true
 		c.moveToRest(maxUnlisted / 2)
 	}
-	return valueOf(&c.unlisted, strings.Clone(folded), func() *crawlerTally { return newCrawlerTally(strings.Clone(a.Token), a.SentClass(), nil) })
+	return valueOf(&c.unlisted, strings.Clone(folded), func() *crawlerTally {
+		return newCrawlerTally(strings.Clone(a.Token), a.SentClass(), nil)
+	})
 }
 
 // moveToRest merges all unlisted crawlers but the most frequent ones into the rest of

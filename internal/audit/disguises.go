@@ -144,7 +144,8 @@ func (d *disguises) report(r *Report) {
 func (r *Report) disguised() (list []string) {
 	for _, d := range r.Disguises[:min(len(r.Disguises), saidDisguises)] {
 		list = append(list,
-			fmt.Sprintf("%s requests with one browser's User-Agent came from %s addresses, and none fetched an image, a style or a script. That seems to be a robot: %s.",
+			fmt.Sprintf("%s requests with one browser's User-Agent came from %s addresses, and none fetched an image, a style "+
+				"or a script. That seems to be a robot: %s.",
 				words.Count(d.Requests), words.Count(d.Addresses), d.Agent))
 	}
 	return list

@@ -113,11 +113,13 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	case 2*h.refused >= h.requests:
 		f.Change = "Enforce robots.txt as it is: it refuses most of them."
 	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
-		f.Change = "Do not refuse it: search engines and advertisers that get errors come less often for days. Set a slower rate in its tools for webmasters."
+		f.Change = "Do not refuse it: search engines and advertisers that get errors come less often for days. Set a slower " +
+			"rate in its tools for webmasters."
 	case who.class == crawler.UserTriggered || who.class >= crawler.Webhook: // and programs and libraries
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:
-		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. In the robots block of the Caddyfile:",
+		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. "+
+			"In the robots block of the Caddyfile:",
 			proposedRate)
 		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", proposedRate)
 	}

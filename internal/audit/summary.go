@@ -101,7 +101,8 @@ func (r *Report) refused(selects func(*Crawler) bool) string {
 	var list []string
 	for i := range r.Crawlers {
 		if c := &r.Crawlers[i]; c.Denied+c.Throttled > 0 && selects(c) {
-			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(c.Denied+c.Throttled), requests(c.Requests)))
+			refused := words.Count(c.Denied + c.Throttled)
+			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), refused, requests(c.Requests)))
 		}
 	}
 	return words.List(list, 5) // clients can invent names

@@ -65,7 +65,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 			"%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		if from := r.Period.From; from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
 			warn(true, "verify_old",
-				"The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
+				"The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an "+
+					"address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))
 		}
 	}
 	return list
@@ -84,10 +85,12 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	switch {
 	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
 		warn(true, "few_addresses",
-			"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
+			"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
+				"impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
 	case a.inputs.requests >= 20 && t.private*10 >= a.inputs.requests*9:
 		warn(true, "few_addresses",
-			"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
+			"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and "+
+				"figures by address are not reliable.")
 	}
 	switch {
 	case a.inputs.requests >= 20 && t.masked*10 >= a.inputs.requests*9:
@@ -116,11 +119,14 @@ func (a *auditor) warnOfTimes(warn warner) {
 // warn warns of requests that could not be checked for suspects.
 func (s *suspects) warn(warn warner) {
 	warn(s.Unknown > 0, "no_fields",
-		"%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
+		"%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these "+
+			"requests. Caddy's JSON has them.", s.Unknown)
 	warn(s.Looked == 0 && s.Unknown == 0, "no_suspects",
-		"No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+		"No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or "+
+			"Authorization field, from an address that is not masked.")
 	warn(s.Looked > 0 && !s.fetch, "no_fetch_fields",
-		"Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
+		"Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter "+
+			"removed them from the log, or all these requests are of programs.")
 }
 
 // reliability counts the requests that make figures unreliable.

@@ -113,7 +113,8 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	if from.Scheme == to.Scheme && (a == b || from.Scheme == "https" && (a == "www."+b || b == "www."+a)) {
 		return nil
 	}
-	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that an https:// host may gain or lose its \"www.\" prefix",
+	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that an https:// host may "+
+		"gain or lose its \"www.\" prefix",
 		to.Redacted())
 }
 

@@ -169,7 +169,8 @@ var presets = map[string]preset{
 // of their content in Bing Chat"; developers.google.com/crawling/docs, "Google's
 // common crawlers".
 var beyondPresets = []string{
-	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or max-snippet keep a page out of them",
+	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or " +
+		"max-snippet keep a page out of them",
 	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",
 	"Google-Extended stops not only training, but also the use of the site's pages for grounding in Gemini",
 }

@@ -133,7 +133,8 @@ func isWord(s string) bool {
 // zero-width spaces, direction marks, soft hyphens and byte order marks.
 func withoutInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == 0xa0 || r == 0xad || 0x2000 <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202f || 0x205f <= r && r <= 0x2064 || r == 0x3000 || r == 0xfeff {
+		if r == 0xa0 || r == 0xad || 0x2000 <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202f ||
+			0x205f <= r && r <= 0x2064 || r == 0x3000 || r == 0xfeff {
 			return -1
 		}
 		return r

@@ -36,7 +36,8 @@ type auditOptions struct {
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host <host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
+		"<host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")

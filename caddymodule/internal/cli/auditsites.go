@@ -230,7 +230,8 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 			}
 		}
 		if v.From.IsZero() && len(values) > 1 {
-			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a time such as 2026-11-01T15:04:05Z",
+			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a "+
+				"time such as 2026-11-01T15:04:05Z",
 				flag, value)
 		}
 		var err error

@@ -138,7 +138,8 @@ func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
 	if row != nil { // by its name, or the token of a group that it obeys
 		near = row.Tokens()
 	}
-	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such as %s/1.0, need not be known",
+	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such "+
+		"as %s/1.0, need not be known",
 		word, cmp.Or(didYouMean(near...), "."), word)
 }
 

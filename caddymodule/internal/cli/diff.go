@@ -34,7 +34,8 @@ func diffCommand() *cobra.Command {
 const fullUsage = "list all crawlers of a change, not only the first ones"
 
 // errIncomplete is the message of diff for files with very many rules.
-var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to compare: there may be more changes")
+var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to " +
+	"compare: there may be more changes")
 
 func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
 	if args[0] == "-" && args[1] == "-" {

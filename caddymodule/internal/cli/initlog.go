@@ -66,11 +66,13 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 		if len(sites) > 1 {
 			host, each = "HOST", " for each HOST"
 		}
-		notes.add(fmt.Sprintf("suggestions for robots.txt: %d. To see them, run this%s: caddy robots audit --host %s --robots robots.txt --suggest %s",
+		notes.add(fmt.Sprintf("suggestions for robots.txt: %d. To see them, run this%s: caddy robots audit --host %s "+
+			"--robots robots.txt --suggest %s",
 			others, each, host, shellWords(o.logs)), theLog)
 	}
 	if len(sites) > 1 && len(r.Suggestions) > 0 {
-		notes.add("the suggestions are for all of its sites together. Robots cost most at "+costliest(r.Hosts)+". To see what would help one site, run this with --site",
+		notes.add("the suggestions are for all of its sites together. Robots "+
+			"cost most at "+costliest(r.Hosts)+". To see what would help one site, run this with --site",
 			theLog)
 	}
 	if len(r.Suggestions) == 0 {
@@ -108,7 +110,8 @@ func noteClients(r *audit.Report, notes *grouped) {
 		{"it has health checks or monitors: %s. Only a group of robots.txt that names them applies to them", is(crawler.Probe)},
 		{"it has programs that may be clients of an API: %s. Before you add http_clients or programs to the block, exempt those that are",
 			programs},
-		{"it has clients that came from one or two addresses, and that the group for * applies to: %s. Exempt those that are yours: exempt NAME from ADDRESS",
+		{"it has clients that came from one or two addresses, and that the group for * applies to: %s. Exempt those that " +
+			"are yours: exempt NAME from ADDRESS",
 			func(c *audit.Crawler) bool { return c.MayBeOwn() && !programs(c) }},
 	} {
 		var list []string

@@ -163,7 +163,8 @@ func (o *statusOptions) get(address, route string, into any) error {
 	resp, err := caddycmd.AdminAPIRequest(address, http.MethodGet, "/robots/"+route+"?"+values.Encode(), nil, nil)
 	if err != nil {
 		if text := err.Error(); strings.HasPrefix(text, "performing request:") {
-			return fmt.Errorf("no answer from Caddy at %s (%s): start it, or name the address of its admin endpoint with --address, or the configuration that has it with --config",
+			return fmt.Errorf("no answer from Caddy at %s (%s): start it, or name the address of its admin endpoint with "+
+				"--address, or the configuration that has it with --config",
 				address, text[strings.LastIndex(text, ": ")+2:])
 		}
 		return fmt.Errorf("asking Caddy's admin endpoint at %s: %w", address, err)

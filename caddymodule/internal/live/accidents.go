@@ -240,17 +240,6 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 	})
 }
 
-// mostOf returns the requests of a load in its busiest minute, of those in which they
-// are many compared with the usual ones and with all requests; 0 if there is none.
-func mostOf(load *counters.Load, usual float64) (most int) {
-	for i, n := range load.Robots {
-		if n > floodLeast && float64(n) > floodFactor*usual && n*floodShare >= load.All[i] {
-			most = max(most, int(n))
-		}
-	}
-	return most
-}
-
 // refusedSearch returns the accident of a run.
 func refusedSearch(run *counters.Run, now time.Time) Accident {
 	by := "rules or limits"
@@ -258,26 +247,13 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
 	return Accident{
-		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, last: run.Last, Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
+		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, last: run.Last,
+		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
 		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
 			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
-		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny %q` into `policy`, with the paths.", run.Crawler, run.Crawler),
+		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
+			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
 	}
-}
-
-// slowDown is the advice about a robot that sends too many requests.
-const slowDown = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
-
-// flooded completes the accident of a flood.
-func flooded(a Accident, load *counters.Load) Accident {
-	who := load.Crawler + " sends"
-	if load.Crawler == "" {
-		who = "all robots together send"
-	}
-	a.Before, a.subject, a.sites = int(a.usual), siteName(load.Site), []string{load.Site}
-	a.message = fmt.Sprintf("%s %s a minute to %s; %.1f are usual", who, quantity(a.Now, "request"), a.subject, a.usual)
-	a.advice = slowDown
-	return a
 }
 
 // inScope returns the accidents in a scope, one of each Kind and Site, as they were at

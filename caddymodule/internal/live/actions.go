@@ -89,7 +89,8 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 			slices.Sort(list)
 			problem := warning("mode", metrics.Clip(strings.Join(slices.Compact(list), ", ")),
 				effect+", because the mode was set to "+mode+" until the next load of the configuration",
-				"To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is not loaded without --force).")
+				"To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is "+
+					"not loaded without --force).")
 			problem.Since = timeOf(r.modeSet)
 			problems = append(problems, problem)
 		}

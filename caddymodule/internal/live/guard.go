@@ -29,7 +29,8 @@ func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
 			}
 			one.Kind, one.Since = GuardActed, now
 			one.message += "; so the setting `guard` lets all search engines pass, and only monitors them, until the next load of the configuration"
-			one.advice = "Mend the line, then run `caddy reload --force` (an unchanged file is not loaded without --force). If the refusals are on purpose, write the rules into `policy`, which the guard leaves alone."
+			one.advice = "Mend the line, then run `caddy reload --force` (an unchanged file is not loaded without --force). If " +
+				"the refusals are on purpose, write the rules into `policy`, which the guard leaves alone."
 			h.stopped = &one
 		}
 		if h.stopped != nil && h.mode() == statusapi.Both {

@@ -64,7 +64,8 @@ func (r *Reporter) doorProblems(scope statusapi.Scope) (problems []statusapi.Pro
 		own := slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return !scope.Site(host) })
 		if subject := cmp.Or(strings.Join(own, ", "), "this server"); scope.All() || len(own) > 0 {
 			problems = append(problems, severe("forwarded_request", subject,
-				"clients can miss the forwarded_request of "+subject+", with another Host or what another matcher does not match: they get 200, so that the proxy lets them in",
+				"clients can miss the forwarded_request of "+subject+", with another Host or what another matcher does not match: "+
+					"they get 200, so that the proxy lets them in",
 				"In the Caddyfile, "+DoorAdvice+"."))
 		}
 	}
@@ -113,7 +114,8 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 		p := warning("impostors", siteName(key.site),
 			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
 				quantity(len(list), "request"), key.crawler, siteName(key.site)),
-			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens again, set `impostors ignore` in `verify`.")
+			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens "+
+				"again, set `impostors ignore` in `verify`.")
 		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
 		problems = append(problems, p)
 	}
@@ -129,7 +131,8 @@ func (r *Reporter) meetingProblem() (p statusapi.Problem) {
 			more = fmt.Sprintf(", and %s more", quantity(n, "pair"))
 		}
 		p = warning("handlers", "the configuration", "requests may reach two robots handlers, and only the first decides: "+meetings[0]+more,
-			"Write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`.")
+			"Write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that "+
+				"excludes the requests of the other, such as `not path /api/*`.")
 	}
 	return p
 }
@@ -153,7 +156,8 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 		fleet := fleetStatus(f, now)
 		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
 			problem := severe("fleet", fleet.Address, fleet.Message,
-				"Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its own share of the budget.")
+				"Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its "+
+					"own share of the budget.")
 			problem.Since = fleet.Since
 			health.Problems = append(health.Problems, problem)
 		}
@@ -206,7 +210,8 @@ func evictionProblem(m *statusapi.Memory) statusapi.Problem {
 		subject, correction = "max_memory", "Raise max_memory in the global option robots."
 	}
 	return warning("memory", subject,
-		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read again: crawlers wait for them",
+		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read "+
+			"again: crawlers wait for them",
 			m.Evictions, subject, m.Repeated),
 		correction)
 }
@@ -222,7 +227,8 @@ func summarize(problems []statusapi.Problem, lists int) []statusapi.Problem {
 	}
 	example := slices.MinFunc(problems, func(a, b statusapi.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
 	return []statusapi.Problem{warning("list", "lists of addresses",
-		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified",
+		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need "+
+			"them may stay unverified",
 			len(problems), lists, example),
 		"Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors.")}
 }
@@ -300,7 +306,8 @@ func severe(kind, subject, message, advice string) statusapi.Problem {
 }
 
 // graceAdvice is for an accident after which no rules were in force.
-const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines may fetch everything for up to a day."
+const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines " +
+	"may fetch everything for up to a day."
 
 // problem returns the problem of what is in force. Without a problem the severity
 // is empty, and the message describes what is in force.

@@ -242,7 +242,8 @@ func (p *persistFile) state() (*statusapi.Persist, []statusapi.Problem) {
 		s.Error = p.damage.Error()
 		problems = append(problems, warning("persist", p.path,
 			"the file that keeps counters over a restart could not be read as a whole: "+s.Error+"; what could be read of it counts",
-			"The file is now "+p.bad+". If a newer version of the plugin wrote it, stop Caddy and rename it back before you return to that version. "+
+			"The file is now "+p.bad+". If a newer version of the plugin wrote it, stop Caddy and rename it back before you "+
+				"return to that version. "+
 				"This message ends once the file was written."))
 		if !p.written.IsZero() {
 			p.damage = nil

@@ -65,7 +65,9 @@ func busyProbes(names, networks []string, requests int) statusapi.Problem {
 	return warning("probe", words.List(names, shown),
 		fmt.Sprintf("%s of probes that requested too many URLs were refused in the last hour: %s", quantity(requests, "request"),
 			words.List(names, shown)),
-		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request %d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
+		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request "+
+			"%d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the "+
+			"group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
 			enforce.MaxProbePaths, enforce.MaxVerifiedPaths, words.List(networks, shown), names[0]))
 }
 

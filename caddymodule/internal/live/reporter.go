@@ -106,7 +106,8 @@ func New(app App) *Reporter {
 // handlersIn returns the handlers that serve a site in a scope.
 func (r *Reporter) handlersIn(scope statusapi.Scope) (list []*Handler) {
 	for _, h := range r.handlers() {
-		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) || h.isShared() && slices.ContainsFunc(scope.Hosts(), h.Owns) {
+		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) ||
+			h.isShared() && slices.ContainsFunc(scope.Hosts(), h.Owns) {
 			list = append(list, h)
 		}
 	}
@@ -180,7 +181,8 @@ type inForce struct {
 func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
 	list := slices.Collect(r.allInForce(scope))
 	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
+		return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host),
+			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
 			cmp.Compare(a.id, b.id))
 	})
 	return list
@@ -196,7 +198,8 @@ func (r *Reporter) allInForce(scope statusapi.Scope) iter.Seq[inForce] {
 				sites = h.ownedIn(scope)
 			}
 			for s := range origins.States() {
-				if (shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host)) && !yield(inForce{h, s, h.originID(s.Origin, shared), shared, sites}) {
+				if (shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host)) &&
+					!yield(inForce{h, s, h.originID(s.Origin, shared), shared, sites}) {
 					return
 				}
 			}
@@ -277,7 +280,8 @@ func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 		return true
 	}
 	for _, h := range r.handlers() {
-		if h.hasOriginIn(scope) || slices.ContainsFunc(h.Hosts, func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }) {
+		serves := func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }
+		if h.hasOriginIn(scope) || slices.ContainsFunc(h.Hosts, serves) {
 			return true
 		}
 	}

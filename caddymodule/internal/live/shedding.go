@@ -37,7 +37,8 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 		if len(s.Refused) > 0 {
 			a.message += "; these robots are refused: " + strings.Join(s.Refused, ", ")
 		}
-		a.advice = "`caddy robots status` shows which robots come most. A Crawl-delay slows them down, and a `deny` in `policy` stops them, if they name themselves."
+		a.advice = "`caddy robots status` shows which robots come most. A Crawl-delay slows them down, and a `deny` in " +
+			"`policy` stops them, if they name themselves."
 		list = append(list, a)
 	}
 	return list

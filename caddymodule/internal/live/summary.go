@@ -106,7 +106,8 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	query.Span, query.Sort = cmp.Or(query.Span, statusapi.SpanDay), cmp.Or(query.Sort, "requests")
 	order := crawlerOrders[query.Sort]
 	if order == nil && query.Sort != statusapi.SortName && query.Sort != statusapi.SortLast {
-		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, verified, unverified or impostors",
+		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, "+
+			"verified, unverified or impostors",
 			query.Sort)
 	}
 	list, steps := r.app.Counters.Crawlers(scope, query)

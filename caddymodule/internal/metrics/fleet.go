@@ -22,7 +22,8 @@ var (
 		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
 	}, []string{"result"}))
 	fleetRefusals = newCounter("fleet_refusals_total",
-		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while Redis or Valkey does not answer.",
+		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while "+
+			"Redis or Valkey does not answer.",
 		"engine")
 	fleetFallbacks = newCounter("fleet_fallbacks_total",
 		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()

@@ -70,17 +70,20 @@ func (s *Site) configured(w *writer) {
 		w.line("max_origins 10000", "The site serves hosts that its address does not name: cache the robots.txt of at most 10,000 hosts.")
 	}
 	if !s.TrustedProxies {
-		w.note("if there is a load balancer or CDN in front of the site, set trusted_proxies in the global options. Otherwise, all clients have the address of the proxy")
+		w.note("if there is a load balancer or CDN in front of the site, set trusted_proxies in the global options. " +
+			"Otherwise, all clients have the address of the proxy")
 	}
 	if s.TrustedProxies {
-		w.note("the server trusts proxies. If a proxy has a cache, the requests that it answers do not reach this server, so robots.txt is not enforced for them")
+		w.note("the server trusts proxies. If a proxy has a cache, the requests that it answers do not reach this server, " +
+			"so robots.txt is not enforced for them")
 	}
 	if n := len(s.AgentMatchers); n > 0 {
 		w.note("the site has %d %s for User-Agent (%s). robots.txt and this block can replace the ones for crawlers",
 			n, english.PluralWord(n, "matcher", "matchers"), quoted(s.AgentMatchers))
 	}
 	if n := len(s.Tags); n > 0 {
-		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, path, media type and status, and checks the directives",
+		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, "+
+			"path, media type and status, and checks the directives",
 			quoted(s.Tags))
 	}
 	if len(s.Backends) > 1 {
@@ -138,7 +141,8 @@ func headerFields(w *writer, f *robots.File) {
 		signals = signals || len(g.ContentSignals())+len(g.ContentUsage()) > 0
 		for _, r := range g.Rules() {
 			if !r.Allow && strings.HasSuffix(strings.TrimSuffix(r.Pattern, "$"), ".pdf") {
-				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex",
+				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still "+
+					"list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex",
 					r.Line)
 			}
 		}
@@ -174,14 +178,16 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	}
 	if len(probes) > 0 {
 		w.notes = slices.Insert(w.notes, 0,
-			"robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove these groups, or a balancer may take the server out of service")
+			"robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove "+
+				"these groups, or a balancer may take the server out of service")
 	}
 	if len(control) > 0 {
 		w.note("no server can enforce the %s for %s: these product tokens are preferences, and no crawler sends them",
 			english.PluralWord(len(control), "group", "groups"), quoted(control))
 	}
 	if len(unknown) > 0 {
-		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent",
+		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as "+
+			"a word in their User-Agent",
 			english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
 	}
 }

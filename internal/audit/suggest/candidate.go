@@ -161,7 +161,8 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	text := fmt.Sprintf("limit %s {\n\tall %s\n}", strings.Join(u.patterns, " "), rate)
 	c := s.candidate(limit, caddyfile, text)
 	c.preset, c.limit = u.preset, &judge.Limit{Paths: u.patterns, All: rate}
-	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search engine, but feed readers and link previews",
+	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search "+
+		"engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "), s.what(u))
 	return append(list, c.from(&u.robots))
 }

@@ -27,7 +27,8 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	if len(r.Suggestions) > 0 {
 		b.comment(fmt.Sprintf("All requests: %s. Besides what robots.txt refuses, the suggestions together would have saved %s.",
 			sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
-		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.")
+		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent " +
+			"would have been refused.")
 	}
 	if b.has(r, "caddyfile") {
 		fmt.Fprintf(b, "\n%s {\n\trobots {\n", cmp.Or(strings.Join(s.Hosts, ", "), "example.com"))
