@@ -236,12 +236,17 @@ func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	if s.Held = c.heldBy(&s, why); w != nil {
 		s.Group, s.Limits = w.group, w.limits
 	}
-	if d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil) {
+	var before Subject
+	switch {
+	case d.Reason == Person: // the first agent
+	case d.Reason.hasGroup() && !(why.hasGroup() && d.Limits == nil):
 		d.add(&s)
 		return false
+	default:
+		before = d.Subject
+		*d = Decision{Others: d.Others}
 	}
-	before := d.Subject
-	*d = Decision{Reason: why, Subject: s, Others: d.Others}
+	d.Reason, d.Subject = why, s
 	if w != nil {
 		d.decidedBy(c.rules, w)
 	}
