@@ -254,7 +254,7 @@ func (c *siteCopies) of(source *config.Source) *origins.Copies {
 		key = *source
 	}
 	key.Text = "" // needs no copy
-	v, _ := c.sources.LoadOrStore(key, origins.NewCopies())
+	v, _ := c.sources.LoadOrStore(key, new(origins.Copies))
 	return v.(*origins.Copies)
 }
 

@@ -64,10 +64,10 @@ func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool) (
 			list = append(list, impostors)
 		}
 	}
-	if group == nil && !e.settings.BoundByStar(a.Class, a.Crawler) || judge.IsNeverLimited(a) {
-		return list
+	if e.settings.Limited(a, group) {
+		list = e.limitBudgets(list, rules, a, verifiable)
 	}
-	return e.limitBudgets(list, rules, a, verifiable)
+	return list
 }
 
 // maxPaced is how many origins with an invented host a Memory remembers.

@@ -35,7 +35,7 @@ func TestThreeTimesTheLimit(t *testing.T) {
 	for name, cfg := range map[string]origins.Config{
 		"max_origins":       {MaxOrigins: limit},
 		"max_memory":        {MaxOrigins: 100 * limit, Ceiling: origins.NewCeiling(limit * (5 << 10))},
-		"both, with copies": {MaxOrigins: limit, Ceiling: origins.NewCeiling(limit * (5 << 10)), Copies: origins.NewCopies()},
+		"both, with copies": {MaxOrigins: limit, Ceiling: origins.NewCeiling(limit * (5 << 10)), Copies: new(origins.Copies)},
 	} {
 		for _, invented := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {

@@ -21,7 +21,7 @@ type reloadTest struct {
 }
 
 func newReloadTest(t *testing.T) *reloadTest {
-	return &reloadTest{t: t, clock: fake.NewClock(), memory: NewMemory(64, 64), copies: origins.NewCopies()}
+	return &reloadTest{t: t, clock: fake.NewClock(), memory: NewMemory(64, 64), copies: new(origins.Copies)}
 }
 
 // provision makes an engine that is not in use yet.

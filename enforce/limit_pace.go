@@ -14,6 +14,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
+// The lines of a limit, as in judge.CompiledLimit.Bounds.
+const (
+	boundAll = iota
+	boundEach
+	boundAtOnce
+	boundEachAtOnce
+	boundCount
+)
+
 // block identifies a limit at its hosts: the host of Origin is the text of both.
 type block struct {
 	judge.Origin
@@ -46,8 +55,8 @@ func (p *pacer) limitKey(r *judge.Request, s *judge.Subject, i, n int) throttle.
 	if p.settings.Monitors(&s.Agent) {
 		seed++
 	}
-	if n == judge.BoundEach || n == judge.BoundEachAtOnce {
-		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, judge.AgentName(&s.Agent)))
+	if n == boundEach || n == boundEachAtOnce {
+		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, s.Agent.Name()))
 		return p.agentKey(r, &s.Agent, k.In(block.home))
 	}
 	seed += 8 * uint8(poolOf(&p.settings.CompiledLimits[i], s))
@@ -82,7 +91,7 @@ func poolOf(l *judge.CompiledLimit, s *judge.Subject) pool {
 func (p *pacer) limitUses(uses []throttle.Use, r *judge.Request, s *judge.Subject) []throttle.Use {
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		for n := judge.BoundAll; n <= judge.BoundEach; n++ {
+		for n := boundAll; n <= boundEach; n++ {
 			if rate := p.settings.CompiledLimits[i].Bounds[n].Rate; rate != nil {
 				uses = use(uses, p.limitKey(r, s, i, n), rate)
 			}
@@ -127,12 +136,12 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		l := &p.settings.CompiledLimits[i]
-		for n := judge.BoundAtOnce; n < judge.BoundCount; n++ {
+		for n := boundAtOnce; n < boundCount; n++ {
 			b := &l.Bounds[n]
 			if b.AtOnce == 0 {
 				continue
 			}
-			if n == judge.BoundAtOnce {
+			if n == boundAtOnce {
 				in := &pools[i][poolOf(l, s)]
 				if *in {
 					continue
@@ -142,7 +151,7 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
 				return b
 			}
-			s.Entered |= 1 << (2*i + n - judge.BoundAtOnce)
+			s.Entered |= 1 << (2*i + n - boundAtOnce)
 		}
 	}
 	return nil
@@ -177,7 +186,7 @@ func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent
 				}
 				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Pool: state == verify.Unverified}
 				b.Key = p.limitKey(new(judge.Request), s, i, n)
-				if n == judge.BoundAll || n == judge.BoundAtOnce {
+				if n == boundAll || n == boundAtOnce {
 					b.Sharers = poolNames[poolOf(l, s)]
 				}
 				b.PerAddr = b.Sharers == "" && (a.RunByAnyone() || p.settings.PerIP)
@@ -194,7 +203,7 @@ func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 	for i := range d.Len() {
 		for s := d.At(i); s.Entered != 0; s.Entered &= s.Entered - 1 {
 			at := bits.TrailingZeros16(s.Entered)
-			p.memory.flights.add(p.limitKey(r, s, at/2, judge.BoundAtOnce+at%2), -1, 0)
+			p.memory.flights.add(p.limitKey(r, s, at/2, boundAtOnce+at%2), -1, 0)
 		}
 	}
 }

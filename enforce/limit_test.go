@@ -187,14 +187,14 @@ func TestPoolsOfALimit(t *testing.T) {
 		s := judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: verify.Result{State: state}}
 		return e.limitKey(&judge.Request{}, &s, 0, n)
 	}
-	others, verified, claims := pool(ahrefs, verify.NoMethod, judge.BoundAll), pool(google, verify.Verified, judge.BoundAll), pool(google, verify.Unverified, judge.BoundAll)
+	others, verified, claims := pool(ahrefs, verify.NoMethod, boundAll), pool(google, verify.Verified, boundAll), pool(google, verify.Unverified, boundAll)
 	if others == verified || others == claims || verified == claims {
 		t.Error("two of the pools are the same")
 	}
-	if pool(ahrefs, verify.Verified, judge.BoundAll) != others || pool(google, verify.NoMethod, judge.BoundAll) != claims || pool(google, verify.Impostor, judge.BoundAll) != others {
+	if pool(ahrefs, verify.Verified, boundAll) != others || pool(google, verify.NoMethod, boundAll) != claims || pool(google, verify.Impostor, boundAll) != others {
 		t.Error("a crawler has the wrong pool")
 	}
-	if pool(ahrefs, verify.Verified, judge.BoundEach) == pool(ahrefs, verify.Unverified, judge.BoundEach) {
+	if pool(ahrefs, verify.Verified, boundEach) == pool(ahrefs, verify.Unverified, boundEach) {
 		t.Error("a claim uses the budget of the verified crawler")
 	}
 }

@@ -28,7 +28,7 @@ type Memory struct {
 // origins, and as many that clients can invent.
 func NewMemory(reads, visitors int) *Memory {
 	return &Memory{
-		readers: newEvents(reads), visits: newVisitors(visitors), histories: origins.NewHistories(),
+		readers: newEvents(reads), visits: newVisitors(visitors), histories: new(origins.Histories),
 		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced), waiters: throttle.NewWaiters(maxHeld),
 	}
 }

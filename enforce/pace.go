@@ -137,7 +137,7 @@ func (p *pacer) budget(r *judge.Request, a *crawler.Agent, more uint8) throttle.
 	if p.settings.Monitors(a) {
 		seed = seedMonitor
 	}
-	name := judge.AgentName(a)
+	name := a.Name()
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
 	if len(p.settings.CompiledLimits) > 0 {
 		k = k.In(p.blocks()[0].home) // where the budgets of the limits are

@@ -30,7 +30,7 @@ const hashFactor = 0x9e3779b97f4a7c15
 func newVisitor(r *judge.Request, a *crawler.Agent) visitorKey {
 	o := &r.Origin
 	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
-	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, judge.AgentName(a)), r.Invented || a.Crawler == nil}
+	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, a.Name()), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
 		return v.at(r.Addr())
 	}

@@ -57,7 +57,7 @@ func measureHosts(b *testing.B, source perHost, hosts int) {
 	b.Helper()
 	ceiling := origins.NewCeiling(1 << 40)
 	e, err := enforce.NewEngine(judge.Settings{}, source, throttle.NewMemory(16), enforce.NewMemory(16, 16), origins.Config{
-		MaxOrigins: hosts, Ceiling: ceiling, Copies: origins.NewCopies(),
+		MaxOrigins: hosts, Ceiling: ceiling, Copies: new(origins.Copies),
 		Handler: func() origins.HandlerKey { return origins.HandlerKey{} },
 	})
 	if err != nil {

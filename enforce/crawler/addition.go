@@ -20,7 +20,7 @@ type Rejection struct {
 func (r Rejection) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
 
 // ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an
-// error, and no rows, if no row is valid or the file has more than [MaxRows].
+// error, and no rows, if no row is valid or the file has more than 10,000.
 func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 	var rows []Crawler
 	var refused []Rejection

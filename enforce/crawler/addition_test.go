@@ -81,7 +81,7 @@ func TestReadAdditionsLeavesOutInvalidRows(t *testing.T) {
 	if refused[0].Name != "Firefox" || refused[1].Name != "line 4" {
 		t.Errorf("refused %v", refused)
 	}
-	for _, in := range []string{"", "<!DOCTYPE html>\n<html></html>\n", strings.Repeat("{}\n", crawler.MaxRows+1)} {
+	for _, in := range []string{"", "<!DOCTYPE html>\n<html></html>\n", strings.Repeat("{}\n", 10_000+1)} {
 		if rows, _, err := crawler.ReadAdditions([]byte(in)); err == nil {
 			t.Errorf("%.20q yields %d rows, want an error", in, len(rows))
 		}

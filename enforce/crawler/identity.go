@@ -23,6 +23,15 @@ type Agent struct {
 	Reason     Reason // what kind of evidence they are; see also Reason.Strength
 }
 
+// Name returns the crawler's name in the registry or, if the registry does not have it,
+// the token that the client sent.
+func (a *Agent) Name() string {
+	if a.Crawler != nil {
+		return a.Crawler.Name
+	}
+	return a.Token
+}
+
 // SentClass returns the class that the User-Agent gives the agent. Class differs
 // from it for a probe that requests too many paths, which package enforce treats
 // as a self-declared crawler.

@@ -16,7 +16,7 @@ import (
 
 // Limits of a registry file and of its rows. The built-in registry is far below each.
 const (
-	MaxRows      = 10_000 // of a file
+	maxRows      = 10_000 // of a file
 	maxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
 	maxTokenSize = 100    // octets of a token or of a crawler's name
 	maxPurposes  = 8      // of a row
@@ -92,8 +92,8 @@ func eachRow(data []byte, do func(line int, text []byte) error) error {
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
-		if rows++; rows > MaxRows {
-			return fmt.Errorf("line %d: a registry file can have at most %d rows", line, MaxRows)
+		if rows++; rows > maxRows {
+			return fmt.Errorf("line %d: a registry file can have at most %d rows", line, maxRows)
 		}
 		if err := do(line, text); err != nil {
 			return err

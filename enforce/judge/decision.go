@@ -204,7 +204,7 @@ func (d *Decision) names(a *crawler.Agent) bool {
 }
 
 // sameBudget reports whether two agents are the same crawler, which has one budget.
-func sameBudget(a, b *crawler.Agent) bool { return strings.EqualFold(AgentName(a), AgentName(b)) }
+func sameBudget(a, b *crawler.Agent) bool { return strings.EqualFold(a.Name(), b.Name()) }
 
 // Crawler returns the crawler's name in the registry or, if the registry does
 // not have it, its class. So the number of different names is limited, which
@@ -218,12 +218,7 @@ func (d *Decision) Crawler() string {
 
 // Name returns the crawler's name in the registry or, if the registry does not
 // have it, the token that the client sent. A client can send any token.
-func (d *Decision) Name() string {
-	if d.Agent.Crawler != nil {
-		return d.Agent.Crawler.Name
-	}
-	return d.Agent.Token
-}
+func (d *Decision) Name() string { return d.Agent.Name() }
 
 // GroupToken returns the product token by which the agent got the group: see
 // Rules.TokenOf.
@@ -291,12 +286,4 @@ func (d *Decision) limitText() string {
 func (d *Decision) isFrom(line int) bool {
 	layer, at := d.Rules.Origin(line)
 	return layer == d.Layer && at == d.Line
-}
-
-// AgentName returns the name under which an agent's requests share a budget.
-func AgentName(a *crawler.Agent) string {
-	if a.Crawler != nil {
-		return a.Crawler.Name
-	}
-	return a.Token
 }

@@ -55,8 +55,8 @@ const exactBurst = 10
 // CompiledLimit is a Limit in Compiled.
 type CompiledLimit struct {
 	*Limit
-	// Bounds are the lines of the limit, by BoundAll and so on.
-	Bounds [BoundCount]Bound
+	// Bounds are the lines of the limit: all, each, at_once and each_at_once.
+	Bounds [boundCount]Bound
 	paths  *robots.Group // disallows Paths; nil if the limit is for all paths
 	roles  []role        // by crawler.Crawler.Index
 }
@@ -70,16 +70,16 @@ const (
 	free
 )
 
-// The lines of a limit.
+// The lines of a limit, as in CompiledLimit.Bounds.
 const (
-	BoundAll = iota
-	BoundEach
-	BoundAtOnce
-	BoundEachAtOnce
-	BoundCount
+	boundAll = iota
+	boundEach
+	boundAtOnce
+	boundEachAtOnce
+	boundCount
 )
 
-var boundNames = [BoundCount]string{"all", "each", "at_once", "each_at_once"}
+var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
 
 // Bound is one line of a Limit. The zero value limits nothing.
 type Bound struct {
@@ -111,13 +111,13 @@ func (s *Compiled) compileLimits() error {
 		for row := range s.Registry.All() {
 			l.roles = append(l.roles, l.roleOf(row, s.Registry))
 		}
-		for i, rate := range [...]robots.RequestRate{BoundAll: l.All, BoundEach: l.Each} {
+		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
 			burst := (rate.Requests + exactBurst - 1) / exactBurst
 			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
 				l.Bounds[i] = Bound{Rate: r, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
 			}
 		}
-		for i, n := range map[int]int{BoundAtOnce: l.AtOnce, BoundEachAtOnce: l.EachAtOnce} {
+		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
 			if n > 0 {
 				l.Bounds[i] = Bound{AtOnce: n, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
 			}
@@ -173,15 +173,21 @@ func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	return held
 }
 
-// IsNeverLimited reports whether no limit holds an agent, even if it has a group.
-func IsNeverLimited(a *crawler.Agent) bool {
+// Limited reports whether limits can hold an agent; group is the one that applies to it,
+// nil if none does. Webhooks and probes are never held.
+func (s *Compiled) Limited(a *crawler.Agent, group *robots.Group) bool {
+	return !isNeverLimited(a) && (group != nil || s.BoundByStar(a.Class, a.Crawler))
+}
+
+// isNeverLimited reports whether no limit holds an agent, even if it has a group.
+func isNeverLimited(a *crawler.Agent) bool {
 	return a.Class == crawler.Webhook || a.Class == crawler.Probe
 }
 
 // isLimited reports whether limits can hold an agent that is let through for a reason.
 func (c *Client) isLimited(a *crawler.Agent, why Reason) bool {
 	switch {
-	case IsNeverLimited(a):
+	case isNeverLimited(a):
 		return false
 	case why != Unbound && why != NoRules:
 		return why.hasGroup() || why == NotCrawling

@@ -56,7 +56,7 @@ func TestEstimateOfMemory(t *testing.T) {
 		for range 5 { // something else can allocate meanwhile
 			ceiling := NewCeiling(1 << 40)
 			p := newOriginsTest(t, Config{
-				Ceiling: ceiling, MaxOrigins: tt.hosts, Copies: NewCopies(), Histories: NewHistories(), Handler: func() HandlerKey { return HandlerKey{} },
+				Ceiling: ceiling, MaxOrigins: tt.hosts, Copies: new(Copies), Histories: new(Histories), Handler: func() HandlerKey { return HandlerKey{} },
 			})
 			p.Connect()
 			p.source.Reads, p.seen = make(map[judge.Origin]int, tt.hosts), fake.NewRecorder[FetchEvent]()

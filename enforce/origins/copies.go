@@ -40,15 +40,13 @@ type goodCopy struct {
 // answer that there is none. It outlives the engines that use it. So after a
 // reload of the configuration the rules are in force at once, even if the
 // source can't be read. It holds at most 10,000 answers of 64 MiB together. It
-// is safe for concurrent use. A nil Copies holds nothing.
+// is safe for concurrent use. The zero value is
+// empty. A nil Copies holds nothing.
 type Copies struct {
 	mu     sync.Mutex
 	size   int
 	copies map[judge.Origin]goodCopy
 }
-
-// NewCopies returns an empty Copies.
-func NewCopies() *Copies { return &Copies{copies: make(map[judge.Origin]goodCopy)} }
 
 // put keeps c for origin. If there are too many copies, or they are too large,
 // it drops others, in no order.
@@ -58,6 +56,9 @@ func (s *Copies) put(origin judge.Origin, c goodCopy) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.copies == nil {
+		s.copies = make(map[judge.Origin]goodCopy)
+	}
 	s.size += len(c.Body) - len(s.copies[origin].Body)
 	s.copies[origin] = c
 	for other, old := range s.copies {

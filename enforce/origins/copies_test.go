@@ -10,7 +10,7 @@ import (
 )
 
 func TestCopiesOutliveTheOrigins(t *testing.T) {
-	copies := NewCopies()
+	copies := new(Copies)
 	p := newOriginsTest(t, Config{Copies: copies})
 	p.get(fake.Home)
 	q := newOriginsTest(t, Config{Copies: copies})
@@ -33,7 +33,7 @@ func TestCopiesOutliveTheOrigins(t *testing.T) {
 // A local source is read when the configuration is loaded. If the file is the copy,
 // nothing is new.
 func TestLoadOfTheCopy(t *testing.T) {
-	copies := NewCopies()
+	copies := new(Copies)
 	for i, tt := range []struct {
 		text string
 		want judge.Outcome
@@ -51,7 +51,7 @@ func TestLoadOfTheCopy(t *testing.T) {
 
 // After a reload, the cached copy is in force before the source answers.
 func TestCopyIsInForceBeforeTheFirstReadEnds(t *testing.T) {
-	copies := NewCopies()
+	copies := new(Copies)
 	newOriginsTest(t, Config{Copies: copies}).rulesAfterFetch(fake.Home)
 	q := newOriginsTest(t, Config{Copies: copies})
 	q.source.Block = make(chan struct{})
@@ -80,7 +80,7 @@ func TestLifetimeOfCopies(t *testing.T) {
 			t.Errorf("%d: the copy is in force after more than %v", tt.status, tt.keep)
 		}
 	}
-	copies := NewCopies()
+	copies := new(Copies)
 	p := newOriginsTest(t, Config{Copies: copies})
 	p.rulesAfterFetch(fake.Home)
 	q := newOriginsTest(t, Config{Copies: copies})

@@ -160,7 +160,7 @@ func TestReloadAndRefreshOfANewVersion(t *testing.T) {
 	origin := judge.NewOrigin("https", "example.com", 443)
 	for _, shared := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			source, copies := &fake.Source{Partly: true, Shared: shared}, NewCopies()
+			source, copies := &fake.Source{Partly: true, Shared: shared}, new(Copies)
 			source.Set(200, "User-agent: *\nDisallow: /a/\n")
 			p := retryOrigins(t, source, copies)
 			p.Prefetch(context.Background(), &judge.Request{Origin: origin, Time: time.Now()})
@@ -200,7 +200,7 @@ func TestReloadAndRefreshOfANewVersion(t *testing.T) {
 
 // A text of the configuration counts at once.
 func TestInlineVersionCountsAtOnce(t *testing.T) {
-	copies := NewCopies()
+	copies := new(Copies)
 	for _, text := range []string{"User-agent: *\nDisallow: /a/", "User-agent: *\nDisallow: /", ""} {
 		p := retryOrigins(t, Inline(text), copies)
 		if p.Load(context.Background()); string(p.RulesOf(fake.Home).Text()) != text {

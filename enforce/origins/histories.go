@@ -28,7 +28,7 @@ type HandlerKey struct {
 // Histories keeps the versions that each robots.txt had in the last
 // GracePeriod. It outlives the engines that use it, so that the grace period of
 // crawlers goes on after a reload. It holds at most 10,000 histories with 16
-// MiB of text. It is safe for concurrent use. A nil histories holds nothing.
+// MiB of text. It is safe for concurrent use. The zero value is empty. A nil Histories holds nothing.
 type Histories struct {
 	mu         sync.Mutex
 	generation int
@@ -60,11 +60,6 @@ type versionRecord struct {
 	version     uint64 // its name in periods
 	from, until int64
 	brief       bool
-}
-
-// NewHistories returns empty histories.
-func NewHistories() *Histories {
-	return &Histories{records: make(map[historyKey]*historyRecord), origins: make(map[historyKey][]judge.Origin)}
 }
 
 // begin returns the generation of a Table that stores histories from now on.
@@ -129,6 +124,9 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 	rec.generation = generation
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.records == nil {
+		s.records, s.origins = make(map[historyKey]*historyRecord), make(map[historyKey][]judge.Origin)
+	}
 	for _, key := range keys {
 		old := s.records[key]
 		if old != nil && old.generation > generation {

@@ -10,7 +10,7 @@ import (
 
 // Histories are limited in number and in octets.
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
-	s := NewHistories()
+	s := new(Histories)
 	rules := func(size int) *History {
 		p, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: bytes.Repeat([]byte("#"), size)})
 		if err != nil {

@@ -153,7 +153,7 @@ func TestRulesByAnswerOfTheSource(t *testing.T) {
 		{"410", judge.Response{Status: 410}, nil, judge.Missing, judge.Missing, true},
 		{"403", judge.Response{Status: 403}, nil, judge.Forbidden, judge.Loaded, false},
 		{"401", judge.Response{Status: 401}, nil, judge.Forbidden, judge.Loaded, false},
-		{"redirects that are not followed", judge.Response{}, fmt.Errorf("%w: here", ErrRedirects), judge.Failed, judge.Loaded, false},
+		{"redirects that are not followed", judge.Response{}, fmt.Errorf("%w: here", errRedirects), judge.Failed, judge.Loaded, false},
 		{"a web page", judge.Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, judge.NotRobots, judge.Loaded, false},
 		{"JSON", judge.Response{Status: 200, Body: []byte(`{"admin":{"listen":"localhost:2019"}}`)}, nil, judge.NotRobots, judge.Loaded, false},
 		{"an error message", judge.Response{Status: 200, Body: []byte("# error\nupstream timed out\n")}, nil, judge.NotRobots, judge.Loaded, false},

@@ -136,7 +136,7 @@ func TestRetriesOfOneFileForAllOrigins(t *testing.T) {
 
 func TestPrefetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source, copies := new(fake.Source), NewCopies()
+		source, copies := new(fake.Source), new(Copies)
 		source.Set(200, "User-agent: *\nDisallow: /\n")
 		p := retryOrigins(t, source, copies)
 		origin := judge.NewOrigin("https", "example.com", 443)

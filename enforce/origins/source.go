@@ -23,9 +23,9 @@ type Source interface {
 	PerOrigin() bool
 }
 
-// ErrRedirects is the error of a source for more than MaxRedirects redirects in
+// errRedirects is the error of a source for more than MaxRedirects redirects in
 // a row.
-var ErrRedirects = errors.New("too many redirects")
+var errRedirects = errors.New("too many redirects")
 
 // MaxRedirects is how many redirects in a row a source follows: the least
 // number that RFC 9309, section 2.3.1.2, asks for.

@@ -44,8 +44,8 @@ func TestURLSource(t *testing.T) {
 			t.Errorf("%s: status %d, %v; want %d", path, resp.Status, err, status)
 		}
 	}
-	if _, err := fetch("/loop"); !errors.Is(err, ErrRedirects) {
-		t.Errorf("/loop: %v, want %v", err, ErrRedirects)
+	if _, err := fetch("/loop"); !errors.Is(err, errRedirects) {
+		t.Errorf("/loop: %v, want %v", err, errRedirects)
 	}
 	if resp, err := fetch("/endless"); err != nil || len(resp.Body) != robots.MaxSize+1 {
 		t.Errorf("/endless: %d octets, %v", len(resp.Body), err)

@@ -89,7 +89,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	last := via[len(via)-1].URL
 	switch {
 	case len(via) > MaxRedirects:
-		return ErrRedirects
+		return errRedirects
 	case last.Scheme == "https" && r.URL.Scheme != "https":
 		return fmt.Errorf("a redirect from https to %s is not followed", r.URL.Scheme)
 	}

@@ -182,7 +182,7 @@ func TestMergeError(t *testing.T) {
 
 // After a reload, FetchEvent.Was has the text that was published before.
 func TestFetchEventWasAfterAReload(t *testing.T) {
-	copies := origins.NewCopies()
+	copies := new(origins.Copies)
 	var was []byte
 	load := func(p *managed.Policy) {
 		e, _ := start(t, judge.Settings{Managed: p.Additions}, origins.Inline(site), origins.Config{Copies: copies, Fetched: func(e origins.FetchEvent) { was = e.Was }})
