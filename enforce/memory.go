@@ -73,13 +73,6 @@ func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	}
 }
 
-// hasRead reports whether an agent is a program that has read the robots.txt, and
-// so is bound by it; see ProgramsSeen.
-func (e *Engine) hasRead(r *judge.Request, a *crawler.Agent) bool {
-	return a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen &&
-		e.memory.readers.seen(programKey(r, a), r.Time, copyLifetime)
-}
-
 // visitsOf returns what is known about the visits of agent i, with this one: the
 // visits of the crawler, and the reads of the client's own address. So a client
 // whose claim nothing confirms does not end the crawler's grace period, and has

@@ -109,10 +109,6 @@ func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throt
 	return append(list, throttle.Use{Key: key, Limits: limits})
 }
 
-// copyLifetime is how long a read of robots.txt by a client counts: crawlers
-// may use a cached copy for 24 hours (RFC 9309, section 2.4).
-const copyLifetime = 24 * time.Hour
-
 // Seeds of hashes. They keep the keys of different budgets and records apart.
 const (
 	seedBudget     = 1
@@ -159,14 +155,6 @@ func (p *pacer) agentKey(r *judge.Request, a *crawler.Agent, k throttle.Key) thr
 		return k.Disposable() // clients can invent any number of such names
 	}
 	return k
-}
-
-// programKey is the key, in Memory.readers, of a program that has read the robots.txt
-// of an origin from one address.
-func programKey(r *judge.Request, a *crawler.Agent) uint64 {
-	addr, _ := netip.ParseAddr(r.Client)
-	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token)).Client(addr)
-	return k[0]
 }
 
 // hash returns two hashes of an origin and of the first 64 octets of a name;

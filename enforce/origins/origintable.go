@@ -110,53 +110,6 @@ func (t *originTable) all() iter.Seq[*entry] {
 	}
 }
 
-// leastValuable returns the entry to evict, other than keep, or nil if there is
-// none. It chooses the lowest value, and among equal values the entry that was
-// used least recently.
-func (t *originTable) leastValuable(keep *entry) (worst *entry) {
-	seen, buckets := 0, *t.buckets.Load()
-	for range buckets {
-		t.hand = (t.hand + 1) & (len(buckets) - 1)
-		for l := buckets[t.hand].Load(); l != nil; l = l.next.Load() {
-			if l.entry == keep {
-				continue
-			}
-			if seen++; worst == nil || l.lessValuable(worst) {
-				worst = l.entry
-			}
-		}
-		if seen >= evictionSample {
-			break
-		}
-	}
-	return worst
-}
-
-// lessValuable reports whether e should be evicted before other.
-func (e *entry) lessValuable(other *entry) bool {
-	if a, b := e.value(), other.value(); a != b {
-		return a < b
-	}
-	return e.used.Load() < other.used.Load()
-}
-
-// value ranks an entry for eviction: 0 for an invented host without rules, 1 for
-// one with rules, 2 for one whose file is fetched first, since a request can
-// wait for it; 3 to 5 likewise for other hosts.
-func (e *entry) value() int {
-	v := 0
-	switch {
-	case e.rules.Load() != nil:
-		v = 1
-	case e.fetching.Load():
-		v = 2
-	}
-	if !e.invented.Load() {
-		v += 3
-	}
-	return v
-}
-
 // touch records that the entry is used, at most once per second.
 func (e *entry) touch(now int64) {
 	if d := now - e.used.Load(); d > int64(time.Second) || d < 0 {

@@ -58,59 +58,6 @@ func (v *versions) put(e *entry, rules *judge.Rules, changed int64) {
 	v.release(e.rules.Swap(rules))
 }
 
-// find returns the entry of r's origin. It adds one if there is none.
-func (v *versions) find(r *judge.Request) *entry {
-	key := v.Key(r.Origin)
-	if e := v.table.find(key); e != nil {
-		if !r.Invented && e.invented.Load() {
-			e.invented.Store(false)
-		}
-		return e
-	}
-	return v.add(key, r)
-}
-
-// add adds an origin to the table. If the table is full, it evicts another one.
-func (v *versions) add(origin judge.Origin, r *judge.Request) *entry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if e := v.table.find(origin); e != nil {
-		return e
-	}
-	invented := r.Invented && v.source.PerOrigin()
-	e := &entry{origin: origin}
-	e.pending, e.evicted = v.pendingFor(origin, invented)
-	e.invented.Store(invented)
-	e.used.Store(r.Time.UnixNano())
-	if v.Len() >= v.cfg.MaxOrigins {
-		v.evict(e, false)
-	}
-	v.insert(e)
-	return e
-}
-
-// evict removes the least valuable origin, other than keep, from the table: to
-// free memory, or because there are too many. It reports whether there was one.
-// The caller holds v.mu.
-func (v *versions) evict(keep *entry, memory bool) bool {
-	e := v.table.leastValuable(keep)
-	if e == nil {
-		return false
-	}
-	v.table.remove(e)
-	if !v.retired {
-		v.cfg.Ceiling.add(-entrySize)
-	}
-	e.gone = true
-	v.keepNames(e)
-	if e.rules.Load() != nil {
-		v.cfg.Evicted(memory)
-	}
-	v.release(e.rules.Load())
-	v.setHistory(e, nil)
-	return true
-}
-
 // Earlier returns the history of the robots.txt of r's origin. It returns nil if
 // there is no earlier version that crawlers may still follow.
 func (v *versions) Earlier(r *judge.Request) *History {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -27,7 +27,7 @@ type Crawler struct {
 
 	decided [outcomes]atomic.Uint64
 	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
-	gate    gate.Gate                          // limits the refusals that are kept
+	gate    logquota.Gate                      // limits the refusals that are kept
 	run     run
 
 	// Guarded by Counters.mu:

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -31,7 +31,7 @@ const (
 
 // refusals keeps the last refusals in a ring buffer, without a lock.
 type refusals struct {
-	all  gate.Gate
+	all  logquota.Gate
 	seq  atomic.Uint64 // of the last refusal
 	ring [maxRefusals]atomic.Pointer[statusapi.Refusal]
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 )
 
 // logEvery is the least time between two log lines of a Reader.
@@ -20,7 +20,7 @@ const logEvery = 10 * time.Second
 type Reader struct {
 	family string
 	log    *zap.Logger
-	gate   gate.Gate
+	gate   logquota.Gate
 }
 
 // New returns a Reader for the fields of a family, nil for Off or "".

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -44,7 +44,7 @@ type Decisions struct {
 // row has the counters of one crawler or class.
 type row struct {
 	reasons [judge.Reasons]counter
-	gates   [judge.Reasons]gate.Gate // for log lines, by reason
+	gates   [judge.Reasons]logquota.Gate // for log lines, by reason
 	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
 	refused [judge.Reasons]counter // requests of the verified crawler, by reason
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -112,61 +111,6 @@ func (p *pacer) boundOf(rate *throttle.Limits) *judge.Bound {
 	return nil
 }
 
-// enter counts a request that is let through as one in flight, for the limits of
-// all its crawlers. If one of them has too many, enter refuses the request.
-func (p *pacer) enter(r *judge.Request, d *judge.Decision) {
-	var pools [judge.MaxLimits][poolCount]bool // in which the request is in flight
-	for i := range d.Len() {
-		if b := p.enterOne(r, d.At(i), &pools); b != nil {
-			p.leave(r, d)
-			d.Blame(i)
-			d.Exceed(b, atOnceRetry)
-			return
-		}
-	}
-}
-
-// atOnceRetry is the Retry-After for a request that is refused because too many
-// are in flight. When one of them ends is not known.
-const atOnceRetry = 5 * time.Second
-
-// enterOne is enter for one subject. It returns the line that refuses the request; nil
-// if none does.
-func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLimits][poolCount]bool) *judge.Bound {
-	for held := s.Held; held != 0; held &= held - 1 {
-		i := bits.TrailingZeros8(held)
-		l := &p.settings.CompiledLimits[i]
-		for n := boundAtOnce; n < boundCount; n++ {
-			b := &l.Bounds[n]
-			if b.AtOnce == 0 {
-				continue
-			}
-			if n == boundAtOnce {
-				in := &pools[i][poolOf(l, s)]
-				if *in {
-					continue
-				}
-				*in = true
-			}
-			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
-				return b
-			}
-			s.Entered |= 1 << (2*i + n - boundAtOnce)
-		}
-	}
-	return nil
-}
-
-// isIn reports whether the request is in flight for a limit.
-func isIn(d *judge.Decision) bool {
-	for i := range d.Len() {
-		if d.At(i).Entered != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // limitBudgets appends the budgets of Settings.Limits that a crawler can use.
 func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent, verifiable bool) []Budget {
 	states := []verify.State{verify.NoMethod}
@@ -196,40 +140,4 @@ func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent
 		}
 	}
 	return list
-}
-
-// leave ends what enter began.
-func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
-	for i := range d.Len() {
-		for s := d.At(i); s.Entered != 0; s.Entered &= s.Entered - 1 {
-			at := bits.TrailingZeros16(s.Entered)
-			p.memory.flights.add(p.limitKey(r, s, at/2, boundAtOnce+at%2), -1, 0)
-		}
-	}
-}
-
-// flights counts requests in flight by key. It has an entry for each key with such
-// a request, so it is as bounded as these are.
-type flights [64]struct {
-	mu    sync.Mutex
-	count map[throttle.Key]int
-	_     [48]byte // so that no two share a cache line
-}
-
-// add adds by requests, unless there would be more than most, and returns how many
-// there are then.
-func (f *flights) add(k throttle.Key, by, most int) (count int, ok bool) {
-	s := &f[k[0]%uint64(len(f))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if count = s.count[k] + by; by > 0 && count > most {
-		return count - by, false
-	}
-	if s.count == nil {
-		s.count = make(map[throttle.Key]int)
-	}
-	if s.count[k] = count; count <= 0 {
-		delete(s.count, k)
-	}
-	return count, true
 }

@@ -1,6 +1,6 @@
-// Package gate limits how often something is logged or kept, so that a flood of
+// Package logquota limits how often something is logged or kept, so that a flood of
 // requests can't flood the log.
-package gate
+package logquota
 
 import (
 	"sync/atomic"
