@@ -33,12 +33,12 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		l := &p.settings.CompiledLimits[i]
-		for n := boundAtOnce; n < boundCount; n++ {
+		for n := range l.Bounds {
 			b := &l.Bounds[n]
 			if b.AtOnce == 0 {
 				continue
 			}
-			if n == boundAtOnce {
+			if !b.Each {
 				in := &pools[i][poolOf(l, s)]
 				if *in {
 					continue
@@ -48,10 +48,18 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
 				return b
 			}
-			s.Entered |= 1 << (2*i + n - boundAtOnce)
+			s.Entered |= enteredBit(i, b)
 		}
 	}
 	return nil
+}
+
+// enteredBit is the bit in Subject.Entered of a line of limit i.
+func enteredBit(i int, b *judge.Bound) uint16 {
+	if b.Each {
+		return 2 << (2 * i)
+	}
+	return 1 << (2 * i)
 }
 
 // isIn reports whether the request is in flight for a limit.
@@ -67,10 +75,18 @@ func isIn(d *judge.Decision) bool {
 // leave ends what enter began.
 func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 	for i := range d.Len() {
-		for s := d.At(i); s.Entered != 0; s.Entered &= s.Entered - 1 {
-			at := bits.TrailingZeros16(s.Entered)
-			p.memory.flights.add(p.limitKey(r, s, at/2, boundAtOnce+at%2), -1, 0)
+		s := d.At(i)
+		if s.Entered == 0 {
+			continue
 		}
+		for l := range p.settings.CompiledLimits {
+			for n := range p.settings.CompiledLimits[l].Bounds {
+				if b := &p.settings.CompiledLimits[l].Bounds[n]; b.AtOnce > 0 && s.Entered&enteredBit(l, b) != 0 {
+					p.memory.flights.add(p.limitKey(r, s, l, n), -1, 0)
+				}
+			}
+		}
+		s.Entered = 0
 	}
 }
 

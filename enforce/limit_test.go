@@ -181,20 +181,21 @@ func TestLimitOfEachCrawler(t *testing.T) {
 // Verified search engines that are included, the claims to be one of them, and all
 // other crawlers have a budget each. An impostor is one of the others.
 func TestPoolsOfALimit(t *testing.T) {
+	const all, each = 0, 1 // indices of judge.CompiledLimit.Bounds
 	e := newEngineTest(t, "", judge.Settings{Limits: []judge.Limit{{All: every(1, time.Minute), Each: every(1, time.Minute), Include: []string{"search"}}}})
 	google, ahrefs := crawler.Builtin().Lookup("Googlebot"), crawler.Builtin().Lookup("AhrefsBot")
 	pool := func(row *crawler.Crawler, state verify.State, n int) throttle.Key {
 		s := judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: verify.Result{State: state}}
 		return e.limitKey(&judge.Request{}, &s, 0, n)
 	}
-	others, verified, claims := pool(ahrefs, verify.NoMethod, boundAll), pool(google, verify.Verified, boundAll), pool(google, verify.Unverified, boundAll)
+	others, verified, claims := pool(ahrefs, verify.NoMethod, all), pool(google, verify.Verified, all), pool(google, verify.Unverified, all)
 	if others == verified || others == claims || verified == claims {
 		t.Error("two of the pools are the same")
 	}
-	if pool(ahrefs, verify.Verified, boundAll) != others || pool(google, verify.NoMethod, boundAll) != claims || pool(google, verify.Impostor, boundAll) != others {
+	if pool(ahrefs, verify.Verified, all) != others || pool(google, verify.NoMethod, all) != claims || pool(google, verify.Impostor, all) != others {
 		t.Error("a crawler has the wrong pool")
 	}
-	if pool(ahrefs, verify.Verified, boundEach) == pool(ahrefs, verify.Unverified, boundEach) {
+	if pool(ahrefs, verify.Verified, each) == pool(ahrefs, verify.Unverified, each) {
 		t.Error("a claim uses the budget of the verified crawler")
 	}
 }

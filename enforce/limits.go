@@ -13,15 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// The lines of a limit, as in judge.CompiledLimit.Bounds.
-const (
-	boundAll = iota
-	boundEach
-	boundAtOnce
-	boundEachAtOnce
-	boundCount
-)
-
 // block identifies a limit at its hosts: the host of Origin is the text of both.
 type block struct {
 	judge.Origin
@@ -54,7 +45,7 @@ func (p *pacer) limitKey(r *judge.Request, s *judge.Subject, i, n int) throttle.
 	if p.settings.Monitors(&s.Agent) {
 		seed++
 	}
-	if n == boundEach || n == boundEachAtOnce {
+	if p.settings.CompiledLimits[i].Bounds[n].Each {
 		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, s.Agent.Name()))
 		return p.agentKey(r, &s.Agent, k.In(block.home))
 	}
@@ -90,7 +81,7 @@ func poolOf(l *judge.CompiledLimit, s *judge.Subject) pool {
 func (p *pacer) limitUses(uses []throttle.Use, r *judge.Request, s *judge.Subject) []throttle.Use {
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
-		for n := boundAll; n <= boundEach; n++ {
+		for n := range p.settings.CompiledLimits[i].Bounds {
 			if rate := p.settings.CompiledLimits[i].Bounds[n].Rate; rate != nil {
 				uses = use(uses, p.limitKey(r, s, i, n), rate)
 			}
@@ -130,7 +121,7 @@ func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent
 				}
 				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Pool: state == verify.Unverified}
 				b.Key = p.limitKey(new(judge.Request), s, i, n)
-				if n == boundAll || n == boundAtOnce {
+				if !bound.Each {
 					b.Sharers = poolNames[poolOf(l, s)]
 				}
 				b.PerAddr = b.Sharers == "" && (a.RunByAnyone() || p.settings.PerIP)

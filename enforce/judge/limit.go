@@ -85,6 +85,7 @@ var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
 type Bound struct {
 	Rate   *throttle.Limits // nil for a number of requests at once
 	AtOnce int              // requests in flight; 0 for a rate
+	Each   bool             // for each crawler, not for all together
 	Text   string           // such as "limit /archive/*: all 30/1m"
 	File   string           // as in Limit
 	Line   int
@@ -114,12 +115,12 @@ func (s *Compiled) compileLimits() error {
 		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
 			burst := (rate.Requests + exactBurst - 1) / exactBurst
 			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
-				l.Bounds[i] = Bound{Rate: r, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
+				l.Bounds[i] = Bound{Rate: r, Each: i == boundEach, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
 			}
 		}
 		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
 			if n > 0 {
-				l.Bounds[i] = Bound{AtOnce: n, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
+				l.Bounds[i] = Bound{AtOnce: n, Each: i == boundEachAtOnce, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
 			}
 		}
 		s.CompiledLimits = append(s.CompiledLimits, l)
