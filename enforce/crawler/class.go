@@ -22,6 +22,7 @@ const (
 	// sends only a program's name, or is a known tool that fetches single documents: `*` applies if the site's operator wants that
 	Program
 	Library // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
+	App     // only of rows of the registry: an app that people use. Its clients count as Person
 )
 
 var classNames = [...]string{
@@ -35,21 +36,22 @@ var classNames = [...]string{
 	Probe:         "probe",
 	Program:       "program",
 	Library:       "library",
+	App:           "app",
 }
 
 // registryClasses are the names of the classes that rows of the registry can have, for errors.
-const registryClasses = `"crawler", "user-triggered", "scraper", "webhook", "probe", "program" and "library"`
+const registryClasses = `"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library" and "app"`
 
 // inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
-	return Registered <= c && c <= Library && c != Named && c != SelfDeclared
+	return Registered <= c && c <= App && c != Named && c != SelfDeclared
 }
 
 // String returns the name of the class in the registry file, logs and metrics: person, crawler (for Registered), named, self-declared,
-// user-triggered, scraper, webhook, probe, program or library.
+// user-triggered, scraper, webhook, probe, program, library or app.
 func (c Class) String() string { return nameOf(classNames[:], c) }
 
-// ParseClass is the inverse of [Class.String]. It accepts the names of all ten classes, although only seven can be in a registry file; any
+// ParseClass is the inverse of [Class.String]. It accepts the names of all eleven classes, although only eight can be in a registry file; any
 // other string is an error.
 func ParseClass(s string) (Class, error) {
 	return valueOf[Class](classNames[:], s, "unknown class %q: those of a registry are "+registryClasses)

@@ -38,7 +38,12 @@ type evidence struct {
 	template         bool   // a browser's or an engine's version is a placeholder: Chrome/W.X.Y.Z
 	comments         int    // opening parentheses and brackets
 
-	shared uint16 // bit i: apps send the token of agent i too
+	shared      uint16 // bit i: apps send the token of agent i too
+	app         bool   // a token of an app that people use
+	own         span   // the last token of a row that is no crawler's
+	ownEnd      int    // end of that token's product and comment (see ownProduct)
+	ownDeclares bool   // a word for a crawler, or a contact, belongs to that product
+	productEnd  int    // end of the last word outside comments that can be the name of a product
 
 	// the state of the scan
 	depth         int  // of nested comments
@@ -53,20 +58,18 @@ type evidence struct {
 }
 
 // isCrawlersContact reports whether the contact shows that the client is a crawler. Apps send the address of their home page, and programs
-// that extend Internet Explorer's User-Agent send theirs.
+// that extend Internet Explorer's User-Agent send theirs; browser extensions add a page's address.
 func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	switch {
-	case e.contactPlus && !e.has(roleApp) || e.contact.start == 0 || isCrawlersPage(ua[e.contact.start:e.contact.end]):
+	case e.contactPlus || e.contact.start == 0 || isMail(ua, e.contact) || isCrawlersPage(ua[e.contact.start:e.contact.end]):
 		return true
 	case mozilla && e.has(roleIE) && !e.has(roleMobile):
-		return !e.contactInComment || isMail(ua, e.contact) || !e.has(roleInstalled) && startsField(ua, e.contact)
+		return !e.contactInComment || !e.has(roleInstalled) && startsField(ua, e.contact)
 	case mozilla:
-		return !e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.contactInComment &&
-			e.contact.start < e.enginePos
+		return (e.contactInComment || startsField(ua, e.contact) || !e.has(roleClient)) && (!e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) ||
+			e.has(roleAndroid) && e.contactInComment && e.contact.start < e.enginePos)
 	case !person:
 		return !e.has(roleMedia)
-	case !e.has(rolePerson) && isMail(ua, e.contact):
-		return !e.has(roleMedia) // com.example.reader (mail@example.com): apps send no e-mail address
 	}
 	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
 }

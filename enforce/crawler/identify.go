@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -36,20 +37,27 @@ func (e *evidence) decide(ua string, id *Identity) {
 	}
 	person := e.person()
 	probe := e.probeName(ua, person)
-	if id.n > 0 && e.filterTokens(ua, id) {
+	if id.n > 0 {
+		e.filterTokens(ua, id)
+	}
+	if id.Class() < Webhook && id.n > 0 {
 		if a := &id.agents[0]; a.Class == Named && a.Start == 0 && a.End == probe.end {
 			a.Class = Probe
 		}
 		return
 	}
+	if id.n > 0 || e.app {
+		e.addFurther(ua, id)
+		return
+	}
 	mozilla := e.has(roleMozilla)
 	switch {
-	case id.n == 0 && probe.ok():
+	case probe.ok():
 		id.add(newAgent(ua, probe, Probe, ProbeName))
 	case e.addDeclared(ua, person, mozilla, id):
 	case e.addNextToBrowser(ua, mozilla, id):
 	case person:
-	case e.addWithoutPerson(ua, mozilla, id) || id.n > 0:
+	case e.addWithoutPerson(ua, mozilla, id):
 	default:
 		e.addProgram(ua, mozilla, id)
 	}
@@ -78,9 +86,9 @@ func (e *evidence) addDeclared(ua string, person, mozilla bool, id *Identity) bo
 		e.addSelfDeclared(ua, e.afterCompatible, CompatibleName, id)
 	case e.afterKHTML.ok():
 		e.addSelfDeclared(ua, e.afterKHTML, CommentName, id)
-	case e.contact.ok() && (e.contactPlus || id.n == 0) && e.isCrawlersContact(ua, person, mozilla):
+	case e.contact.ok() && e.isCrawlersContact(ua, person, mozilla):
 		e.addSelfDeclared(ua, e.contact, Contact, id)
-	case e.has(roleHook) && e.task.ok() && id.n == 0 && !mozilla && !person:
+	case e.has(roleHook) && e.task.ok() && !mozilla && !person:
 		e.addSelfDeclared(ua, e.task, TaskWord, id)
 		id.agents[0].Class = Webhook
 	case e.task.ok() && e.isCrawlersTask(person, mozilla):
@@ -106,15 +114,15 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 		id.add(newAgent(ua, e.first, Program, TemplateVersion))
 	case e.has(roleCompatible) && !mozilla && !e.has(roleClient) && e.name.ok() && e.name.start == 0:
 		e.addSelfDeclared(ua, e.name, CompatibleName, id)
-	case mozilla && id.n == 0 && e.afterComment.ok() && e.onlySystem():
+	case mozilla && e.afterComment.ok() && e.onlySystem():
 		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
-	case mozilla && id.n == 0 && e.unknown.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
+	case mozilla && e.unknown.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(newAgent(ua, e.unknown, Program, BareMozilla))
 	case e.words == 1 && e.has(roleMain) && e.has(roleChrome|roleSafari|roleIE):
 		id.add(newAgent(ua, e.first, Program, ProgramName)) // these browsers never send only their name
-	case !mozilla && id.n == 0 && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
+	case !mozilla && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
 		id.add(newAgent(ua, e.name, Program, ProgramName))
-	case !mozilla && id.n == 0 && e.name.ok() && e.onlySystem() && endsWithSystem(ua):
+	case !mozilla && e.name.ok() && e.onlySystem() && endsWithSystem(ua):
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case !mozilla && e.weakTask.ok() && e.likelyTask && e.roles&rolePerson == roleAnyBrowser:
 		e.addSelfDeclared(ua, e.weakTask, TaskWord, id) // SEO Browser
@@ -128,16 +136,16 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 // User-Agent indicates a person.
 func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool {
 	switch {
-	case mozilla && id.n == 0 && e.has(roleUnix) && e.unknown.ok() && strings.HasPrefix(ua, "Mozilla/5"):
+	case mozilla && e.has(roleUnix) && e.unknown.ok() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(newAgent(ua, e.unknown, Program, BareMozilla))
-	case mozilla && id.n == 0 && (e.unknown.ok() || e.hostName.ok()) && !e.has(roleMobile|roleLike) && strings.HasPrefix(ua, "Mozilla/5"):
+	case mozilla && (e.unknown.ok() || e.hostName.ok()) && !e.has(roleMobile|roleLike) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.addBareMozilla(ua, id)
 	case e.likelyTask:
 		e.addSelfDeclared(ua, e.weakTask, TaskWord, id)
 	case e.weakTask.ok():
 		p := e.product(ua, e.weakTask, TaskWord)
 		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.weakTask.start, End: e.weakTask.end, Reason: ProgramName})
-	case !mozilla && id.n == 0 && e.contact.ok() && !e.has(roleMedia):
+	case !mozilla && e.contact.ok() && !e.has(roleMedia):
 		id.add(newAgent(ua, e.first, Program, ProgramName))
 	case e.plusComment.ok():
 		e.addSelfDeclared(ua, e.plusComment, Contact, id)
@@ -188,30 +196,41 @@ func (e *evidence) addProgram(ua string, mozilla bool, id *Identity) {
 }
 
 // filterTokens removes agents from id. If something indicates a person, it removes those with tokens that people's clients send too. It
-// removes libraries and frameworks that another agent is made with. It returns true if the remaining agents are enough to decide, so that
-// the form of the User-Agent does not count.
-func (e *evidence) filterTokens(ua string, id *Identity) (enough bool) {
-	if e.shared != 0 && e.person() && !(e.contact.ok() && e.isCrawlersContact(ua, true, e.has(roleMozilla))) {
+// removes libraries and frameworks that another agent is made with.
+func (e *evidence) filterTokens(ua string, id *Identity) {
+	if e.shared != 0 && e.person() && !e.ownDeclares && !(e.contact.ok() && e.isCrawlersContact(ua, true, e.has(roleMozilla))) {
 		id.keep(func(i int) bool { return e.shared&(1<<i) == 0 })
 	}
 	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
 		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
 	}
-	if e.crawlerWord.ok() { // a robot that adds a probe's name to its own
-		id.keep(func(i int) bool { return id.agents[i].Class != Probe })
-	}
 	dropDrivenBrowsers(id)
 	e.dropSoftware(ua, id)
-	for i := range id.n {
-		enough = enough || id.agents[i].Class != Library
-	}
 	switch {
-	case enough:
+	case slices.ContainsFunc(id.Agents(), func(a Agent) bool { return a.Class != Library }):
 		id.keep(func(i int) bool { return id.agents[i].Class != Library })
 	case e.has(roleClient) || e.appID:
-		id.keep(func(i int) bool { return id.agents[i].Start == 0 })
+		id.keep(func(i int) bool { return id.agents[i].Start == 0 || e.ownDeclares })
 	}
-	return enough
+}
+
+// addFurther adds the crawler that a client declares itself to be next to a row of the registry that is no crawler's: by a word for a crawler,
+// a name after `compatible;` or a contact that do not belong to that row's own product (see ownProduct). Other words, and the form of the
+// User-Agent, count for nothing next to such a row.
+func (e *evidence) addFurther(ua string, id *Identity) {
+	why, reason := span{}, Contact
+	switch {
+	case e.crawlerWord.ok():
+		why, reason = e.crawlerWord, cmp.Or(e.crawlerReason, CrawlerWord)
+	case e.afterCompatible.ok() && e.isCrawlerAfterCompatible(ua):
+		why, reason = e.afterCompatible, CompatibleName
+	case e.contact.ok() && (e.contactPlus || e.contactInComment || isMail(ua, e.contact)):
+		why = e.contact
+	default:
+		return
+	}
+	id.keep(func(i int) bool { return id.agents[i].Class == Library })
+	e.addSelfDeclared(ua, why, reason, id)
 }
 
 // newAgent returns an agent. The octets of why are the evidence and the product token.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
@@ -41,9 +42,10 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		}
 		seen[text] = true
 		switch {
-		case len(text) > maxTokenSize || !validToken(text) || r.byUA[text] != nil || r.isPreference(text):
-		case BrowserWord(text):
+		case len(text) > maxTokenSize || !validToken(text):
+		case r.People(text):
 			ignored = append(ignored, strings.Clone(strings.TrimSpace(value)))
+		case r.byUA[text] != nil || r.isPreference(text):
 		default:
 			tokens = append(tokens, token{text: text, name: strings.Clone(name), allowedInDevice: isCrawlerName(text)})
 		}
@@ -58,6 +60,15 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		m.id = r.base.id // its results are the same as those of base
 	}
 	return m
+}
+
+// People reports whether people's browsers and apps send a product token, so that a group for it would apply to people: an app of the registry
+// has it, or [BrowserWord] is true and no crawler of the registry has it.
+func (r *Registry) People(token string) bool {
+	if c := r.byUA[canonical.Lower(token)]; c != nil {
+		return c.Class == App
+	}
+	return !r.isPreference(token) && BrowserWord(token)
 }
 
 // isPreference reports whether a robots.txt token is a preference.
@@ -89,7 +100,7 @@ func siteToken(value string) string {
 // Registry returns the registry that the matcher was made from.
 func (m *Matcher) Registry() *Registry { return m.registry }
 
-// Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers send these words: a group for
+// Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers or apps send these words: a group for
 // `Mozilla` would apply to people.
 func (m *Matcher) Ignored() []string { return m.ignored }
 

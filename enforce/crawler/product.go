@@ -20,9 +20,12 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	return why
 }
 
-// contactProduct returns the product to which a contact belongs: the one at the beginning of the User-Agent, else the one before the
-// contact in its comment, else the contact itself.
+// contactProduct returns the product to which a contact belongs: the one after a product that the registry knows, else the one at the
+// beginning of the User-Agent, else the one before the contact in its comment, else the contact itself.
 func (e *evidence) contactProduct(ua string, why span) span {
+	if 0 < e.ownEnd && e.ownEnd < why.start {
+		return cmp.Or(productIn(ua, e.ownEnd, why.start), why)
+	}
 	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
 		if e.appID && e.first.start == 0 {
 			end, _ := labels(ua, e.first.end)

@@ -15,7 +15,7 @@ type Crawler struct {
 	Name     string    `json:"name"` // unique within a registry, in any case
 	Operator string    `json:"operator"`
 	Purposes []Purpose `json:"purposes"` // the main one first
-	Class    Class     `json:"-"`        // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
+	Class    Class     `json:"-"`        // Registered, UserTriggered, Scraper, Webhook, Probe, Program, Library or App
 	RunBy    RunBy     `json:"-"`        // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.

@@ -29,7 +29,9 @@ func TestEachTokenFindsItsCrawler(t *testing.T) {
 				for _, a := range id.Agents() {
 					found = found || a.Crawler == c && a.Class == c.Class
 				}
-				if !found && c.Class != crawler.Library { // people's clients send names of libraries too
+				if app := c.Class == crawler.App; app && id.Len() > 0 {
+					t.Errorf("%s: %q is %v, want a person", c.Name, ua, agents(&id))
+				} else if !found && !app && c.Class != crawler.Library { // people's clients send names of libraries too
 					t.Errorf("%s: %q is %v", c.Name, ua, agents(&id))
 				}
 			}
@@ -68,7 +70,7 @@ func TestRegistryInvariants(t *testing.T) {
 		if r.Lookup(c.Name) != c {
 			t.Errorf("Lookup(%q) is another crawler", c.Name)
 		}
-		if c.Operator == "" || c.Purpose() == "" {
+		if c.Operator == "" || (c.Purpose() == "") != (c.Class == crawler.App) {
 			t.Errorf("%s: operator or purpose is empty", c.Name)
 		}
 		for _, p := range c.Purposes {
@@ -78,7 +80,7 @@ func TestRegistryInvariants(t *testing.T) {
 		// each fact has a source or is in Unverified
 		for field, known := range map[string]bool{
 			"user_agents": len(c.Tokens()) > 0,
-			"robots":      true,
+			"robots":      c.Class != crawler.App,
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
@@ -165,7 +167,7 @@ func TestFactsOfThirdPartiesAreMarked(t *testing.T) {
 // source is that of the field. A crawler of a search engine counts as search only.
 func TestSeveralPurposes(t *testing.T) {
 	for _, c := range builtinRows(t) {
-		for _, p := range c.Purposes[1:] {
+		for _, p := range c.Purposes[min(1, len(c.Purposes)):] {
 			if len(c.Sources["purposes."+string(p)]) == 0 || len(c.Sources["purposes"]) == 0 {
 				t.Errorf("%s: no source says that it crawls for %s", c.Name, p)
 			}

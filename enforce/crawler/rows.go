@@ -49,7 +49,7 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	operator     who runs it
 //	purposes     see [Purpose]; the main one first
 //	class        "crawler" (default), "user-triggered", "scraper", "webhook" (the default for that purpose), "probe",
-//	             "program" or "library"
+//	             "program", "library" or "app" (an app that people use: no group applies to it, whatever words its name has)
 //	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
 //	             separately; default: not known (see [Agent.RunByAnyone])
 //	user_agents  tokens that it sends in its User-Agent; default: the name
@@ -187,7 +187,7 @@ func (c *Crawler) check() error {
 		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared),
 			len(c.Robots), maxTokens)
 	}
-	if err := checkTokens(c.UserAgents, true); err != nil {
+	if err := checkTokens(c.UserAgents, c.Class != App); err != nil {
 		return fmt.Errorf("user_agents: %w", err)
 	}
 	if err := checkTokens(c.Shared, false); err != nil {

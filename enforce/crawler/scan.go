@@ -142,7 +142,11 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 		e.crawlerWord, e.crawlerReason = span{start, end}, ControlToken
 	case tok.crawler == nil:
 		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
+	case tok.crawler.Class == App:
+		e.app = true
+		e.ownProduct(ua, tok.crawler.Class, start, end)
 	default:
+		e.ownProduct(ua, tok.crawler.Class, start, end)
 		n := id.n
 		i := id.add(Agent{Class: tok.crawler.Class, Crawler: tok.crawler, Token: tok.name, Start: start, End: end, Reason: RegistryToken})
 		if sure := !tok.shared || declared; sure {
@@ -154,6 +158,43 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 	e.like = false
 	return true
 }
+
+// ownProduct notes the product of a row that is no crawler's, whose token is ua[start:end], and the comment after it: what they declare, the
+// row knows better. Inside a comment, the product ends with its field. A library to which another product comes before is part of that one,
+// and after a browser's name it says nothing about the browser's comments.
+func (e *evidence) ownProduct(ua string, class Class, start, end int) {
+	if Registered <= class && class < Webhook || e.afterCompatible.ok() || class == Library && (e.productEnd > e.ownEnd || e.has(roleClient)) {
+		return
+	}
+	e.own = span{start, end}
+	if e.depth > 0 {
+		e.ownEnd = end + max(0, strings.IndexAny(ua[end:], ";,)]"))
+		return
+	}
+	for end < len(ua) && ua[end] != ' ' && !opens[ua[end]] {
+		end++
+	}
+	e.ownEnd = end
+	for end < len(ua) && ua[end] == ' ' {
+		end++
+	}
+	depth := 0
+	for ; end < len(ua); end++ {
+		switch c := ua[end]; {
+		case opens[c]:
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	e.ownEnd = max(e.ownEnd, end)
+}
+
+// opens has the octets with which comments begin: some package managers send JSON as their comment.
+var opens = octets("([{")
 
 // countWord counts a word that is not a number.
 func (e *evidence) countWord(start, end int) {
@@ -222,7 +263,7 @@ func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 			e.compatibleEnd = end
 		}
 		return end
-	case e.compatibleEnd > 0 && r&sentByBrowsers == 0 && !e.afterCompatible.ok():
+	case e.compatibleEnd > 0 && r&sentByBrowsers == 0 && !e.afterCompatible.ok() && start >= e.ownEnd:
 		e.afterCompatible = span{start, end}
 	case r&roleAndroid != 0 && e.device == 0:
 		e.device = e.depth + 1
@@ -245,7 +286,7 @@ func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 	}
 	if e.device == 0 || r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary) == 0 {
 		e.roles |= r
-		e.keepFirst(r, start, end)
+		e.keepFirst(r, ua, start, end)
 	}
 	return end
 }
@@ -276,8 +317,8 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	if cut := beforeDigits(ua, start, end); cut < end && versionTail(ua[cut:]) > 0 {
 		name = cut // AcmeBot0.5.0
 	}
-	e.keepFirst(r, start, name)
-	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.afterCompatible.ok() {
+	e.keepFirst(r, ua, start, name)
+	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.afterCompatible.ok() && start >= e.ownEnd {
 		e.afterCompatible = span{start, end}
 	}
 	e.compatibleEnd = 0
@@ -294,9 +335,16 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 }
 
 // keepFirst stores the first word of each kind of evidence.
-func (e *evidence) keepFirst(r role, start, end int) {
-	if r&roleCrawlerWord != 0 && !e.crawlerWord.ok() {
+func (e *evidence) keepFirst(r role, ua string, start, end int) {
+	switch own := start < e.ownEnd; {
+	case own:
+		e.ownDeclares = e.ownDeclares || r&roleCrawlerWord != 0
+	case r&roleCrawlerWord != 0 && !e.crawlerWord.ok():
 		e.crawlerWord = span{start, end}
+	}
+	if e.depth == 0 && r&sentByBrowsers == 0 && start >= e.ownEnd &&
+		(e.ownEnd == 0 || !hasPrefixFold(ua[start:], ua[e.own.start:e.own.end])) {
+		e.productEnd = end
 	}
 	if r&roleTask != 0 && !e.task.ok() {
 		e.task, e.taskInComment = span{start, end}, e.depth > 0
@@ -317,10 +365,14 @@ func (e *evidence) homePage(between string) bool {
 }
 
 // addContact stores the first contact. An address after the name of a browser or an app is its home page, not a contact, unless a `+` comes
-// before it.
+// before it. One that belongs to the product of a row that is no crawler's does not count.
 func (e *evidence) addContact(ua string, start, end int) {
 	plus := start > 0 && ua[start-1] == '+'
 	if e.contact.ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // a script has it in quotes
+		return
+	}
+	if e.ownEnd > 0 && e.productEnd <= e.ownEnd { // no further product comes before it
+		e.ownDeclares = e.ownDeclares || plus || isMail(ua, span{start, end})
 		return
 	}
 	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {

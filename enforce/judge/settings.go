@@ -262,7 +262,7 @@ func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 		return r.HTTPClients
 	case crawler.Program:
 		return r.Programs != ProgramsOff
-	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person:
+	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person, crawler.App:
 		return false
 	}
 	if class == crawler.UserTriggered && r.IgnoreUserTriggered {

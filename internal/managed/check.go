@@ -182,6 +182,10 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 		}
 		return purpose
 	case c.registry.Lookup(name) != nil:
+		if c.registry.People(name) {
+			c.errorf(line, "%s %s: people use this app, and no rule applies to them", statement, name)
+			return false
+		}
 		return true
 	case strings.HasPrefix(name, "/") || strings.HasPrefix(name, "*"):
 		c.errorf(line, "%s: %q is a path, but must be a purpose or the name of a crawler", statement, name)

@@ -42,7 +42,15 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 		l.add(f)
 	}
 	c, ok := l.crawlers.Lookup(token)
+	fetcher, people := l.crawlers.People(token)
 	switch {
+	case people:
+		f := l.onValue("people-token", line, "people's browsers or apps send %s, so the group applies to nobody", token)
+		if len(fetcher) > 0 {
+			f.Message += "; the fetcher of the same operator obeys " + strings.Join(fetcher, " or ")
+			f.suggest(fetcher[0])
+		}
+		l.add(f)
 	case !ok:
 		l.checkSpelling(line, token)
 	case c.ControlOnly:

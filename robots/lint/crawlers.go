@@ -13,6 +13,9 @@ type Crawlers interface {
 	// The check misspelt-token compares tokens that Lookup does not find with
 	// these.
 	WellKnown() []string
+	// People reports whether people's browsers or apps send a product token. It
+	// returns the product tokens that the same operator's fetcher obeys, if it has one.
+	People(token string) (fetcher []string, ok bool)
 }
 
 // Crawler describes a crawler for the linter.
@@ -28,6 +31,7 @@ type Crawler struct {
 // noCrawlers is the default: it has no information about any crawler.
 type noCrawlers struct{}
 
-func (noCrawlers) Lookup(string) (Crawler, bool) { return Crawler{}, false }
-func (noCrawlers) SearchEngines() []Crawler      { return nil }
-func (noCrawlers) WellKnown() []string           { return nil }
+func (noCrawlers) Lookup(string) (Crawler, bool)  { return Crawler{}, false }
+func (noCrawlers) SearchEngines() []Crawler       { return nil }
+func (noCrawlers) WellKnown() []string            { return nil }
+func (noCrawlers) People(string) ([]string, bool) { return nil, false }

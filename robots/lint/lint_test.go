@@ -34,6 +34,10 @@ func (t testCrawlers) WellKnown() []string {
 	return []string{"Googlebot", "bingbot", "Applebot", "GPTBot", "archive.org_bot", "Sogou web spider"}
 }
 
+func (t testCrawlers) People(token string) ([]string, bool) {
+	return []string{"Slackbot"}, canonical.Lower(token) == "slack"
+}
+
 var crawlers = testCrawlers{
 	"googlebot":         {Name: "Googlebot", Tokens: []string{"Googlebot"}, NoDelay: true},
 	"bingbot":           {Name: "bingbot", Tokens: []string{"bingbot"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -125,7 +126,7 @@ func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
 	row := registry.Lookup(word)
 	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
 		d.Reason == judge.Exempt ||
-		row != nil && row.ControlOnly || rules.File().Named(word) != nil {
+		row != nil && (row.ControlOnly || row.Class == crawler.App) || rules.File().Named(word) != nil {
 		return nil
 	}
 	tokens := slices.Clone(rules.File().Tokens())

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library"}
+	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library", "app"}
 	runBy          = choices{"operator", "anyone"}
 	yesNo          = choices{"yes", "no"}
 )
@@ -44,8 +44,9 @@ type Crawler struct {
 
 	// `crawler`, `user-triggered` (a fetcher that acts for a person), `scraper` (an offline
 	// browser or scraping framework), `webhook`, `probe` (a health check or monitor that you
-	// ordered), `program` (a tool that fetches single documents) or `library`. Default:
-	// `webhook` for the purpose `webhook`, otherwise `crawler`.
+	// ordered), `program` (a tool that fetches single documents), `library` or `app` (people
+	// use it: no group applies). Default: `webhook` for the purpose `webhook`, otherwise
+	// `crawler`.
 	Class string `json:"class,omitempty"`
 
 	// Who runs the software: `operator`, only its operator; or `anyone`, so that each

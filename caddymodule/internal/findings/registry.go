@@ -27,6 +27,22 @@ func (c crawlers) Lookup(token string) (lint.Crawler, bool) {
 	return facts(row), true
 }
 
+// People reports whether people's clients send a product token, and returns the tokens of
+// the first crawler or fetcher of the operator of the app that has it.
+func (c crawlers) People(token string) (fetcher []string, ok bool) {
+	if !c.Registry.People(token) {
+		return nil, false
+	}
+	if app := c.Registry.Lookup(token); app != nil {
+		for row := range c.All() {
+			if row.Operator == app.Operator && (row.Class == crawler.UserTriggered || row.Class == crawler.Registered) {
+				return row.Robots, true
+			}
+		}
+	}
+	return nil, true
+}
+
 // SearchEngines returns the first crawler of each operator of a large search engine.
 // A search engine counts as large if its operator publishes how to verify the
 // crawler.
