@@ -162,7 +162,13 @@ func (e *evidence) isCrawlerAfterCompatible(ua string) bool {
 	if e.enginePos > 0 && e.afterCompatible.start > e.browserPos && e.browserPos > e.enginePos {
 		return true // after a browser's complete User-Agent
 	}
-	if e.has(roleIE | roleBrand | roleApp) {
+	field := ua[e.afterCompatible.end:]
+	switch {
+	case e.has(roleIE):
+		return false
+	case versionFollows(field) && e.has(roleMain|roleForm|roleAndroid):
+		return true // next to a browser's or a platform's own name
+	case e.has(roleBrand | roleApp):
 		return false
 	}
 	if e.contact.ok() || e.hostName.ok() || e.task.ok() || e.weakTask.ok() {
@@ -171,7 +177,6 @@ func (e *evidence) isCrawlerAfterCompatible(ua string) bool {
 	if e.has(roleMobile) {
 		return false // a television's or a handheld's browser
 	}
-	field := ua[e.afterCompatible.end:]
 	if i := strings.IndexAny(field, ";)"); i >= 0 {
 		field = field[:i]
 	}
@@ -182,6 +187,9 @@ func (e *evidence) isCrawlerAfterCompatible(ua string) bool {
 	}
 	return e.enginePos < e.afterCompatible.end || strings.HasPrefix(field, "/")
 }
+
+// versionFollows reports whether a name's version begins s.
+func versionFollows(s string) bool { return len(s) > 1 && s[0] == '/' && digit(s[1]) }
 
 // hostAtEdge reports whether the User-Agent begins with the host name first or ends with the host name last.
 func (e *evidence) hostAtEdge(ua string, first, last span) bool {

@@ -300,7 +300,7 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	if stop := e.readHost(ua, start, end); stop > end {
 		return stop
 	}
-	if e.like || e.device > 0 {
+	if e.like || e.device > 0 && !(e.compatibleEnd > 0 && versionFollows(ua[end:])) {
 		e.compatibleEnd = 0
 		return end
 	}

@@ -59,6 +59,7 @@ func readWords(kind string) map[string]role {
 	words := map[string]role{}
 	for line := range strings.Lines(wordsFile) {
 		head, list, _ := strings.Cut(line, ":")
+		list, _, _ = strings.Cut(list, "#") // a reason
 		names := strings.Fields(head)
 		first := ""
 		if len(names) > 0 && slices.Contains([]string{"part", "end", "domain", "#"}, names[0]) {
