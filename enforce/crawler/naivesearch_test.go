@@ -51,13 +51,17 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 				}
 			}
 		}
-		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.allowedInDevice) && !(best.shared && naiveInPhrase.MatchString(ua[:i])) {
+		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.allowedInDevice) && !(best.shared && (naiveInPhrase.MatchString(ua[:i]) || strings.HasSuffix(ua[:i], "/"))) {
 			if !e.like && !best.control {
 				out = append(out, naiveToken{best.name, i, i + len(best.text)})
 			}
 			e.like = false
 			i += len(best.text)
-			i += len(naiveVersion(ua[i:]))
+			if strings.HasSuffix(best.text, "-") {
+				i = end
+			} else {
+				i += len(naiveVersion(ua[i:]))
+			}
 			continue
 		}
 		number := strings.Trim(word, "0123456789") == ""
@@ -98,7 +102,7 @@ func naiveHas(s, text string) bool {
 	if len(s) < len(text) || !equalFoldASCII(strings.ReplaceAll(s[:len(text)], "+", " "), text) {
 		return false
 	}
-	if wordAt(text, len(text)-1) == "" || wordAt(s, len(text)) == "" {
+	if wordAt(text, len(text)-1) == "" || strings.HasSuffix(text, "-") || wordAt(s, len(text)) == "" {
 		return true
 	}
 	rest := s[len(text):]

@@ -1,7 +1,9 @@
 package crawler_test
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -49,6 +51,63 @@ func TestFurtherProductsThatDeclareThemselves(t *testing.T) {
 		{`pip/24.0 {"a":"}"} Acmeware/1.0 (+https://acme.example)`, []string{"library pip", "self-declared Acmeware"}},
 		{"Ruby, Acmeware v1.1 (https://acme.example)", []string{"library Ruby", "self-declared Acmeware"}},
 		{androidUA + " python-requests/2.31 (+https://x.example)", []string{"self-declared https://x.example"}},
+	})
+}
+
+// The group for * binds no software that serves people or the owners of sites.
+func TestSoftwareThatServesIsFree(t *testing.T) {
+	list, err := os.ReadFile("testdata/serving.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, n := crawler.Builtin().Matcher(nil), 0
+	free := []crawler.Class{crawler.Person, crawler.Library, crawler.Program, crawler.Webhook, crawler.Probe}
+	for line := range strings.Lines(string(list)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if line == "\n" || line[0] == '#' {
+			continue
+		}
+		if len(fields) != 3 {
+			t.Fatalf("%q has %d fields, want a User-Agent, a kind and a source", line, len(fields))
+		}
+		n++
+		var id crawler.Identity
+		if m.Identify(fields[0], &id); !slices.Contains(free, id.Class()) {
+			t.Errorf("%q (%s) is %v", fields[0], fields[1], agents(&id))
+		}
+	}
+	if n < 400 {
+		t.Errorf("%d User-Agents, want at least 400", n)
+	}
+}
+
+// A token that ends with a hyphen begins the names of a family.
+func TestTokensOfFamilies(t *testing.T) {
+	checkRules(t, []ruleCase{
+		{"azsdk-net-Monitor.Query/1.2.0 (.NET 6.0.24)", []string{"library azsdk-"}},
+		{"azsdk-go-azscanner/v1.0.0 (go1.22.1; linux)", []string{"library azsdk-"}},
+		{"AZSDK-x/1 FooBot/2", []string{"library azsdk-", "self-declared FooBot"}},
+		{"azsdkmonitor/1.0", []string{"self-declared azsdkmonitor"}},
+		{"my-azsdk-monitor/1.0", []string{"self-declared my-azsdk-monitor"}},
+	})
+}
+
+// The name of a module of source code is no host name of a robot.
+func TestModulesOfSourceCode(t *testing.T) {
+	checkRules(t, []ruleCase{
+		{"Acmeware/1.0 (github.com/acme/acmeware)", []string{"program Acmeware"}},
+		{"Acmeware golang.org/x/acmeware@v0.1.0", []string{"program Acmeware"}},
+		{"Acmeware/1.0 (acme.com/acmeware)", []string{"self-declared acme.com"}},
+		{"Acmeware/1.0 (+github.com/acme/acmeware)", []string{"self-declared Acmeware"}},
+	})
+}
+
+// What another product says of itself is not the name of a service.
+func TestNameOfAServiceAsAVersion(t *testing.T) {
+	checkRules(t, []ruleCase{
+		{"GitLab/16.5.1-ee", []string{"webhook GitLab"}},
+		{"Acmeware/1.0 ci/gitlab", []string{"program Acmeware"}},
+		{"AcmeBot/1.0 ci/gitlab", []string{"self-declared AcmeBot"}},
 	})
 }
 

@@ -216,6 +216,10 @@ func (e *evidence) readHost(ua string, start, end int) int {
 	if e.device > 0 || e.like || strings.HasSuffix(ua[:start], "via ") { // people use this proxy: (via translate.example.com)
 		return stop
 	}
+	hash, n := firstWord(ua[start:end])
+	if codeHost.find(hash) != nil && strings.HasPrefix(ua[stop:], "/") && !strings.HasSuffix(ua[:start], "+") {
+		return skipPath(ua, stop) // the name of a module of source code
+	}
 	r := parts(ua[start:end])
 	e.roles |= r & roleMedia
 	if r&(roleTask|roleCrawlerWord) != 0 && !e.task.ok() {
@@ -223,7 +227,7 @@ func (e *evidence) readHost(ua string, start, end int) int {
 	}
 	e.lastHostName = span{start, stop}
 	e.hostBeforeEngine = e.hostBeforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
-	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
+	if n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
 	} else if !e.hostName.ok() {
 		e.hostName = span{start, stop}
@@ -232,7 +236,11 @@ func (e *evidence) readHost(ua string, start, end int) int {
 		}
 	}
 	e.compatibleEnd = 0
-	// skip the path
+	return skipPath(ua, stop)
+}
+
+// skipPath returns the end of the path that begins at position stop, unless it is a version.
+func skipPath(ua string, stop int) int {
 	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {
 		for stop < len(ua) && !endsURL[ua[stop]] {
 			stop++

@@ -18,7 +18,8 @@ type Crawler struct {
 	Class    Class     `json:"-"`        // Registered, UserTriggered, Scraper, Webhook, Probe, Program, Library or App
 	RunBy    RunBy     `json:"-"`        // who runs it: its operator, or anyone
 
-	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.
+	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`, and a
+	// hyphen at its end any rest of the word.
 	UserAgents []string `json:"user_agents"`
 
 	// Shared has further tokens, which apps of the same name send too (WhatsApp, Pinterest). They count only if the User-Agent has no word

@@ -52,7 +52,7 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	             "program", "library" or "app" (an app that people use: no group applies to it, whatever words its name has)
 //	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
 //	             separately; default: not known (see [Agent.RunByAnyone])
-//	user_agents  tokens that it sends in its User-Agent; default: the name
+//	user_agents  tokens that it sends in its User-Agent, whole words or, with a hyphen at the end, beginnings of words; default: the name
 //	shared       further tokens, which apps of the same name send too: they count only if nothing indicates a person
 //	robots       product tokens of the robots.txt groups that it obeys, most specific first; default: the first of user_agents
 //	star         "yes", "no", "unknown" (default): whether it obeys the group for `*`

@@ -57,9 +57,14 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 		if tok == nil && s == nil && !number && digit(ua[i-1]) {
 			s, tok = m.withoutVersion(ua, start, i)
 		}
+		if tok == nil && s == nil {
+			tok = m.familyToken(ua, start, i)
+		}
 		if tok != nil {
 			if end := start + len(tok.text); e.addToken(tok, ua, start, end, id) {
-				i = end + versionTail(ua[end:])
+				if end += versionTail(ua[end:]); ua[end-1] != '-' {
+					i = end
+				}
 				if s != nil {
 					e.roles |= s.role & roleForm
 				}
@@ -119,6 +124,22 @@ func (m *Matcher) withoutVersion(ua string, start, end int) (*slot, *token) {
 	return nil, nil
 }
 
+// familyToken returns the token of the registry that ends with a hyphen and with which the word ua[start:end] begins: `azsdk-` for
+// azsdk-go-azcore.
+func (m *Matcher) familyToken(ua string, start, end int) *token {
+	hash := uint64(hashSeed)
+	for i := start; i < end; i++ {
+		hash = (hash ^ uint64(wordByte[ua[i]])) * hashPrime
+		if ua[i] != '-' {
+			continue
+		}
+		if s := m.table.find(hash); s != nil && s.n > 0 {
+			return m.table.match(s, ua, start)
+		}
+	}
+	return nil
+}
+
 // beforeDigits returns the end of the word ua[start:end] without the digits at
 // its end.
 func beforeDigits(ua string, start, end int) int {
@@ -130,7 +151,7 @@ func beforeDigits(ua string, start, end int) int {
 
 // addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
 func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity) bool {
-	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || tok.shared && followsWord(ua, start) {
+	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || tok.shared && (followsWord(ua, start) || start > 0 && ua[start-1] == '/') {
 		return false
 	}
 	declared := e.compatibleEnd > 0 || e.khtml > 0 && e.khtml == e.depth // the token stands where a client states its name

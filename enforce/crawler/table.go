@@ -86,10 +86,10 @@ func (t *wordTable) match(s *slot, ua string, i int) *token {
 }
 
 // hasToken reports whether s begins with the token text, in any case and with `+` or a space for each space. The token must end at the end
-// of a word or before a version.
+// of a word or before a version, unless it ends with a hyphen.
 func hasToken(s, text string) bool {
 	n := len(text)
-	if len(s) < n || len(s) > n && wordByte[s[n]] != 0 && wordByte[text[n-1]] != 0 && versionTail(s[n:]) == 0 {
+	if len(s) < n || len(s) > n && wordByte[s[n]] != 0 && wordByte[text[n-1]] != 0 && text[n-1] != '-' && versionTail(s[n:]) == 0 {
 		return false
 	}
 	for i := range len(text) {

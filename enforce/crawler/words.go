@@ -62,7 +62,7 @@ func readWords(kind string) map[string]role {
 		list, _, _ = strings.Cut(list, "#") // a reason
 		names := strings.Fields(head)
 		first := ""
-		if len(names) > 0 && slices.Contains([]string{"part", "end", "domain", "#"}, names[0]) {
+		if len(names) > 0 && slices.Contains([]string{"part", "end", "domain", "codehost", "#"}, names[0]) {
 			first, names = names[0], names[1:]
 		}
 		if first != kind {
@@ -138,6 +138,9 @@ func onlyBrowserWords(token string) bool {
 	return words > 0
 }
 
+// codeHost holds the first labels of hosts of source code: what follows is the name of a program's module.
+var codeHost = buildTable(nil, readWords("codehost"))
+
 // topLevel holds the top-level domains that distinguish a host name without a scheme from other words with dots.
 var topLevel = buildTable(nil, readWords("domain"))
 
@@ -155,13 +158,13 @@ func parts(word string) role {
 		run, start := i, i
 		for i++; i < len(word) && letter(word[i]); i++ {
 			if upper(word[i]) && !upper(word[i-1]) {
-				r |= part(word[start:i], start == 0)
+				r |= part(word[start:i], start == 0, false)
 				start = i
 			}
 		}
-		r |= part(word[start:i], start == 0)
+		r |= part(word[start:i], start == 0, true)
 		if start > run {
-			r |= part(word[run:i], run == 0)
+			r |= part(word[run:i], run == 0, true)
 		}
 	}
 	return r
@@ -170,8 +173,9 @@ func parts(word string) role {
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
 
-// part returns the roles of one part of a word, by the whole part and by its end. first is whether the word begins with it.
-func part(s string, first bool) role {
+// part returns the roles of one part of a word, by the whole part and by its end. first is whether the word begins with it; last whether no
+// other part follows: the end of Certbot counts for nothing in CertbotClient.
+func part(s string, first, last bool) role {
 	var r role
 	hash, _ := firstWord(s)
 	if v := partTable.find(hash); v != nil {
@@ -192,7 +196,7 @@ func part(s string, first bool) role {
 	if hasPrefixFold(s, "crawl") || hasPrefixFold(s, "spider") {
 		return r | roleCrawlerWord // GenomeCrawlerd
 	}
-	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
+	for n := min(len(s)-1, longestSuffix); last && n >= 3; n-- {
 		hash, _ := firstWord(s[len(s)-n:])
 		if v := suffixTable.find(hash); v != nil {
 			return r | v.role
