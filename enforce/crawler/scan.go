@@ -57,7 +57,7 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 		if tok == nil && s == nil && !number && digit(ua[i-1]) {
 			s, tok = m.withoutVersion(ua, start, i)
 		}
-		if tok == nil && s == nil {
+		if tok == nil && s == nil && !number {
 			tok = m.familyToken(ua, start, i)
 		}
 		if tok != nil {
@@ -127,6 +127,9 @@ func (m *Matcher) withoutVersion(ua string, start, end int) (*slot, *token) {
 // familyToken returns the token of the registry that ends with a hyphen and with which the word ua[start:end] begins: `azsdk-` for
 // azsdk-go-azcore.
 func (m *Matcher) familyToken(ua string, start, end int) *token {
+	if strings.IndexByte(ua[start:end], '-') < 0 {
+		return nil
+	}
 	hash := uint64(hashSeed)
 	for i := start; i < end; i++ {
 		hash = (hash ^ uint64(wordByte[ua[i]])) * hashPrime
