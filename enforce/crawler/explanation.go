@@ -146,15 +146,15 @@ func (r Reason) String() string { return nameOf(reasonTexts[:], r) }
 // Strength is how strong the evidence is that a crawler sent a User-Agent.
 type Strength uint8
 
-// The strengths. After NoStrength, which means no evidence, the greatest is first: of the others, a smaller value is stronger.
+// The strengths. After noStrength, which means no evidence, the greatest is first: of the others, a smaller value is stronger.
 const (
-	NoStrength  Strength = iota
+	noStrength  Strength = iota
 	ByToken              // a token of the registry, or one that the site's robots.txt names
 	Declaration          // the client declares that it is a crawler: by a word for one, a contact, or a name where browsers have none
 	ByForm               // only the form of the User-Agent: a program's name alone, an HTTP client's name, no User-Agent
 )
 
-var strengthNames = [...]string{NoStrength: "", ByToken: "token", Declaration: "declaration", ByForm: "form"}
+var strengthNames = [...]string{noStrength: "", ByToken: "token", Declaration: "declaration", ByForm: "form"}
 
 // String returns "token", "declaration" or "form"; "" for no evidence.
 func (s Strength) String() string { return nameOf(strengthNames[:], s) }
@@ -163,7 +163,7 @@ func (s Strength) String() string { return nameOf(strengthNames[:], s) }
 func (r Reason) Strength() Strength {
 	switch r {
 	case NoReason:
-		return NoStrength
+		return noStrength
 	case RegistryToken, SiteToken:
 		return ByToken
 	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord, ProbeName:

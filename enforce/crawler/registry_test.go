@@ -84,7 +84,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
-			"run_by":      c.RunBy != crawler.UnknownRunner,
+			"run_by":      c.RunBy != crawler.RunBy(0),
 			"lacks":       c.LacksWildcards || c.LacksAllow,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges) > 0,
 		} {

@@ -109,10 +109,11 @@ func (c *Check) Text() string {
 	part(c.Group != "", ", group %s", c.Group)
 	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
 	part(c.Line != 0, ", %s", placeOf(c.Line, c.File))
-	part(c.Line != 0 && c.Layer != judge.FileLayer.String(), " (%s)", c.Layer)
+	part(c.Line != 0 && c.Layer != judge.FileLayer.String() && c.Layer != c.Reason, " (%s)", c.Layer)
 	part(c.Rule != "", ", %s", c.Rule)
 	part(c.Reading != "", ", as google/robotstxt reads the file")
-	part(c.GraceEnds != "", ", by the version before (%s), for at most 24 hours", cmp.Or(c.Version, "no robots.txt"))
+	part(c.GraceEnds != "", ", by the version before (%s), for at most %g hours", cmp.Or(c.Version, "no robots.txt"),
+		judge.GracePeriod.Hours())
 	part(c.CrawlDelay != 0, "; one request in %gs", c.CrawlDelay)
 	part(c.CrawlDelayAsked != 0, " instead of %gs", c.CrawlDelayAsked)
 	part(c.CrawlDelay != 0, " (line %d)", c.CrawlDelayLine)
