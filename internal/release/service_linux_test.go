@@ -1,3 +1,5 @@
+//go:build release
+
 package release
 
 import (
@@ -75,7 +77,10 @@ echo all steps worked`}, "\n")
 		t.Fatalf("%v\n%s", err, out)
 	}
 	machine := exec.CommandContext(t.Context(), "sh", "testdata/machine.sh", dir, program)
-	machine.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
+	machine.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS,
+		Pdeathsig: syscall.SIGKILL, // if the test is killed, all of the machine ends
+	}
 	out, err := machine.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "all steps worked") {
 		t.Errorf("%v\n%s", err, out)
