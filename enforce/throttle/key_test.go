@@ -52,10 +52,10 @@ func newKey(parts ...string) Key {
 func TestKeysDiffer(t *testing.T) {
 	seen := make(map[Key]bool)
 	base := newKey("a")
-	for i := range 1_000_000 {
+	for i := range 100_000 {
 		seen[base.Client(address(i))] = true
 	}
-	if len(seen) != 1_000_000 {
-		t.Errorf("%d keys for a million addresses", len(seen))
+	if len(seen) != 100_000 {
+		t.Errorf("%d keys for 100,000 addresses", len(seen))
 	}
 }

@@ -103,9 +103,9 @@ func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
 	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func(string) server { return s }}, r
 }
 
-// 500 processes share the budgets of 200 crawlers. Each crawler sends requests to random processes. It causes at most one round trip per process and emission interval, at any rate of requests, and all processes together accept only as many requests as the file allows.
+// 500 processes share the budgets of 50 crawlers. Each crawler sends requests to random processes. It causes at most one round trip per process and emission interval, at any rate of requests, and all processes together accept only as many requests as the file allows.
 func TestFleetSimulation(t *testing.T) {
-	const instances, crawlers = 500, 200
+	const instances, crawlers = 500, 50
 	const simulated = 60 * time.Second / raceFactor
 	delays := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second}
 	for _, perSecond := range []float64{0, 1, 10, 100} {
