@@ -38,6 +38,9 @@ func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audi
 	return in.Report
 }
 
+// days is how many days most logs cover; suggestions need three.
+const days = 4
+
 const ownFile = "User-agent: *\nDisallow: /private/\n"
 
 // The suggestions for each preset cover what its robots cost, and never name a path
@@ -47,7 +50,7 @@ func TestPresets(t *testing.T) {
 	for _, p := range software.All {
 		t.Run(p.Name, func(t *testing.T) {
 			flows := culprits[p.Name]
-			r := suggested(t, write(8, flows...), ownFile, nil)
+			r := suggested(t, write(days, flows...), ownFile, nil)
 			if len(r.Suggested.Software) != 1 || r.Suggested.Software[0] != p.Name {
 				t.Errorf("software %q", r.Suggested.Software)
 			}
@@ -133,6 +136,7 @@ func TestWhatIsNotSuggested(t *testing.T) {
 	fromSearch.landing = true
 	few := culprit(gptbot, 900, 1, "/ann/app/blame/branch/file#.go")
 	few.from = minAddresses - 1
+	log := blames(days)
 	for _, c := range []struct {
 		what   string
 		log    []byte
@@ -140,36 +144,36 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		change func(*Input)
 		want   string
 	}{
-		{"all kinds", blames(8), ownFile, nil, all},
-		{"no robots", write(8, visitors("/ann/app", "/x?sort=#")...), ownFile, nil, ""},
-		{"search engines only", write(8, append(visitors("/x"), culprit(googlebot, 900, 1, "/ann/app/blame/#"))...), ownFile, nil, ""},
+		{"all kinds", log, ownFile, nil, all},
+		{"no robots", write(days, visitors("/ann/app", "/x?sort=#")...), ownFile, nil, ""},
+		{"search engines only", write(days, append(visitors("/x"), culprit(googlebot, 900, 1, "/ann/app/blame/#"))...), ownFile, nil, ""},
 		{"less than three days", blames(2), ownFile, nil, ""},
-		{"few addresses", write(8, append(visitors("/x"), few)...), ownFile, nil, ""},
-		{"little costs", write(8, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
-		{"people get such a page", blames(8, blame(firefox, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
-		{"a search engine gets such a page", blames(8, blame(googlebot, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
-		{"people come to such a page", blames(8, fromSearch), ownFile, nil, "policy"},
-		{"a feed", blames(8, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
-		{"a page of a list", blames(8, blame(spider, "/ann/app/blame/branch/x?page=2")), ownFile, nil, noDisallow},
-		{"an embedded file", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/logo.png")), ownFile, nil, noDisallow},
-		{"an embedded file in capitals", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/LOGO.PNG?v=1")), ownFile, nil, noDisallow},
-		{"data that scripts load", blames(8, blame("curl/8.5.0", "/ann/app/blame/branch/data.json")), ownFile, nil, noDisallow},
-		{"the sitemap names such a page", blames(8), ownFile, func(in *Input) { in.Sitemap = []string{"/ann/app/blame/branch/file1.go"} }, noDisallow},
-		{"the sitemap is not known", blames(8), ownFile, func(in *Input) { in.NoSitemap = true }, noDisallow},
-		{"no Referer", bytes.ReplaceAll(blames(8), []byte(`"Referer":["https://www.google.com/"],`), nil), ownFile, nil, noDisallow},
-		{"disallowed already", blames(8), "User-agent: *\nDisallow: /*/blame/\n", nil, ""},
-		{"no robots.txt", blames(8), "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
-		{"robots.txt is an error", blames(8), "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, noDisallow},
-		{"a policy", blames(8), ownFile, func(in *Input) {
+		{"few addresses", write(days, append(visitors("/x"), few)...), ownFile, nil, ""},
+		{"little costs", write(days, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
+		{"people get such a page", blames(days, blame(firefox, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
+		{"a search engine gets such a page", blames(days, blame(googlebot, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
+		{"people come to such a page", blames(days, fromSearch), ownFile, nil, "policy"},
+		{"a feed", blames(days, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
+		{"a page of a list", blames(days, blame(spider, "/ann/app/blame/branch/x?page=2")), ownFile, nil, noDisallow},
+		{"an embedded file", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/logo.png")), ownFile, nil, noDisallow},
+		{"an embedded file in capitals", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/LOGO.PNG?v=1")), ownFile, nil, noDisallow},
+		{"data that scripts load", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/data.json")), ownFile, nil, noDisallow},
+		{"the sitemap names such a page", log, ownFile, func(in *Input) { in.Sitemap = []string{"/ann/app/blame/branch/file1.go"} }, noDisallow},
+		{"the sitemap is not known", log, ownFile, func(in *Input) { in.NoSitemap = true }, noDisallow},
+		{"no Referer", bytes.ReplaceAll(log, []byte(`"Referer":["https://www.google.com/"],`), nil), ownFile, nil, noDisallow},
+		{"disallowed already", log, "User-agent: *\nDisallow: /*/blame/\n", nil, ""},
+		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
+		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, noDisallow},
+		{"a policy", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Rules.Managed = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
 		}, "disallow limit"},
-		{"limits", blames(8), ownFile, func(in *Input) {
+		{"limits", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Rules.Limits = slices.Repeat([]judge.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, judge.MaxLimits)
 		}, "disallow policy"},
-		{"a limit for the path", blames(8), ownFile, func(in *Input) {
+		{"a limit for the path", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Rules.Limits = []judge.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
 		}, "disallow policy"},
-		{"a crawler without a purpose", write(8, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
+		{"a crawler without a purpose", write(days, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
 			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})
 			if err != nil {
 				t.Fatal(err)
@@ -210,7 +214,7 @@ func TestPolicyNamesWhoCosts(t *testing.T) {
 		{"one with a group of its own", []flow{page(gptbot, 900), page(claudebot, 3)}, ownFile + "\nUser-agent: GPTBot\nDisallow: /x\n", "", ""},
 		{"one besides one with a group of its own", []flow{page(gptbot, 900), page(claudebot, 600)}, ownFile + "\nUser-agent: GPTBot\nDisallow: /x\n", "policy no-training", "It does not deny GPTBot, which"},
 	} {
-		r := suggested(t, write(8, append(visitors("/page-#"), c.flows...)...), c.file, nil)
+		r := suggested(t, write(days, append(visitors("/page-#"), c.flows...)...), c.file, nil)
 		got, why := "", ""
 		for _, s := range r.Suggestions {
 			if s.Kind == policy {
@@ -227,12 +231,12 @@ func TestPolicyNamesWhoCosts(t *testing.T) {
 // Crawl-delay.
 func TestCrawlDelay(t *testing.T) {
 	burst := flow{agent: ahrefs, perDay: 400, from: 60, seconds: 1, targets: []string{"/page-#"}, burst: true}
-	r := suggested(t, write(8, append(visitors("/page-#"), burst)...), "User-agent: *\nCrawl-delay: 0.1\nDisallow: /private/\n", nil)
+	r := suggested(t, write(days, append(visitors("/page-#"), burst)...), "User-agent: *\nCrawl-delay: 0.1\nDisallow: /private/\n", nil)
 	if got := kinds(r); got != "crawl_delay policy" {
 		t.Fatalf("%q: %+v", got, r.Suggested.Notes)
 	}
 	for _, s := range r.Suggestions {
-		if s.Kind == crawlDelay && (s.Text != "User-agent: AhrefsBot\nCrawl-delay: 10\nDisallow: /private/" || s.Requests < 8*300) {
+		if s.Kind == crawlDelay && (s.Text != "User-agent: AhrefsBot\nCrawl-delay: 10\nDisallow: /private/" || s.Requests < days*300) {
 			t.Errorf("%d requests: %s", s.Requests, s.Text)
 		}
 	}
@@ -240,7 +244,7 @@ func TestCrawlDelay(t *testing.T) {
 
 // A crawler with its own group keeps its rules, and the others keep those of *.
 func TestGroupsKeepRules(t *testing.T) {
-	log := blames(8, culprit(claudebot, 900, 1, "/ann/app/blame/branch/file#.go"))
+	log := blames(days, culprit(claudebot, 900, 1, "/ann/app/blame/branch/file#.go"))
 	file := "User-agent: *\nDisallow: /private/\nAllow: /private/open\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /own/\n"
 	r := suggested(t, log, file, nil)
 	i := slices.IndexFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == disallow })
@@ -268,7 +272,7 @@ func TestGroupsKeepRules(t *testing.T) {
 
 // Clients choose the paths of a log. None can add a line to a suggestion.
 func TestHostilePaths(t *testing.T) {
-	log := blames(8,
+	log := blames(days,
 		culprit(gptbot, 600, 1, `/a{b/"c%0ADisallow: /#`, "/a%0a%0dUser-agent:%20*/x", "/x#y/z", "/$/x/*", `/\n}\n/x`),
 		culprit(spider, 600, 1, "/q?a{b}=1&c=#", "/q?User-agent:%20*=#", "/imp{ort/#", "/\u202e/#"))
 	r := suggested(t, log, ownFile, nil)
@@ -287,7 +291,7 @@ func TestHostilePaths(t *testing.T) {
 // Two paths with the same number of requests and octets are two suggestions, and two
 // patterns for the same requests are one.
 func TestSameCosts(t *testing.T) {
-	log := bytes.ReplaceAll(blames(8, culprit(spider, 900, 1, "/ann/app/raw/commit/ab#"), culprit(spider, 900, 1, "/ann/app/compare/ab#")), []byte(`"duration":`), []byte(`"took":`))
+	log := bytes.ReplaceAll(blames(days, culprit(spider, 900, 1, "/ann/app/raw/commit/ab#"), culprit(spider, 900, 1, "/ann/app/compare/ab#")), []byte(`"duration":`), []byte(`"took":`))
 	limits := map[string]bool{}
 	for _, s := range suggested(t, log, ownFile, nil).Suggestions {
 		if s.Kind == limit {
