@@ -116,7 +116,7 @@ func TestFloodOfImpostors(t *testing.T) {
 		defer f.Close()
 		f.askTwice("Named", "203.0.113.5")
 		named := registry.Lookup("Named")
-		for i := range 1_000_000 {
+		for i := range 4 * maxRefuted {
 			addr := netip.AddrFrom4([4]byte{byte(11 + i>>20), byte(i >> 12), byte(i >> 4), byte(i << 4)})
 			f.checker.Address(named, Client{Addr: addr, Proof: &f.proof}, f.config.Now())
 			if i%1000 == 0 {
