@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
 // command runs a Caddy command with a Caddyfile, and returns its output.
@@ -24,6 +26,16 @@ func command(t *testing.T, caddyfile string, args ...string) (stdout, stderr, pa
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err = cmd.Run()
 	return out.String(), problems.String(), path, err
+}
+
+// adapt adapts a Caddyfile in this process, with the code that the commands and a reload
+// run. It returns the error and the path that the error names.
+func adapt(t *testing.T, caddyfile string) (path string, err error) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "Caddyfile")
+	writeFile(t, path, caddyfile)
+	_, _, err = caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": path})
+	return path, err
 }
 
 // A Caddyfile can be adapted on a machine that does not have the files in it.

@@ -28,7 +28,7 @@ func (s *server) check(host, path, agent, more string) statusapi.Check {
 func TestAdminAPICheckEvaluatesMatchers(t *testing.T) {
 	t.Parallel()
 	const curl = "curl/8.5.0"
-	for _, tt := range []struct {
+	tests := []struct {
 		name, site string
 		agent      string
 		paths      string
@@ -53,13 +53,18 @@ func TestAdminAPICheckEvaluatesMatchers(t *testing.T) {
 		{"a query matcher", "@a query a=1\n\t" + robotsWith("@a", "") + "respond page", gptbot, "/private/x?a=1 /private/x?a=2 /private/x"},
 		{"a response before the handler", "route {\n\trespond /private/open page\n\t" + robotsWith("", "") + "respond page\n\t}", gptbot, "/private/open /private/x"},
 		{"a rewrite before the handler", "route {\n\trewrite /old/* /new/x\n\t@new path /new/*\n\t" + strings.ReplaceAll(robotsWith("@new", "http_clients on"), "/private/", "/old/") + "respond page\n\t}", curl, "/old/x /new/x /x"},
-	} {
+	}
+	config := "http://other.test:$PORT {\n\t" + robotsWith("", "") + "\n}\n"
+	for i, tt := range tests {
+		config += fmt.Sprintf("http://shop%d.test:$PORT {\n\troute {\n\t%s\n\t}\n}\n", i, tt.site)
+	}
+	s := start(t, config)
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, "http://shop.test:$PORT {\n\troute {\n\t"+tt.site+"\n\t}\n}\nhttp://other.test:$PORT {\n\t"+robotsWith("", "")+"\n}\n")
+			shop := fmt.Sprintf("shop%d.test", i)
 			for _, path := range strings.Fields(tt.paths) {
-				want := map[int]string{200: "pass", 403: "deny"}[s.rawAt("shop.test", path, tt.agent).status]
-				if c := s.check("shop.test", path, tt.agent, ""); c.Action != want || !c.Certain || c.Message == "" {
+				want := map[int]string{200: "pass", 403: "deny"}[s.rawAt(shop, path, tt.agent).status]
+				if c := s.check(shop, path, tt.agent, ""); c.Action != want || !c.Certain || c.Message == "" {
 					t.Errorf("%s: the server decides %s, and the check is %+v", path, want, c)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,17 +59,28 @@ func hostlessBackend(t *testing.T) string {
 func TestHTTP10RequestsWithoutAHost(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://:$PORT", "http://site.test:$PORT, http://:$PORT"} {
-		for name, site := range hostlessSites(hostlessBackend(t)) {
-			for field, host := range map[string]string{"no Host": "", "an empty Host": "Host:\r\n"} {
-				t.Run(address+" "+name+" "+field, func(t *testing.T) {
-					t.Parallel()
-					s := start(t, address+" {\n\t"+site+"\n}\n")
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			// One server has a site on a port of its own for each case.
+			type site struct{ name, host string }
+			sites, config := map[int]site{}, ""
+			for name, block := range hostlessSites(hostlessBackend(t)) {
+				for field, host := range map[string]string{"no Host": "", "an empty Host": "Host:\r\n"} {
+					port := freePort(t)
+					sites[port] = site{name + " " + field, host}
+					config += strings.ReplaceAll(address, "$PORT", fmt.Sprint(port)) + " {\n\t" + block + "\n}\n"
+				}
+			}
+			s := start(t, config)
+			for port, site := range sites {
+				t.Run(site.name, func(t *testing.T) {
 					checkRulesApply(t, func(ua, path string) int {
-						return s.raw("GET " + path + " HTTP/1.0\r\n" + host + "User-Agent: " + ua + "\r\n\r\n").status
+						at := &server{t: t, host: s.host, port: port}
+						return at.raw("GET " + path + " HTTP/1.0\r\n" + site.host + "User-Agent: " + ua + "\r\n\r\n").status
 					})
 				})
 			}
-		}
+		})
 	}
 }
 

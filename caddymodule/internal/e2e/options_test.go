@@ -232,15 +232,12 @@ func TestConfigurationErrorsHaveTheLine(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(tt.options, "\n", ";"), func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "Caddyfile")
-			writeFile(t, path, "http://:1 {\n\trobots {\n\t\t"+tt.options+"\n\t}\n}\n")
-			out, err := exec.Command(binary, "validate", "--adapter", "caddyfile", "--config", path).CombinedOutput()
-			message := string(out)
+			path, err := adapt(t, "http://:1 {\n\trobots {\n\t\t"+tt.options+"\n\t}\n}\n")
 			if err == nil {
 				t.Fatal("it is valid")
 			}
-			if !strings.Contains(message, tt.want) || !strings.Contains(message, path+":") {
-				t.Errorf("want %q and the line, got:\n%s", tt.want, message)
+			if !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path+":") {
+				t.Errorf("want %q and the line, got:\n%v", tt.want, err)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func TestInternalReadThroughTheSitesRoutes(t *testing.T) {
 	})
 	const inline = `respond /robots.txt "User-agent: *
 Disallow: /private/"`
-	for _, tt := range []struct{ name, site string }{
+	tests := []struct{ name, site string }{
 		{"root before robots", "root $DIR\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page"},
 		{"vars before robots", "vars folder $DIR/seo\n\trobots\n\thandle /robots.txt {\n\t\trewrite * /{host}.txt\n\t\troot {vars.folder}\n\t\tfile_server\n\t}\n\trespond page"},
 		{"map before robots", "map {host} {folder} {\n\t\tsite.test $DIR/site.test\n\t\tdefault /nowhere\n\t}\n\troot {folder}\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page"},
@@ -45,10 +45,17 @@ Disallow: /private/"`
 		{"robots denied by their names", "@robots header_regexp User-Agent (?i)(bot|crawl|spider)\n\troute {\n\t\trobots\n\t\trespond @robots \"no robots here\" 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
 		{"placeholders of the request", "robots\n\trespond /robots.txt \"# {http.request.local} {http.request.local.port} {remote_host} {client_ip} {http.request.tls.version} {http.request.duration_ms} {http.request.uuid} {http.request.proto}\nUser-agent: *\nDisallow: /private/\"\n\trespond page"},
 		{"requests without a User-Agent denied", "@nameless header_regexp User-Agent ^$\n\t@missing not header User-Agent *\n\troute {\n\t\trobots\n\t\trespond @nameless 403\n\t\trespond @missing 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
-	} {
+	}
+	// One server has a site on a port of its own for each case.
+	ports, config := make([]int, len(tests)), ""
+	for i, tt := range tests {
+		ports[i] = freePort(t)
+		config += fmt.Sprintf("http://:%d {\n\t%s\n}\n", ports[i], strings.NewReplacer("$DIR", dir, "$BACK", back.URL).Replace(tt.site))
+	}
+	all := start(t, config)
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, "http://:$PORT {\n\t"+strings.NewReplacer("$DIR", dir, "$BACK", back.URL).Replace(tt.site)+"\n}\n")
+			s := &server{t: t, port: ports[i], log: all.log}
 			got := s.at("site.test", slurp, "/private/x")
 			if got.status != 403 || !strings.Contains(got.body, "robots.txt") {
 				t.Errorf("a crawler on a disallowed path: status %d, %q", got.status, got.body)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -376,12 +375,9 @@ func TestInvalidVerifySettings(t *testing.T) {
 		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
 		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",
 	} {
-		path := filepath.Join(t.TempDir(), "Caddyfile")
-		writeFile(t, path, "http://:8080 {\n robots {\n"+block+"\n}\n}\n")
-		out, err := exec.Command(binary, "adapt", "--adapter", "caddyfile", "--config", path).CombinedOutput()
-		message := strings.ReplaceAll(string(out), `\"`, `"`) // it is JSON
-		if err == nil || !strings.Contains(message, want) || !strings.Contains(message, "Caddyfile:") {
-			t.Errorf("%q: %s\nwant %q with the line", block, out, want)
+		_, err := adapt(t, "http://:8080 {\n robots {\n"+block+"\n}\n}\n")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Caddyfile:") {
+			t.Errorf("%q: %v\nwant %q with the line", block, err, want)
 		}
 	}
 }
