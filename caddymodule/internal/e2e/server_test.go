@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "caddy")
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/caddy").CombinedOutput(); err != nil {
+	if out, err := child.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/caddy").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
 		os.Exit(1)
 	}
