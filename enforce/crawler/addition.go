@@ -53,6 +53,8 @@ func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 //   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
 //     r, contains such a token, or would match people's User-Agents. The same
 //     applies to the robots.txt tokens of a preference (control_only).
+//   - Extend refuses apps, which no group binds, and tokens that begin the names of
+//     a family.
 //   - The User-Agent tokens count like those of [Crawler.Shared]: where something
 //     in the field indicates a person, only a token with a word such as bot counts.
 //
@@ -102,8 +104,14 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 	if names[canonical.Lower(row.Name)] {
 		return "an earlier row has the same name"
 	}
+	if row.Class == App {
+		return "an app is bound by no group, so only a file and the configuration can add one"
+	}
 	var id Identity
 	for _, token := range claimed(row) {
+		if strings.HasSuffix(token, "-") {
+			return fmt.Sprintf("the User-Agent token %q begins the names of a family: only a file and the configuration can add one", token)
+		}
 		if other := tokens[canonical.Lower(token)]; other != "" {
 			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other)
 		}

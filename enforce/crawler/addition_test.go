@@ -40,6 +40,8 @@ func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 		{row("Evil5", "Chrome"), "browsers send the word"},
 		{row("Evil6", "Mozilla/5.0 (compatible"), "browsers send the word"},
 		{row("Evil7"), "user_agents is empty"},
+		{row("Evil9", "acme-"), "begins the names of a family"},
+		{crawler.Crawler{Name: "AcmeBot", Class: crawler.App, UserAgents: []string{"AcmeBot"}, Robots: []string{"AcmeBot"}}, "an app is bound by no group"},
 		{preference("Any-Training"), ""},
 		{preference("GPTBot"), `is, or contains, a token of crawler "GPTBot"`},
 		{preference("Yandex"), "already belongs to crawler"}, // a group that several crawlers obey

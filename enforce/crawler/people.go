@@ -77,6 +77,12 @@ func newPeople() *people {
 			}
 			end := i + length
 			p.add(hash, n, i)
+			for k := i; k < end; k++ {
+				if agent[k] == '-' { // for tokens of families
+					hash, _ := firstWord(agent[i : k+1])
+					p.add(hash, n, i)
+				}
+			}
 			for _, cut := range [...]int{i + cutVersion(agent[i:end]), beforeDigits(agent, i, end)} {
 				if i < cut && cut < end {
 					hash, _ := firstWord(agent[i:cut])

@@ -37,7 +37,7 @@ func TestWordsOfPeopleAreNoTokens(t *testing.T) {
 		"CPU", "cpu", "CPU iPhone OS", "15E148", "TV", "en_US", "de_DE", "scale", "Scale", "FB4A", "FBAV", "FBDV", "Orca-Android", "SM-G991B", "Pixel 7 Pro", "Pixel 7",
 		"Redmi Note 8 Pro", "moto g54 5G", "K", "wv", "Build", "like Mac OS X", "PlayStation 5", "Nintendo Switch", "Web0S", "CrKey", "JsSdk", "BytedanceWebview",
 		"AppName", "XWEB", "Weixin", "panda", "LinkedInApp", "inapp", "KHTML+", "Darwin", "Code", "com.facebook.katana", "arm64-v8a", "gzip", "Win64", "IAB", "Lumia",
-		"musical_ly", "musical_ly_33.6.0", "Windows NT", "rv", "Mobile", "qcom", "samsung", "HMSCore", "model",
+		"musical_ly", "musical_ly_33.6.0", "SM-", "Orca-", "Windows NT", "rv", "Mobile", "qcom", "samsung", "HMSCore", "model",
 	} {
 		if !BrowserWord(token) {
 			t.Errorf("%q is a token that people do not send", token)

@@ -265,7 +265,7 @@ func TestPolicyCommand(t *testing.T) {
 		{[]string{"policy", "--config", config, "--robots", "/dev/null", "--check", url}, 2, "publishes a different robots.txt"},
 		{[]string{"policy", "--config", config, "--site", "other.test"}, 0, "User-agent: GPTBot"},
 		{[]string{"policy", "--config", "missing"}, 1, ""},
-		{[]string{"check", "--config", config, "--robots", "-", "--agent", "Googlebot", "/backup-7f3a/x"}, 2, `hidden, line 15 of Caddyfile (hidden), "/backup-7f3a/*"`},
+		{[]string{"check", "--config", config, "--robots", "-", "--agent", "Googlebot", "/backup-7f3a/x"}, 2, `hidden, line 15 of Caddyfile, "/backup-7f3a/*"`},
 		{[]string{"check", "--config", config, "--robots", "-", "--agent", "GPTBot", "/x"}, 2, "line 11 of Caddyfile (policy)"},
 		{[]string{"check", "--config", config, "--robots", "-", "--agent", "CCBot", "/private/x"}, 2, "line 2"},
 		{[]string{"check", "--config", config, "--strict", "--agent", "CCBot", url}, 1, ""},

@@ -66,7 +66,7 @@ func TestRegistryDoesNotMakePeopleRobots(t *testing.T) {
 		"18_7":     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
 		"AFTMM":    "Mozilla/5.0 (Linux; Android 7.1.2; AFTMM Build/NS6265; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/70.0.3538.110 Mobile Safari/537.36",
 		"Galaxy":   "Mozilla/5.0 (Linux; Android 4.2.1; Galaxy Nexus Build/JOP40D) AppleWebKit/535.19 (KHTML, like Gecko) Chrome/18.0.1025.166 Mobile Safari/535.19",
-		"Ladybird": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Ladybird/1.0 Safari/537.36",
+		"Acmebird": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Acmebird/1.0 Safari/537.36",
 	}
 	rows := ""
 	for i, token := range []string{"CPU", "15E148", "TV", "en_US", "FB4A", "Pixel 7 Pro"} {
