@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -76,8 +78,22 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 	}
 	header["Content-Type"] = textPlain
 	header.Set("Etag", `"`+rules.Tag()+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))
-	return nil
+	content := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))
+		return nil
+	})
+	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		if encode := routes.After(server, r, h, isEncode); encode != nil {
+			return encode.ServeHTTP(w, r, content)
+		}
+	}
+	return content(w, r)
+}
+
+// isEncode reports whether a handler is one of the directive encode. It stands after
+// robots, so it does not see what robots answers itself.
+func isEncode(handler caddyhttp.MiddlewareHandler) bool {
+	return caddy.GetModuleName(handler) == "encode"
 }
 
 // provisionPolicy compiles the policy. If more says that a registry URL may add

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -65,7 +66,11 @@ func (s *urlSource) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, 
 		return judge.Response{}, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
+	text, err := document.Decoded(resp.Header, resp.Body)
+	if err != nil {
+		return judge.Response{}, fmt.Errorf("reading the body: %w", err)
+	}
+	body, err := io.ReadAll(io.LimitReader(text, robots.MaxSize+1))
 	if err != nil && !(len(body) > robots.MaxSize) {
 		return judge.Response{}, fmt.Errorf("reading the body: %w", err)
 	}

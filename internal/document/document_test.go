@@ -1,6 +1,7 @@
 package document
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -250,6 +251,28 @@ func TestTooLargeDocument(t *testing.T) {
 		r := NewReader(Config{})
 		if _, err := r.get(context.Background(), server.URL, "", description{}); err != errTooLarge {
 			t.Errorf("with Content-Length %v: %v, want %v", length, err, errTooLarge)
+		}
+		r.Close()
+		server.Close()
+	}
+}
+
+// A document that is compressed is read up to the same size.
+func TestCompressedDocument(t *testing.T) {
+	for coding, want := range map[string]error{"gzip": nil, "x-gzip": nil, "X-Gzip": nil, "x-gzip of too much": errTooLarge} {
+		size := 1000
+		if want != nil {
+			size = MaxSize + 1
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", strings.Fields(coding)[0])
+			zw := gzip.NewWriter(w)
+			_, _ = zw.Write(make([]byte, size))
+			_ = zw.Close()
+		}))
+		r := NewReader(Config{})
+		if res, err := r.get(context.Background(), server.URL, "", description{}); err != want || err == nil && len(res.Body) != size {
+			t.Errorf("%s: %v, want %v", coding, err, want)
 		}
 		r.Close()
 		server.Close()

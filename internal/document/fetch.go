@@ -157,7 +157,11 @@ func (r *Reader) get(ctx context.Context, address, accept string, before descrip
 	case res.ContentLength > MaxSize:
 		return nil, errTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, MaxSize+1))
+	text, err := Decoded(res.Header, res.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading the document: %w", err)
+	}
+	body, err := io.ReadAll(io.LimitReader(text, MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the document: %w", err)
 	}

@@ -109,7 +109,7 @@ func (p *parser) source(_ string, args []string) error {
 		return errors.New("source site takes no value")
 	case s.Kind != SourceSite && !takes:
 		return fmt.Errorf("source %q: want site, file, inline or url", s.Kind)
-	case takes && (len(args) != 2 || args[1] == ""):
+	case takes && (len(args) != 2 || args[1] == "" && s.Kind != SourceInline):
 		return fmt.Errorf("source %s takes one value, not %d", s.Kind, len(args)-1)
 	case takes:
 		*value = args[1]

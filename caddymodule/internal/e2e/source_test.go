@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"compress/gzip"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -125,6 +126,12 @@ func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 		}, false},
+		{"x-gzip, which is gzip", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "x-gzip")
+			zw := gzip.NewWriter(w)
+			fmt.Fprint(zw, "User-agent: *\nDisallow: /private/\n")
+			zw.Close()
+		}, true},
 	}
 	back := newHosts(t)
 	server := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")

@@ -44,9 +44,10 @@ func mediaType(value string) string {
 // decoders has a decoder for each supported encoding. A decoder returns the
 // beginning of the decoded body. A body that is cut off is no error.
 var decoders = map[string]func(body []byte) []byte{
-	"":     func(body []byte) []byte { return body },
-	"gzip": decodeGzip,
-	"zstd": decodeZstd,
+	"":       func(body []byte) []byte { return body },
+	"gzip":   decodeGzip,
+	"x-gzip": decodeGzip, // RFC 9110, section 8.4.1.3
+	"zstd":   decodeZstd,
 }
 
 // gzipReaders are reused: each has a window of 32 KB.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -100,7 +101,7 @@ func (t *writer) holds() bool {
 		return false
 	}
 	header := t.Header()
-	media, encoding := "", header.Get("Content-Encoding")
+	media, encoding := "", strings.ToLower(header.Get("Content-Encoding"))
 	_, typed := header["Content-Type"]
 	if typed {
 		media = mediaType(header.Get("Content-Type"))

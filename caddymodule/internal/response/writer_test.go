@@ -134,6 +134,7 @@ func TestMetaRobotsAreSentAsHeader(t *testing.T) {
 		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(page), want: both},
 		{name: "html that is detected in the body", header: http.Header{}, body: []byte(page), want: both},
 		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
+		{name: "x-gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"X-Gzip"}}, body: gzipped(page), want: both},
 		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(page), want: both},
 		{name: "gzip without a media type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
 		{name: "gzip of plain text", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + page), want: ""},

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -66,8 +68,27 @@ func (c *capture) Flush() {}
 
 func (c *capture) isFull() bool { return c.body.Len() > robots.MaxSize }
 
+// decode removes the content coding gzip from the body: some back ends send it to
+// every client.
+func (c *capture) decode() error {
+	text, err := document.Decoded(c.header, &c.body)
+	if err != nil || text == &c.body {
+		return err
+	}
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(io.LimitReader(text, robots.MaxSize+1)); err != nil && !c.isFull() {
+		return err
+	}
+	c.body = body
+	c.header.Del("Content-Encoding")
+	return nil
+}
+
 // failure returns an error if a captured response can't be used.
 func (c *capture) failure(ctx context.Context) error {
+	if c.err == nil {
+		c.err = c.decode()
+	}
 	if c.isFull() {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package siteread
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -29,6 +30,16 @@ func capturing(h http.HandlerFunc) (c *capture, failure error) {
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://example.com/robots.txt", nil)
 	c.run(caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error { h(w, r); return nil }), r)
 	return c, c.failure(ctx)
+}
+
+// compressed answers with a body that is compressed with gzip.
+func compressed(coding string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", coding)
+		zw := gzip.NewWriter(w)
+		_, _ = zw.Write(body)
+		_ = zw.Close()
+	}
 }
 
 func TestCapture(t *testing.T) {
@@ -73,6 +84,13 @@ func TestCapture(t *testing.T) {
 			w.Header().Set("Content-Encoding", "zstd")
 			_, _ = io.WriteString(w, line)
 		}, 200, len(line), true},
+		{"gzip for everybody", compressed("gzip", []byte(line)), 200, len(line), false},
+		{"x-gzip is gzip", compressed("x-gzip", []byte(line)), 200, len(line), false},
+		{"a small body of a long file", compressed("gzip", make([]byte, 2*robots.MaxSize)), 200, robots.MaxSize + 1, false},
+		{"no gzip", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, line)
+		}, 200, 3, true},
 		{"identity does not count as an encoding", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "Identity")
 			_, _ = io.WriteString(w, line)
