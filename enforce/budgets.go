@@ -47,20 +47,20 @@ func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool) (
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
 	if limits != nil {
-		r := &judge.Request{Origin: origin, Invented: invented}
+		r, s := &judge.Request{Origin: origin, Invented: invented}, &judge.Subject{Agent: *a, PerAddr: rules.PerAddr(a)}
 		own := Budget{
-			Key: e.budget(r, a, 0), Limits: limits, Group: group, Rules: rules,
-			PerAddr: a.RunByAnyone() || e.settings.PerIP,
+			Key: e.budget(r, s, 0), Limits: limits, Group: group, Rules: rules,
+			PerAddr: s.PerAddr || a.RunByAnyone() || e.settings.PerIP,
 		}
 		list = append(list, own)
 		if verifiable && rules.PoolLimits(limits) != nil {
 			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool).In(own.Key), rules.PoolLimits(limits), true
+			pool.Key, pool.Limits, pool.Pool = e.budget(r, s, seedPool).In(own.Key), rules.PoolLimits(limits), true
 			list = append(list, pool)
 		}
-		if verifiable && v.IgnoreImpostors {
+		if verifiable && v.IgnoreImpostors && !s.PerAddr {
 			impostors := own
-			impostors.Key, impostors.Impostors = e.budget(r, a, seedImpostor), true
+			impostors.Key, impostors.Impostors = e.budget(r, s, seedImpostor), true
 			list = append(list, impostors)
 		}
 	}

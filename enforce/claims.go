@@ -18,15 +18,18 @@ const debtPeriod = time.Hour
 // them: A crawler that is verified, or that nothing can verify, uses its own budget. An
 // unverified client uses a budget for its address and a budget that all unverified
 // claims to be that crawler share, so that it can't use up the crawler's own. Impostors
-// that are not denied share one budget.
+// that are not denied share one budget. With Subject.PerAddr, verification changes
+// nothing: the budget of an address is nobody else's.
 func (p *pacer) ownUses(uses []throttle.Use, r *judge.Request, d *judge.Decision, s *judge.Subject) []throttle.Use {
-	own := p.budget(r, &s.Agent, 0)
-	switch s.Claim.State {
-	case verify.Impostor:
-		own = p.budget(r, &s.Agent, seedImpostor)
-	case verify.Unverified:
+	own := p.budget(r, s, 0)
+	switch {
+	case s.PerAddr:
+		return use(uses, own, s.Limits)
+	case s.Claim.State == verify.Impostor:
+		own = p.budget(r, s, seedImpostor)
+	case s.Claim.State == verify.Unverified:
 		uses = use(uses, p.claimBudget(r, d, s).In(own), s.Limits)
-		return use(uses, p.budget(r, &s.Agent, seedPool).In(own), d.Rules.PoolLimits(s.Limits))
+		return use(uses, p.budget(r, s, seedPool).In(own), d.Rules.PoolLimits(s.Limits))
 	}
 	uses = use(uses, own, s.Limits)
 	if s.Claim.State == verify.Verified && p.memory.readers.seen(debtKey(own, d.Addr), r.Time, debtPeriod) {
@@ -39,7 +42,7 @@ func (p *pacer) ownUses(uses []throttle.Use, r *judge.Request, d *judge.Decision
 // claimBudget is the key of the budget of one client address (IPv4 /32 or IPv6
 // /64) with an unverified claim.
 func (p *pacer) claimBudget(r *judge.Request, d *judge.Decision, s *judge.Subject) throttle.Key {
-	return p.budget(r, &s.Agent, seedUnverified).Client(d.Addr)
+	return p.budget(r, s, seedUnverified).Client(d.Addr)
 }
 
 // debtKey is the key, in Memory.readers, of a client address that was let through

@@ -57,6 +57,8 @@ func newVerifiedTest(t testing.TB, rules judge.Settings) *verifiedTest {
 	registry, err := crawler.Builtin().With(
 		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered,
 			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
+		crawler.Crawler{Name: "ListPreview", UserAgents: []string{"ListPreview"}, Robots: []string{"ListPreview"}, Class: crawler.UserTriggered,
+			Purposes: []crawler.Purpose{crawler.Preview}, Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
 		crawler.Crawler{Name: "ListProbe", UserAgents: []string{"ListProbe"}, Robots: []string{"ListProbe"}, Class: crawler.Probe, Purposes: []crawler.Purpose{crawler.Monitor},
 			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
 		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,

@@ -47,7 +47,7 @@ func (p *pacer) limitKey(r *judge.Request, s *judge.Subject, i, n int) throttle.
 	}
 	if p.settings.CompiledLimits[i].Bounds[n].Each {
 		k := throttle.KeyOf(hash(seed+8*uint8(s.Claim.State), block.Origin, s.Agent.Name()))
-		return p.agentKey(r, &s.Agent, k.In(block.home))
+		return p.agentKey(r, &s.Agent, false, k.In(block.home))
 	}
 	seed += 8 * uint8(poolOf(&p.settings.CompiledLimits[i], s))
 	return throttle.KeyOf(hash(seed, block.Origin, "")).In(block.home)

@@ -67,8 +67,8 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, w
 		return
 	}
 	for i := range d.Len() {
-		if s := d.At(i); s.Claim.State == verify.Unverified && s.Limits != nil {
-			p.memory.readers.mark(debtKey(p.budget(r, &s.Agent, 0), d.Addr), r.Time)
+		if s := d.At(i); s.Claim.State == verify.Unverified && s.Limits != nil && !s.PerAddr {
+			p.memory.readers.mark(debtKey(p.budget(r, s, 0), d.Addr), r.Time)
 		}
 	}
 }
@@ -124,21 +124,21 @@ const (
 
 // budget returns the key of the budget that a request uses. A crawler has one
 // budget per origin, for all its addresses. There is one per client address if
-// Settings.PerIP is set, and for software that anyone can run, because unrelated
-// people send its User-Agent. For more above 0, budget returns the key of
+// Settings.PerIP or Subject.PerAddr is set, and for software that anyone can run, because
+// unrelated people send its User-Agent. For more above 0, budget returns the key of
 // another budget of the same crawler. The key is the same in every process. budget
 // allocates nothing.
-func (p *pacer) budget(r *judge.Request, a *crawler.Agent, more uint8) throttle.Key {
+func (p *pacer) budget(r *judge.Request, s *judge.Subject, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	if p.settings.Monitors(a) {
+	if p.settings.Monitors(&s.Agent) {
 		seed = seedMonitor
 	}
-	name := a.Name()
+	name := s.Agent.Name()
 	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
 	if len(p.settings.CompiledLimits) > 0 {
 		k = k.In(p.blocks()[0].home) // where the budgets of the limits are
 	}
-	if k = p.agentKey(r, a, k); r.Invented {
+	if k = p.agentKey(r, &s.Agent, s.PerAddr, k); r.Invented {
 		return k.Disposable() // clients can invent any number of such hosts
 	}
 	return k
@@ -146,8 +146,8 @@ func (p *pacer) budget(r *judge.Request, a *crawler.Agent, more uint8) throttle.
 
 // agentKey returns the key of an agent's budget from that of its name: that of the
 // client's address, if each address has its own budget.
-func (p *pacer) agentKey(r *judge.Request, a *crawler.Agent, k throttle.Key) throttle.Key {
-	if a.RunByAnyone() || p.settings.PerIP {
+func (p *pacer) agentKey(r *judge.Request, a *crawler.Agent, perAddr bool, k throttle.Key) throttle.Key {
+	if perAddr || a.RunByAnyone() || p.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}

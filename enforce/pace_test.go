@@ -190,9 +190,6 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 	const file = "User-agent: *\nCrawl-delay: 10\n"
 	for ua, perAddress := range map[string]bool{
-		"Mozilla/5.0 (compatible; Miniflux/2.1; +https://miniflux.app)": true,
-		"FreshRSS/1.24 (Linux; https://freshrss.org)":                   true,
-		"http.rb/5.1.1 (Mastodon/4.2.0; +https://social.example/)":      true,
 		fake.Wget:                             true,
 		"Scrapy/2.11.1 (+https://scrapy.org)": true,
 		fake.Bingbot:                          false,

@@ -99,7 +99,7 @@ func (r *Replay) Pace(req *judge.Request, d *judge.Decision) {
 
 // Budget returns the key of the crawler's own budget, which a request uses.
 func (r *Replay) Budget(req *judge.Request, d *judge.Decision) throttle.Key {
-	return r.engine.budget(req, &d.Agent, 0)
+	return r.engine.budget(req, &d.Subject, 0)
 }
 
 // replayLimiter accepts each request that could be held for at most wait, but

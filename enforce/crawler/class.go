@@ -130,6 +130,7 @@ const (
 	SEO            Purpose = "seo"            // link indexes and site audits
 	Archive        Purpose = "archive"        // web archives
 	Preview        Purpose = "preview"        // the preview of a link that a person shared
+	ImageProxy     Purpose = "image-proxy"    // images in pages and mails that a person reads
 	Social         Purpose = "social"         // content of a social network
 	Monitor        Purpose = "monitor"        // availability and speed
 	Ads            Purpose = "ads"            // advertisements: landing pages, placement, brand safety

@@ -128,6 +128,8 @@ type Subject struct {
 	// Limits are the rate limits and Visit-time windows that the group sets for
 	// this agent; nil if it sets none.
 	Limits *throttle.Limits
+	// PerAddr says that Limits hold each client address, and not the agent.
+	PerAddr bool
 	// Held has bit i set if Settings.Limits[i] holds the request.
 	Held uint8
 	// Entered has bit 2i set if the request is in flight for Settings.Limits[i], and

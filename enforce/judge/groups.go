@@ -17,6 +17,7 @@ type plans struct {
 	byIndex  []plan                                // of these, each once
 	limits   map[*robots.Group]*throttle.Limits    // of the groups that have some
 	star     *throttle.Limits                      // of the group for `*`; nil if it has none
+	readers  *throttle.Limits                      // the same for crawlers of readers; see forReaders
 	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits
 }
 
@@ -50,14 +51,16 @@ type plan struct {
 // compilePlans finds what applies to each crawler of the registry.
 func (p *plans) compilePlans() {
 	for _, g := range p.file.Groups() {
-		if limits := p.settings.limitsOf(g); limits != nil {
+		if limits := p.settings.limitsOf(g, p.settings.Burst); limits != nil {
 			if p.limits == nil {
 				p.limits, p.pools = make(map[*robots.Group]*throttle.Limits), make(map[*throttle.Limits]*throttle.Limits)
 			}
 			p.limits[g], p.pools[limits] = limits, p.settings.poolLimits(g)
 		}
 	}
-	p.star = p.limits[p.file.Star()]
+	if p.star = p.limits[p.file.Star()]; p.star != nil {
+		p.readers = p.settings.limitsOf(p.file.Star(), max(p.settings.Burst, readersBurst))
+	}
 	for _, row := range p.namedCrawlers() {
 		pl := p.planFor(row.Class, row, row.Robots...)
 		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
@@ -113,7 +116,52 @@ func (p *plans) planFor(class crawler.Class, row *crawler.Crawler, tokens ...str
 	if class == crawler.Program && p.settings.Programs == ProgramsSeen || !p.settings.throttledByStar(row) {
 		return plan{group: star, byStar: true}
 	}
+	if forReaders(row) {
+		return plan{group: star, limits: p.readers, byStar: true}
+	}
 	return plan{group: star, limits: p.star, byStar: true}
+}
+
+// readersBurst is how many requests of crawlers for readers may come at once from one
+// address under the rate of the group for `*`: a page with a few images.
+const readersBurst = 10
+
+// forReaders reports whether a crawler mainly fetches what people have shared or
+// subscribed to, for those who read it: previews of links, images of pages and mails,
+// feeds. The requests of several readers are no crawl, so the rate of the group for `*`
+// holds each client address. Tools with such a purpose are none of these.
+func forReaders(row *crawler.Crawler) bool {
+	if row == nil || row.Class == crawler.Scraper {
+		return false
+	}
+	switch row.Purpose() {
+	case crawler.Preview, crawler.Social, crawler.Feed, crawler.ImageProxy:
+		return true
+	}
+	return false
+}
+
+// namesReaders reports whether the request names a crawler for readers besides a. Such
+// a request is no crawl of a: some previews name other crawlers for compatibility.
+func (c *Client) namesReaders(a *crawler.Agent) bool {
+	other := func(b crawler.Agent) bool { return b.Crawler != a.Crawler && forReaders(b.Crawler) }
+	return slices.ContainsFunc(c.Agents(), other) ||
+		slices.ContainsFunc(c.before, func(n identified) bool { return slices.ContainsFunc(n.Agents(), other) })
+}
+
+// hold sets how the limits of w hold an agent: each address, if the request serves
+// readers.
+func (c *Client) hold(a *crawler.Agent, w *pathVerdict) {
+	if w.limits == nil {
+		return
+	}
+	if c.namesReaders(a) {
+		w.perAddr = true
+		if w.limits == c.rules.star {
+			w.limits = c.rules.readers
+		}
+	}
+	w.perAddr = w.perAddr || w.limits == c.rules.readers
 }
 
 // googleGroup returns the group that applies to a crawler as google/robotstxt
@@ -193,6 +241,13 @@ func (p *plans) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 // Limits returns the rate limits and Visit-time that the group of an agent sets for it;
 // nil if there are none.
 func (p *plans) Limits(a *crawler.Agent) *throttle.Limits { return p.plan(a).limits }
+
+// PerAddr reports whether the Limits of an agent hold each client address, and not the
+// agent.
+func (p *plans) PerAddr(a *crawler.Agent) bool {
+	limits := p.plan(a).limits
+	return limits != nil && limits == p.readers
+}
 
 // Settings returns those that the rules were compiled with.
 func (p *plans) Settings() *Settings { return &p.settings.Settings }

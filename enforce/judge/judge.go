@@ -102,6 +102,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		return
 	}
 	w := c.matchPath(p, a)
+	c.hold(a, &w)
 	switch {
 	case (p.content.Outcome == Pending || p.content.DenyAll) && !w.denied(): // only the lines of the operator are known
 		c.judgeWithoutRules(i, d)
@@ -158,6 +159,7 @@ func (c *Client) judgeSuspect(d *Decision) {
 type pathVerdict struct {
 	group   *robots.Group // that applies to the agent; nil if none does
 	limits  *throttle.Limits
+	perAddr bool // limits hold each client address
 	byStar  bool // group is the one for `*`
 	allowed bool
 	rule    robots.Rule    // that decided; the zero Rule if none matched
@@ -221,7 +223,7 @@ func (c *Client) CouldBind(i int) bool {
 
 // decidedBy records the group and the rule that decided.
 func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
-	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.limits, w.rule, w.reading
+	d.Group, d.Limits, d.PerAddr, d.Rule, d.Reading = w.group, w.limits, w.perAddr, w.rule, w.reading
 	if w.rule.Line > 0 {
 		d.from(p, w.rule.Line)
 	}
@@ -234,7 +236,7 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	s := Subject{Agent: c.Agents()[i], Claim: c.claims[i]}
 	if s.Held = c.heldBy(&s, why); w != nil {
-		s.Group, s.Limits = w.group, w.limits
+		s.Group, s.Limits, s.PerAddr = w.group, w.limits, w.perAddr
 	}
 	var before Subject
 	switch {

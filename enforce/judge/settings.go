@@ -281,11 +281,11 @@ func (r *Compiled) throttledByStar(row *crawler.Crawler) bool {
 }
 
 // limitsOf compiles the rate limits and Visit-time of a group. It returns nil if
-// the group has none.
-func (r *Compiled) limitsOf(g *robots.Group) *throttle.Limits {
+// the group has none. burst is as in throttle.Grant.
+func (r *Compiled) limitsOf(g *robots.Group, burst int) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
 	return throttle.Compile(throttle.Grant{
-		Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: r.Burst,
+		Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: burst,
 	})
 }
 
