@@ -43,6 +43,8 @@ type exchange struct {
 	load    *shed.Load // that counts the request as in flight; nil if none does
 	slot    shed.Slot
 	head    response.Head
+
+	recorded *record // nil for a person
 }
 
 // exchanges are reused, so that requests allocate none.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
@@ -144,6 +145,7 @@ func (x *exchange) resolve() *judge.Rules {
 func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
+	x.request.Federates = !c.IsPerson() && x.handler.forwarded == nil && federation.Asks(x.r)
 	if s := x.handler.visits; s != nil && c.IsPerson() {
 		c.Suspect = s.Observe(&x.visit, &x.request, x.r, rules, !x.running.mode.Monitor)
 	}
@@ -160,6 +162,9 @@ func (x *exchange) judge(c *judge.Client) *judge.Decision {
 // of the server do not allow that now. It may hold the request until they do.
 func (x *exchange) pace(d *judge.Decision) {
 	x.paced = true
+	if d.OnlyDocument && !x.running.MayFederate(&x.request) {
+		x.judgeAsCrawler(d)
+	}
 	x.running.Pace(x.r.Context(), &x.request, d)
 	if x.handler.shedLoad != nil {
 		x.enter(d)
@@ -176,6 +181,8 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		return h.visits.Refuse(w, &x.request, r)
 	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
+	case d.OnlyDocument:
+		return x.serveDocument(d, w, next)
 	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
 		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
@@ -186,6 +193,35 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		x.running.RobotsRead(&x.request, d.Rules, read.Sent())
 	}
 	return err
+}
+
+// serveDocument answers a request that may get only an ActivityPub document. When the
+// answer is another one, the decision becomes that on a crawler's request, before
+// anything of the answer is sent. The decision is counted when it is final.
+func (x *exchange) serveDocument(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
+	defer x.count(d)
+	request := x.r
+	answer := federation.NewWriter(w, d.Monitored, func() bool {
+		x.running.Release(&x.request, d, true)
+		x.judgeAsCrawler(d)
+		x.running.Pace(x.r.Context(), &x.request, d)
+		x.rerecord(d)
+		return d.Action == judge.Pass || d.Monitored
+	})
+	refused, err := answer.Serve(request, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		x.r = r
+		return x.serve(d, w, next)
+	}))
+	if x.r = request; refused {
+		return x.handler.refuse(w, x.r, d)
+	}
+	return err
+}
+
+// judgeAsCrawler judges a request again, as one that does not federate.
+func (x *exchange) judgeAsCrawler(d *judge.Decision) {
+	x.request.Federates = false
+	x.client.Judge(d)
 }
 
 // serve answers a request that is let through.

@@ -82,7 +82,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))
 		return nil
 	})
-	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
 		if encode := routes.After(server, r, h, isEncode); encode != nil {
 			return encode.ServeHTTP(w, r, content)
 		}

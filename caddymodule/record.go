@@ -41,21 +41,23 @@ type record struct {
 var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
-// metrics and the log. For a person's request it allocates nothing.
+// metrics and the log. One with OnlyDocument is counted only when the answer is known. For
+// a person's request record allocates nothing.
 func (x *exchange) record(d *judge.Decision) {
 	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if d.Reason == judge.Person {
+	switch {
+	case d.Reason == judge.Person:
 		x.site.CountPerson(x.number)
-	} else {
+	case !d.OnlyDocument:
 		x.count(d)
-		x.running.decisions.Count(&x.request, d, x.r)
 	}
 	rec, v := person, h.visitor(x)
 	if d.Reason != judge.Person || x.visit.Suspect {
 		rec = &record{*d, x.visit.Standing, v}
+		x.recorded = rec
 	}
 	if h.app.traced.Load() {
 		rec.trace(ctx)
@@ -78,8 +80,19 @@ func (x *exchange) record(d *judge.Decision) {
 	x.set(recordVar, rec)
 }
 
-// count counts a decision about a crawler, for the admin API and the dashboard.
+// rerecord changes what record has published to a decision on the same client. It is
+// not counted.
+func (x *exchange) rerecord(d *judge.Decision) {
+	x.recorded.Decision = *d
+	if x.handler.app.traced.Load() {
+		x.recorded.trace(x.r.Context())
+	}
+}
+
+// count counts a decision about a crawler, for the admin API, the dashboard and the
+// metrics, and logs it.
 func (x *exchange) count(d *judge.Decision) {
+	x.running.decisions.Count(&x.request, d, x.r)
 	q := &x.request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,

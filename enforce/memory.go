@@ -21,6 +21,8 @@ type Memory struct {
 	paced     *table.Table[pacedOrigin]
 	flights   flights
 	waiters   *throttle.Waiters
+
+	federating *table.Table[federating]
 }
 
 // NewMemory returns an empty Memory for a number of reads of robots.txt, of which
@@ -30,6 +32,7 @@ func NewMemory(reads, visitors int) *Memory {
 	return &Memory{
 		readers: newEvents(reads), visits: newVisitors(visitors), histories: new(origins.Histories),
 		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced), waiters: throttle.NewWaiters(maxHeld),
+		federating: table.New[federating](maxFederating),
 	}
 }
 

@@ -115,6 +115,7 @@ const (
 	seedMonitor    = 3  // in monitor mode
 	seedProgram    = 9  // of programs that have read a robots.txt
 	seedProbe      = 11 // of probes on the internet
+	seedFederated  = 13 // of clients with signed requests; see MayFederate
 	seedUnverified = 21 // added for each client address with an unverified claim
 	seedPool       = 31 // added for all unverified claims together
 	seedImpostor   = 41

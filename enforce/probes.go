@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -47,15 +48,19 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 	if c.Claim(i) == verify.Verified {
 		limit = MaxVerifiedPaths
 	}
-	site := judge.Origin{Host: r.Origin.Host}
-	if r.Invented {
-		site.Host = r.Site // otherwise each host that the client invents would allow more paths
-	}
-	key, _ := hash(seedProbe, site, "")
-	who := visitorKey{hash: key}.at(addr)
-	if !m.probes.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit) {
+	if !m.probes.Add(siteClient(seedProbe, r, addr), (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit) {
 		a.Class = crawler.SelfDeclared
 	}
+}
+
+// siteClient returns the key of a client address at the site of a request.
+func siteClient(seed uint8, r *judge.Request, addr netip.Addr) uint64 {
+	site := judge.Origin{Host: r.Origin.Host}
+	if r.Invented {
+		site.Host = r.Site // otherwise each host that the client invents would allow more
+	}
+	key, _ := hash(seed, site, "")
+	return visitorKey{hash: key}.at(addr).hash
 }
 
 // begin returns the time since which a client's paths count.

@@ -32,16 +32,16 @@ func (e *engineTest) passes(n int, ua, client string) (passed int) {
 func TestPreviewsFeedsAndImageProxies(t *testing.T) {
 	for ua, want := range map[string]int{
 		whatsApp: 10, iMessage: 10, meta: 10,
-		"Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)": 10,
-		"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)":        10,
-		"facebookexternalhit/1.1;line-poker/1.0":                            10,
+		"Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)":              10,
+		"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)":                     10,
+		"facebookexternalhit/1.1;line-poker/1.0":                                         10,
 		"Mozilla/5.0 (compatible; Pinterestbot/1.0; +http://www.pinterest.com/bot.html)": 10,
 		"Mozilla/5.0 (compatible; Miniflux/2.1; +https://miniflux.app)":                  10,
 		"FreshRSS/1.24 (Linux; https://freshrss.org)":                                    10,
 		"http.rb/5.1.1 (Mastodon/4.2.0; +https://social.example/)":                       10,
 		"Feedbin feed-id:1 - 3 subscribers":                                              10,
 		"YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html":       10,
-		"github-camo (876de43e)": 10, "imgproxy/3.0": 10,
+		"github-camo (876de43e)":                                                         10, "imgproxy/3.0": 10,
 		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)": 1,
 		fake.Bingbot: 1, fake.Newbot: 1, fake.Wget: 1, "wkhtmltopdf/0.12": 1,
 	} {

@@ -44,7 +44,7 @@ const (
 	Hidden                     // Deny: the policy hides the path
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
 	Suspected                  // Deny: the client is a suspect, and the group for `*` disallows the path
-	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only `*` applies to it
+	NotCrawling                // Pass: a self-declared crawler changes something, sends credentials or federates, and only `*` applies to it
 	Shed                       // Throttle: the server is busy and serves people first
 	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
 	reasons
@@ -73,6 +73,10 @@ type Decision struct {
 	// Monitored says that the caller lets the request through whatever Action
 	// says; see Settings.Monitor.
 	Monitored bool
+	// OnlyDocument says that the request passes only if it gets an ActivityPub document:
+	// see Request.Federates. For any other answer, the caller judges the request again
+	// without that, before it sends the answer.
+	OnlyDocument bool
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Subject is the crawler that the decision is about. If a User-Agent names

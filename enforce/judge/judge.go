@@ -41,9 +41,11 @@ func (s *Compiled) viewsOf(target string) *robots.Views {
 // the crawlers are only monitored, d is about the others.
 //
 // Judge depends on nothing but c: it does no I/O, takes no lock and allocates nothing,
-// unless several crawlers are limited. Each Client is judged once.
+// unless several crawlers are limited. A Client may be judged again after a change of
+// its Request.
 func (c *Client) Judge(d *Decision) {
 	*d = Decision{}
+	c.onlyDocument = false
 	settings := c.rules.settings
 	if !c.robotsTxt && !c.IsPerson() {
 		c.views = settings.viewsOf(c.request.Target)
@@ -60,7 +62,7 @@ func (c *Client) Judge(d *Decision) {
 		c.identified = last
 	}
 	c.judge(d, enforced)
-	d.Rules, d.Addr = c.rules, c.addr
+	d.Rules, d.Addr, d.OnlyDocument = c.rules, c.addr, c.onlyDocument && d.Action == Pass
 	if d.Reason == Person && c.Suspect {
 		c.judgeSuspect(d)
 	}
@@ -110,6 +112,10 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 	case w.byStar && c.request.isNoCrawling(a, c.rules.settings.Strict):
 		c.pass(d, i, NotCrawling, nil)
 		return
+	case w.byStar && (!w.allowed || w.limits != nil) && c.federates(a):
+		c.onlyDocument = true
+		c.pass(d, i, NotCrawling, nil)
+		return
 	case w.group == nil:
 		reason := Unbound
 		if p.content.Outcome != Loaded {
@@ -138,6 +144,9 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	switch {
 	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
+	case c.federates(a):
+		c.onlyDocument = true
+		c.pass(d, i, NotCrawling, nil)
 	case c.rules.Content().Outcome == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:

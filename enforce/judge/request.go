@@ -22,6 +22,11 @@ type Request struct {
 	// Authorized reports that the request has an Authorization field.
 	Authorized bool
 
+	// Federates reports that the request is a signed GET or HEAD for an ActivityPub
+	// document. The caller may set it if it lets the request of a decision with
+	// OnlyDocument get nothing else.
+	Federates bool
+
 	// Invented reports that no host matcher of the site names the host: the host
 	// matches only a pattern such as *.example.com, or the site serves any host.
 	// So a client can make up any number of such hosts, and what is remembered
@@ -111,6 +116,13 @@ func isRobotsTxt(target string) bool {
 // Reads reports whether the method of a request only reads.
 func (r *Request) Reads() bool {
 	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// federates reports whether the request of a self-declared robot is no crawling as long
+// as it gets only an ActivityPub document.
+func (c *Client) federates(a *crawler.Agent) bool {
+	r := c.request
+	return r.Federates && a.Class == crawler.SelfDeclared && a.Crawler == nil && !c.rules.settings.Strict && r.Reads()
 }
 
 // isNoCrawling reports whether the request of a self-declared robot is no

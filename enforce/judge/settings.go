@@ -83,7 +83,8 @@ type Settings struct {
 	// Zero or less means that no request is held; more than throttle.MaxWait
 	// counts as throttle.MaxWait.
 	Wait time.Duration
-	// Burst is how many requests may come at once under a Crawl-delay. Less
+	// Burst is how many requests may come at once under a Crawl-delay; crawlers for
+	// readers have at least 10 under the group for `*`. Less
 	// than 1 counts as 1. See throttle.Grant.
 	Burst int
 	// Grace says which crawlers may still follow an earlier version of the file

@@ -41,7 +41,8 @@ type CrawlDelay struct {
 	// process holds at most 1000 requests. Default: 0s.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
-	// The number of requests that may come at once, from 1 to 1000. Default: 1.
+	// The number of requests that may come at once, from 1 to 1000. Default: 1, and 10 for
+	// previews, feeds and image proxies under the group for `*`.
 	Burst int `json:"burst,omitempty"`
 
 	// The largest number of budgets that the process keeps, of 64 bytes each, from 1 to

@@ -28,7 +28,9 @@ var kinds = []struct {
 	{allAI, []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent}},
 	{"seo", []crawler.Purpose{crawler.SEO, crawler.Intelligence, crawler.Data, crawler.Research, crawler.Plagiarism, crawler.Security}},
 	{"archive", []crawler.Purpose{crawler.Archive}},
-	{"preview", []crawler.Purpose{crawler.Preview, crawler.Social, crawler.Feed, crawler.UserRequest, crawler.Monitor, crawler.Validator}},
+	{"preview", []crawler.Purpose{
+		crawler.Preview, crawler.Social, crawler.Feed, crawler.ImageProxy, crawler.UserRequest, crawler.Monitor, crawler.Validator,
+	}},
 	{"search", []crawler.Purpose{crawler.Search, crawler.Ads, crawler.Shopping, crawler.Favicon}},
 }
 

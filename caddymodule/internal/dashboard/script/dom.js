@@ -98,7 +98,7 @@ const reasons = {
 	exempt: 'the crawler is exempt',
 	exempt_path: 'the path is never refused',
 	unbound: 'no group applies to this crawler',
-	not_crawling: 'no crawling: it changes something or sends credentials',
+	not_crawling: 'no crawling: it changes something, sends credentials or federates',
 	no_rules: 'there are no rules',
 	no_handler: 'no robots handler decides about this URL',
 	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
