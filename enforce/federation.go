@@ -10,7 +10,7 @@ import (
 // Limits for the requests that pass with judge.Decision.OnlyDocument. Anyone can sign
 // such a request with any key.
 const (
-	MaxFederated  = 60 // in federatedTime, of one client address (IPv4 /32, IPv6 /64) at a site
+	maxFederated  = 60 // in federatedTime, of one client address (IPv4 /32, IPv6 /64) at a site
 	federatedTime = time.Minute
 	maxFederating = 1 << 12
 )
@@ -19,7 +19,7 @@ const (
 // nanoseconds since 1970.
 type federating struct {
 	mu    sync.Mutex
-	times [MaxFederated]int64
+	times [maxFederated]int64
 	next  int // the oldest one
 }
 
@@ -27,10 +27,10 @@ type federating struct {
 func (f *federating) latest() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.times[(f.next+MaxFederated-1)%MaxFederated]
+	return f.times[(f.next+maxFederated-1)%maxFederated]
 }
 
-// take notes a request, and reports whether it is one of MaxFederated in federatedTime.
+// take notes a request, and reports whether it is one of maxFederated in federatedTime.
 func (f *federating) take(now int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,7 +38,7 @@ func (f *federating) take(now int64) bool {
 		return false
 	}
 	f.times[f.next] = now
-	f.next = (f.next + 1) % MaxFederated
+	f.next = (f.next + 1) % maxFederated
 	return true
 }
 

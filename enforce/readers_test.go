@@ -81,6 +81,20 @@ func TestPreviewWithAGroupOfItsOwn(t *testing.T) {
 	}
 }
 
+// So does a group that is also the one for `*`.
+func TestPreviewInTheGroupForAll(t *testing.T) {
+	e := newEngineTest(t, "User-agent: *\nUser-agent: WhatsApp\nUser-agent: GPTBot\nCrawl-delay: 10\n", judge.Settings{})
+	if a, b := e.passes(2, whatsApp, "192.0.2.1"), e.passes(1, whatsApp, "192.0.2.2"); a != 1 || b != 0 {
+		t.Errorf("WhatsApp: %d and %d requests pass", a, b)
+	}
+	if got := e.passes(12, meta, "192.0.2.1"); got != 10 {
+		t.Errorf("facebookexternalhit: %d requests pass", got)
+	}
+	if got := e.passes(3, "GPTBot/1.0 Discordbot/2.0", "192.0.2.1"); got != 1 {
+		t.Errorf("GPTBot with a preview: %d requests pass", got)
+	}
+}
+
 // A preview that names other crawlers uses none of their budgets.
 func TestPreviewThatNamesOtherCrawlers(t *testing.T) {
 	const file = "User-agent: *\nCrawl-delay: 10\n\nUser-agent: GPTBot\nCrawl-delay: 10\n"

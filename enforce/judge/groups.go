@@ -157,7 +157,7 @@ func (c *Client) hold(a *crawler.Agent, w *pathVerdict) {
 	}
 	if c.namesReaders(a) {
 		w.perAddr = true
-		if w.limits == c.rules.star {
+		if w.byStar {
 			w.limits = c.rules.readers
 		}
 	}
