@@ -101,6 +101,10 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "robots", New: func() caddy.Module { return new(App) }}
 }
 
+// hostsShare is the part of max_memory that the counters of hosts may take, of which only
+// a pattern names the sites.
+const hostsShare = 4
+
 // maxReads bounds the reads of robots.txt that are remembered, one for each
 // crawler and origin. They take 1.6 MiB at most.
 const maxReads = 1 << 16
@@ -127,6 +131,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.watcher = pooled(a, "watcher", filewatch.New)
+	a.ceiling.Include(a.counters.HostOctets)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()
 	a.own = siteread.New(ctx, a.names, &a.links)
@@ -140,6 +145,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 func (a *App) Start() error {
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
+	_, octets := a.ceiling.Usage()
+	a.counters.SetRoom(octets / hostsShare)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
 	a.started = true

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -115,7 +116,7 @@ func (b *Dashboard) uncount(r *http.Request) {
 	}
 	site := b.app.anySite
 	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
-		site, _, _ = b.app.sitesOf(server).count(routes.PlainHost(r.Host))
+		site, _, _ = b.app.sitesOf(server).count(routes.PlainHost(r.Host), clock.Now())
 	}
 	site.Uncount(&rec.Decision)
 }

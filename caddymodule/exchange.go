@@ -85,7 +85,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	sites := h.sitesOf(x.server)
 	q.Origin = h.origin(r, sites, trusted)
 	if sites != nil {
-		x.site, q.Site, q.Invented = sites.count(q.Origin.Host)
+		x.site, q.Site, q.Invented = sites.count(q.Origin.Host, q.Time)
 	} else {
 		x.site = h.app.anySite
 	}

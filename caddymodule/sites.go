@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -54,11 +55,14 @@ func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
 	return s
 }
 
-// count returns the counters of the site that a host belongs to, and the values of
-// judge.Request.Site and Request.Invented for the host.
-func (s *serverSites) count(host string) (site *counters.Site, pattern string, invented bool) {
+// count returns the counters of the site that a host belongs to, or of the host if only a
+// pattern names it, and the values of judge.Request.Site and Request.Invented.
+func (s *serverSites) count(host string, now time.Time) (site *counters.Site, pattern string, invented bool) {
 	i, pattern, invented := s.Site(host)
-	return s.counters[i], pattern, invented
+	if site = s.counters[i]; invented {
+		site = site.Host(host, now)
+	}
+	return site, pattern, invented
 }
 
 // siteOf returns the place of a handler in the configuration. It may only be used

@@ -17,8 +17,9 @@ const defaultMaxMemory = 64 << 20
 // engine always keeps the rules of at least one origin, because without them
 // crawlers would be let through. It is safe for concurrent use. A nil Ceiling sets no limit.
 type Ceiling struct {
-	max  int64
-	used atomic.Int64
+	max    int64
+	used   atomic.Int64
+	others func() int64
 
 	mu    sync.Mutex
 	rules map[*judge.Rules]int // how many engines use each
@@ -31,8 +32,12 @@ func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory
 	}
-	return &Ceiling{max: max, rules: make(map[*judge.Rules]int), files: make(map[*robots.File]int)}
+	return &Ceiling{max: max, others: func() int64 { return 0 }, rules: make(map[*judge.Rules]int), files: make(map[*robots.File]int)}
 }
+
+// Include makes octets that are no rules count too: those that the function returns. It
+// must be called before the Ceiling is used.
+func (c *Ceiling) Include(octets func() int64) { c.others = octets }
 
 // add adds n octets; n may be negative.
 func (c *Ceiling) add(n int64) {
@@ -70,8 +75,8 @@ func isEdge[K comparable](uses map[K]int, key K, change int) bool {
 }
 
 // exceeded reports whether the rules take more than they may.
-func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load() > c.max }
+func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load()+c.others() > c.max }
 
-// Usage returns an estimate of the octets that rules take now, and how many they
-// may take.
-func (c *Ceiling) Usage() (used, max int64) { return c.used.Load(), c.max }
+// Usage returns an estimate of the octets that rules and what Include counts take now,
+// and how many they may take.
+func (c *Ceiling) Usage() (used, max int64) { return c.used.Load() + c.others(), c.max }

@@ -10,16 +10,30 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	bounded "github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Maximum numbers of counters. A Crawler takes 0.5 KiB and a Line 0.3 KiB. Each
-// takes another 0.5 KiB for every measure that was not 0 in the last month.
+// Maximum numbers of counters. A crawler counts once for each site and host.
 const (
 	MaxSites    = 1000
-	MaxCrawlers = 8192 // a crawler counts once for each site
-	maxNames    = 1024 // of MaxCrawlers, those that are not in the registry: clients make up their names
-	MaxLines    = 16384
-	maxInvented = 4096 // of MaxLines, those at hosts that no site names: clients make up such hosts
+	MaxHosts    = 10_000 // that only a pattern names
+	MaxCrawlers = 7168 + maxHostCrawlers + maxNames
+	MaxLines    = 12288 + maxHostLines + maxInvented
+
+	maxNew          = MaxHosts / 10 // hosts that had requests on one day only
+	maxWaiting      = 1 << 15       // hosts without room that are remembered
+	maxHostCrawlers = 1 << 16       // of the registry, at hosts
+	maxNames        = 2048          // crawlers that are not in the registry: clients make up their names
+	maxHostLines    = 1 << 14       // at hosts that have counters
+	maxInvented     = 4096          // lines at other hosts that no site names: clients make up such hosts
+)
+
+// What counters of hosts take, in octets, as TestHostMemory measures it.
+const (
+	hostSize    = 600
+	crawlerSize = 640
+	lineSize    = 400
+	seriesSize  = 480
 )
 
 // OtherSites is the name of the site that counts the requests to all sites after
@@ -32,21 +46,31 @@ type Counters struct {
 	seed     maphash.Seed
 	crawlers *table[Crawler]
 	lines    *table[Line]
+	hosts    *table[Site]
+	waiting  *bounded.Table[waiting]
+	octets   atomic.Int64 // of the counters of hosts, as at the last fold and added since
+	room     atomic.Int64 // for octets
 	refusals refusals
 
-	mu      sync.Mutex
-	since   time.Time
-	at      minute // of the last fold
-	sites   map[string]*Site
-	retired []*Crawler // removed from the table; requests that found them before may still count
+	mu           sync.Mutex
+	since        time.Time
+	at           minute // of the last fold
+	sites        map[string]*Site
+	retired      []*Crawler // removed from the table; requests that found them before may still count
+	retiredHosts []*Site    // likewise
 }
 
 // New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
-		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers, maxNames), lines: newTable[Line](MaxLines, maxInvented),
-		sites: make(map[string]*Site), since: now(),
+		now: now, seed: maphash.MakeSeed(),
+		crawlers: newTable[Crawler]([kinds]int64{MaxCrawlers - maxHostCrawlers - maxNames, maxHostCrawlers, maxNames}),
+		lines:    newTable[Line]([kinds]int64{MaxLines - maxHostLines - maxInvented, maxHostLines, maxInvented}),
+		hosts:    newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
+		waiting:  bounded.New[waiting](maxWaiting),
+		sites:    make(map[string]*Site), since: now(),
 	}
+	c.room.Store(defaultRoom)
 	c.at = minuteOf(c.since)
 	return c
 }
@@ -70,7 +94,7 @@ func (c *Counters) site(name string) *Site {
 	if len(c.sites) >= MaxSites && name != OtherSites {
 		return c.site(OtherSites)
 	}
-	s := &Site{counters: c, name: name, salt: rand.Uint64(), pattern: strings.Contains(name, "*") || name == OtherSites}
+	s := &Site{counters: c, name: name, salt: rand.Uint64(), open: strings.Contains(name, "*") || name == OtherSites, people: make([]shard, shards)}
 	c.sites[name] = s
 	return s
 }
@@ -95,7 +119,7 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 		d.Agent.Token = c.name
 	}
 	c.countClaim(d)
-	c.decided[o].Add(1)
+	c.decided.at(o).n.Add(1)
 	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)
 	}
@@ -120,13 +144,20 @@ type Site struct {
 	counters *Counters
 	name     string
 	salt     uint64
-	pattern  bool // clients may make up its hosts
-	people   [shards]shard
+	open     bool  // clients may make up its hosts
+	pattern  *Site // that the site is a host of; nil for a site of the configuration
+	people   []shard
 	classes  [classes]atomic.Pointer[Crawler] // crawlers that have no counters of their own, by class
 
 	// Guarded by Counters.mu:
 	visitors history
-	reasons  [outcomes]history
+	reasons  byOutcome[history]
+
+	// Of a host:
+	first int32  // day since 1970 on which it had its first request
+	last  minute // of the last request
+	known bool   // it had requests on two days
+	gone  bool   // it is evicted
 }
 
 // classes is the number of values of crawler.Class.
@@ -143,18 +174,22 @@ func (s *Site) Name() string { return s.name }
 
 // CountPerson counts a request to which robots.txt does not apply. Callers that
 // run at the same time should pass different numbers: it is faster then.
-func (s *Site) CountPerson(caller uint32) { s.people[caller%shards].n.Add(1) }
+func (s *Site) CountPerson(caller uint32) { s.people[caller%uint32(len(s.people))].n.Add(1) }
 
 // Uncount undoes one call of Count or CountPerson, for a request that should not be
 // counted, such as one of the dashboard page. The line that decided still counts it.
 func (s *Site) Uncount(d *judge.Decision) {
 	const minusOne = ^uint64(0)
 	if d.Reason == judge.Person {
-		s.people[0].n.Add(minusOne)
+		if s.pattern == nil || s.people[0].n.Load() > 0 { // a host may have got its counters since
+			s.people[0].n.Add(minusOne)
+		}
 		return
 	}
 	c := s.crawler(&d.Agent)
-	c.decided[outcomeOf(d)].Add(minusOne)
+	if decided := c.decided.at(outcomeOf(d)); decided.n.Load() > 0 {
+		decided.n.Add(minusOne)
+	}
 	if m := claimMeasures[d.Claim.State]; m != requests {
 		c.claims[m-verified].Add(minusOne)
 	}

@@ -25,21 +25,26 @@ type Crawler struct {
 	operator string
 	purposes []crawler.Purpose
 
-	decided [outcomes]atomic.Uint64
+	decided byOutcome[tally]
 	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
 	gate    logquota.Gate                      // limits the refusals that are kept
 	run     run
 
 	// Guarded by Counters.mu:
-	past   [measures]history
-	folded [outcomes]uint64 // the part of decided that is in the reasons of site
-	last   minute           // of the last request
+	past [measures]history
+	last minute // of the last request
+}
+
+// tally counts decisions with one outcome.
+type tally struct {
+	n      atomic.Uint64
+	folded uint64 // the part of n that is in the reasons of the site; guarded by Counters.mu
 }
 
 // totals returns the total counts, by measure.
 func (c *Crawler) totals() (t [measures]uint64) {
-	for o := range outcomes {
-		n := c.decided[o].Load()
+	for o, decided := range c.decided.all() {
+		n := decided.n.Load()
 		t[requests] += n
 		if m := o.measure(); m != requests {
 			t[m] += n
@@ -86,6 +91,15 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	if name == "" { // an empty User-Agent, or a suspect
 		return s.class(a.SentClass())
 	}
+	if c := s.named(name, known, func() *Crawler { return newCrawler(s, name, a) }); c != nil {
+		return c
+	}
+	return s.class(a.SentClass())
+}
+
+// named returns the counters of the crawler with a name, nil if there is no room. If
+// there are none, it adds those that create returns.
+func (s *Site) named(name string, known bool, create func() *Crawler) *Crawler {
 	hash := s.counters.hashName(name, known) ^ s.salt
 	is := func(c *Crawler) bool {
 		return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
@@ -93,10 +107,17 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	if c := s.counters.crawlers.find(hash, is); c != nil {
 		return c
 	}
-	if c := s.counters.crawlers.add(hash, !known, is, func() *Crawler { return newCrawler(s, name, a) }); c != nil {
-		return c
+	of := configured
+	switch {
+	case !known:
+		of = invented
+	case s.pattern != nil:
+		of = ofHost
 	}
-	return s.class(a.SentClass())
+	if s.pattern != nil && (!s.counters.crawlers.hasRoom(of) || !s.counters.takeRoom(crawlerSize)) {
+		return nil
+	}
+	return s.counters.crawlers.add(hash, of, is, create)
 }
 
 // newCrawler returns counters for a crawler. All are 0.
@@ -114,6 +135,9 @@ func (s *Site) class(class crawler.Class) *Crawler {
 	at := &s.classes[min(int(class), classes-1)]
 	if c := at.Load(); c != nil {
 		return c
+	}
+	if s.pattern != nil && !s.counters.takeRoom(crawlerSize) {
+		return s.pattern.class(class)
 	}
 	at.CompareAndSwap(nil, &Crawler{site: s, name: class.String(), class: class, other: true})
 	return at.Load()

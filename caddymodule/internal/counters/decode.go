@@ -52,7 +52,9 @@ func (d *decoder) field(name string) error {
 	f := &d.file
 	switch name {
 	case "sites":
-		return d.array(d.site)
+		return d.array(func() error { return d.site(&f.Sites) })
+	case "hosts":
+		return d.array(func() error { return d.site(&f.Hosts) })
 	case "rules":
 		return d.array(d.line)
 	case "robots_txt":
@@ -71,7 +73,7 @@ func (d *decoder) field(name string) error {
 
 // site reads a site. If the JSON breaks in it, the file gets the site with what was
 // read of it.
-func (d *decoder) site() error {
+func (d *decoder) site(to *[]fileSite) error {
 	var s fileSite
 	err := d.object(func(name string) error {
 		if name == "crawlers" {
@@ -86,10 +88,12 @@ func (d *decoder) site() error {
 				})
 			})
 		}
-		return d.value(map[string]any{"name": &s.Name, "people": &s.People, "reasons": &s.Reasons}[name], nil)
+		return d.value(map[string]any{
+			"name": &s.Name, "people": &s.People, "reasons": &s.Reasons, "pattern": &s.Pattern, "first": &s.First, "days": &s.Days, "seen": &s.Seen,
+		}[name], nil)
 	})
 	if s.Name != "" {
-		d.file.Sites = append(d.file.Sites, s)
+		*to = append(*to, s)
 	} else if err == nil {
 		d.leaveOut(errors.New("a site has no name"))
 	}

@@ -30,6 +30,7 @@ type file struct {
 	At      minute      `json:"at"`
 	Since   time.Time   `json:"since"`
 	Sites   []fileSite  `json:"sites"`
+	Hosts   []fileSite  `json:"hosts,omitempty"` // with their Pattern
 	Lines   []*fileLine `json:"rules"`
 
 	Files map[string]json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
@@ -37,6 +38,10 @@ type file struct {
 
 type fileSite struct {
 	Name     string                 `json:"name"`
+	Pattern  string                 `json:"pattern,omitempty"`
+	First    int32                  `json:"first,omitempty"` // day since 1970
+	Days     bool                   `json:"days,omitempty"`  // it had requests on two
+	Seen     int64                  `json:"seen,omitempty"`
 	People   fileHistory            `json:"people"`
 	Reasons  map[string]fileHistory `json:"reasons,omitempty"` // by mode and reason
 	Crawlers []*fileCrawler         `json:"crawlers,omitempty"`
@@ -137,15 +142,19 @@ func (c *Counters) snapshot() *file {
 	c.fold()
 	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC()}
 	sites := make(map[*Site]*fileSite)
-	for _, s := range c.sites {
-		sites[s] = &fileSite{Name: s.name, People: s.visitors.save(), Reasons: saveAll(outcomeNames[:], s.reasons[:])}
+	for _, s := range c.allSites() {
+		sites[s] = s.save()
 	}
 	for _, row := range c.allCrawlers() {
 		site := sites[row.site]
 		site.Crawlers = append(site.Crawlers, row.save())
 	}
 	for _, s := range sites {
-		f.Sites = append(f.Sites, *s)
+		if s.Pattern == "" {
+			f.Sites = append(f.Sites, *s)
+		} else {
+			f.Hosts = append(f.Hosts, *s)
+		}
 	}
 	for _, n := range c.lines.nodes() {
 		f.Lines = append(f.Lines, n.value.save())
@@ -153,11 +162,26 @@ func (c *Counters) snapshot() *file {
 	return f
 }
 
+func (s *Site) save() *fileSite {
+	saved := &fileSite{Name: s.name, People: s.visitors.save(), Reasons: make(map[string]fileHistory)}
+	for o, h := range s.reasons.all() {
+		saved.Reasons[outcomeNames[o]] = h.save()
+	}
+	if s.pattern != nil {
+		saved.Pattern, saved.First, saved.Days, saved.Seen = s.pattern.name, s.first, s.known, int64(s.last)
+	}
+	return saved
+}
+
 func (c *Crawler) save() *fileCrawler {
+	decided := make(map[string]uint64)
+	for o, n := range c.decided.all() {
+		decided[outcomeNames[o]] = n.folded
+	}
 	return &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purposes: c.purposes,
 		Last: int64(c.last), Past: saveAll(measureNames[:], c.past[:]),
-		Decided: saveCounts(outcomeNames[:], func(o int) uint64 { return c.folded[o] }),
+		Decided: decided,
 	}
 }
 
@@ -232,14 +256,11 @@ func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err erro
 		c.since = f.Since
 	}
 	for i := range f.Sites {
-		saved := &f.Sites[i]
-		site := c.site(saved.Name)
-		people := saved.People.restore(f.At, c.at)
-		site.people[0].n.Add(people.folded)
-		site.visitors.merge(&people)
-		restoreAll(outcomeNames[:], saved.Reasons, f.At, c.at, site.reasons[:])
-		for _, row := range saved.Crawlers {
-			row.restore(site, f.At, c.at)
+		f.Sites[i].restore(c.site(f.Sites[i].Name), f.At, c.at)
+	}
+	for i := range f.Hosts {
+		if saved := &f.Hosts[i]; saved.Pattern != "" {
+			saved.restore(c.site(saved.Pattern).restoreHost(saved, c.at), f.At, c.at)
 		}
 	}
 	for _, r := range f.Lines {
@@ -248,12 +269,44 @@ func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err erro
 	return f.Files, err
 }
 
+// restore adds the counts to those of a site.
+func (f *fileSite) restore(s *Site, at, now minute) {
+	people := f.People.restore(at, now)
+	s.people[0].n.Add(people.folded)
+	s.visitors.merge(&people)
+	for o := range outcomes {
+		if saved, ok := f.Reasons[outcomeNames[o]]; ok && saved.Total > 0 {
+			h := saved.restore(at, now)
+			s.reasons.at(o).merge(&h)
+		}
+	}
+	for _, row := range f.Crawlers {
+		row.restore(s, at, now)
+	}
+}
+
+// restoreHost returns the counters of a host of a file; those of the pattern if there
+// is no room.
+func (s *Site) restoreHost(f *fileSite, now minute) *Site {
+	first, day := min(f.First, now.day()), now.day()
+	if !f.Days { // on a later day than the first, it would count as known
+		day = first
+	}
+	s.wait(s.hashHost(f.Name), first, day)
+	h := s.Host(f.Name, time.Unix(int64(day)*24*60*60, 0))
+	h.last = max(h.last, min(minute(f.Seen), now))
+	return h
+}
+
 // restore adds the counts of a crawler to those of a site.
 func (f *fileCrawler) restore(s *Site, at, now minute) {
 	c := &Crawler{site: s, last: min(minute(f.Last), now)}
-	for o := range c.folded {
-		c.folded[o] = f.Decided[outcomeNames[o]]
-		c.decided[o].Store(c.folded[o])
+	for o := range outcomes {
+		if n := f.Decided[outcomeNames[o]]; n > 0 {
+			decided := c.decided.at(o)
+			decided.folded = n
+			decided.n.Store(n)
+		}
 	}
 	restoreAll(measureNames[:], f.Past, at, now, c.past[:])
 	c.past[requests].folded += f.Repeated
@@ -279,7 +332,11 @@ func (f *fileLine) restore(c *Counters, at minute) {
 		ID: LineID(f.ID), Source: f.Source, Origin: judge.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
 		Layer: f.layer, Group: clip(f.Group), Text: clip(f.Text), Reason: f.reason,
 	}
-	line := c.site(f.Site).line(facts.ID, facts.Origin, func() lineFacts { return facts })
+	site := c.site(f.Site)
+	if h := site.findHost(f.Host); h != nil {
+		site = h
+	}
+	line := site.line(facts.ID, facts.Origin, func() lineFacts { return facts })
 	if line == nil {
 		return
 	}

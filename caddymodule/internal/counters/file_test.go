@@ -24,7 +24,7 @@ func TestSaveAndLoad(t *testing.T) {
 		clock.add(30 * time.Minute)
 		c.Fold()
 	}
-	site.class(crawler.Program).decided[outcomes/2+outcome(judge.Disallowed)].Add(4)
+	site.class(crawler.Program).decided.at(outcomes/2 + outcome(judge.Disallowed)).n.Add(4)
 	var saved bytes.Buffer
 	if err := c.Save(&saved, map[string]json.RawMessage{"a": json.RawMessage("1")}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,9 @@ func (c *Counters) Fold() {
 	c.fold()
 	if c.at != before {
 		c.addRetired()
+		c.addRetiredHosts()
 		c.evict()
+		c.evictHosts()
 	}
 }
 
@@ -27,8 +29,12 @@ func (c *Counters) Fold() {
 func (c *Counters) fold() {
 	// Uncount may make a total less than it was at the last fold. The series keeps that
 	// request and does not count the next one instead.
-	for _, s := range c.sites {
-		s.visitors.fold(c.at, max(s.peopleTotal(), s.visitors.folded))
+	for _, s := range c.allSites() {
+		people := s.peopleTotal()
+		if people > s.visitors.folded {
+			s.last = c.at
+		}
+		s.visitors.fold(c.at, max(people, s.visitors.folded))
 	}
 	for _, row := range c.allCrawlers() {
 		row.fold(c.at)
@@ -46,7 +52,7 @@ func (c *Counters) allCrawlers() []*Crawler {
 	for _, n := range c.crawlers.nodes() {
 		list = append(list, n.value)
 	}
-	for _, s := range c.sites {
+	for _, s := range c.allSites() {
 		for i := range s.classes {
 			if row := s.classes[i].Load(); row != nil {
 				list = append(list, row)
@@ -60,17 +66,19 @@ func (c *Counters) allCrawlers() []*Crawler {
 func (c *Counters) advance(m minute) {
 	from := c.at
 	switch {
-	case m >= from:
+	case m == from:
+		return
+	case m > from:
 	case from-m <= maxBack:
 		return // the clock was set back a little: go on with the current minute
 	default:
 		from = m - rings[monthSpan].step*minute(monthSpan.count()) // clears all series
 	}
 	c.at = m
-	for _, s := range c.sites {
+	for _, s := range c.allSites() {
 		s.visitors.advance(from, m)
-		for o := range s.reasons {
-			s.reasons[o].advance(from, m)
+		for _, h := range s.reasons.all() {
+			h.advance(from, m)
 		}
 	}
 	for _, row := range c.allCrawlers() {
@@ -87,16 +95,16 @@ func (c *Counters) advance(m minute) {
 func (c *Crawler) fold(m minute) {
 	totals := c.totals()
 	if totals[requests] != c.past[requests].folded {
-		c.last = m
+		c.last, c.site.last = m, m
 	}
 	for i := range c.past {
 		c.past[i].fold(m, max(totals[i], c.past[i].folded))
 	}
-	for o := range outcomes {
-		if n := c.decided[o].Load(); n > c.folded[o] {
-			h := &c.site.reasons[o]
-			h.fold(m, h.folded+n-c.folded[o])
-			c.folded[o] = n
+	for o, decided := range c.decided.all() {
+		if n := decided.n.Load(); n > decided.folded {
+			h := c.site.reasons.at(o)
+			h.fold(m, h.folded+n-decided.folded)
+			decided.folded = n
 		}
 	}
 }
@@ -111,11 +119,13 @@ func (c *Counters) addRetired() {
 	c.retired = nil
 }
 
-// addTo adds the counts of the last fold to another crawler of the same site.
+// addTo adds the counts of the last fold to another crawler, whose site has those of the
+// reasons, or gets them from the caller.
 func (c *Crawler) addTo(to *Crawler) {
-	for o, n := range c.folded {
-		to.decided[o].Add(n)
-		to.folded[o] += n // the site's reasons already have it
+	for o, decided := range c.decided.all() {
+		sum := to.decided.at(o)
+		sum.n.Add(decided.folded)
+		sum.folded += decided.folded
 	}
 	for i := range c.claims {
 		to.claims[i].Add(c.past[int(verified)+i].folded)
@@ -126,17 +136,26 @@ func (c *Crawler) addTo(to *Crawler) {
 	to.last = max(to.last, c.last)
 }
 
-// evict removes counters if a table is more than three quarters full, until it is
-// half full. Of the crawlers that are not in the registry, it removes those with the
-// fewest requests in the last hour. Of all crawlers, and of lines, it removes those
-// that were seen least recently. The counts of a crawler go to its class, and those
-// of a line are lost.
+// evict removes counters if a table has more than three quarters of a kind, until it has
+// half. Of the crawlers that are not in the registry, it removes those with the
+// fewest requests in the last hour. Of the others, and of lines, it removes those
+// that were seen least recently, and at hosts those of new hosts first. The counts of a
+// crawler go to its class, and those of a line are lost.
 func (c *Counters) evict() {
-	c.retired = append(c.crawlers.evict(true, func(row *Crawler) [2]int64 {
+	rank := func(s *Site, last int64) [2]int64 {
+		if s != nil && s.known {
+			return [2]int64{1, last}
+		}
+		return [2]int64{0, last}
+	}
+	c.retired = c.crawlers.evict(invented, func(row *Crawler) [2]int64 {
 		return [2]int64{int64(row.past[requests].sum(hourSpan)), int64(row.last)}
-	}), c.crawlers.evict(false, func(row *Crawler) [2]int64 { return [2]int64{int64(row.last)} })...)
-	for _, invented := range []bool{true, false} {
-		c.lines.evict(invented, func(line *Line) [2]int64 { return [2]int64{line.last.Load()} })
+	})
+	for _, of := range []kind{configured, ofHost} {
+		c.retired = append(c.retired, c.crawlers.evict(of, func(row *Crawler) [2]int64 { return rank(row.site, int64(row.last)) })...)
+	}
+	for of := range kinds {
+		c.lines.evict(of, func(line *Line) [2]int64 { return rank(line.host, line.last.Load()) })
 	}
 }
 

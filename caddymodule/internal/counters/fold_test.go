@@ -28,7 +28,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 			c.Fold()
 		}
 	}
-	if names := c.crawlers.invented.Load(); names > maxNames {
+	if names := c.crawlers.n[invented].Load(); names > maxNames {
 		t.Errorf("%d names", names)
 	}
 	if crawlers, rules := c.Sizes(); crawlers > MaxCrawlers || rules > maxInvented+10 {

@@ -101,12 +101,14 @@ func WindowNumber(w robots.Window) uint64 { return uint64(w.From)<<11 | uint64(w
 // Line counts the decisions that one line made about requests to one origin.
 type Line struct {
 	lineFacts
-	site    *Site
+	site    *Site                            // of the configuration
 	number  atomic.Int32                     // when it last decided
 	last    atomic.Int64                     // when it last decided, in seconds since 1970
 	decided [wouldThrottle + 1]atomic.Uint64 // by measure
 
-	refused history // guarded by Counters.mu
+	// Guarded by Counters.mu:
+	refused history
+	host    *Site // that has counters, nil if none has
 }
 
 // lineFacts says what a Line counts.
@@ -138,7 +140,16 @@ func (s *Site) line(id LineID, origin judge.Origin, facts func() lineFacts) *Lin
 	if found := table.find(hash, is); found != nil {
 		return found
 	}
-	return table.add(hash, s.pattern, is, func() *Line { return &Line{lineFacts: facts(), site: s} })
+	of, at, host := configured, s, (*Site)(nil)
+	switch {
+	case s.pattern != nil:
+		if of, at, host = ofHost, s.pattern, s; !table.hasRoom(of) || !s.counters.takeRoom(lineSize) {
+			return nil
+		}
+	case s.open:
+		of = invented
+	}
+	return table.add(hash, of, is, func() *Line { return &Line{lineFacts: facts(), site: at, host: host} })
 }
 
 // factsOf describes the line that made a decision.

@@ -14,6 +14,7 @@ const LoadMinutes = 5
 // verified search engines count only in All.
 type Load struct {
 	Site    string
+	Pattern string // that counts the requests to the host Site too; "" for a site
 	Crawler string // as it is counted; "" for all robots together
 	Label   string // the name in the registry, or the class; "" for all robots together
 
@@ -34,34 +35,60 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	minutes := make(map[*Site]*[LoadMinutes]uint64)
 	for _, row := range c.allCrawlers() {
 		for i := range LoadMinutes {
-			if n := row.robots(hourSpan, c.at, i); n > 0 {
-				if minutes[row.site] == nil {
-					minutes[row.site] = new([LoadMinutes]uint64)
+			n := row.robots(hourSpan, c.at, i)
+			for _, s := range row.site.andPattern() {
+				if n > 0 {
+					if minutes[s] == nil {
+						minutes[s] = new([LoadMinutes]uint64)
+					}
+					minutes[s][i] += n
 				}
-				minutes[row.site][i] += n
 			}
 		}
 	}
-	sites := make(map[string]*Load) // of which all robots together exceed least
+	sites := make(map[*Site]*Load) // of which all robots together exceed least
 	for s, robots := range minutes {
 		if slices.Max(robots[:]) > least {
-			l := &Load{Site: s.name}
-			for i := range LoadMinutes {
-				l.All[i] = s.visitors.back(hourSpan, c.at, i)
+			sites[s] = &Load{Site: s.name}
+			if s.pattern != nil {
+				sites[s].Pattern = s.pattern.name
 			}
-			sites[s.name] = l
 		}
 	}
+	for _, s := range c.allSites() {
+		for _, s1 := range s.andPattern() {
+			if l := sites[s1]; l != nil {
+				for i := range LoadMinutes {
+					l.All[i] += s.visitors.back(hourSpan, c.at, i)
+				}
+			}
+		}
+	}
+	type key struct {
+		site  *Site
+		name  string
+		known bool
+	}
+	crawlers := make(map[key]*Load)
 	for _, row := range c.allCrawlers() {
-		if site := sites[row.site.name]; site != nil {
-			own := row.load(c.at)
-			if site.add(own); slices.Max(own.Robots[:]) > least {
-				list = append(list, own)
+		for _, s := range row.site.andPattern() {
+			all := sites[s]
+			if all == nil {
+				continue
 			}
+			own, k := row.load(c.at), key{s, row.name, row.known}
+			if crawlers[k] == nil {
+				crawlers[k] = &Load{Site: all.Site, Pattern: all.Pattern, Crawler: own.Crawler, Label: own.Label}
+			}
+			crawlers[k].add(&own)
+			all.add(&own)
 		}
 	}
-	for _, own := range list {
-		own.All = sites[own.Site].All
+	for k, own := range crawlers {
+		if slices.Max(own.Robots[:]) > least {
+			own.All = sites[k.site].All
+			list = append(list, own)
+		}
 	}
 	list = slices.AppendSeq(list, maps.Values(sites))
 	for _, l := range list {
@@ -82,8 +109,8 @@ func (l *Load) setUsual() {
 }
 
 // load returns the requests of a crawler in minute m and before.
-func (c *Crawler) load(m minute) *Load {
-	l := &Load{Site: c.site.name, Crawler: c.name, Label: c.class.String()}
+func (c *Crawler) load(m minute) Load {
+	l := Load{Crawler: c.name, Label: c.class.String()}
 	if c.known {
 		l.Label = c.name
 	}

@@ -1,6 +1,9 @@
 package counters
 
 import (
+	"iter"
+	"sync/atomic"
+
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -20,6 +23,37 @@ func outcomeOf(d *judge.Decision) outcome {
 func (o outcome) monitor() bool        { return o >= outcome(judge.Reasons) }
 func (o outcome) reason() judge.Reason { return judge.Reason(o % outcome(judge.Reasons)) }
 func (o outcome) action() judge.Action { return actions[o.reason()] }
+
+// byOutcome has a value for each outcome that occurred, because few occur with one crawler.
+// Lookups take no lock.
+type byOutcome[T any] struct{ first atomic.Pointer[occurred[T]] }
+
+type occurred[T any] struct {
+	outcome
+	value T
+	next  *occurred[T]
+}
+
+// at returns the value of an outcome, and adds a zero value if there is none.
+func (b *byOutcome[T]) at(o outcome) *T {
+	for {
+		first := b.first.Load()
+		for e := first; e != nil; e = e.next {
+			if e.outcome == o {
+				return &e.value
+			}
+		}
+		b.first.CompareAndSwap(first, &occurred[T]{outcome: o, next: first})
+	}
+}
+
+// all returns the values.
+func (b *byOutcome[T]) all() iter.Seq2[outcome, *T] {
+	return func(yield func(outcome, *T) bool) {
+		for e := b.first.Load(); e != nil && yield(e.outcome, &e.value); e = e.next {
+		}
+	}
+}
 
 // actions has the action of each reason.
 var actions = func() (list [judge.Reasons]judge.Action) {

@@ -50,7 +50,7 @@ func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	}
 	addr, _ := netip.ParseAddr(r.Client)
 	f := &statusapi.Refusal{
-		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
+		Time: r.Time.UTC(), Site: c.site.configured(), Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Decision:  verdict.Of(d), Busy: d.Agent.Class != d.Agent.SentClass(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,

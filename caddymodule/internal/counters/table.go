@@ -8,32 +8,42 @@ import (
 
 // node is an entry in a bucket, which is a linked list.
 type node[T any] struct {
-	hash     uint64
-	value    *T
-	invented bool
-	next     atomic.Pointer[node[T]]
+	hash  uint64
+	value *T
+	kind  kind
+	next  atomic.Pointer[node[T]]
 }
 
-// table is a hash table of bounded size. It has a further bound for values whose keys
-// clients make up. It is safe for concurrent use. Lookups take no lock. It is no
+// kind is a kind of values. Those of one kind take no room from those of another.
+type kind int
+
+const (
+	configured kind = iota // at sites
+	ofHost                 // at hosts that only a pattern names; of these hosts themselves, those that are known
+	invented               // with keys that clients make up; of the hosts, those that are new
+	kinds
+)
+
+// table is a hash table with a bound for each kind of values. It is safe for concurrent
+// use. Lookups take no lock. It is no
 // Table of package table, where a new key displaces another one and its value is lost: counts must
 // go on in the totals, and keys with the same hash must not share them.
 type table[T any] struct {
-	buckets          []atomic.Pointer[node[T]] // their number is a power of two
-	max, maxInvented int64
+	buckets []atomic.Pointer[node[T]] // their number is a power of two
+	max     [kinds]int64
 
-	mu          sync.Mutex // for changes
-	n, invented atomic.Int64
+	mu sync.Mutex // for changes
+	n  [kinds]atomic.Int64
 }
 
-// newTable returns a table for at most max values, of which clients make up the keys
-// of at most maxInvented. When it is full, a bucket has four to eight values.
-func newTable[T any](max, maxInvented int) *table[T] {
-	n := 1
-	for 8*n < max {
+// newTable returns a table for at most max values of each kind. When it is full, a
+// bucket has two to four values.
+func newTable[T any](max [kinds]int64) *table[T] {
+	n := int64(1)
+	for 4*n < max[configured]+max[ofHost]+max[invented] {
 		n *= 2
 	}
-	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: int64(max), maxInvented: int64(maxInvented)}
+	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: max}
 }
 
 func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
@@ -52,33 +62,37 @@ func (t *table[T]) find(hash uint64, same func(*T) bool) *T {
 
 // add returns the value for which same returns true. If there is none, it adds the
 // one that create returns. If there is no room either, it returns nil.
-func (t *table[T]) add(hash uint64, invented bool, same func(*T) bool, create func() *T) *T {
-	if !t.hasRoom(invented) {
+func (t *table[T]) add(hash uint64, of kind, same func(*T) bool, create func() *T) *T {
+	if !t.hasRoom(of) {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if found := t.find(hash, same); found != nil || !t.hasRoom(invented) {
+	if found := t.find(hash, same); found != nil || !t.hasRoom(of) {
 		return found
 	}
-	added := &node[T]{hash: hash, value: create(), invented: invented}
+	added := &node[T]{hash: hash, value: create(), kind: of}
 	bucket := t.bucket(hash)
 	added.next.Store(bucket.Load())
 	bucket.Store(added)
-	t.count(added, 1)
+	t.n[of].Add(1)
 	return added.value
 }
 
-func (t *table[T]) hasRoom(invented bool) bool {
-	return t.n.Load() < t.max && (!invented || t.invented.Load() < t.maxInvented)
-}
+func (t *table[T]) hasRoom(of kind) bool { return t.n[of].Load() < t.max[of] }
 
-// count adds to the numbers of values.
-func (t *table[T]) count(n *node[T], add int64) {
-	t.n.Add(add)
-	if n.invented {
-		t.invented.Add(add)
+// move makes a node one of another kind, if there is room. Only one goroutine at a time
+// may call it or evict.
+func (t *table[T]) move(n *node[T], to kind) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.hasRoom(to) {
+		return false
 	}
+	t.n[n.kind].Add(-1)
+	t.n[to].Add(1)
+	n.kind = to
+	return true
 }
 
 // remove removes a node. The removed node keeps its link to the next one, so that a
@@ -91,18 +105,15 @@ func (t *table[T]) remove(removed *node[T]) {
 		link = &n.next
 	}
 	link.Store(removed.next.Load())
-	t.count(removed, -1)
+	t.n[removed.kind].Add(-1)
 }
 
-// evict removes and returns the values with the lowest ranks if the table is more than
-// three quarters full, until it is half full. If invented is set, that applies to the
-// values whose keys clients make up. Only one goroutine at a time may call it.
-func (t *table[T]) evict(invented bool, rank func(*T) [2]int64) (evicted []*T) {
-	n, most := t.n.Load(), t.max
-	if invented {
-		n, most = t.invented.Load(), t.maxInvented
-	}
-	if n <= most*3/4 {
+// evict removes and returns the values of a kind with the lowest ranks if there are more
+// than three quarters of their maximum number, until there are half of it. Only one
+// goroutine at a time may call it.
+func (t *table[T]) evict(of kind, rank func(*T) [2]int64) (evicted []*T) {
+	most := t.max[of]
+	if t.n[of].Load() <= most*3/4 {
 		return nil
 	}
 	type entry struct {
@@ -111,7 +122,7 @@ func (t *table[T]) evict(invented bool, rank func(*T) [2]int64) (evicted []*T) {
 	}
 	var list []entry
 	for _, n := range t.nodes() {
-		if n.invented || !invented {
+		if n.kind == of {
 			list = append(list, entry{n, rank(n.value)})
 		}
 	}
@@ -136,4 +147,9 @@ func (t *table[T]) nodes() []*node[T] {
 }
 
 // len returns the number of values.
-func (t *table[T]) len() int { return int(t.n.Load()) }
+func (t *table[T]) len() (n int) {
+	for i := range t.n {
+		n += int(t.n[i].Load())
+	}
+	return n
+}

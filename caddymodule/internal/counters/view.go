@@ -37,15 +37,22 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		WouldThrottle: points(),
 	}
 	sites := make(map[*Site]*statusapi.Site)
-	for _, site := range c.sites {
-		if !scope.Site(site.name) {
+	for _, site := range c.allSites() {
+		if !site.in(scope) {
 			continue
 		}
 		shown := &statusapi.Site{Name: site.name}
+		if site.visitors.addTo(s.Series.People, of, c.at); site.pattern != nil {
+			shown.Pattern = site.pattern.name
+		}
 		site.visitors.addWindows(&shown.People)
 		site.visitors.addWindows(&s.People)
-		site.visitors.addTo(s.Series.People, of, c.at)
 		sites[site] = shown
+	}
+	for site := range sites {
+		if pattern := sites[site.pattern]; pattern != nil {
+			site.visitors.addWindows(&pattern.People)
+		}
 	}
 	series := [...][]uint64{
 		requests: s.Series.Passed, denied: s.Series.Denied, throttled: s.Series.Throttled,
@@ -56,12 +63,19 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		if site == nil {
 			continue
 		}
-		site.Minute += row.past[requests].back(hourSpan, c.at, 1)
-		row.addWindows(&site.Crawlers)
-		row.addWindows(&s.Crawlers)
-		if slices.Contains(row.purposes, crawler.Search) {
-			row.addWindows(&site.Search)
-			row.addWindows(&s.Search)
+		search, windows := slices.Contains(row.purposes, crawler.Search), row.windows()
+		for _, at := range []*statusapi.Site{site, sites[row.site.pattern]} {
+			if at == nil {
+				continue
+			}
+			at.Minute += row.past[requests].back(hourSpan, c.at, 1)
+			addCounts(&at.Crawlers, &windows)
+			if search {
+				addCounts(&at.Search, &windows)
+			}
+		}
+		if addCounts(&s.Crawlers, &windows); search {
+			addCounts(&s.Search, &windows)
 		}
 		for m, points := range series {
 			row.past[m].addTo(points, of, c.at)
@@ -70,8 +84,10 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	for i, n := range s.Series.Passed {
 		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
-	for _, site := range sites {
-		s.Sites = append(s.Sites, *site)
+	for site, shown := range sites {
+		if !site.gone {
+			s.Sites = append(s.Sites, *shown)
+		}
 	}
 	slices.SortFunc(s.Sites, func(a, b statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
 	s.Reasons = c.reasons(sites)
@@ -81,15 +97,22 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 // subtract returns a - b, or 0 if b is larger.
 func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
-// addWindows adds the counts at the last fold.
-func (c *Crawler) addWindows(to *statusapi.Windows[statusapi.Counts]) {
+// windows returns the counts at the last fold.
+func (c *Crawler) windows() statusapi.Windows[statusapi.Counts] {
 	sum := func(of span) func(*history) uint64 {
 		return func(h *history) uint64 { return h.sum(of) }
 	}
-	to.Hour.Add(c.counts(sum(hourSpan)))
-	to.Day.Add(c.counts(sum(daySpan)))
-	to.Month.Add(c.counts(sum(monthSpan)))
-	to.Total.Add(c.counts(func(h *history) uint64 { return h.folded }))
+	return statusapi.Windows[statusapi.Counts]{
+		Hour: c.counts(sum(hourSpan)), Day: c.counts(sum(daySpan)), Month: c.counts(sum(monthSpan)),
+		Total: c.counts(func(h *history) uint64 { return h.folded }),
+	}
+}
+
+func addCounts(to, more *statusapi.Windows[statusapi.Counts]) {
+	to.Hour.Add(more.Hour)
+	to.Day.Add(more.Day)
+	to.Month.Add(more.Month)
+	to.Total.Add(more.Total)
 }
 
 // counts returns the numbers that a function returns for the measures.
@@ -110,12 +133,12 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCounts {
 	var sums [outcomes]statusapi.ReasonCounts
 	for site := range sites {
-		for o := range outcomes {
+		for o, h := range site.reasons.all() {
 			to := &sums[o]
 			if o.action() == judge.Pass {
 				to = &sums[o.reason()] // the action is pass in both modes
 			}
-			site.reasons[o].addWindows(&to.Windows)
+			h.addWindows(&to.Windows)
 		}
 	}
 	list := []statusapi.ReasonCounts{}
@@ -145,7 +168,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
 	for _, row := range c.allCrawlers() {
-		if !scope.Site(row.site.name) || row.past[requests].folded == 0 {
+		if row.past[requests].folded == 0 || !row.site.in(scope) {
 			continue
 		}
 		k := key{row.name, row.known, row.other}
@@ -161,7 +184,8 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 			}
 			found[k] = to
 		}
-		row.addWindows(&to.Windows)
+		windows := row.windows()
+		addCounts(&to.Windows, &windows)
 		row.past[requests].addTo(to.Series, of, c.at)
 		if last := time.Unix(int64(row.last)*60, 0).UTC(); last.After(to.Last) {
 			to.Last = last
@@ -213,6 +237,7 @@ func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.li
 // runs.
 type SiteCounts struct {
 	Site    string
+	Pattern string            // of a host that only a pattern names, which counts too; "" for a site
 	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
 	People  uint64
 }
@@ -225,18 +250,39 @@ func (s SiteCounts) Total() (n uint64) {
 	return n
 }
 
-// Decided returns the total counts of each site, in no order.
+// Decided returns the total counts of each site, and of the hosts that had requests on
+// two days, in no order.
 func (c *Counters) Decided() []SiteCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	list := make([]SiteCounts, 0, len(c.sites))
-	for _, s := range c.sites {
-		n := SiteCounts{Site: s.name, Actions: make(map[string]uint64), People: s.visitors.folded}
-		for o := range outcomes {
-			n.Actions[verdict.ActionName(o.action(), o.monitor())] += s.reasons[o].folded
+	counts := make(map[*Site]*SiteCounts)
+	for _, s := range c.allSites() {
+		n := &SiteCounts{Site: s.name, Actions: make(map[string]uint64)}
+		if counts[s] = n; s.pattern != nil {
+			n.Pattern = s.pattern.name
+			continue
 		}
-		list = append(list, n)
+		for o := range outcomes { // so that each action has a value
+			n.Actions[verdict.ActionName(o.action(), o.monitor())] = 0
+		}
+	}
+	for s, own := range counts {
+		for _, n := range []*SiteCounts{own, counts[s.pattern]} {
+			if n == nil {
+				continue
+			}
+			n.People += s.visitors.folded
+			for o, h := range s.reasons.all() {
+				n.Actions[verdict.ActionName(o.action(), o.monitor())] += h.folded
+			}
+		}
+	}
+	list := make([]SiteCounts, 0, len(counts))
+	for s, n := range counts {
+		if s.pattern == nil || s.known && !s.gone {
+			list = append(list, *n)
+		}
 	}
 	return list
 }

@@ -34,7 +34,8 @@ type Change struct {
 // Site has the counts of a site that has a robots handler, or had one before a reload
 // of the configuration.
 type Site struct {
-	Name string `json:"name"` // a host, a pattern, or AnySite
+	Name    string `json:"name"`              // a host, a pattern, or AnySite
+	Pattern string `json:"pattern,omitempty"` // of a host that only a pattern names: that pattern, whose counts include the host's
 	// enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
 	Mode       string          `json:"mode"`
 	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
