@@ -21,7 +21,7 @@ const adminPrefix = "/robots/"
 // endpoint. It needs no configuration. All answers are JSON; the types of the package
 // statusapi describe them. The routes, with their parameters:
 //
-//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, rows, name
+//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, rows, limit, name
 //	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
 //	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
 //	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit
@@ -32,7 +32,7 @@ const adminPrefix = "/robots/"
 //	GET  /robots/health         problems with advice, and the state of fleet, lists, DNS and memory
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
-//	POST /robots/mode           sets the mode until the next load: mode=enforce|monitor|configured (required)
+//	POST /robots/mode           sets the mode of sites or single hosts until the next load: mode=enforce|monitor|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
 // (Caddy provisions AdminAPI before all apps, and goes on using it if a new

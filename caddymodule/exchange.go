@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -34,6 +35,7 @@ type exchange struct {
 	r       *http.Request
 	handler *Handler
 	running *running
+	off     bool // the handler leaves the host alone
 	paced   bool // the decision may have used budget
 	server  *caddyhttp.Server
 	vars    map[string]any // the request's variables; nil without a server
@@ -51,6 +53,9 @@ type exchange struct {
 var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
 
 var exchangeNumber atomic.Uint32
+
+// mode returns the mode of the host.
+func (x *exchange) mode() live.Mode { return x.running.modeAt(x.request.Origin.Host) }
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
@@ -84,6 +89,12 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	q.Proxied = trusted
 	sites := h.sitesOf(x.server)
 	q.Origin = h.origin(r, sites, trusted)
+	if x.off = h.off.Has(q.Origin.Host); x.off {
+		return nil
+	}
+	if len(x.running.hosts) > 0 {
+		q.Mode = x.running.hosts[q.Origin.Host].compiled
+	}
 	if sites != nil {
 		x.site, q.Site, q.Invented = sites.count(q.Origin.Host, q.Time)
 	} else {

@@ -71,8 +71,8 @@ type Handler struct {
 	config.Settings
 
 	// Settings of the app's `defaults` that this handler does not use, by their
-	// names: `answers`, `exempt`, `fleet`, `limits`, `paths`, `policy`, `registry`, `shed`,
-	// `suspects`, `verify` and `x_robots_tag`. Default: none.
+	// names: `answers`, `exempt`, `fleet`, `limits`, `off_hosts`, `paths`, `policy`, `registry`,
+	// `shed`, `suspects`, `verify` and `x_robots_tag`. Default: none.
 	Off []string `json:"off,omitempty"`
 
 	running   atomic.Pointer[running]
@@ -88,6 +88,7 @@ type Handler struct {
 	shedOrder *shed.Order
 	sourceID  uint64          // from Source.id
 	fields    response.Fields // of the responses
+	off       config.Hosts    // of off_hosts
 	answers   customAnswers
 	forwarded *forwarded.Reader // nil without forwarded_request
 	usage     []string          // the Content-Usage field of the policy; nil without one
@@ -114,7 +115,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	if earlier := h.open(x, r); earlier != nil { // another robots handler has decided
+	earlier := h.open(x, r)
+	if x.off {
+		return next.ServeHTTP(w, r)
+	}
+	if earlier != nil { // another robots handler has decided
 		return h.fields.Serve(w, r, x.request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
 	}
 	rules := x.resolve()
@@ -147,7 +152,7 @@ func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	x.running.Identify(c, &x.request, rules)
 	x.request.Federates = !c.IsPerson() && x.handler.forwarded == nil && federation.Asks(x.r)
 	if s := x.handler.visits; s != nil && c.IsPerson() {
-		c.Suspect = s.Observe(&x.visit, &x.request, x.r, rules, !x.running.mode.Monitor)
+		c.Suspect = s.Observe(&x.visit, &x.request, x.r, rules, !x.mode().Monitor)
 	}
 	return c
 }

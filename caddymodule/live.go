@@ -33,10 +33,17 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetMode: h.setMode, Load: h.shedLoad,
+			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad,
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode
+			},
+			HostModes: func() map[string]live.Mode {
+				modes := make(map[string]live.Mode)
+				for host, m := range h.running.Load().hosts {
+					modes[host] = m.Mode
+				}
+				return modes
 			},
 			IsVerified: func(name string, addr netip.Addr) bool {
 				current := h.running.Load()

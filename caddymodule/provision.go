@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
 	"os"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -61,6 +64,7 @@ func (h *Handler) provisionAnswers(caddy.Context) (err error) {
 		return err
 	}
 	h.sourceID = h.Source.ID()
+	h.off = config.NewHosts(h.OffHosts)
 	h.answers = newCustomAnswers(h.Answers)
 	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)
 	h.provisionShed()
@@ -243,6 +247,24 @@ type running struct {
 	observer  *metrics.Reads
 	unreport  func()
 	mode      live.Mode
+	hosts     map[string]hostMode // modes of single hosts; nil without
+}
+
+// hostMode is the mode of one host.
+type hostMode struct {
+	live.Mode
+	compiled *judge.Mode
+}
+
+// maxHostModes is the largest number of hosts of a handler with a mode of their own.
+const maxHostModes = 1000
+
+// modeAt returns the mode of a host.
+func (r *running) modeAt(host string) live.Mode {
+	if m, ok := r.hosts[host]; ok {
+		return m.Mode
+	}
+	return r.mode
 }
 
 // newEngine makes the engine of a running. checker is nil without verify.
@@ -323,28 +345,64 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	return h.replace(before, registry, before.mode, func(s *judge.Settings) { s.Registry = registry })
+	hosts := maps.Clone(before.hosts)
+	for host, m := range hosts {
+		hosts[host] = hostMode{m.Mode, judge.NewMode(registry, m.Monitor, m.Except)}
+	}
+	return h.replace(before, registry, before.mode, hosts, func(s *judge.Settings) { s.Registry = registry })
 }
 
-// setMode changes the mode.
+// setMode changes the mode, of all hosts.
 func (h *Handler) setMode(mode live.Mode) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
 	if before.mode.Same(mode) {
+		h.setHosts(nil)
 		return nil
 	}
-	return h.replace(before, before.Registry(), mode, func(s *judge.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
+	return h.replace(before, before.Registry(), mode, nil, func(s *judge.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
+}
+
+// setHostMode changes the mode of a host. Without a mode, it is that of the handler again.
+func (h *Handler) setHostMode(host string, mode *live.Mode) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	current := h.running.Load()
+	modes := maps.Clone(current.hosts)
+	switch {
+	case mode == nil:
+		delete(modes, host)
+	case len(modes) >= maxHostModes && modes[host].compiled == nil:
+		return statusapi.Errorf(http.StatusConflict, "%d hosts have a mode of their own, which is the limit", len(modes))
+	default:
+		if modes == nil {
+			modes = make(map[string]hostMode)
+		}
+		modes[host] = hostMode{*mode, judge.NewMode(current.Registry(), mode.Monitor, mode.Except)}
+	}
+	h.setHosts(modes)
+	return nil
+}
+
+// setHosts changes the modes of single hosts. The caller holds changing.
+func (h *Handler) setHosts(modes map[string]hostMode) {
+	current := *h.running.Load()
+	current.hosts = modes
+	h.running.Store(&current)
 }
 
 // replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(before *running, registry *crawler.Registry, mode live.Mode, change func(*judge.Settings)) error {
+func (h *Handler) replace(
+	before *running, registry *crawler.Registry, mode live.Mode, hosts map[string]hostMode, change func(*judge.Settings),
+) error {
 	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		return before.With(change, checker, h.fetched(observer))
 	})
 	if err != nil {
 		return err
 	}
+	current.hosts = hosts
 	h.running.Store(current)
 	return before.retire()
 }

@@ -39,12 +39,14 @@ func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.open(x, r)
+	if h.open(x, r); x.off {
+		return nil
+	}
 	q, d := &x.request, &x.decision
 	if !h.app.links.Follow(r, h, q.Origin) {
 		return nil
 	}
-	origins, mode := x.running.Origins(), x.running.mode
+	origins, mode := x.running.Origins(), x.mode()
 	origins.Peek(q) // begins the fetch for which Wait waits
 	d.Rules = cmp.Or(origins.Wait(r.Context(), q), origins.Pending())
 	d.Monitored = mode.Monitor && len(mode.Except) == 0

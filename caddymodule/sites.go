@@ -112,8 +112,11 @@ func (a *App) prefetch(ctx context.Context) {
 			}
 		}
 		for _, origin := range siteread.Prefetched(site, known[copies]) {
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
 				return
+			case h.off.Has(origin.Host):
+				continue
 			}
 			reads.Go(func() error {
 				r := &judge.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}

@@ -156,7 +156,7 @@ func (e *Engine) resolveRobotsTxt(ctx context.Context, r *judge.Request) *judge.
 		e.origins.Refetch(r)
 	}
 	rules := cmp.Or(e.origins.Peek(r), e.origins.Pending())
-	if e.origins.Published(rules) && (!e.settings.Monitor || len(e.settings.Except) > 0) {
+	if e.origins.Published(rules) && !e.settings.ModeOf(r).MonitorsAll() {
 		rules = cmp.Or(e.origins.Wait(ctx, r), rules)
 	}
 	return rules

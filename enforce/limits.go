@@ -42,7 +42,7 @@ func (p *pacer) findBlocks(handler func() origins.HandlerKey) {
 // it with those that only claim to be the crawler.
 func (p *pacer) limitKey(r *judge.Request, s *judge.Subject, i, n int) throttle.Key {
 	seed, block := seedLimit+2*uint8(n), &p.blocks()[i]
-	if p.settings.Monitors(&s.Agent) {
+	if p.settings.ModeOf(r).Monitors(&s.Agent) {
 		seed++
 	}
 	if p.settings.CompiledLimits[i].Bounds[n].Each {

@@ -51,8 +51,8 @@ func (c *Client) Judge(d *Decision) {
 		c.views = settings.viewsOf(c.request.Target)
 		defer views.Put(c.views)
 	}
-	enforced := len(settings.Except) > 0 &&
-		(c.isEnforced(settings) || slices.ContainsFunc(c.before, func(n identified) bool { return n.isEnforced(settings) }))
+	mode := settings.ModeOf(c.request)
+	enforced := mode.some && (c.isEnforced(mode) || slices.ContainsFunc(c.before, func(n identified) bool { return n.isEnforced(mode) }))
 	if len(c.before) > 0 {
 		last := c.identified
 		for i := range c.before {
@@ -66,22 +66,22 @@ func (c *Client) Judge(d *Decision) {
 	if d.Reason == Person && c.Suspect {
 		c.judgeSuspect(d)
 	}
-	d.Monitored = settings.Monitors(&d.Agent)
+	d.Monitored = mode.Monitors(&d.Agent)
 }
 
 // judge goes on with Judge for the agents that Next found last; with enforced, only for
 // those that are not only monitored.
 func (c *Client) judge(d *Decision, enforced bool) {
 	for i := range c.Agents() {
-		if d.Action == Pass && !(enforced && c.rules.settings.Monitors(&c.Agents()[i])) {
+		if d.Action == Pass && !(enforced && c.rules.settings.ModeOf(c.request).Monitors(&c.Agents()[i])) {
 			c.judgeAgent(i, d)
 		}
 	}
 }
 
 // isEnforced reports whether one of the agents is not only monitored.
-func (n *identified) isEnforced(settings *Compiled) bool {
-	return slices.ContainsFunc(n.Agents(), func(a crawler.Agent) bool { return !settings.Monitors(&a) })
+func (n *identified) isEnforced(mode *Mode) bool {
+	return slices.ContainsFunc(n.Agents(), func(a crawler.Agent) bool { return !mode.Monitors(&a) })
 }
 
 // judgeAgent judges agent i.

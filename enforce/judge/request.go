@@ -34,6 +34,10 @@ type Request struct {
 	Invented bool
 	Site     string
 
+	// Mode takes the place of Settings.Monitor and Except, unless it is nil. It must be
+	// made for Settings.Registry.
+	Mode *Mode
+
 	// HasBody reports that the request has a body. Such a request is not held:
 	// as long as the body is not read, a server may not notice that the client
 	// has hung up.

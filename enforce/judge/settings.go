@@ -135,7 +135,7 @@ type Compiled struct {
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
-	excepted    []bool           // by crawler.Crawler.Index: Except has the crawler
+	mode        *Mode            // Settings.Monitor and Except
 	// CompiledLimits are Settings.Limits.
 	CompiledLimits []CompiledLimit
 	usesAddr       bool // decisions depend on the client's address
@@ -176,10 +176,7 @@ func (r Settings) compileAlone() (*Compiled, error) {
 			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
 		}
 	}
-	for row := range r.Registry.All() {
-		byName, byPurpose := lists(r.Registry, r.Except, row)
-		c.excepted = append(c.excepted, byName || byPurpose)
-	}
+	c.mode = NewMode(r.Registry, r.Monitor, r.Except)
 	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 	var file strings.Builder
 	file.WriteString("User-agent: *\nDisallow: /\n")
@@ -214,9 +211,38 @@ func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byN
 	return byName, byPurpose
 }
 
+// Mode says about which crawlers decisions are Monitored. It is immutable.
+type Mode struct {
+	monitor  bool
+	some     bool   // there are exceptions
+	excepted []bool // by crawler.Crawler.Index
+}
+
+// NewMode returns the mode that monitor and except describe, as Settings.Monitor and
+// Except do, for the crawlers in a registry.
+func NewMode(registry *crawler.Registry, monitor bool, except []string) *Mode {
+	m := &Mode{monitor: monitor, some: len(except) > 0}
+	for row := range registry.All() {
+		byName, byPurpose := lists(registry, except, row)
+		m.excepted = append(m.excepted, byName || byPurpose)
+	}
+	return m
+}
+
 // Monitors reports whether decisions about a are Monitored.
-func (r *Compiled) Monitors(a *crawler.Agent) bool {
-	return r.Monitor != (a.Crawler != nil && r.excepted[a.Crawler.Index()])
+func (m *Mode) Monitors(a *crawler.Agent) bool {
+	return m.monitor != (a.Crawler != nil && m.excepted[a.Crawler.Index()])
+}
+
+// MonitorsAll reports whether decisions about all clients are Monitored.
+func (m *Mode) MonitorsAll() bool { return m.monitor && !m.some }
+
+// ModeOf returns the mode for a request: Request.Mode, or that of the settings.
+func (r *Compiled) ModeOf(q *Request) *Mode {
+	if q.Mode != nil {
+		return q.Mode
+	}
+	return r.mode
 }
 
 // Rules compiles a source's answer. An error says what is wrong with r.

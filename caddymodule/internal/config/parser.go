@@ -76,6 +76,7 @@ func (p *parser) site() table {
 		"max_origins":       number(&s.MaxOrigins, 1_000_000),
 		"publish":           onOff(&s.Publish),
 		"mode":              p.mode,
+		"off_hosts":         p.orOff("off_hosts", list(&s.OffHosts, checkHost)),
 		"dialect":           one(p.dialect),
 		"exempt":            p.orOff("exempt", p.exempt),
 		"exempt_paths":      list(&s.ExemptPaths, judge.CheckPathPattern),

@@ -110,6 +110,14 @@ type Settings struct {
 	// It needs `verify`. Default: false.
 	Guard *bool `json:"guard,omitempty"`
 
+	// Hosts that the handler leaves alone: their requests pass as if there were no
+	// `robots`, uncounted, without X-Robots-Tag headers and without a fetch of their
+	// robots.txt. Each is a host name, or a pattern in which a `*` stands for one label.
+	// Unlike a matcher, it changes nothing for the other hosts. Default: none.
+	//
+	//	off_hosts t123.example *.staging.example
+	OffHosts []string `json:"off_hosts,omitempty"`
+
 	// The version of the robots.txt language. `rfc9309`: the longest matching rule
 	// decides, and `*` and `$` are wildcards. `1994`: the first matching rule decides,
 	// there are no wildcards, and a blank line ends a group. `1996`: like `1994`, and a

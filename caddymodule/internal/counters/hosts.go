@@ -146,6 +146,18 @@ func (c *Counters) Hosts(scope statusapi.Scope) (counted, more int) {
 	return counted, more
 }
 
+// HasHost reports whether a host that only a pattern names has counters.
+func (c *Counters) HasHost(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sites {
+		if s.open && s.findHost(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Waits reports whether requests to a host are counted under a pattern for lack of room.
 func (c *Counters) Waits(pattern, host string) bool {
 	c.mu.Lock()
@@ -168,11 +180,14 @@ func (s *Site) andPattern() []*Site {
 }
 
 // configured returns the name of the site in the configuration.
-func (s *Site) configured() string {
+func (s *Site) configured() string { return cmp.Or(s.patternName(), s.name) }
+
+// patternName returns the pattern that a host matches, "" for a site.
+func (s *Site) patternName() string {
 	if s.pattern != nil {
 		return s.pattern.name
 	}
-	return s.name
+	return ""
 }
 
 // allSites returns the counters of all sites, and of their hosts. The caller holds mu.

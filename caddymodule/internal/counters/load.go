@@ -49,10 +49,7 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	sites := make(map[*Site]*Load) // of which all robots together exceed least
 	for s, robots := range minutes {
 		if slices.Max(robots[:]) > least {
-			sites[s] = &Load{Site: s.name}
-			if s.pattern != nil {
-				sites[s].Pattern = s.pattern.name
-			}
+			sites[s] = &Load{Site: s.name, Pattern: s.patternName()}
 		}
 	}
 	for _, s := range c.allSites() {

@@ -26,6 +26,7 @@ type run struct {
 // crawler by name, and by a file that disallows the whole site.
 type Run struct {
 	Site, Crawler string
+	Pattern       string // that the host Site matches; "" for a site
 	Since, Last   time.Time
 	Refused       int
 	ByName        int // of Refused, those that the group for `*` would let pass
@@ -86,7 +87,7 @@ func (c *Counters) Runs() (list []Run) {
 	for _, n := range c.crawlers.nodes() {
 		if s := &n.value.run; s.last.Load() != 0 {
 			list = append(list, Run{
-				Site: n.value.site.name, Crawler: n.value.name, Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
+				Site: n.value.site.name, Pattern: n.value.site.patternName(), Crawler: n.value.name, Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
 				Refused: int(s.refused.Load()), ByName: int(s.byName.Load()), Served: int(s.served.Load()), Line: int(s.line.Load()),
 			})
 		}

@@ -41,10 +41,8 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		if !site.in(scope) {
 			continue
 		}
-		shown := &statusapi.Site{Name: site.name}
-		if site.visitors.addTo(s.Series.People, of, c.at); site.pattern != nil {
-			shown.Pattern = site.pattern.name
-		}
+		shown := &statusapi.Site{Name: site.name, Pattern: site.patternName()}
+		site.visitors.addTo(s.Series.People, of, c.at)
 		site.visitors.addWindows(&shown.People)
 		site.visitors.addWindows(&s.People)
 		sites[site] = shown
@@ -258,9 +256,8 @@ func (c *Counters) Decided() []SiteCounts {
 	c.fold()
 	counts := make(map[*Site]*SiteCounts)
 	for _, s := range c.allSites() {
-		n := &SiteCounts{Site: s.name, Actions: make(map[string]uint64)}
+		n := &SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64)}
 		if counts[s] = n; s.pattern != nil {
-			n.Pattern = s.pattern.name
 			continue
 		}
 		for o := range outcomes { // so that each action has a value

@@ -50,7 +50,7 @@ const (
 // named, so that they may be arguments of a command.
 type Accident struct {
 	Kind    string
-	Site    string    // the site as the configuration names it
+	Site    string    // the site as the configuration names it or, where only a pattern names it, the host
 	Crawler string    // whom it is about: a name of the registry; the class of another crawler; `all` for the group for `*`, or for all crawlers together
 	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
 	Line    int       // the line of robots.txt that is to blame; 0 if none is
@@ -61,13 +61,14 @@ type Accident struct {
 	last                     time.Time // the latest refusal of SearchRefused
 	subject, message, advice string
 	sites                    []string // whose scopes have it
+	pattern                  string   // that the host Site matches; "" for a site
 	more                     int      // further ones with the same Kind and Site
 	usual                    float64
 }
 
 // Bounds of accidents.
 const (
-	maxWatched  = 4096               // files at hosts that clients may have invented
+	maxWatched  = counters.MaxHosts  // files at hosts that clients may have invented
 	acceptAfter = 7 * 24 * time.Hour // after which a changed file is no accident any more
 
 	refusedFor  = time.Minute    // the least time of SearchRefused
@@ -94,7 +95,13 @@ type Accidents struct {
 
 type accidentKey struct{ kind, site string }
 
-func (a *Accident) key() accidentKey { return accidentKey{a.Kind, a.Site} }
+// key returns the same for the files of all hosts of a pattern: one mistake may be in all.
+func (a *Accident) key() accidentKey {
+	if a.Kind == RulesLost || a.Kind == SearchShutOut {
+		return accidentKey{a.Kind, cmp.Or(a.pattern, a.Site)}
+	}
+	return accidentKey{a.Kind, a.Site}
+}
 
 func newAccidents() *Accidents {
 	return &Accidents{files: make(map[originID]*watchedFile), told: make(map[accidentKey]Accident)}
@@ -122,7 +129,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
 	}
 	slices.SortFunc(list, func(x, y Accident) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site), before(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.key().site, y.key().site), before(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
 			cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
 	})
 	a.list = list
@@ -148,9 +155,12 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 			a.watch(&p, configured, now)
 		}
 	}
-	for _, f := range a.files {
+	for id, f := range a.files {
 		if f.look != a.looks {
-			f.settle() // its rules need memory
+			if f.settle(); f.Invented && f.Since.IsZero() && len(a.files) >= maxWatched { // its rules need memory
+				delete(a.files, id)
+				continue
+			}
 		}
 		if !f.Since.IsZero() && now.Sub(f.Since) > acceptAfter {
 			f.accept()
@@ -180,7 +190,11 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	if !p.shared {
 		f.Host = p.Origin.Host
 	}
-	if f.configure(configured[f.Sites[0]], now); unread {
+	settings, ok := configured[f.Host]
+	if !ok {
+		settings = configured[f.Sites[0]]
+	}
+	if f.configure(settings, now); unread {
 		return
 	}
 	if p.Settings.SourceKind() == config.SourceInline {
@@ -222,10 +236,11 @@ func (p *inForce) isUnread() bool {
 }
 
 // loadAccidents returns the floods. All robots together are one only where no single
-// robot is.
+// robot is, and all hosts of a pattern only where no single host has one.
 func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
 	for _, load := range loads {
-		flood := Accident{Kind: Flood, Site: load.Site, Crawler: cmp.Or(load.Label, everybody), Since: now, usual: load.Usual}
+		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
+			usual: load.Usual}
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
 			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
 		}
@@ -234,8 +249,8 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 		}
 	}
 	return slices.DeleteFunc(list, func(x Accident) bool {
-		return x.Crawler == everybody && slices.ContainsFunc(list, func(y Accident) bool {
-			return x.Site == y.Site && y.Crawler != everybody
+		return slices.ContainsFunc(list, func(y Accident) bool {
+			return x.Site == y.pattern || x.Crawler == everybody && x.Site == y.Site && y.Crawler != everybody
 		})
 	})
 }
@@ -248,7 +263,7 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 	}
 	return Accident{
 		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, last: run.Last,
-		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site},
+		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
 		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
 			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
 		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
@@ -273,7 +288,7 @@ func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
 
 // narrow reports whether a is in a scope, and makes it name a site of the scope.
 func (a *Accident) narrow(scope statusapi.Scope) bool {
-	if scope.Site(a.Site) {
+	if scope.Site(a.Site) || a.pattern != "" && scope.Site(a.pattern) {
 		return true
 	}
 	i := slices.IndexFunc(a.sites, scope.Site)
@@ -375,7 +390,7 @@ func (a *Accident) problem() statusapi.Problem {
 	}
 	p.Crawler, p.Line = a.Crawler, a.Line
 	if p.Since = timeOf(a.Since); a.more > 0 {
-		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.Site))
+		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
 	}
 	return p
 }

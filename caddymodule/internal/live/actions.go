@@ -22,25 +22,46 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 	if query.Mode == "" {
 		return nil, badRequest("mode is missing: want enforce, monitor or configured")
 	}
-	var handlers []*Handler
+	hosts := make(map[*Handler][]string) // with a mode of their own; none for the mode of the handler
+	known := make(map[string]bool)
 	for _, h := range r.handlers() {
-		switch in := h.sitesIn(scope); {
-		case scope.All(), len(in) == len(h.Hosts):
-			handlers = append(handlers, h)
-		case len(in) > 0:
+		in := h.sitesIn(scope)
+		for _, site := range in {
+			known[site] = true
+		}
+		if scope.All() || len(in) == len(h.Hosts) {
+			hosts[h] = nil
+			continue
+		}
+		for _, name := range scope.Hosts() {
+			if h.ownsHost(name) {
+				hosts[h] = append(hosts[h], name)
+				known[name] = true
+			}
+		}
+		if i := slices.IndexFunc(in, func(site string) bool { return !slices.Contains(hosts[h], site) }); i >= 0 {
 			return nil, statusapi.Errorf(http.StatusConflict,
-				"the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", strings.Join(in, ", "))
+				"the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", in[i])
 		}
 	}
-	if len(handlers) == 0 {
-		return nil, statusapi.Errorf(http.StatusNotFound, "no site with a robots handler has this name")
+	for _, name := range scope.Hosts() {
+		if !known[name] {
+			return nil, statusapi.UnknownSite(name, r.Sites(statusapi.AllSites()))
+		}
+	}
+	if len(hosts) == 0 {
+		return nil, statusapi.Errorf(http.StatusNotFound, "there is no robots handler")
 	}
 	answer := &statusapi.Mode{Mode: query.Mode, Sites: []string{}, Since: time.Now().UTC()}
-	for _, h := range handlers {
-		if err := r.setMode(h, query.Mode, answer.Since); err != nil {
-			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(h.Hosts, ", "), err)
+	for h, names := range hosts {
+		changed := names
+		if names == nil {
+			changed = h.Hosts
 		}
-		answer.Sites = append(answer.Sites, h.Hosts...)
+		if err := r.setMode(h, names, query.Mode, answer.Since); err != nil {
+			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(changed, ", "), err)
+		}
+		answer.Sites = append(answer.Sites, changed...)
 	}
 	slices.Sort(answer.Sites)
 	answer.Sites = slices.Compact(answer.Sites)
@@ -52,8 +73,29 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 	return answer, nil
 }
 
-// setMode sets the mode of a handler until the next load of the configuration.
-func (r *Reporter) setMode(h *Handler, mode string, now time.Time) error {
+// setMode sets the mode of a handler, or only of some of its hosts, until the next load
+// of the configuration.
+func (r *Reporter) setMode(h *Handler, hosts []string, mode string, now time.Time) error {
+	wanted := &Mode{Monitor: mode == statusapi.Monitor}
+	if mode == statusapi.Configured {
+		wanted = nil
+	}
+	for _, host := range hosts {
+		if err := h.SetHostMode(host, wanted); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	r.modeSet = now
+	r.mu.Unlock()
+	if hosts != nil {
+		return nil
+	}
+	return r.setHandlerMode(h, mode)
+}
+
+// setHandlerMode sets the mode of all hosts of a handler.
+func (r *Reporter) setHandlerMode(h *Handler, mode string) error {
 	settings, err := h.Settings.EngineSettings()
 	if err != nil {
 		return err
@@ -68,9 +110,7 @@ func (r *Reporter) setMode(h *Handler, mode string, now time.Time) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h.overridden = !wanted.Same(configured); h.overridden {
-		r.modeSet = now
-	}
+	h.overridden = !wanted.Same(configured)
 	return nil
 }
 
@@ -82,6 +122,11 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 	for _, h := range r.handlersIn(scope) {
 		if h.overridden {
 			sites[h.mode()] = append(sites[h.mode()], h.sitesIn(scope)...)
+		}
+		for host, mode := range h.hostModes() {
+			if scope.Host(h.SiteOf(host), host) {
+				sites[mode.String()] = append(sites[mode.String()], host)
+			}
 		}
 	}
 	for mode, effect := range map[string]string{statusapi.Monitor: "no requests are refused", statusapi.Enforce: "requests are refused"} {

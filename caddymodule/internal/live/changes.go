@@ -21,7 +21,7 @@ type configured struct {
 	Inline uint64 `json:"inline,omitempty"` // a hash of the texts in the configuration
 }
 
-// configured returns the settings of each site.
+// configured returns the settings of each site, and of each host with a mode of its own.
 func (r *Reporter) configured() map[string]configured {
 	sites := make(map[string]configured)
 	for _, h := range r.handlers() {
@@ -36,6 +36,16 @@ func (r *Reporter) configured() map[string]configured {
 			}
 			c.Inline += inline
 			sites[site] = c
+		}
+	}
+	for _, h := range r.handlers() {
+		for host, mode := range h.hostModes() {
+			c, ok := sites[host]
+			if !ok {
+				c = sites[h.SiteOf(host)]
+			}
+			c.Mode = mode.String()
+			sites[host] = c
 		}
 	}
 	return sites

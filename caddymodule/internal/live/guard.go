@@ -12,18 +12,24 @@ import (
 )
 
 // guard switches the search engines of the handlers with the setting guard to
-// monitor mode, at the first accident of the list that one is refused. Refusals of
+// monitor mode, at the site or host of the first accident of the list that one is refused. Refusals of
 // the previous configuration, and those of the first minute, do not count. It
 // returns the accidents that this has happened.
 func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
 	for _, h := range r.handlers() {
 		for i := range list {
 			one := list[i]
-			if one.Kind != SearchRefused || one.last.Sub(r.began) < refusedFor || h.stopped != nil || !config.On(h.Settings.Guard) ||
-				!slices.Contains(h.Hosts, one.Site) || h.mode() != statusapi.Enforce {
+			isHost := h.ownsHost(one.Site)
+			if one.Kind != SearchRefused || one.last.Sub(r.began) < refusedFor || h.stopped[one.Site] != nil || !config.On(h.Settings.Guard) ||
+				!isHost && !slices.Contains(h.Hosts, one.Site) || h.modeAt(one.Site) != statusapi.Enforce {
 				continue
 			}
-			if err := h.SetMode(Mode{Except: []string{string(crawler.Search)}}); err != nil {
+			mode := Mode{Except: []string{string(crawler.Search)}}
+			set := func() error { return h.SetMode(mode) }
+			if isHost {
+				set = func() error { return h.SetHostMode(one.Site, &mode) }
+			}
+			if err := set(); err != nil {
 				r.app.Log.Error("guard: the mode can't be changed", zap.String("site", one.Site), zap.Error(err))
 				continue
 			}
@@ -31,10 +37,15 @@ func guard(r *Reporter, list []Accident, now time.Time) (acted []Accident) {
 			one.message += "; so the setting `guard` lets all search engines pass, and only monitors them, until the next load of the configuration"
 			one.advice = "Mend the line, then run `caddy reload --force` (an unchanged file is not loaded without --force). If " +
 				"the refusals are on purpose, write the rules into `policy`, which the guard leaves alone."
-			h.stopped = &one
+			if h.stopped == nil {
+				h.stopped = make(map[string]*Accident)
+			}
+			h.stopped[one.Site] = &one
 		}
-		if h.stopped != nil && h.mode() == statusapi.Both {
-			acted = append(acted, *h.stopped)
+		for site, one := range h.stopped {
+			if h.modeAt(site) == statusapi.Both {
+				acted = append(acted, *one)
+			}
 		}
 	}
 	return acted

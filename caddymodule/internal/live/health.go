@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -34,7 +35,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 		}
 	}
 	health.Shedding = r.shedding(scope, r.app.Now())
-	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
+	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
 		r.doorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
@@ -50,6 +51,19 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	}
 	health.OK = len(health.Problems) == 0
 	return health, nil
+}
+
+// roomProblems returns the hosts that a scope names, and whose requests only their
+// pattern counts.
+func (r *Reporter) roomProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for _, site := range r.uncounted(scope, nil) {
+		if r.app.Counters.Waits(site.Pattern, site.Name) {
+			problems = append(problems, warning("memory", site.Name,
+				"requests to "+site.Name+" are only counted together with those of other hosts, because the counters of hosts are full",
+				"A host gets its own counters on its second day with requests, if there is room: raise max_memory, or name it in the Caddyfile."))
+		}
+	}
+	return problems
 }
 
 // DoorAdvice says how to mend a handler with forwarded_request that clients can miss.
@@ -80,7 +94,7 @@ func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Pro
 	defer a.mu.Unlock()
 	for _, load := range a.loads {
 		most := mostOf(load, 0)
-		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Site(load.Site) {
+		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
 			continue
 		}
 		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours",
@@ -107,6 +121,9 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 			return h.Verifier != nil && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
 		}) {
 			key := mistaken{f.Site, f.Crawler}
+			if routes.IsPattern(f.Site) && counters.IsHostName(f.Host) {
+				key.site = f.Host
+			}
 			times[key] = append(times[key], f.Time)
 		}
 	}

@@ -22,6 +22,7 @@ var limitNames = map[judge.Reason]string{
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
 	known := r.inForce(scope)
+	at := indexed(known)
 	type counted struct {
 		statusapi.Line
 		count counters.LineCount
@@ -36,7 +37,7 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 		if line.Rule == "" && n.Layer != judge.HiddenLayer {
 			line.Rule = limitNames[n.Reason]
 		}
-		in := lineIn(known, &n)
+		in := at.of(&n)
 		if in != nil {
 			line.OriginID, line.File = in.id.String(), in.Rules.FileOf(n.Layer)
 			if l := in.limitOf(&n); l != nil {
@@ -70,10 +71,36 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 	return answer, nil
 }
 
-// lineIn returns what is in force that has the line that n counts, nil if it is in none.
-func lineIn(known []inForce, n *counters.LineCount) *inForce {
-	for i := range known {
-		if p := &known[i]; p.SourceID == n.Source && p.has(n.Origin) {
+// index finds what is in force at origins.
+type index struct {
+	own    map[place]*inForce
+	shared []*inForce
+}
+
+type place struct {
+	source uint64
+	origin judge.Origin
+}
+
+func indexed(list []inForce) *index {
+	x := &index{own: make(map[place]*inForce)}
+	for i := range list {
+		if p := &list[i]; p.shared {
+			x.shared = append(x.shared, p)
+		} else if at := (place{p.SourceID, p.Origin}); x.own[at] == nil {
+			x.own[at] = p
+		}
+	}
+	return x
+}
+
+// of returns what is in force that has the line that n counts, nil if it is in none.
+func (x *index) of(n *counters.LineCount) *inForce {
+	if p := x.own[place{n.Source, n.Origin}]; p != nil {
+		return p
+	}
+	for _, p := range x.shared {
+		if p.SourceID == n.Source && p.has(n.Origin) {
 			return p
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // The states of News.
 const (
 	Begins  = "begin"
-	Changes = "change" // of the crawler or the cause
+	Changes = "change" // of the crawler, the cause or the host
 	Ends    = "end"
 )
 
@@ -49,7 +49,7 @@ func (r *Reporter) News() (News, bool) {
 		switch was, ok := a.told[one.key()]; {
 		case !ok:
 			return tell(Begins, one)
-		case was.Crawler != one.Crawler || was.Cause != one.Cause:
+		case was.Crawler != one.Crawler || was.Cause != one.Cause || was.Site != one.Site:
 			return tell(Changes, one)
 		}
 	}

@@ -28,9 +28,9 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 		return query.Broken && r.problem(&p, now).Severity == "" || query.Grace && len(p.Earlier) == 0
 	})
 	counted := r.app.Counters.Lines(scope)
-	refused := make(map[originID]uint64) // in the last day
+	refused, at := make(map[originID]uint64), indexed(list) // in the last day
 	for i := range counted {
-		if p := lineIn(list, &counted[i]); p != nil {
+		if p := at.of(&counted[i]); p != nil {
 			refused[p.id] += counted[i].Day
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -62,6 +63,10 @@ type Handler struct {
 	Running func() (*enforce.Engine, Mode)
 	// SetMode changes the mode.
 	SetMode func(Mode) error
+	// SetHostMode changes the mode of a host; with nil, to that of the handler. HostModes
+	// returns the modes that it set since SetMode; it may be nil.
+	SetHostMode func(host string, mode *Mode) error
+	HostModes   func() map[string]Mode
 	// Load is the load that the setting shed is about; nil without shed.
 	Load func() *shed.Load
 	// IsVerified reports whether the crawler with a name in the registry is verified by
@@ -70,8 +75,8 @@ type Handler struct {
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(judge.Origin) judge.Caller
 
-	overridden bool      // the mode is not the configured one; guarded by Reporter.mu
-	stopped    *Accident // that the setting guard has ended; guarded by Accidents.mu
+	overridden bool                 // the mode is not the configured one; guarded by Reporter.mu
+	stopped    map[string]*Accident // by site or host: that the setting guard has ended; guarded by Accidents.mu
 }
 
 // Mode has judge.Settings.Monitor and Except.
@@ -106,8 +111,7 @@ func New(app App) *Reporter {
 // handlersIn returns the handlers that serve a site in a scope.
 func (r *Reporter) handlersIn(scope statusapi.Scope) (list []*Handler) {
 	for _, h := range r.handlers() {
-		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) ||
-			h.isShared() && slices.ContainsFunc(scope.Hosts(), h.Owns) {
+		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || slices.ContainsFunc(scope.Hosts(), h.Owns) || h.hasOriginIn(scope) {
 			list = append(list, h)
 		}
 	}
@@ -118,9 +122,6 @@ func (h *Handler) engine() *enforce.Engine {
 	engine, _ := h.Running()
 	return engine
 }
-
-// isShared reports whether the handler has one robots.txt for all origins.
-func (h *Handler) isShared() bool { return !h.engine().Origins().PerOrigin() }
 
 // hasOriginIn reports whether the handler has read the robots.txt of a host in a
 // scope.
@@ -149,7 +150,34 @@ func (h *Handler) ownedIn(scope statusapi.Scope) []string {
 
 // mode returns the current mode of the handler.
 func (h *Handler) mode() string {
-	switch _, m := h.Running(); {
+	_, m := h.Running()
+	return m.String()
+}
+
+func (h *Handler) hostModes() map[string]Mode {
+	if h.HostModes == nil {
+		return nil
+	}
+	return h.HostModes()
+}
+
+// modeAt returns the current mode of a host or site of the handler.
+func (h *Handler) modeAt(site string) string {
+	if m, ok := h.hostModes()[site]; ok {
+		return m.String()
+	}
+	return h.mode()
+}
+
+// ownsHost reports whether a name is that of a host of the handler that can have a mode
+// of its own.
+func (h *Handler) ownsHost(name string) bool {
+	return counters.IsHostName(name) && (h.Server == nil || h.Owns(name)) && !slices.Equal(h.Hosts, []string{name})
+}
+
+// String returns the name in package statusapi.
+func (m Mode) String() string {
+	switch {
 	case len(m.Except) > 0:
 		return statusapi.Both
 	case m.Monitor:
@@ -171,7 +199,7 @@ type inForce struct {
 	*Handler
 	origins.State
 	id     originID
-	shared bool     // Handler.isShared
+	shared bool     // one robots.txt is in force at all origins
 	sites  []string // the sites of the handler in the scope, or the hosts in it
 }
 
@@ -266,8 +294,13 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 		names = append(names, h.sitesIn(scope)...)
 	}
 	for _, site := range r.app.Counters.Decided() { // also of handlers that the configuration had before
-		if scope.Site(site.Site) && site.Total()+site.People > 0 {
+		if site.Pattern == "" && scope.Site(site.Site) && site.Total()+site.People > 0 {
 			names = append(names, site.Site)
+		}
+	}
+	for _, host := range scope.Hosts() {
+		if r.app.Counters.HasHost(host) {
+			names = append(names, host)
 		}
 	}
 	slices.Sort(names)
@@ -276,7 +309,7 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 
 // HasSite implements statusapi.Reporter.
 func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
-	if slices.Contains(r.Sites(scope), name) {
+	if r.app.Counters.HasHost(name) || slices.Contains(r.Sites(scope), name) {
 		return true
 	}
 	for _, h := range r.handlers() {

@@ -14,42 +14,36 @@ import (
 
 // Summary implements statusapi.Reporter.
 func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) (*statusapi.Summary, error) {
-	configured, overridden := r.configured(), make(map[string]bool) // by site
-	r.mu.Lock()
+	modes := r.modes()
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
 			r.app.Counters.Site(site) // so that sites without requests are included
-			overridden[site] = overridden[site] || h.overridden
 		}
 	}
-	r.mu.Unlock()
 	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
 	s := r.app.Counters.Summary(scope, query.Span)
-	s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
-		return configured[site.Name].Mode == "" && site.Crawlers.Total.Requests+site.People.Total == 0
-	})
+	s.Sites = append(s.Sites, r.uncounted(scope, s.Sites)...)
+	s.Hosts.Counted, s.Hosts.More = r.app.Counters.Hosts(scope)
 	s.Modes = make(map[string]int)
-	for i := range s.Sites {
-		site := &s.Sites[i]
-		site.Mode, site.Overridden = cmp.Or(configured[site.Name].Mode, "off"), overridden[site.Name]
+	kept := s.Sites[:0]
+	for _, site := range s.Sites {
+		site.Mode, site.Overridden = modes.of(&site)
+		if site.Mode == modeOff && site.Crawlers.Total.Requests+site.People.Total == 0 {
+			continue
+		}
 		s.Modes[site.Mode]++
+		kept = append(kept, site)
 	}
+	s.Sites = kept
 	s.Origins.States = make(map[string]int)
-	outcomes, kinds, now := make(map[string]string), make(map[string]string), time.Now() // by siteName
+	states := newSiteStates(s.Sites)
 	for p := range r.allInForce(scope) {
 		outcome := p.Rules.Outcome().String()
 		s.Origins.Origins++
 		s.Origins.Rules += p.Rules.RuleCount()
 		s.Origins.States[outcome]++
-		if query.Rows == 0 {
-			continue
-		}
-		problem, sites := r.problem(&p, now), p.Hosts
-		if !p.shared {
-			sites = []string{p.SiteOf(p.Origin.Host)}
-		}
-		for _, site := range sites {
-			outcomes[siteName(site)], kinds[siteName(site)] = outcome, cmp.Or(kinds[siteName(site)], problem.Kind)
+		if query.Rows+query.Limit > 0 {
+			states.add(&p, outcome, r.problem(&p, time.Now()).Kind)
 		}
 	}
 	health, err := r.Health(scope)
@@ -58,34 +52,139 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	}
 	s.Health = *health
 	s.Changes = r.app.Counters.changes(scope, s.Series.Start)
-	if query.Rows > 0 {
-		for _, p := range slices.Backward(health.Problems) {
-			kinds[p.Subject] = p.Kind // of most problems, it is a site
-		}
-		s.Rows, s.Sites = rows(s.Sites, outcomes, kinds, query), []statusapi.Site{}
+	if query.Rows+query.Limit == 0 {
+		s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool { return site.Pattern != "" && (scope.All() || !scope.Site(site.Name)) })
+		return s, nil
 	}
+	for _, p := range slices.Backward(health.Problems) {
+		states.kinds[p.Subject] = p.Kind // of most problems, it is a site
+	}
+	s.Rows, s.Sites = states.worst(s.Sites, query)
 	return s, nil
 }
 
-// rows returns the short forms of sites, the worst first.
-func rows(sites []statusapi.Site, outcomes, kinds map[string]string, query statusapi.SummaryQuery) []statusapi.SiteRow {
-	list := []statusapi.SiteRow{}
+// modeOff is the Site.Mode of a site without a handler.
+const modeOff = "off"
+
+// siteModes has the modes of sites, and of hosts whose mode is another one.
+type siteModes struct {
+	configured map[string]configured
+	overridden map[string]bool
+	off        []config.Hosts
+}
+
+func (r *Reporter) modes() siteModes {
+	m := siteModes{configured: r.configured(), overridden: make(map[string]bool)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.handlers() {
+		for _, site := range h.Hosts {
+			m.overridden[site] = m.overridden[site] || h.overridden
+		}
+		for host := range h.hostModes() {
+			m.overridden[host] = true
+		}
+		if h.Settings.OffHosts != nil {
+			m.off = append(m.off, config.NewHosts(h.Settings.OffHosts))
+		}
+	}
+	return m
+}
+
+// of returns the mode of a site, and whether it was set until the next load.
+func (m *siteModes) of(site *statusapi.Site) (mode string, overridden bool) {
+	for i := range m.off {
+		if m.off[i].Has(site.Name) {
+			return modeOff, false
+		}
+	}
+	name := site.Name
+	if _, ok := m.configured[name]; !ok && site.Pattern != "" {
+		name = site.Pattern
+	}
+	return cmp.Or(m.configured[name].Mode, modeOff), m.overridden[name]
+}
+
+// uncounted returns the hosts that a scope names, a handler serves by a pattern, and
+// that have no counters.
+func (r *Reporter) uncounted(scope statusapi.Scope, counted []statusapi.Site) (list []statusapi.Site) {
+	for _, name := range scope.Hosts() {
+		if slices.ContainsFunc(counted, func(site statusapi.Site) bool { return site.Name == name }) {
+			continue
+		}
+		if i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return h.ownsHost(name) }); i >= 0 {
+			list = append(list, statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
+		}
+	}
+	return list
+}
+
+// siteStates has the state of the robots.txt and the problems of sites, by siteName.
+type siteStates struct {
+	counted         map[string]bool
+	outcomes, kinds map[string]string
+}
+
+func newSiteStates(sites []statusapi.Site) *siteStates {
+	s := &siteStates{make(map[string]bool, len(sites)), make(map[string]string), make(map[string]string)}
 	for i := range sites {
-		site, kind := &sites[i], kinds[siteName(sites[i].Name)]
+		s.counted[sites[i].Name] = true
+	}
+	return s
+}
+
+// add adds what is in force at an origin: to its host, or to the site of a host that has
+// no counters.
+func (s *siteStates) add(p *inForce, outcome, kind string) {
+	sites := p.Hosts
+	if !p.shared {
+		site := p.SiteOf(p.Origin.Host)
+		if s.counted[p.Origin.Host] {
+			s.outcomes[siteName(site)] = cmp.Or(s.outcomes[siteName(site)], outcome)
+			site = p.Origin.Host
+		}
+		sites = []string{site}
+	}
+	for _, site := range sites {
+		s.outcomes[siteName(site)], s.kinds[siteName(site)] = outcome, cmp.Or(s.kinds[siteName(site)], kind)
+	}
+}
+
+// worst returns the sites with the text of a query in their name, the worst first: the
+// short forms of the first Rows, and the first Limit.
+func (s *siteStates) worst(sites []statusapi.Site, query statusapi.SummaryQuery) (rows []statusapi.SiteRow, list []statusapi.Site) {
+	type ranked struct {
+		row  statusapi.SiteRow
+		site *statusapi.Site
+	}
+	all := make([]ranked, 0, len(sites))
+	for i := range sites {
+		site, kind := &sites[i], s.kinds[siteName(sites[i].Name)]
+		outcome := cmp.Or(s.outcomes[siteName(site.Name)], s.outcomes[siteName(site.Pattern)], judge.Pending.String())
 		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
-			list = append(list, statusapi.SiteRow{
-				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcomes[siteName(site.Name)], judge.Pending.String()), OK: kind == "",
+			all = append(all, ranked{statusapi.SiteRow{
+				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcome), OK: kind == "",
 				Minute:   site.Minute,
 				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle,
 				SearchRefused: site.Search.In(query.Span).VerifiedRefused,
-			})
+			}, site})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b statusapi.SiteRow) int {
+	slices.SortStableFunc(all, func(x, y ranked) int {
+		a, b := &x.row, &y.row
 		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
 			cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
 	})
-	return list[:min(len(list), query.Rows)]
+	rows, list = []statusapi.SiteRow{}, []statusapi.Site{}
+	for i, one := range all {
+		if i < query.Rows {
+			rows = append(rows, one.row)
+		}
+		if i < query.Limit {
+			list = append(list, *one.site)
+		}
+	}
+	return rows, list
 }
 
 // crawlerOrders are the values of CrawlersQuery.Sort that are a count.

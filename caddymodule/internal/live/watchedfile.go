@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -216,6 +217,9 @@ const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on
 func (f *watchedFile) accidents() (list []Accident) {
 	one := Accident{Site: f.Sites[0], Before: f.Before.Rules, Now: f.Now.Rules, Since: f.Since, subject: f.Subject,
 		sites: append([]string{f.Host}, f.Sites...)}
+	if f.Invented && counters.IsHostName(f.Host) {
+		one.Site, one.pattern = f.Host, f.Sites[0]
+	}
 	if f.Lost != "" {
 		lost := one
 		lost.Kind, lost.Cause, lost.message = RulesLost, f.Lost, f.Message

@@ -15,7 +15,13 @@ var (
 		"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
 	sitePeople = newDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
 
-	sites = newLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople)
+	hostDecisions = newDesc("host_decisions_total",
+		"Decisions about requests of crawlers, by host, of at most 500 hosts that only a pattern such as *.example.com names, and that had "+
+			"requests on two days. The site of the pattern counts them too. Absent without the option metrics per_site.", "host", "action")
+	hostPeople = newDesc("host_people_total",
+		"Requests of browsers and apps, of the same hosts. Absent without the option metrics per_site.", "host")
+
+	sites = newLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, hostDecisions, hostPeople)
 )
 
 // siteReport is the report of one configuration.
@@ -39,7 +45,11 @@ func sendSites(reports []*siteReport, send sender) {
 		return
 	}
 	counts := reports[0].Decided()
-	named := chooseSites(counts, reports[0].most)
+	isHost := func(n counters.SiteCounts) bool { return n.Pattern != "" }
+	hosts := slices.DeleteFunc(slices.Clone(counts), func(n counters.SiteCounts) bool { return !isHost(n) })
+	sendHosts(hosts, chooseSites(&namedHosts, hosts, maxHosts), send)
+	counts = slices.DeleteFunc(counts, isHost)
+	named := chooseSites(&namedSites, counts, reports[0].most)
 	type key struct{ site, action string }
 	decided, people := make(map[key]uint64), make(map[string]uint64)
 	for _, n := range counts {
@@ -64,14 +74,38 @@ func sendSites(reports []*siteReport, send sender) {
 	}
 }
 
+// maxHosts is the largest number of hosts with a label value.
+const maxHosts = 500
+
+// sendHosts sends the metrics of the named hosts. Several sites may have the same one.
+func sendHosts(counts []counters.SiteCounts, named map[string]int, send sender) {
+	type key struct{ host, action string }
+	decided, people := make(map[key]uint64), make(map[string]uint64)
+	for _, n := range counts {
+		if named[n.Site] == 0 {
+			continue
+		}
+		for action, count := range n.Actions {
+			decided[key{n.Site, action}] += count
+		}
+		people[n.Site] += n.People
+	}
+	for k, n := range decided {
+		send(hostDecisions, float64(n), k.host, k.action)
+	}
+	for host, n := range people {
+		send(hostPeople, float64(n), host)
+	}
+}
+
 // namedSites is a map[string]int with 1 for each site that has a label value of its
-// own.
-var namedSites atomic.Value
+// own, and namedHosts one for hosts.
+var namedSites, namedHosts atomic.Value
 
 // chooseSites chooses the sites that get a label value of their own. A site that
 // has one keeps it, so that no counter goes back.
-func chooseSites(counts []counters.SiteCounts, most int) map[string]int {
-	before, _ := namedSites.Load().(map[string]int)
+func chooseSites(chosen *atomic.Value, counts []counters.SiteCounts, most int) map[string]int {
+	before, _ := chosen.Load().(map[string]int)
 	slices.SortStableFunc(counts, func(a, b counters.SiteCounts) int {
 		return cmp.Or(cmp.Compare(before[b.Site], before[a.Site]), cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
 	})
@@ -81,6 +115,6 @@ func chooseSites(counts []counters.SiteCounts, most int) map[string]int {
 			named[n.Site] = 1
 		}
 	}
-	namedSites.Store(named)
+	chosen.Store(named)
 	return named
 }

@@ -18,19 +18,21 @@ import (
 // ServeHTTP answers a request with data of a Reporter. route is the part of the path
 // after /robots/, such as "crawlers", or "" for the summary. See Route.ServeHTTP.
 func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
-	found, ok := routes[strings.TrimSuffix(route, "/")]
+	name := strings.TrimSuffix(route, "/")
+	found, ok := routes[name]
 	if !ok {
 		return Errorf(http.StatusNotFound,
 			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, refresh, budgets/reset or mode",
 			route)
 	}
+	found.anyHost = name == "mode" // which may be set before the first request to a host
 	return found.ServeHTTP(w, r, reporter, scope)
 }
 
 // routes has the routes of the admin API.
 var routes = map[string]Route{
 	"": Get(Reporter.Summary, func(p *Params) SummaryQuery {
-		return SummaryQuery{Span: p.Span(SpanHour), Rows: int(min(p.Number("rows"), MaxLimit)), Name: p.Text("name")}
+		return SummaryQuery{Span: p.Span(SpanHour), Rows: int(min(p.Number("rows"), MaxLimit)), Name: p.Text("name"), Limit: int(min(p.Number("limit"), MaxLimit))}
 	}),
 	"origins": Get(Reporter.Origins, func(p *Params) OriginsQuery {
 		return OriginsQuery{Pages: p.pages(), ID: p.Text("id"), Text: p.flag("text"), Broken: p.flag("broken"), Grace: p.flag("grace")}
@@ -65,8 +67,9 @@ var routes = map[string]Route{
 
 // Route answers requests with data of a Reporter.
 type Route struct {
-	method string // GET, which includes HEAD, or POST
-	answer func(*http.Request, Reporter, Scope, *Params) (any, error)
+	method  string // GET, which includes HEAD, or POST
+	anyHost bool   // the Reporter checks the parameter site
+	answer  func(*http.Request, Reporter, Scope, *Params) (any, error)
 }
 
 // Get returns a Route that answers a GET request with what ask returns for the query
@@ -83,7 +86,7 @@ func post[Q, A any](ask func(Reporter, context.Context, Scope, Q) (A, error), qu
 }
 
 func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*Params) Q) Route {
-	return Route{method, func(r *http.Request, reporter Reporter, scope Scope, p *Params) (any, error) {
+	return Route{method: method, answer: func(r *http.Request, reporter Reporter, scope Scope, p *Params) (any, error) {
 		q := query(p)
 		if p.err != nil {
 			return nil, p.err
@@ -105,10 +108,11 @@ func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Re
 			route.method)
 	}
 	p := &Params{values: r.URL.Query()}
-	scope, err := narrow(reporter, scope, p.values["site"])
-	if err != nil {
+	names := p.values["site"]
+	if err := checkSites(reporter, scope, names); err != nil && !route.anyHost {
 		return err
 	}
+	scope = scope.Only(names...)
 	value, err := route.answer(r, reporter, scope, p)
 	if err != nil {
 		return err

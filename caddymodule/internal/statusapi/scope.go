@@ -62,21 +62,20 @@ func (s Scope) Only(hosts ...string) Scope {
 // maxSitesNamed is the maximum number of sites in an error message.
 const maxSitesNamed = 20
 
-// narrow returns the part of a scope that the values of a parameter `site`
-// name: sites, or hosts that a site serves. Without values it returns the whole
-// scope. For a name that the scope does not have, it returns an *Error that lists
+// checkSites checks the values of a parameter `site`: sites, or hosts that a site serves.
+// For a name that the scope does not have, it returns an *Error that lists
 // the sites of the scope, at most maxSitesNamed.
-func narrow(reporter Reporter, scope Scope, names []string) (Scope, error) {
+func checkSites(reporter Reporter, scope Scope, names []string) error {
 	for _, name := range names {
 		if one := scope.Only(name); len(one.hosts) == 0 || !reporter.HasSite(one, one.hosts[0]) {
-			return Scope{}, unknownSite(name, reporter.Sites(scope))
+			return UnknownSite(name, reporter.Sites(scope))
 		}
 	}
-	return scope.Only(names...), nil
+	return nil
 }
 
-// unknownSite returns the error for a site that is not one of those known.
-func unknownSite(name string, known []string) error {
+// UnknownSite returns the error for a site that is not one of those known.
+func UnknownSite(name string, known []string) error {
 	list := "there are no sites"
 	if len(known) > 0 {
 		list = "the sites are " + words.List(known, maxSitesNamed)

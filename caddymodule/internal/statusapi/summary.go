@@ -7,9 +7,12 @@ type Summary struct {
 	Now   time.Time `json:"now"`
 	Since time.Time `json:"since"` // when counting began
 
-	Sites    []Site          `json:"sites"`    // ordered by name; [] with SummaryQuery.Rows
-	Rows     []SiteRow       `json:"rows"`     // SummaryQuery.Rows of the sites, the worst first
-	Modes    map[string]int  `json:"modes"`    // number of sites by Site.Mode
+	// Sites are ordered by name, without hosts that the scope does not name; with SummaryQuery.Limit
+	// or Rows, they are the Limit worst of all, the worst first
+	Sites    []Site          `json:"sites"`
+	Rows     []SiteRow       `json:"rows"`     // SummaryQuery.Rows of the sites and hosts, the worst first
+	Hosts    HostTally       `json:"hosts"`    // that only a pattern names
+	Modes    map[string]int  `json:"modes"`    // number of sites and hosts by Site.Mode
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
@@ -59,6 +62,12 @@ type SiteRow struct {
 	SearchRefused uint64 `json:"search_refused"` // Counts.VerifiedRefused of search engines
 }
 
+// HostTally has the numbers of hosts that only patterns name.
+type HostTally struct {
+	Counted int `json:"counted"` // with counters
+	More    int `json:"more"`    // with requests today or yesterday, which only their pattern counts
+}
+
 // ReasonCounts has the number of decisions with one reason and one action.
 type ReasonCounts struct {
 	Reason string `json:"reason"` // as {http.robots.reason}
@@ -77,5 +86,7 @@ type OriginTally struct {
 type SummaryQuery struct {
 	Span string // of Summary.Series and Rows: SpanHour (default), SpanDay or SpanMonth
 	Rows int    // the number of Summary.Rows
-	Name string // only rows of sites with this text in their name
+	Name string // with Rows or Limit, only sites with this text in their name
+	// Limit is the number of Summary.Sites; 0 without Rows: all
+	Limit int
 }
