@@ -43,6 +43,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		mode           monitor [{
 //			enforce <purposes and crawlers...>
 //		}]
+//		off_hosts      <hosts and patterns...>
 //		dialect        rfc9309 | 1994 | 1996
 //		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>

@@ -31,11 +31,11 @@ import (
 
 // statusOptions are the flags of `caddy robots status`.
 type statusOptions struct {
-	address, config, adapter, span string
-	sites                          []string
-	limit                          int
-	json, watch                    bool
-	every                          time.Duration
+	address, config, adapter, span, name string
+	sites                                []string
+	limit                                int
+	json, watch                          bool
+	every                                time.Duration
 }
 
 func statusCommand() *cobra.Command {
@@ -47,8 +47,9 @@ func statusCommand() *cobra.Command {
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
 	f.StringVar(&o.adapter, "adapter", "", "adapter of that configuration file")
 	f.StringArrayVar(&o.sites, "site", nil, "site to show: a host, or a pattern as in the Caddyfile; may be repeated")
+	f.StringVar(&o.name, "name", "", "show only sites and hosts with this text in their name, in the table of sites")
 	f.StringVar(&o.span, "span", statusapi.SpanDay, "period of the counts: hour, day or month")
-	f.IntVar(&o.limit, "limit", 10, "maximum number of crawlers, rules, requests and files to show")
+	f.IntVar(&o.limit, "limit", 10, "maximum number of sites, crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
 	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
@@ -130,7 +131,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace},
+		{"?name=" + url.QueryEscape(o.name), s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace},
 		{"origins", &inForce}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
@@ -187,7 +188,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 	}
 	total := s.Crawlers.In(o.span)
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
-		slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == statusapi.Both })
+		s.Modes[statusapi.Monitor]+s.Modes[statusapi.Both] > 0
 	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
 	return report.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
@@ -201,14 +202,11 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 		"minute":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"rate":      s.rate,
 		"reasons":   func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
-		"worstSites": func() []statusapi.Site {
-			list := slices.Clone(s.Sites)
-			slices.SortStableFunc(list, func(a, b statusapi.Site) int {
-				x, y := counts(a.Crawlers), counts(b.Crawlers)
-				return cmp.Or(cmp.Compare(y.VerifiedRefused, x.VerifiedRefused), cmp.Compare(y.Denied+y.Throttled, x.Denied+x.Throttled),
-					cmp.Compare(y.Requests, x.Requests))
-			})
-			return list[:min(len(list), o.limit)]
+		"allSites": func() (n int) {
+			for _, sites := range s.Modes {
+				n += sites
+			}
+			return n
 		},
 		"partOf":    partOf,
 		"verified":  verifiedShare,
