@@ -33,7 +33,7 @@ const (
 	hostSize    = 600
 	crawlerSize = 640
 	lineSize    = 400
-	seriesSize  = 480
+	seriesSize  = 512
 )
 
 // OtherSites is the name of the site that counts the requests to all sites after

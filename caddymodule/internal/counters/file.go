@@ -84,8 +84,8 @@ type fileLine struct {
 
 // fileHistory is a history.
 type fileHistory struct {
-	Total  uint64  `json:"total"`
-	Series *series `json:"series,omitempty"` // in the minute file.At
+	Total  uint64 `json:"total"`
+	Series *steps `json:"series,omitempty"` // in the minute file.At
 }
 
 // Names in a file.
@@ -228,7 +228,7 @@ func restoreAll(names []string, saved map[string]fileHistory, at, now minute, pa
 func (h *history) save() fileHistory {
 	saved := fileHistory{Total: h.folded}
 	if h.series != nil {
-		saved.Series = new(*h.series)
+		saved.Series = new(h.series.steps)
 	}
 	return saved
 }
@@ -236,9 +236,9 @@ func (h *history) save() fileHistory {
 // restore is the inverse of save. It leaves out counts that are older than the
 // series. The counts were saved in the minute at; now is the current one.
 func (f *fileHistory) restore(at, now minute) history {
-	h := history{f.Total, f.Series}
-	if at > now {
-		h.series = nil
+	h := history{folded: f.Total}
+	if f.Series != nil && at <= now {
+		h.series = newSeries(f.Series)
 	}
 	h.advance(at, now)
 	return h

@@ -33,16 +33,17 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	defer c.mu.Unlock()
 	c.fold()
 	minutes := make(map[*Site]*[LoadMinutes]uint64)
-	for _, row := range c.allCrawlers() {
-		for i := range LoadMinutes {
-			n := row.robots(hourSpan, c.at, i)
-			for _, s := range row.site.andPattern() {
-				if n > 0 {
-					if minutes[s] == nil {
-						minutes[s] = new([LoadMinutes]uint64)
-					}
-					minutes[s][i] += n
-				}
+	rows := c.allCrawlers()
+	for _, row := range rows {
+		if row.last <= c.at-LoadMinutes {
+			continue
+		}
+		for _, s := range row.site.andPattern() {
+			if minutes[s] == nil {
+				minutes[s] = new([LoadMinutes]uint64)
+			}
+			for i := range LoadMinutes {
+				minutes[s][i] += row.robots(hourSpan, c.at, i)
 			}
 		}
 	}
@@ -67,7 +68,10 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		known bool
 	}
 	crawlers := make(map[key]*Load)
-	for _, row := range c.allCrawlers() {
+	for _, row := range rows {
+		if row.past[requests].sum(daySpan) == 0 {
+			continue
+		}
 		for _, s := range row.site.andPattern() {
 			all := sites[s]
 			if all == nil {
@@ -112,7 +116,9 @@ func (c *Crawler) load(m minute) Load {
 		l.Label = c.name
 	}
 	for i := range l.All {
-		l.All[i], l.Robots[i] = c.past[requests].back(hourSpan, m, i), c.robots(hourSpan, m, i)
+		if c.last > m-LoadMinutes {
+			l.All[i], l.Robots[i] = c.past[requests].back(hourSpan, m, i), c.robots(hourSpan, m, i)
+		}
 	}
 	for i := range l.past {
 		l.past[i] = c.robots(daySpan, m, i)

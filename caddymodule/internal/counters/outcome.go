@@ -86,10 +86,13 @@ const (
 )
 
 // measure returns what counts the requests with an outcome, besides requests.
-func (o outcome) measure() measure {
-	m := requests + measure(o.action())
-	if o.monitor() && m != requests {
-		m += wouldDeny - denied
+func (o outcome) measure() measure { return measuresOf[o] }
+
+var measuresOf = func() (list [outcomes]measure) {
+	for o := range outcomes {
+		if list[o] = requests + measure(o.action()); o.monitor() && list[o] != requests {
+			list[o] += wouldDeny - denied
+		}
 	}
-	return m
-}
+	return list
+}()

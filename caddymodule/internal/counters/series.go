@@ -26,10 +26,26 @@ var rings = [spans]struct {
 // spanNames has the spans by the names that they have in package statusapi.
 var spanNames = map[string]span{statusapi.SpanHour: hourSpan, statusapi.SpanDay: daySpan, statusapi.SpanMonth: monthSpan}
 
-// series has counts for each of the last 60 minutes, 24 hours, and 31 days in UTC.
+// steps has counts for each of the last 60 minutes, 24 hours, and 31 days in UTC.
 // They are in ring buffers: step n since 1970 is at index n % length. The owner of a
 // series keeps the current minute.
-type series [60 + 24 + 31]uint32
+type steps [60 + 24 + 31]uint32
+
+// series has steps, and their sum for each span.
+type series struct {
+	steps
+	sums [spans]uint64
+}
+
+func newSeries(s *steps) *series {
+	new := &series{steps: *s}
+	for of := range spans {
+		for _, n := range new.ring(of) {
+			new.sums[of] += uint64(n)
+		}
+	}
+	return new
+}
 
 // minute is a number of minutes since 1970, in UTC.
 type minute int64
@@ -40,14 +56,17 @@ func (m minute) step(of span) int64 { return int64(m / rings[of].step) }
 // count returns the number of steps of a span.
 func (of span) count() int { return rings[of].end - rings[of].begin }
 
-func (s *series) ring(of span) []uint32 { return s[rings[of].begin:rings[of].end] }
+func (s *steps) ring(of span) []uint32 { return s[rings[of].begin:rings[of].end] }
 
 // at returns the count of a step of a span.
-func (s *series) at(of span, step int64) *uint32 { return &s.ring(of)[step%int64(of.count())] }
+func (s *steps) at(of span, step int64) *uint32 { return &s.ring(of)[step%int64(of.count())] }
 
-// saturatingAdd adds n to a count. It stops at the largest value.
-func saturatingAdd(to *uint32, n uint64) {
-	*to = uint32(min(uint64(*to)+n, math.MaxUint32))
+// add adds n to a step. The count stops at the largest value.
+func (s *series) add(of span, step int64, n uint64) {
+	to := s.at(of, step)
+	n = min(n, math.MaxUint32-uint64(*to))
+	*to += uint32(n)
+	s.sums[of] += n
 }
 
 // history is the past of a counter: how much it had counted at the last fold, and
@@ -68,7 +87,7 @@ func (h *history) fold(m minute, counted uint64) {
 	}
 	if counted > h.folded {
 		for of := range spans {
-			saturatingAdd(h.series.at(of, m.step(of)), counted-h.folded)
+			h.series.add(of, m.step(of), counted-h.folded)
 		}
 	}
 	h.folded = counted
@@ -83,7 +102,9 @@ func (h *history) advance(from, to minute) {
 	for of := range spans {
 		last := to.step(of)
 		for step := max(from.step(of)+1, last-int64(of.count())+1); step <= last; step++ {
-			*h.series.at(of, step) = 0
+			at := h.series.at(of, step)
+			h.series.sums[of] -= uint64(*at)
+			*at = 0
 		}
 	}
 	if from.step(daySpan) != to.step(daySpan) && *h.series == (series{}) {
@@ -100,17 +121,17 @@ func (h *history) merge(other *history) {
 	if h.series == nil {
 		h.series = new(series)
 	}
-	for i, n := range other.series {
-		saturatingAdd(&h.series[i], uint64(n))
+	for of := range spans {
+		for i, n := range other.series.ring(of) {
+			h.series.add(of, int64(i), uint64(n))
+		}
 	}
 }
 
 // sum returns the count of a span.
 func (h *history) sum(of span) (n uint64) {
 	if h.series != nil {
-		for _, v := range h.series.ring(of) {
-			n += uint64(v)
-		}
+		n = h.series.sums[of]
 	}
 	return n
 }
@@ -126,11 +147,15 @@ func (h *history) addWindows(to *statusapi.Windows[uint64]) {
 // addTo adds the counts of the steps of a span to list, oldest first. list must
 // have as many elements as the span has steps.
 func (h *history) addTo(list []uint64, of span, m minute) {
-	if h.series == nil {
+	if h.sum(of) == 0 {
 		return
 	}
-	first := m.step(of) + 1 - int64(of.count())
-	for i := range list {
-		list[i] += uint64(*h.series.at(of, first+int64(i)))
+	ring := h.series.ring(of)
+	oldest := int(m.step(of)+1) % len(ring)
+	for i, n := range ring[oldest:] {
+		list[i] += uint64(n)
+	}
+	for i, n := range ring[:oldest] {
+		list[len(ring)-oldest+i] += uint64(n)
 	}
 }

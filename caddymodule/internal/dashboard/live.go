@@ -65,7 +65,7 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter})
 	hour := live.Summary
 	if q.Span != statusapi.SpanHour {
-		hour, errs[1] = reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour})
+		hour, errs[1] = reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour, Brief: true})
 	}
 	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: statusapi.MaxLimit}, Span: q.Span})
 	errs[2] = err

@@ -24,8 +24,8 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 		health.Problems = append(health.Problems, one.problem())
 	}
 	seen := make(map[string]bool) // several handlers may have the same file
-	for _, p := range r.inForce(scope) {
-		if r.app.Counters.lostAt(&p) != nil {
+	for p := range r.allInForce(scope) {
+		if p.isFine() || r.app.Counters.lostAt(&p) != nil {
 			continue
 		}
 		problem := p.problem(now)
@@ -43,7 +43,8 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 		r.addShared(health, now)
 	}
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
-		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
+		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
+			strings.Compare(a.Message, b.Message))
 	})
 	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope, now)...) // people may get no pages
 	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
@@ -325,6 +326,11 @@ func severe(kind, subject, message, advice string) statusapi.Problem {
 // graceAdvice is for an accident after which no rules were in force.
 const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines " +
 	"may fetch everything for up to a day."
+
+// isFine reports whether problem surely has no severity.
+func (p *inForce) isFine() bool {
+	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil
+}
 
 // problem returns the problem of what is in force. Without a problem the severity
 // is empty, and the message describes what is in force.

@@ -25,7 +25,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	}
 	r.accidents(scope)
 	list = slices.DeleteFunc(list, func(p inForce) bool {
-		return query.Broken && r.problem(&p, now).Severity == "" || query.Grace && len(p.Earlier) == 0
+		return query.Broken && r.kind(&p) == "" || query.Grace && len(p.Earlier) == 0
 	})
 	counted := r.app.Counters.Lines(scope)
 	refused, at := make(map[originID]uint64), indexed(list) // in the last day
@@ -63,6 +63,17 @@ func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
 		return lost.problem()
 	}
 	return p.problem(now)
+}
+
+// kind returns the Problem.Kind of what is in force, "" without a problem.
+func (r *Reporter) kind(p *inForce) string {
+	if lost := r.app.Counters.lostAt(p); lost != nil || p.isFine() {
+		if lost != nil {
+			return lost.Kind
+		}
+		return ""
+	}
+	return p.problem(time.Now()).Kind
 }
 
 // status returns the state of what is in force, without its text.

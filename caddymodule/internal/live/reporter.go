@@ -207,12 +207,20 @@ type inForce struct {
 // first those whose host a site names, because clients can invent the others. https
 // is before http.
 func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
-	list := slices.Collect(r.allInForce(scope))
-	slices.SortStableFunc(list, func(a, b inForce) int {
+	all := slices.Collect(r.allInForce(scope))
+	order := make([]*inForce, len(all)) // which is sorted faster
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortFunc(order, func(a, b *inForce) int {
 		return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
 			cmp.Compare(a.id, b.id))
 	})
+	list := make([]inForce, len(all))
+	for i, p := range order {
+		list[i] = *p
+	}
 	return list
 }
 

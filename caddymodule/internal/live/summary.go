@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -14,13 +13,16 @@ import (
 
 // Summary implements statusapi.Reporter.
 func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) (*statusapi.Summary, error) {
+	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
+	if query.Brief {
+		return r.app.Counters.Summary(scope, query.Span), nil
+	}
 	modes := r.modes()
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
 			r.app.Counters.Site(site) // so that sites without requests are included
 		}
 	}
-	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
 	s := r.app.Counters.Summary(scope, query.Span)
 	s.Sites = append(s.Sites, r.uncounted(scope, s.Sites)...)
 	s.Hosts.Counted, s.Hosts.More = r.app.Counters.Hosts(scope)
@@ -43,7 +45,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		s.Origins.Rules += p.Rules.RuleCount()
 		s.Origins.States[outcome]++
 		if query.Rows+query.Limit > 0 {
-			states.add(&p, outcome, r.problem(&p, time.Now()).Kind)
+			states.add(&p, outcome, r.kind(&p))
 		}
 	}
 	health, err := r.Health(scope)

@@ -89,4 +89,5 @@ type SummaryQuery struct {
 	Name string // with Rows or Limit, only sites with this text in their name
 	// Limit is the number of Summary.Sites; 0 without Rows: all
 	Limit int
+	Brief bool // only counts and Series
 }

@@ -1,0 +1,3 @@
+package live
+
+var NewCountersAt = newCounters

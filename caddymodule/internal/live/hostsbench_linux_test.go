@@ -1,0 +1,141 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+)
+
+// tenants answers for each host with a file of its own.
+type tenants struct{}
+
+func (tenants) PerOrigin() bool { return true }
+
+func (tenants) Fetch(_ context.Context, o judge.Origin) (judge.Response, error) {
+	return judge.Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /of-" + o.Host + "/\n")}, nil
+}
+
+// manyHosts returns a reporter for a catch-all site with hosts that had requests of
+// people and three crawlers on two days.
+func manyHosts(tb testing.TB, hosts int) (*live.Reporter, *live.Counters) {
+	now := time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC)
+	counts := live.NewCountersAt(func() time.Time { return now })
+	counts.SetRoom(1 << 30)
+	ceiling := origins.NewCeiling(1 << 30)
+	engine, err := enforce.NewEngine(judge.Settings{}, tenants{}, throttle.NewMemory(16), enforce.NewMemory(16, 16), origins.Config{
+		MaxOrigins: hosts, Ceiling: ceiling, Now: func() time.Time { return now },
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { engine.Close() })
+	count := func() {
+		for i := range hosts {
+			origin := judge.NewOrigin("https", fmt.Sprintf("t%d.example", i), 443)
+			r := &judge.Request{Origin: origin, Time: now, Invented: true}
+			engine.Origins().Prefetch(context.Background(), r)
+			host := counts.Site(statusapi.AnySite).Host(origin.Host, now)
+			host.CountPerson(0)
+			for _, name := range []string{"Googlebot", "GPTBot", "bingbot"} {
+				for _, target := range []string{"/", "/private/x"} {
+					var d judge.Decision
+					r.Target, r.UserAgents, r.Client = target, []string{name}, "192.0.2.1"
+					engine.Decide(context.Background(), r, &d)
+					host.Count(&d, &counters.Request{Time: now, Origin: origin, Target: target, UserAgents: r.UserAgents})
+				}
+			}
+		}
+		counts.Fold()
+	}
+	for range 3 {
+		count()
+		now = now.Add(24 * time.Hour)
+		counts.Fold()
+	}
+	count()
+	server := routes.NewServer(&caddyhttp.Server{Listen: []string{":443"}})
+	h := &live.Handler{
+		Site: &routes.Site{Server: server, Route: new(routes.Route), Hosts: []string{statusapi.AnySite}}, Settings: new(config.Settings),
+		Running: func() (*enforce.Engine, live.Mode) { return engine, live.Mode{} },
+	}
+	return live.New(live.App{
+		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
+		Now: func() time.Time { return now }, Active: func() bool { return true }, Meetings: func() []string { return nil },
+		Suspects: func() []suspect.Suspect { return nil },
+	}), counts
+}
+
+// BenchmarkManyHosts measures what the page and the command status ask for, with 10,000
+// hosts of a catch-all site.
+func BenchmarkManyHosts(b *testing.B) {
+	r, _ := manyHosts(b, counters.MaxHosts-counters.MaxHosts/10)
+	page := func(query string) (octets int) {
+		w := httptest.NewRecorder()
+		if err := dashboard.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?data=live"+query, nil), r, statusapi.AllSites()); err != nil || w.Code != 200 {
+			b.Fatal(err, w.Code)
+		}
+		return w.Body.Len()
+	}
+	route := func(route, query string) (octets int) {
+		w := httptest.NewRecorder()
+		if err := statusapi.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/robots/"+route+"?limit=10&span=day&"+query, nil), route, r, statusapi.AllSites()); err != nil || w.Code != 200 {
+			b.Fatal(err, w.Code)
+		}
+		return w.Body.Len()
+	}
+	for _, bb := range []struct {
+		name string
+		ask  func() int
+	}{
+		{"page", func() int { return page("") }},
+		{"page/day", func() int { return page("&span=day") }},
+		{"page/tenant", func() int { return page("&site=t77.example") }},
+		{"status/summary", func() int { return route("", "") }},
+		{"status/crawlers", func() int { return route("crawlers", "") }},
+		{"status/lines", func() int { return route("lines", "refused=1") }},
+		{"status/origins", func() int { return route("origins", "") }},
+		{"status/broken", func() int { return route("origins", "broken=1") }},
+		{"status/grace", func() int { return route("origins", "grace=1") }},
+		{"status/recent", func() int { return route("recent", "") }},
+		{"news", func() int { r.News(); return 0 }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			octets, before := 0, processorTime(b)
+			for b.Loop() {
+				octets = bb.ask()
+			}
+			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
+			b.ReportMetric(float64(octets), "octets")
+		})
+	}
+}
+
+// processorTime returns the processor time of the process: on a busy machine, it says more
+// than the time.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
