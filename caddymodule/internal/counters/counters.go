@@ -55,6 +55,7 @@ type Counters struct {
 	mu           sync.Mutex
 	since        time.Time
 	at           minute // of the last fold
+	folded       time.Time
 	sites        map[string]*Site
 	retired      []*Crawler // removed from the table; requests that found them before may still count
 	retiredHosts []*Site    // likewise
@@ -158,6 +159,8 @@ type Site struct {
 	last  minute // of the last request
 	known bool   // it had requests on two days
 	gone  bool   // it is evicted
+
+	slot int // in the list of the latest place, plus 1
 }
 
 // classes is the number of values of crawler.Class.

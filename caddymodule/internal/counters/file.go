@@ -139,6 +139,7 @@ func (c *Counters) Save(w io.Writer, files map[string]json.RawMessage) error {
 func (c *Counters) snapshot() *file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.folded = time.Time{} // nothing may be left for the next fold
 	c.fold()
 	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC()}
 	sites := make(map[*Site]*fileSite)

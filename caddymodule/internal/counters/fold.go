@@ -9,6 +9,13 @@ import (
 // back further, the series start at 0 again.
 const maxBack = 10
 
+// With more than manyHosts hosts, what was counted in the last foldEvery is left for the next
+// fold: a report of them asks several times at once.
+const (
+	manyHosts = 1000
+	foldEvery = time.Second
+)
+
 // Fold adds what was counted since the last fold to the minute of the last fold.
 // Call it soon after the end of each minute, so that each minute gets its own
 // counts. Once a minute, it also evicts counters if there are too many.
@@ -27,6 +34,11 @@ func (c *Counters) Fold() {
 
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
+	now := c.now()
+	if since := now.Sub(c.folded); c.hosts.len() > manyHosts && 0 <= since && since < foldEvery && minuteOf(now) == c.at {
+		return
+	}
+	c.folded = now
 	// Uncount may make a total less than it was at the last fold. The series keeps that
 	// request and does not count the next one instead.
 	for _, s := range c.allSites() {
@@ -42,7 +54,7 @@ func (c *Counters) fold() {
 	for _, n := range c.lines.nodes() {
 		n.value.refused.fold(c.at, n.value.refusals())
 	}
-	c.advance(minuteOf(c.now()))
+	c.advance(minuteOf(now))
 }
 
 // allCrawlers returns the counters of all crawlers: of classes, in the table, and

@@ -171,14 +171,6 @@ func (s *Site) in(scope statusapi.Scope) bool {
 	return scope.Site(s.name) || s.pattern != nil && scope.Site(s.pattern.name)
 }
 
-// andPattern returns the site and, for a host, the pattern that it matches.
-func (s *Site) andPattern() []*Site {
-	if s.pattern != nil {
-		return []*Site{s, s.pattern}
-	}
-	return []*Site{s}
-}
-
 // configured returns the name of the site in the configuration.
 func (s *Site) configured() string { return cmp.Or(s.patternName(), s.name) }
 

@@ -1,9 +1,9 @@
 package counters
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -32,38 +32,40 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	minutes := make(map[*Site]*[LoadMinutes]uint64)
-	rows := c.allCrawlers()
+	sites := c.place(statusapi.AllSites())
+	loads, rows := make([]Load, len(sites)), c.allCrawlers()
 	for _, row := range rows {
 		if row.last <= c.at-LoadMinutes {
 			continue
 		}
-		for _, s := range row.site.andPattern() {
-			if minutes[s] == nil {
-				minutes[s] = new([LoadMinutes]uint64)
+		for i := range LoadMinutes {
+			n := row.robots(hourSpan, c.at, i)
+			for _, s := range [...]*Site{row.site, row.site.pattern} {
+				if s.isPlaced() {
+					loads[s.slot-1].Robots[i] += n
+				}
 			}
+		}
+	}
+	for i, s := range sites { // of which all robots together exceed least
+		l := &loads[i]
+		l.Site, l.Pattern = s.name, s.patternName()
+		if slices.Max(l.Robots[:]) <= least {
+			s.slot = 0
+		}
+		l.Robots = [LoadMinutes]uint64{}
+	}
+	for _, host := range sites {
+		for _, s := range [...]*Site{host, host.pattern} {
 			for i := range LoadMinutes {
-				minutes[s][i] += row.robots(hourSpan, c.at, i)
-			}
-		}
-	}
-	sites := make(map[*Site]*Load) // of which all robots together exceed least
-	for s, robots := range minutes {
-		if slices.Max(robots[:]) > least {
-			sites[s] = &Load{Site: s.name, Pattern: s.patternName()}
-		}
-	}
-	for _, s := range c.allSites() {
-		for _, s1 := range s.andPattern() {
-			if l := sites[s1]; l != nil {
-				for i := range LoadMinutes {
-					l.All[i] += s.visitors.back(hourSpan, c.at, i)
+				if s.isPlaced() {
+					loads[s.slot-1].All[i] += host.visitors.back(hourSpan, c.at, i)
 				}
 			}
 		}
 	}
 	type key struct {
-		site  *Site
+		slot  int
 		name  string
 		known bool
 	}
@@ -72,12 +74,11 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		if row.past[requests].sum(daySpan) == 0 {
 			continue
 		}
-		for _, s := range row.site.andPattern() {
-			all := sites[s]
-			if all == nil {
+		for _, s := range [...]*Site{row.site, row.site.pattern} {
+			if !s.isPlaced() {
 				continue
 			}
-			own, k := row.load(c.at), key{s, row.name, row.known}
+			all, own, k := &loads[s.slot-1], row.load(c.at), key{s.slot, row.name, row.known}
 			if crawlers[k] == nil {
 				crawlers[k] = &Load{Site: all.Site, Pattern: all.Pattern, Crawler: own.Crawler, Label: own.Label}
 			}
@@ -87,11 +88,15 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	}
 	for k, own := range crawlers {
 		if slices.Max(own.Robots[:]) > least {
-			own.All = sites[k.site].All
+			own.All = loads[k.slot-1].All
 			list = append(list, own)
 		}
 	}
-	list = slices.AppendSeq(list, maps.Values(sites))
+	for i, s := range sites {
+		if s.isPlaced() {
+			list = append(list, &loads[i])
+		}
+	}
 	for _, l := range list {
 		l.setUsual()
 	}

@@ -36,20 +36,15 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
 		WouldThrottle: points(),
 	}
-	sites := make(map[*Site]*statusapi.Site)
-	for _, site := range c.allSites() {
-		if !site.in(scope) {
-			continue
-		}
-		shown := &statusapi.Site{Name: site.name, Pattern: site.patternName()}
+	sites := c.place(scope)
+	shown := make([]statusapi.Site, len(sites))
+	for i, site := range sites {
+		shown[i].Name, shown[i].Pattern = site.name, site.patternName()
 		site.visitors.addTo(s.Series.People, of, c.at)
-		site.visitors.addWindows(&shown.People)
 		site.visitors.addWindows(&s.People)
-		sites[site] = shown
-	}
-	for site := range sites {
-		if pattern := sites[site.pattern]; pattern != nil {
-			site.visitors.addWindows(&pattern.People)
+		site.visitors.addWindows(&shown[i].People)
+		if pattern := site.pattern; pattern.isPlaced() {
+			site.visitors.addWindows(&shown[pattern.slot-1].People)
 		}
 	}
 	series := [...][]uint64{
@@ -57,19 +52,19 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		wouldDeny: s.Series.WouldDeny, wouldThrottle: s.Series.WouldThrottle,
 	}
 	for _, row := range c.allCrawlers() {
-		site := sites[row.site]
-		if site == nil {
+		if !row.site.isPlaced() {
 			continue
 		}
 		search, windows := slices.Contains(row.purposes, crawler.Search), row.windows()
-		for _, at := range []*statusapi.Site{site, sites[row.site.pattern]} {
-			if at == nil {
+		minute := row.past[requests].back(hourSpan, c.at, 1)
+		for _, at := range [...]*Site{row.site, row.site.pattern} {
+			if !at.isPlaced() {
 				continue
 			}
-			at.Minute += row.past[requests].back(hourSpan, c.at, 1)
-			addCounts(&at.Crawlers, &windows)
-			if search {
-				addCounts(&at.Search, &windows)
+			site := &shown[at.slot-1]
+			site.Minute += minute
+			if addCounts(&site.Crawlers, &windows); search {
+				addCounts(&site.Search, &windows)
 			}
 		}
 		if addCounts(&s.Crawlers, &windows); search {
@@ -82,15 +77,32 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	for i, n := range s.Series.Passed {
 		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
-	for site, shown := range sites {
+	for i, site := range sites {
 		if !site.gone {
-			s.Sites = append(s.Sites, *shown)
+			s.Sites = append(s.Sites, shown[i])
 		}
 	}
-	slices.SortFunc(s.Sites, func(a, b statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
 	s.Reasons = c.reasons(sites)
 	return s
 }
+
+// place returns the sites and hosts of a scope, sorted by name, and gives each its slot.
+// The caller holds mu.
+func (c *Counters) place(scope statusapi.Scope) (sites []*Site) {
+	for _, site := range c.allSites() {
+		if site.slot = 0; site.in(scope) {
+			sites = append(sites, site)
+		}
+	}
+	slices.SortFunc(sites, func(a, b *Site) int { return strings.Compare(a.name, b.name) })
+	for i, site := range sites {
+		site.slot = i + 1
+	}
+	return sites
+}
+
+// isPlaced reports whether the latest place has returned the site.
+func (s *Site) isPlaced() bool { return s != nil && s.slot > 0 }
 
 // subtract returns a - b, or 0 if b is larger.
 func subtract(a, b uint64) uint64 { return a - min(a, b) }
@@ -128,9 +140,9 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 }
 
 // reasons returns the number of decisions at the given sites, by reason.
-func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCounts {
+func (c *Counters) reasons(sites []*Site) []statusapi.ReasonCounts {
 	var sums [outcomes]statusapi.ReasonCounts
-	for site := range sites {
+	for _, site := range sites {
 		for o, h := range site.reasons.all() {
 			to := &sums[o]
 			if o.action() == judge.Pass {
@@ -154,7 +166,7 @@ func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCo
 
 // Crawlers returns the counts of the crawlers at the sites of a scope, in no order.
 // The counts of one crawler at several sites are added up. Of query, it uses only
-// Span, which must be statusapi.SpanHour, SpanDay or SpanMonth.
+// Class and Span, which must be statusapi.SpanHour, SpanDay or SpanMonth.
 func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery) ([]statusapi.Crawler, statusapi.Steps) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,8 +177,9 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	}
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
+	c.place(scope)
 	for _, row := range c.allCrawlers() {
-		if row.past[requests].folded == 0 || !row.site.in(scope) {
+		if row.past[requests].folded == 0 || !row.site.isPlaced() || query.Class != "" && row.class.String() != query.Class {
 			continue
 		}
 		k := key{row.name, row.known, row.other}

@@ -84,6 +84,7 @@ type Accidents struct {
 	mu    sync.Mutex
 	files map[originID]*watchedFile
 	looks int                      // for accidents
+	at    time.Time                // of the last look
 	list  []Accident               // at the last look; those with the same Kind and Site together
 	loads []*counters.Load         // at the last look
 	told  map[accidentKey]Accident // of the news
@@ -367,11 +368,20 @@ func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r.app.Active() {
-		a.findAll(r, r.app.Now())
+	now := r.app.Now()
+	if since := now.Sub(a.at); r.app.Active() && (len(a.files) <= manyFiles || since < 0 || since >= lookEvery) {
+		a.findAll(r, now)
+		a.at = now
 	}
 	return a.inScope(scope)
 }
+
+// With more than manyFiles files, the time between two looks is lookEvery: a report of them
+// asks several times at once.
+const (
+	manyFiles = 1000
+	lookEvery = time.Second
+)
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {

@@ -22,11 +22,9 @@ const maxProbeProblems = 10
 // hour: one for each that a group or a hidden path refuses, and then one for all
 // that requested too many URLs.
 func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []statusapi.Problem) {
-	crawlers, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour})
+	crawlers, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour, Class: crawler.Probe.String()})
 	refused := func(c *statusapi.Crawler) uint64 { return c.Hour.Denied + c.Hour.Throttled }
-	crawlers = slices.DeleteFunc(crawlers, func(c statusapi.Crawler) bool {
-		return c.Class != crawler.Probe.String() || refused(&c) == 0
-	})
+	crawlers = slices.DeleteFunc(crawlers, func(c statusapi.Crawler) bool { return refused(&c) == 0 })
 	if len(crawlers) == 0 {
 		return nil
 	}

@@ -31,6 +31,7 @@ const (
 // CrawlersQuery selects crawlers and their order.
 type CrawlersQuery struct {
 	Pages
+	Class string // only crawlers of this class; "": all
 	// Span is the span of the series, and of the counts for Sort: SpanHour, SpanDay
 	// (default) or SpanMonth.
 	Span string
