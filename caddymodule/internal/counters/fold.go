@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"slices"
 	"time"
 )
 
@@ -60,7 +59,7 @@ func (c *Counters) fold() {
 // allCrawlers returns the counters of all crawlers: of classes, in the table, and
 // retired ones. The caller holds mu.
 func (c *Counters) allCrawlers() []*Crawler {
-	list := slices.Clone(c.retired)
+	list := append(make([]*Crawler, 0, c.crawlers.len()+2*c.hosts.len()), c.retired...)
 	for _, n := range c.crawlers.nodes() {
 		list = append(list, n.value)
 	}

@@ -184,7 +184,7 @@ func (s *Site) patternName() string {
 
 // allSites returns the counters of all sites, and of their hosts. The caller holds mu.
 func (c *Counters) allSites() []*Site {
-	list := slices.Clone(c.retiredHosts)
+	list := append(make([]*Site, 0, len(c.sites)+c.hosts.len()+len(c.retiredHosts)), c.retiredHosts...)
 	for _, s := range c.sites {
 		list = append(list, s)
 	}

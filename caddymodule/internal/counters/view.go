@@ -77,6 +77,7 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	for i, n := range s.Series.Passed {
 		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
+	s.Sites = shown[:0]
 	for i, site := range sites {
 		if !site.gone {
 			s.Sites = append(s.Sites, shown[i])
@@ -223,8 +224,9 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	var list []LineCount
-	for _, node := range c.lines.nodes() {
+	nodes := c.lines.nodes()
+	list := make([]LineCount, 0, len(nodes))
+	for _, node := range nodes {
 		line := node.value
 		if !scope.Host(line.site.name, line.Origin.Host) {
 			continue

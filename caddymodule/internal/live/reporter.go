@@ -207,7 +207,11 @@ type inForce struct {
 // first those whose host a site names, because clients can invent the others. https
 // is before http.
 func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
-	all := slices.Collect(r.allInForce(scope))
+	n := 0
+	for _, h := range r.handlers() {
+		n += h.engine().Origins().Len()
+	}
+	all := slices.AppendSeq(make([]inForce, 0, n), r.allInForce(scope))
 	order := make([]*inForce, len(all)) // which is sorted faster
 	for i := range all {
 		order[i] = &all[i]

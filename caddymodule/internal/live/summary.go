@@ -128,7 +128,7 @@ type siteStates struct {
 }
 
 func newSiteStates(sites []statusapi.Site) *siteStates {
-	s := &siteStates{make(map[string]bool, len(sites)), make(map[string]string), make(map[string]string)}
+	s := &siteStates{make(map[string]bool, len(sites)), make(map[string]string, len(sites)), make(map[string]string)}
 	for i := range sites {
 		s.counted[sites[i].Name] = true
 	}
@@ -148,7 +148,9 @@ func (s *siteStates) add(p *inForce, outcome, kind string) {
 		sites = []string{site}
 	}
 	for _, site := range sites {
-		s.outcomes[siteName(site)], s.kinds[siteName(site)] = outcome, cmp.Or(s.kinds[siteName(site)], kind)
+		if s.outcomes[siteName(site)] = outcome; kind != "" && s.kinds[siteName(site)] == "" {
+			s.kinds[siteName(site)] = kind
+		}
 	}
 }
 
