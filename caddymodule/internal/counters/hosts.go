@@ -226,13 +226,13 @@ func (c *Counters) evictHosts() {
 		h.pattern.wait(h.pattern.hashHost(h.name), h.first, h.last.day())
 	}
 	c.retiredHosts = append(c.retiredHosts, fresh...)
-	room, taken, sizes := c.room.Load(), int64(0), c.sizes()
+	room, taken, all, sizes := c.room.Load(), int64(0), int64(0), c.sizes()
 	for h, size := range sizes {
-		if !h.gone {
+		if all += size; !h.gone { // retired ones take memory for a minute
 			taken += size
 		}
 	}
-	if c.octets.Store(taken); taken <= room {
+	if c.octets.Store(all); taken <= room {
 		return
 	}
 	nodes = c.hosts.nodes()

@@ -339,8 +339,13 @@ Crawl-delay: 600"
 	}
 	s.wants(200, s.at("one.test", bingbot, "/"), "after the reset")
 	s.wants(429, s.at("two.test", bingbot, "/"), "the other site")
-	if got := s.adminRequest(http.MethodPost, "mode?mode=monitor&site=one.test", 409, nil); strings.Contains(got.body, "two.test") {
+	if got := s.adminRequest(http.MethodPost, "mode?mode=monitor&site=one.test", 200, nil); strings.Contains(got.body, "two.test") {
 		t.Errorf("another site is named: %s", got.body)
+	}
+	s.wants(200, s.at("one.test", gptbot, "/private/x"), "in monitor mode")
+	s.wants(403, s.at("two.test", gptbot, "/private/x"), "another host of the block")
+	if h := adminValue[statusapi.Health](s, "health?site=one.test"); len(h.Problems) != 1 || h.Problems[0].Subject != "one.test" {
+		t.Errorf("problems: %+v", h.Problems)
 	}
 }
 

@@ -128,7 +128,7 @@ Disallow: /private/"
 	if sum.Crawlers.Total.Requests != workers*each+1 {
 		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
 	}
-	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Lines > workers*each+1 {
+	if m := sum.Health.Memory; m.Crawlers > 2100 || m.Lines > workers*each+1 {
 		t.Errorf("memory: %+v", m)
 	}
 	named := adminValue[statusapi.Crawlers](s, "crawlers?name=GPTBot").Crawlers

@@ -74,6 +74,7 @@ func TestPolledDataOfManySites(t *testing.T) {
 	}
 	// The admin API has the same rows, and all sites with all counts.
 	summary := adminValue[statusapi.Summary](s, "?rows=2&name=s2&span=day")
+	summary.Rows[0].Minute = all.Summary.Rows[0].Minute // a minute may have ended meanwhile
 	if len(summary.Rows) != 2 || summary.Rows[0] != all.Summary.Rows[0] || summary.Rows[0].State != "loaded" || !summary.Rows[0].OK {
 		t.Errorf("two rows: %+v", summary.Rows)
 	}

@@ -66,7 +66,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 		check := newCheck(&query, origin)
 		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, judge.Pass.String(),
 			statusapi.ReasonNoHandler
-		check.Message = "No robots handler decides about this URL, because of the request matchers: the request would pass."
+		check.Message = "No robots handler decides about this URL, because of the request matchers or off_hosts: the request would pass."
 		return check, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
@@ -104,6 +104,9 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		Time: now, Caller: d.Caller(d.origin),
 	}
 	request.Site, request.Invented = d.Invented(d.origin.Host)
+	if m, ok := d.hostModes()[d.origin.Host]; ok {
+		request.Mode = judge.NewMode(d.engine().Registry(), m.Monitor, m.Except)
+	}
 	rules := origins.Peek(request)
 	if rules == nil {
 		rules = origins.Wait(ctx, request)
@@ -220,7 +223,7 @@ func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target 
 				reached.Reach = routes.Maybe
 			}
 			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
-			if i >= 0 && !slices.ContainsFunc(list, func(d decider) bool { return d.Module == reached.Handler }) {
+			if i >= 0 && !candidates[i].Settings.IsOff(origin.Host) && !slices.ContainsFunc(list, func(d decider) bool { return d.Module == reached.Handler }) {
 				list = append(list, decider{candidates[i], reached})
 			}
 		}

@@ -1,0 +1,295 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+const day = 24 * time.Hour
+
+// visit counts a refused request of a crawler, and one of a person, to a host.
+func visit(c *Counters, clock *testClock, pattern, host string) {
+	h := c.Site(pattern).Host(host, clock.now())
+	h.Count(decision(gptbot, judge.Disallowed), clock.requestTo(host))
+	h.CountPerson(7)
+}
+
+// siteByName returns the counts of a site or host, nil if it has none.
+func siteByName(c *Counters, scope statusapi.Scope, name string) *statusapi.Site {
+	for _, s := range c.Summary(scope, statusapi.SpanHour).Sites {
+		if s.Name == name {
+			return &s
+		}
+	}
+	return nil
+}
+
+func TestIsHostName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"shop.example": true, "a-b.example": true, "xn--4ca.example": true, "localhost": true, "192.0.2.1": true, "1.example": true,
+		"": false, ".": false, "a..b": false, ".a": false, "a.": false, "-a.example": false, "a-.example": false, "a.-b": false, "--rm": false,
+		"a_b.example": false, "A.example": false, "a b": false, "$(x)": false, "a\x00b": false, "é.example": false, "2001:db8::1": false, "*.a": false,
+		strings.Repeat("a.", 126) + "ab": false,
+	} {
+		if IsHostName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+// A host that only a pattern names has counts of its own, which the pattern has too.
+func TestHostsCountApart(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	c.Site("named.example").CountPerson(0)
+	for i, host := range []string{"t0.example", "t1.example", "t2.example"} {
+		for range i + 1 {
+			visit(c, clock, statusapi.AnySite, host)
+		}
+	}
+	visit(c, clock, statusapi.AnySite, "-rf.example")
+	visit(c, clock, "*.pages.example", "t1.example") // at another site
+	all := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	if all.Crawlers.Total.Denied != 8 || all.People.Hour != 9 || all.Series.Denied[59] != 8 || len(all.Reasons) != 1 || all.Reasons[0].Total != 8 {
+		t.Errorf("the sum: %+v, people %+v, %+v", all.Crawlers, all.People, all.Reasons)
+	}
+	if s := siteByName(c, statusapi.AllSites(), statusapi.AnySite); s.Crawlers.Day.Denied != 7 || s.People.Total != 7 || s.Pattern != "" {
+		t.Errorf("the pattern: %+v", s)
+	}
+	own := c.Summary(statusapi.Sites("t2.example"), statusapi.SpanHour)
+	if len(own.Sites) != 1 || own.Sites[0].Pattern != statusapi.AnySite || own.Crawlers.Total.Denied != 3 || own.People.Total != 3 || own.Reasons[0].Hour != 3 {
+		t.Errorf("one host: %+v", own)
+	}
+	if found := crawlersByName(c, statusapi.Sites("t2.example")); found["GPTBot"].Hour.Denied != 3 {
+		t.Errorf("its crawlers: %+v", found)
+	}
+	if s := siteByName(c, statusapi.AllSites(), "-rf.example"); s != nil {
+		t.Errorf("a host that is none has counters: %+v", s)
+	}
+	if recent := c.Refusals(statusapi.Sites("t2.example"), statusapi.RecentQuery{}).Refusals; len(recent) != 3 || recent[0].Host != "t2.example" {
+		t.Errorf("its refusals: %+v", recent)
+	}
+	if lines := c.Lines(statusapi.Sites("t2.example")); len(lines) != 1 || lines[0].Denied != 3 {
+		t.Errorf("its lines: %+v", lines)
+	}
+	for _, n := range c.Decided() {
+		if n.Pattern != "" {
+			t.Errorf("a host of one day is told to metrics: %+v", n)
+		}
+		if n.Site == statusapi.AnySite && (n.Actions["deny"] != 7 || n.People != 7) {
+			t.Errorf("the metrics of the pattern: %+v", n)
+		}
+	}
+}
+
+// tenants counts requests to hosts on two days.
+func tenants(c *Counters, clock *testClock, n int) {
+	for range 2 {
+		for i := range n {
+			visit(c, clock, statusapi.AnySite, fmt.Sprintf("t%d.example", i))
+			if i%500 == 499 {
+				clock.add(time.Minute)
+				c.Fold()
+			}
+		}
+		clock.add(day)
+		c.Fold()
+	}
+}
+
+// Ten thousand invented hosts take the counters of no host that had requests on two
+// days, and share a tenth of the room. No count is lost.
+func TestInventedHostsPushOutNoTenant(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	c.SetRoom(1 << 30)
+	tenants(c, clock, 500)
+	const invented, twice = 10_000, 2
+	for range twice {
+		for i := range invented {
+			visit(c, clock, statusapi.AnySite, fmt.Sprintf("made-up-%d.example", i))
+			if i%700 == 0 {
+				clock.add(time.Minute)
+				c.Fold()
+			}
+		}
+	}
+	for i := range 500 {
+		name := fmt.Sprintf("t%d.example", i)
+		if s := siteByName(c, statusapi.Sites(name), name); s == nil || s.Crawlers.Total.Denied != 2 || s.People.Total != 2 {
+			t.Fatalf("%s: %+v", name, s)
+		}
+	}
+	counted, more := c.Hosts(statusapi.AllSites())
+	if counted > 500+maxNew || more < invented-maxNew {
+		t.Errorf("%d hosts have counters, %d more", counted, more)
+	}
+	clock.add(2 * time.Minute)
+	c.Fold()
+	clock.add(time.Minute)
+	c.Fold()
+	want := uint64(2*500 + twice*invented)
+	if s := siteByName(c, statusapi.AllSites(), statusapi.AnySite); s.Crawlers.Total.Denied != want || s.People.Total != want || s.Crawlers.Day.Denied != twice*invented {
+		t.Errorf("the pattern: %+v", s)
+	}
+	if found := crawlersByName(c, statusapi.AllSites()); found["GPTBot"].Total.Denied != want {
+		t.Errorf("%+v", found["GPTBot"])
+	}
+	hosts := 0
+	for _, n := range c.Decided() {
+		if n.Pattern != "" {
+			hosts++
+		}
+	}
+	if hosts != 500 {
+		t.Errorf("%d hosts are told to metrics, want those of two days", hosts)
+	}
+}
+
+// A host for which there was no room gets its counters on its second day.
+func TestHostsWithoutRoomWaitForADay(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	c.SetRoom(1 << 30)
+	for i := range maxNew {
+		visit(c, clock, statusapi.AnySite, fmt.Sprintf("t%d.example", i))
+	}
+	site := c.Site(statusapi.AnySite)
+	visit(c, clock, statusapi.AnySite, "late.example")
+	if site.Host("late.example", clock.now()) != site || !c.Waits(statusapi.AnySite, "late.example") || c.HasHost("late.example") {
+		t.Error("a host has counters though the room of new ones is full")
+	}
+	clock.add(day)
+	visit(c, clock, statusapi.AnySite, "late.example")
+	if s := siteByName(c, statusapi.AllSites(), "late.example"); s == nil || s.Crawlers.Total.Denied != 1 || c.Waits(statusapi.AnySite, "late.example") || !c.HasHost("late.example") {
+		t.Errorf("on its second day: %+v", s)
+	}
+	clock.add(40 * day)
+	c.Fold()
+	if c.HasHost("late.example") || c.HasHost("t0.example") {
+		t.Error("hosts keep their counters after a month without requests")
+	}
+}
+
+// The counters of hosts take no more memory than they may, whoever calls them what.
+func TestHostCountersAreBounded(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	const room = 1 << 20
+	c.SetRoom(room)
+	n := uint64(0)
+	for round := range 3 {
+		for i := range 3000 {
+			host := fmt.Sprintf("t%d.example", i)
+			h := c.Site(statusapi.AnySite).Host(host, clock.now())
+			for class := crawler.Person + 1; class <= crawler.Library; class++ {
+				a := crawler.Agent{Class: class, Token: fmt.Sprintf("Bot%d", i*round)}
+				h.Count(decision(a, judge.Disallowed), clock.requestTo(host))
+				n++
+			}
+			if i%500 == 0 {
+				clock.add(time.Minute)
+				c.Fold()
+				if octets := c.HostOctets(); octets > 2*room { // for the minute in which evicted ones are still counted
+					t.Fatalf("%d octets", octets)
+				}
+			}
+		}
+		clock.add(day)
+		c.Fold()
+		if octets := c.HostOctets(); round == 2 && (octets > room || octets < room/2) {
+			t.Errorf("%d octets after a day", octets)
+		}
+	}
+	if s := siteByName(c, statusapi.AllSites(), statusapi.AnySite); s.Crawlers.Total.Requests != n {
+		t.Errorf("%d requests, want %d", s.Crawlers.Total.Requests, n)
+	}
+}
+
+// Hosts keep their counters over a restart, and those of two days keep their place.
+func TestSaveAndLoadHosts(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	tenants(c, clock, 3)
+	visit(c, clock, statusapi.AnySite, "new.example")
+	var saved bytes.Buffer
+	if err := c.Save(&saved, nil); err != nil {
+		t.Fatal(err)
+	}
+	restored := New(clock.now)
+	if _, err := restored.Load(&saved); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]uint64{"t1.example": 2, "new.example": 1, statusapi.AnySite: 7} {
+		if s := siteByName(restored, statusapi.AllSites(), name); s == nil || s.Crawlers.Total.Denied != want || s.People.Total != want || s.Crawlers.Month.Denied != want {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if known, fresh := restored.hosts.n[ofHost].Load(), restored.hosts.n[invented].Load(); known != 3 || fresh != 1 {
+		t.Errorf("%d hosts of two days, %d new ones", known, fresh)
+	}
+	visit(restored, clock, statusapi.AnySite, "t1.example")
+	if lines := restored.Lines(statusapi.Sites("t1.example")); len(lines) != 1 || lines[0].Denied != 3 {
+		t.Errorf("lines: %+v", lines)
+	}
+}
+
+// Requests to hosts, with counters or without room for them, allocate nothing.
+func TestHostAllocatesNothing(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site, now := c.Site(statusapi.AnySite), clock.now()
+	for i := range 2 * maxNew {
+		site.Host(fmt.Sprintf("t%d.example", i), now)
+	}
+	for _, host := range []string{"t1.example", fmt.Sprintf("t%d.example", 2*maxNew-1), "no_host"} {
+		if n := testing.AllocsPerRun(100, func() { site.Host(host, now).CountPerson(3) }); n != 0 {
+			t.Errorf("%s: %v allocations", host, n)
+		}
+	}
+}
+
+// HostOctets is near the memory that the counters of hosts really take.
+func TestHostMemory(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	c.SetRoom(1 << 30)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	bots := []crawler.Agent{gptbot, goodbot, {Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}}
+	for range 2 {
+		for i := range 900 {
+			host := fmt.Sprintf("t%d.example", i)
+			h := c.Site(statusapi.AnySite).Host(host, clock.now())
+			h.CountPerson(0)
+			for _, a := range bots {
+				h.Count(decision(a, judge.Disallowed), clock.requestTo(host))
+				h.Count(decision(a, judge.Allowed), clock.requestTo(host))
+			}
+		}
+		clock.add(day)
+		c.Fold()
+	}
+	clock.add(time.Minute)
+	c.Fold()
+	took, estimate := heap()-before, c.HostOctets()
+	t.Logf("%d octets a host, %d estimated", took/900, estimate/900)
+	if estimate < took*3/4 || estimate > took*3/2 {
+		t.Errorf("%d octets, estimated as %d", took, estimate)
+	}
+	runtime.KeepAlive(c)
+}

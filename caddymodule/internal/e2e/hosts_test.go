@@ -1,0 +1,224 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// hosting is a catch-all site, whose hosts have a robots.txt each, and the dashboard of
+// one of them.
+const hosting = `
+http://:$PORT {
+	log {
+		output file $DIR/access.log
+	}
+	robots {
+		refresh 1h
+		x_robots_tag *.pdf noindex
+		OPTIONS
+	}
+	respond /robots.txt "# {host}
+User-agent: *
+Disallow: /private/
+Disallow: /of-{host}/
+"
+	respond "hello"
+}
+http://dash.test:$PORT {
+	robots_dashboard {
+		hosts tenant-7.example
+		access external
+	}
+}`
+
+func startHosting(t *testing.T, options string) *server {
+	t.Helper()
+	return start(t, strings.Replace(hosting, "OPTIONS", options, 1))
+}
+
+// tenantName is what no other tenant may see.
+var tenantName = regexp.MustCompile(`tenant-\d+`)
+
+// Each host of a catch-all site has the numbers that the access log has, and the sum
+// is the site's. A tenant sees nothing of the others.
+func TestHostsOfACatchAll(t *testing.T) {
+	t.Parallel()
+	s := startHosting(t, "")
+	const hosts, workers = 500, 8
+	var sending sync.WaitGroup
+	for w := range workers {
+		sending.Go(func() {
+			for i := w; i < hosts; i += workers {
+				host := fmt.Sprintf("tenant-%d.example", i)
+				for range 1 + i%3 {
+					s.rawAt(host, "/private/x", gptbot)
+				}
+				for range i % 2 {
+					s.rawAt(host, "/", chrome)
+				}
+				s.rawAt(host, "/", bingbot)
+			}
+		})
+	}
+	sending.Wait()
+
+	type numbers struct{ crawlers, refused, people uint64 }
+	logged, sum := make(map[string]numbers), numbers{}
+	for line := range strings.Lines(readFile(t, filepath.Join(s.dir, "access.log"))) {
+		var entry struct {
+			Request struct{ Host string }
+			Robots  *struct{ Action string }
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		n := logged[entry.Request.Host]
+		for _, n := range []*numbers{&n, &sum} {
+			switch {
+			case entry.Robots == nil:
+				n.people++
+			case entry.Robots.Action == "deny":
+				n.refused++
+				fallthrough
+			default:
+				n.crawlers++
+			}
+		}
+		logged[entry.Request.Host] = n
+	}
+	all := adminValue[statusapi.Summary](s, "?rows=1000")
+	if got := (numbers{all.Crawlers.Total.Requests, all.Crawlers.Total.Denied, all.People.Total}); got != sum || len(logged) != hosts {
+		t.Errorf("the sum: %+v, the access log has %+v of %d hosts", got, sum, len(logged))
+	}
+	rows := make(map[string]statusapi.SiteRow)
+	for _, row := range all.Rows {
+		rows[row.Name] = row
+	}
+	for host, want := range logged {
+		own := adminValue[statusapi.Summary](s, "?site="+host)
+		if got := (numbers{own.Crawlers.Total.Requests, own.Crawlers.Total.Denied, own.People.Total}); got != want || len(own.Sites) != 1 || own.Sites[0].Mode != statusapi.Enforce {
+			t.Fatalf("%s: %+v, the access log has %+v: %+v", host, got, want, own.Sites)
+		}
+		if row := rows[host]; row.Requests != want.crawlers || row.Refused != want.refused || row.State != "loaded" || !row.OK {
+			t.Fatalf("the row of %s: %+v, want %+v", host, row, want)
+		}
+	}
+	if row := rows[statusapi.AnySite]; row.Requests != sum.crawlers || all.Hosts != (statusapi.HostTally{Counted: hosts}) {
+		t.Errorf("the site: %+v, hosts %+v", row, all.Hosts)
+	}
+	if few := adminValue[statusapi.Summary](s, "?limit=3&name=tenant-4"); len(few.Sites) != 3 || !strings.HasPrefix(few.Sites[0].Name, "tenant-4") || few.Sites[0].Crawlers.Total.Denied != 3 {
+		t.Errorf("the three worst hosts with a name: %+v", few.Sites)
+	}
+	if sites := adminValue[statusapi.Summary](s, "").Sites; len(sites) != 1 || sites[0].Crawlers.Total.Denied != sum.refused {
+		t.Errorf("the sites of the configuration: %+v", sites)
+	}
+
+	id := adminValue[statusapi.Origins](s, "origins?site=tenant-7.example").Origins[0].ID
+	check := url.Values{"ua": {"GPTBot"}, "url": {"http://tenant-7.example/private/x"}}.Encode()
+	var bodies []string
+	for _, query := range []string{"", "?data=live", "?data=live&span=month", "?data=live&id=" + id, "?data=live&site=tenant-7.example", "?data=origins", "?data=origins&text=1", "?data=check&" + check} {
+		got := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/%s", s.port, query), chrome, "dash.test", nil)
+		s.wants(200, got, "the dashboard"+query)
+		if query != "" && !strings.Contains(got.body, "tenant-7.example") {
+			t.Errorf("%s has nothing of the tenant: %.300s", query, got.body)
+		}
+		bodies = append(bodies, got.body)
+	}
+	for _, route := range []string{"?", "?rows=100&", "?limit=100&", "crawlers?", "origins?text=1&", "lines?", "recent?limit=1000&", "suspects?", "budgets?crawler=bingbot&", "health?", "check?" + check + "&"} {
+		bodies = append(bodies, s.adminRequest(http.MethodGet, route+"site=tenant-7.example", 200, nil).body)
+	}
+	for _, body := range bodies {
+		for _, name := range tenantName.FindAllString(body, -1) {
+			if name != "tenant-7" {
+				t.Fatalf("a tenant sees %s: %.500s", name, body)
+			}
+		}
+	}
+	other := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/?data=live&site=tenant-8.example", s.port), chrome, "dash.test", nil)
+	if other.status != 404 || strings.Contains(strings.ReplaceAll(other.body, `site=\"tenant-8.example\"`, ""), "tenant-8") {
+		t.Errorf("a tenant asks for another one: status %d, %s", other.status, other.body)
+	}
+}
+
+// The mode of a host of a catch-all site is set at once, until the next load.
+func TestModeOfOneHost(t *testing.T) {
+	t.Parallel()
+	s := startHosting(t, "")
+	const one, other = "tenant-3.example", "tenant-4.example"
+	s.adminRequest(http.MethodPost, "mode?mode=monitor&site="+one, 200, nil) // before its first request
+	s.wants(200, s.at(one, gptbot, "/private/x"), "in monitor mode")
+	s.wants(403, s.at(other, gptbot, "/private/x"), "another host")
+	own := adminValue[statusapi.Summary](s, "?site="+one)
+	if len(own.Sites) != 1 || own.Sites[0].Mode != statusapi.Monitor || !own.Sites[0].Overridden || own.Crawlers.Total.WouldDeny != 1 {
+		t.Errorf("%+v", own.Sites)
+	}
+	if len(own.Health.Problems) != 1 || own.Health.Problems[0].Kind != "mode" || own.Health.Problems[0].Subject != one {
+		t.Errorf("problems: %+v", own.Health.Problems)
+	}
+	if h := adminValue[statusapi.Health](s, "health?site="+other); !h.OK {
+		t.Errorf("problems of another host: %+v", h.Problems)
+	}
+	if got := s.adminRequest(http.MethodPost, "mode?mode=monitor&site=-x.example", 404, nil); !strings.Contains(got.body, "-x.example") {
+		t.Errorf("no host name: %s", got.body)
+	}
+	if got := adminValue[statusapi.Check](s, "check?"+url.Values{"ua": {"GPTBot"}, "url": {"http://" + one + "/private/x"}}.Encode()); got.Action != "would_deny" {
+		t.Errorf("check: %+v", got)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=configured&site="+one, 200, nil)
+	s.wants(403, s.at(one, gptbot, "/private/x"), "after the return to the configured mode")
+	s.adminRequest(http.MethodPost, "mode?mode=monitor", 200, nil)
+	s.adminRequest(http.MethodPost, "mode?mode=enforce&site="+one, 200, nil)
+	s.wants(403, s.at(one, gptbot, "/private/x"), "the only host in enforce mode")
+	s.wants(200, s.at(other, gptbot, "/private/x"), "a host in monitor mode")
+	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
+	for i := range 1000 {
+		s.adminRequest(http.MethodPost, fmt.Sprintf("mode?mode=monitor&site=m%d.example", i), 200, nil)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=monitor&site=m1000.example", 409, nil)
+	s.adminRequest(http.MethodPost, "mode?mode=enforce&site=m1.example", 200, nil)
+	if err := s.reload(strings.Replace(hosting, "OPTIONS", "", 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.at("m0.example", gptbot, "/private/x"), "after the next load")
+}
+
+// Hosts of off_hosts are left alone: nothing is refused, added or counted.
+func TestOffHosts(t *testing.T) {
+	t.Parallel()
+	s := startHosting(t, "off_hosts tenant-3.example *.staging.example\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t}")
+	for _, host := range []string{"tenant-3.example", "a.staging.example", "Tenant-3.example:80", "tenant-3.example."} {
+		got := s.at(host, gptbot, "/private/x.pdf")
+		s.wants(200, got, host)
+		if tag := got.header.Get("X-Robots-Tag"); tag != "" {
+			t.Errorf("%s has X-Robots-Tag %s", host, tag)
+		}
+		if body := s.at(host, gptbot, "/robots.txt").body; !strings.HasPrefix(body, "# "+strings.ToLower(strings.TrimSuffix(host, ":80"))) && !strings.HasPrefix(body, "# ") || strings.Contains(body, "Ahrefs") {
+			t.Errorf("robots.txt of %s: %s", host, body)
+		}
+	}
+	for _, host := range []string{"tenant-4.example", "staging.example", "a.b.staging.example"} {
+		s.wants(403, s.at(host, gptbot, "/private/x"), host)
+	}
+	all := adminValue[statusapi.Summary](s, "?rows=100")
+	for _, row := range all.Rows {
+		if row.Name == "tenant-3.example" || strings.HasPrefix(row.Name, "a.staging") {
+			t.Errorf("a host that is off is counted: %+v", row)
+		}
+	}
+	if all.Crawlers.Total.Requests != 3 || all.Hosts.Counted != 3 {
+		t.Errorf("%d requests, %+v", all.Crawlers.Total.Requests, all.Hosts)
+	}
+	check := url.Values{"ua": {"GPTBot"}, "url": {"http://tenant-3.example/private/x"}}.Encode()
+	if got := adminValue[statusapi.Check](s, "check?"+check); got.Reason != statusapi.ReasonNoHandler || got.Action != "pass" {
+		t.Errorf("check: %+v", got)
+	}
+}
