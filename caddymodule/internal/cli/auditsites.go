@@ -147,6 +147,11 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 			}
 		}
 	}
+	for i := range sites {
+		if off := sites[i].Off; len(off) > 0 {
+			others = append(others, audit.Site{Hosts: off})
+		}
+	}
 	sites = o.mainHandlers(c, sites, to)
 	if len(o.hosts) > 0 && len(sites) > 0 {
 		main := sites

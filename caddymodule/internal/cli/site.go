@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -25,6 +26,7 @@ import (
 // Site is a robots handler of a configuration file.
 type Site struct {
 	Hosts []string // hosts that its routes match; none: any
+	Off   []string // hosts and patterns of off_hosts
 	// Listen are the addresses of its server, separated by blanks, and Matcher
 	// describes the other matchers of its routes; empty if there are none.
 	Listen, Matcher string
@@ -169,6 +171,9 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 		return nil, fmt.Errorf("%s has no robots handler%s", c.path, kind)
 	}
 	group := c.group(all, at)
+	if host := c.hostOf(at); slices.ContainsFunc(group, func(s Site) bool { return (&config.Settings{OffHosts: s.Off}).IsOff(host) }) {
+		return nil, fmt.Errorf("%s leaves %s alone, by off_hosts", c.path, host)
+	}
 	switch {
 	case group == nil && c.host != "":
 		return nil, fmt.Errorf("%s has no site %s. %s", c.path, c.host, sitesAre(handlerNames(all)))
@@ -202,15 +207,20 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 	return group, nil
 }
 
+// hostOf returns the host of --site or, without, that of at, which may be nil.
+func (c *configFlags) hostOf(at *url.URL) string {
+	if c.host == "" && at != nil {
+		return at.Hostname()
+	}
+	return c.host
+}
+
 // group returns the handlers of the site that --site names, or that serves the
 // host of at. It returns nil if there are none, or if no host is given. Of the
 // handlers for a host, it returns those of the servers at the port of at, if
 // there are any.
 func (c *configFlags) group(all []Site, at *url.URL) []Site {
-	host := c.host
-	if host == "" && at != nil {
-		host = at.Hostname()
-	}
+	host := c.hostOf(at)
 	if host == "" {
 		return nil
 	}
