@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -221,4 +222,35 @@ func TestOffHosts(t *testing.T) {
 	if got := adminValue[statusapi.Check](s, "check?"+check); got.Reason != statusapi.ReasonNoHandler || got.Action != "pass" {
 		t.Errorf("check: %+v", got)
 	}
+}
+
+// The event of an accident names the host of a catch-all site.
+func TestEventsNameTheHost(t *testing.T) {
+	t.Parallel()
+	s := startRecorded(t, `{
+	`+recorded+`}
+http://:$PORT {
+	root $DIR/sites/{host}
+	robots {
+		refresh 1s
+	}
+	file_server
+}`)
+	file := filepath.Join(s.dir, "sites", "tenant-1.example", "robots.txt")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, "User-agent: *\nDisallow: /private/\nDisallow: /a\nDisallow: /b\n")
+	s.wants(403, s.at("tenant-1.example", gptbot, "/private/x"), "a disallowed path")
+	s.eventually("the file is watched", func() bool {
+		return adminValue[statusapi.Origins](s, "origins?site=tenant-1.example").Origins[0].State == "loaded"
+	})
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("an event names the host", func() bool {
+		s.at("tenant-1.example", gptbot, "/")
+		events, _ := os.ReadFile(filepath.Join(s.dir, "events"))
+		return strings.Contains(string(events), `"site":"tenant-1.example"`) && strings.Contains(string(events), "robots_rules_lost")
+	})
 }
