@@ -24,7 +24,8 @@ type Global struct {
 
 	// How much memory the robots.txt files of all sites may take together, as estimated:
 	// about 6 KiB for a host. Beyond it, files of hosts that no site address names are
-	// dropped first, and are fetched again when a crawler comes. In a Caddyfile from 16MiB
+	// dropped first, and are fetched again when a crawler comes. The counters of such
+	// hosts take at most a quarter of it. In a Caddyfile from 16MiB
 	// to 1TiB, in JSON a number of bytes. Default: an eighth of GOMEMLIMIT or of the
 	// machine's memory, whichever is less, and at least 64MiB. Caddy sets GOMEMLIMIT from
 	// the limit of its container.
@@ -51,8 +52,8 @@ type Global struct {
 
 // Metrics selects optional metrics.
 type Metrics struct {
-	// Whether there are metrics for each site. Every site adds several time series to
-	// Prometheus. Default: false.
+	// Whether there are metrics for each site, and for at most 500 hosts that only a
+	// pattern names. Every site adds several time series to Prometheus. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
 	// The largest number of sites with a label value of their own, from 1 to 1000. All

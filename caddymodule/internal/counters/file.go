@@ -19,7 +19,7 @@ import (
 const fileVersion = 1
 
 // maxFile is the maximum size of a file that Load reads, in octets.
-const maxFile = 64 << 20
+const maxFile = 128 << 20
 
 // checksum returns the line that Save writes after the JSON.
 func checksum(text []byte) string { return fmt.Sprintf(`{"xxhash64":"%016x"}`, xxhash.Sum64(text)) }
@@ -246,7 +246,7 @@ func (f *fileHistory) restore(at, now minute) history {
 }
 
 // Load adds the counts of a file that Save wrote, and returns the files that it got.
-// If the file is damaged, larger than 64 MiB or of another version, Load adds what it
+// If the file is damaged, larger than 128 MiB or of another version, Load adds what it
 // can read, and returns an error that says what is wrong.
 func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err error) {
 	f, err := decodeFile(r)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -133,12 +134,21 @@ func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r 
 			zap.String("crawler", from.Name),
 			zap.String("client_ip", Clip(q.Client)),
 			zap.Bool("denied", d.Reason == judge.Impostor),
-			zap.String("host", Clip(r.Host)),
+			zap.String("host", hostField(r.Host)),
 			zap.String("uri", Clip(q.Target)),
 			zap.String("user_agent", Clip(r.UserAgent())),
 			zap.Int64("not_logged", missed),
 		)
 	}
+}
+
+// hostField returns a host for the log, without its port: "" if it is no host name, because
+// a command may get it as an argument.
+func hostField(host string) string {
+	if name := judge.NewOrigin("", host, 0).Host; counters.IsHostName(name) {
+		return name
+	}
+	return ""
 }
 
 // logDecision logs a decision; missed is the number of such decisions that were
@@ -156,7 +166,7 @@ func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Req
 		zap.String("file", v.File),
 		zap.Int("line", v.Line),
 		zap.String("version", v.Version),
-		zap.String("host", Clip(r.Host)),
+		zap.String("host", hostField(r.Host)),
 		zap.String("user_agent", Clip(r.UserAgent())),
 		zap.Int64("not_logged", missed),
 	}
