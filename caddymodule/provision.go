@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -250,23 +248,6 @@ type running struct {
 	hosts     map[string]hostMode // modes of single hosts; nil without
 }
 
-// hostMode is the mode of one host.
-type hostMode struct {
-	live.Mode
-	compiled *judge.Mode
-}
-
-// maxHostModes is the largest number of hosts of a handler with a mode of their own.
-const maxHostModes = 1000
-
-// modeAt returns the mode of a host.
-func (r *running) modeAt(host string) live.Mode {
-	if m, ok := r.hosts[host]; ok {
-		return m.Mode
-	}
-	return r.mode
-}
-
 // newEngine makes the engine of a running. checker is nil without verify.
 type newEngine func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error)
 
@@ -362,34 +343,6 @@ func (h *Handler) setMode(mode live.Mode) error {
 		return nil
 	}
 	return h.replace(before, before.Registry(), mode, nil, func(s *judge.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
-}
-
-// setHostMode changes the mode of a host. Without a mode, it is that of the handler again.
-func (h *Handler) setHostMode(host string, mode *live.Mode) error {
-	h.changing.Lock()
-	defer h.changing.Unlock()
-	current := h.running.Load()
-	modes := maps.Clone(current.hosts)
-	switch {
-	case mode == nil:
-		delete(modes, host)
-	case len(modes) >= maxHostModes && modes[host].compiled == nil:
-		return statusapi.Errorf(http.StatusConflict, "%d hosts have a mode of their own, which is the limit", len(modes))
-	default:
-		if modes == nil {
-			modes = make(map[string]hostMode)
-		}
-		modes[host] = hostMode{*mode, judge.NewMode(current.Registry(), mode.Monitor, mode.Except)}
-	}
-	h.setHosts(modes)
-	return nil
-}
-
-// setHosts changes the modes of single hosts. The caller holds changing.
-func (h *Handler) setHosts(modes map[string]hostMode) {
-	current := *h.running.Load()
-	current.hosts = modes
-	h.running.Store(&current)
 }
 
 // replace replaces the engine. The caller holds changing.

@@ -131,7 +131,8 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		route string
 		into  any
 	}{
-		{"?name=" + url.QueryEscape(o.name), s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace},
+		{"?name=" + url.QueryEscape(o.name), s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules},
+		{"origins?broken=1", &broken}, {"origins?grace=1", &grace},
 		{"origins", &inForce}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {

@@ -95,7 +95,8 @@ func (c *Counters) site(name string) *Site {
 	if len(c.sites) >= MaxSites && name != OtherSites {
 		return c.site(OtherSites)
 	}
-	s := &Site{counters: c, name: name, salt: rand.Uint64(), open: strings.Contains(name, "*") || name == OtherSites, people: make([]shard, shards)}
+	open := strings.Contains(name, "*") || name == OtherSites
+	s := &Site{counters: c, name: name, salt: rand.Uint64(), open: open, people: make([]shard, shards)}
 	c.sites[name] = s
 	return s
 }

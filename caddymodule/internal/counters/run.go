@@ -87,7 +87,8 @@ func (c *Counters) Runs() (list []Run) {
 	for _, n := range c.crawlers.nodes() {
 		if s := &n.value.run; s.last.Load() != 0 {
 			list = append(list, Run{
-				Site: n.value.site.name, Pattern: n.value.site.patternName(), Crawler: n.value.name, Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
+				Site: n.value.site.name, Pattern: n.value.site.patternName(), Crawler: n.value.name,
+				Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
 				Refused: int(s.refused.Load()), ByName: int(s.byName.Load()), Served: int(s.served.Load()), Line: int(s.line.Load()),
 			})
 		}

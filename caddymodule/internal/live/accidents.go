@@ -130,8 +130,8 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
 	}
 	slices.SortFunc(list, func(x, y Accident) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.key().site, y.key().site), before(isOpen(&x), isOpen(&y)), cmp.Compare(y.Now, x.Now),
-			cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.key().site, y.key().site), before(isOpen(&x), isOpen(&y)),
+			cmp.Compare(y.Now, x.Now), cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
 	})
 	a.list = list
 }
@@ -234,26 +234,6 @@ func (p *inForce) isUnread() bool {
 		return p.Kept
 	}
 	return false
-}
-
-// loadAccidents returns the floods. All robots together are one only where no single
-// robot is, and all hosts of a pattern only where no single host has one.
-func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
-	for _, load := range loads {
-		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
-			usual: load.Usual}
-		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
-			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
-		}
-		if flood.Now = mostOf(load, flood.usual); flood.Now > 0 && load.Hours >= usualHours {
-			list = append(list, flooded(flood, load))
-		}
-	}
-	return slices.DeleteFunc(list, func(x Accident) bool {
-		return slices.ContainsFunc(list, func(y Accident) bool {
-			return x.Site == y.pattern || x.Crawler == everybody && x.Site == y.Site && y.Crawler != everybody
-		})
-	})
 }
 
 // refusedSearch returns the accident of a run.

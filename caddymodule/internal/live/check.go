@@ -223,7 +223,8 @@ func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target 
 				reached.Reach = routes.Maybe
 			}
 			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
-			if i >= 0 && !candidates[i].Settings.IsOff(origin.Host) && !slices.ContainsFunc(list, func(d decider) bool { return d.Module == reached.Handler }) {
+			known := func(d decider) bool { return d.Module == reached.Handler }
+			if i >= 0 && !candidates[i].Settings.IsOff(origin.Host) && !slices.ContainsFunc(list, known) {
 				list = append(list, decider{candidates[i], reached})
 			}
 		}

@@ -1,7 +1,10 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 )
@@ -30,4 +33,24 @@ func flooded(a Accident, load *counters.Load) Accident {
 	a.message = fmt.Sprintf("%s %s a minute to %s; %.1f are usual", who, quantity(a.Now, "request"), a.subject, a.usual)
 	a.advice = slowDown
 	return a
+}
+
+// loadAccidents returns the floods. All robots together are one only where no single
+// robot is, and all hosts of a pattern only where no single host has one.
+func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
+	for _, load := range loads {
+		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
+			usual: load.Usual}
+		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
+			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
+		}
+		if flood.Now = mostOf(load, flood.usual); flood.Now > 0 && load.Hours >= usualHours {
+			list = append(list, flooded(flood, load))
+		}
+	}
+	return slices.DeleteFunc(list, func(x Accident) bool {
+		return slices.ContainsFunc(list, func(y Accident) bool {
+			return x.Site == y.pattern || x.Crawler == everybody && x.Site == y.Site && y.Crawler != everybody
+		})
+	})
 }

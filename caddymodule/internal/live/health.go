@@ -54,19 +54,6 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	return health, nil
 }
 
-// roomProblems returns the hosts that a scope names, and whose requests only their
-// pattern counts.
-func (r *Reporter) roomProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for _, site := range r.uncounted(scope, nil) {
-		if r.app.Counters.Waits(site.Pattern, site.Name) {
-			problems = append(problems, warning("memory", site.Name,
-				"requests to "+site.Name+" are only counted together with those of other hosts, because the counters of hosts are full",
-				"A host gets its own counters on its second day with requests, if there is room: raise max_memory, or name it in the Caddyfile."))
-		}
-	}
-	return problems
-}
-
 // DoorAdvice says how to mend a handler with forwarded_request that clients can miss.
 const DoorAdvice = "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"
 

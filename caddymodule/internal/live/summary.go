@@ -55,7 +55,9 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	s.Health = *health
 	s.Changes = r.app.Counters.changes(scope, s.Series.Start)
 	if query.Rows+query.Limit == 0 {
-		s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool { return site.Pattern != "" && (scope.All() || !scope.Site(site.Name)) })
+		s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
+			return site.Pattern != "" && (scope.All() || !scope.Site(site.Name))
+		})
 		return s, nil
 	}
 	for _, p := range slices.Backward(health.Problems) {
@@ -264,4 +266,17 @@ func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*stat
 	}
 	answer.Page, answer.Suspects = statusapi.Part(pages, list)
 	return answer, nil
+}
+
+// roomProblems returns the hosts that a scope names, and whose requests only their
+// pattern counts.
+func (r *Reporter) roomProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for _, site := range r.uncounted(scope, nil) {
+		if r.app.Counters.Waits(site.Pattern, site.Name) {
+			problems = append(problems, warning("memory", site.Name,
+				"requests to "+site.Name+" are only counted together with those of other hosts, because the counters of hosts are full",
+				"A host gets its own counters on its second day with requests, if there is room: raise max_memory, or name it in the Caddyfile."))
+		}
+	}
+	return problems
 }
