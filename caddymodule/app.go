@@ -154,6 +154,7 @@ func (a *App) Start() error {
 		start()
 	}
 	a.background(a.prefetch)
+	a.background(a.report.TellFleet)
 	a.announceAccidents()
 	return nil
 }

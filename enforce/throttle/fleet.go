@@ -43,7 +43,7 @@ const storedFor = 50 * time.Second
 // After three missed deadlines in a row, or one broken connection, the server
 // counts as unavailable, and no request waits for it. In a cluster, this holds
 // for each master separately. Each process then decides alone about the keys of
-// that node, with intervals multiplied by FleetConfig.Instances, and a burst
+// that node, with intervals multiplied by Fleet.Instances, and a burst
 // divided by it. The first request of each key is accepted only after a random
 // part of the interval, so that all processes together keep to the budget from
 // the start. A crawler that pauses for longer than that interval can get one
@@ -118,7 +118,7 @@ func (f *Fleet) lookUp(now int64, uses []Use, list []budget) (_ []budget, stored
 		b := budget{limits: u.Limits, use: i}
 		b.arrivals, b.known = f.local.lookUp(now, u.Key, u.Limits)
 		switch {
-		case !b.known || f.config.Instances == 1:
+		case !b.known || f.Instances() == 1:
 		case b.alone:
 			b.since = b.last
 		case now-b.last < storedFor.Microseconds():
@@ -173,7 +173,7 @@ func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWai
 // takeFallback decides on a request without the server.
 func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.takeAll(now, uses, f.config.Instances, f.link.since.Load(), maxWait)
+	r := f.local.takeAll(now, uses, f.Instances(), f.link.since.Load(), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(engineFallback)
 	}

@@ -47,9 +47,9 @@ type FleetConfig struct {
 	// Prefix is the prefix of all keys in the server. If empty, it is "robots:".
 	Prefix string
 
-	// Instances is how many processes share the server: 1 to 10,000. Zero means
-	// 1. While the server is unavailable, each process multiplies its intervals
-	// by it.
+	// Instances is how many processes share the server: 1 to 10,000. With zero, the
+	// processes count themselves (see Fleet.Instances). While the server is
+	// unavailable, each process multiplies its intervals by it.
 	Instances int
 
 	// Deadline is how long a request waits at most for one answer of the server.
@@ -244,7 +244,6 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 	if _, tag, found := strings.Cut(c.Prefix, "{"); found && strings.Index(tag, "}") < 1 {
 		return c, fmt.Errorf("fleet: the prefix %q has a { without a name and a } after it", c.Prefix)
 	}
-	c.Instances = max(c.Instances, 1)
 	c.Deadline, c.Prefix = cmp.Or(c.Deadline, defaultFleetDeadline), cmp.Or(c.Prefix, defaultFleetPrefix)
 	return c, nil
 }

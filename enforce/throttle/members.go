@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
@@ -116,9 +119,12 @@ const (
 func (f *Fleet) announce(form int) {
 	own, known := Member{Name: fmt.Sprintf("%d %016x", form, rand.Uint64())}, 0
 	for pause := time.Second; f.link.sleep(pause); {
-		others, err := f.othersThan(own)
+		others, alive, err := f.othersThan(own)
 		if pause = announceEvery; err == errDown {
 			pause = time.Second
+		}
+		if err == nil {
+			f.local.members.saw(alive, time.Now())
 		}
 		if err == nil && others != known {
 			known = others
@@ -127,21 +133,109 @@ func (f *Fleet) announce(form int) {
 	}
 }
 
+// Instances returns how many processes share the server: FleetConfig.Instances, or
+// else the largest number of those that were seen at the same time in the last hour
+// before the server last answered, at least 1. Version 0.1.0 does not count.
+func (f *Fleet) Instances() int {
+	if f.config.Instances > 0 {
+		return f.config.Instances
+	}
+	return int(max(1, f.local.members.now.Load(), f.local.members.before.Load()))
+}
+
+// census has the largest numbers of processes that were seen at the same time: in
+// the hour that runs, and in the hour before it. It outlives a Fleet, so that a
+// reload of the configuration while the server is unavailable forgets nothing.
+type census struct {
+	now, before atomic.Int32
+	mu          sync.Mutex
+	began       time.Time // of the hour that runs
+}
+
+func (c *census) saw(n int, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age := at.Sub(c.began); age >= time.Hour || age < 0 {
+		c.before.Store(c.now.Swap(0))
+		c.began = at
+	}
+	c.now.Store(max(c.now.Load(), int32(min(n, maxInstances))))
+}
+
+// Published is what an instance of a Fleet published in a set.
+type Published struct {
+	Member
+	Value []byte
+}
+
+// Publish stores a value under the name of a member in a set that all instances
+// share, in place of its value before. It is there until keep after the last call.
+// Publish waits for the server like AddMembers.
+func (f *Fleet) Publish(ctx context.Context, set string, m Member, value []byte, keep time.Duration) error {
+	s, ok := f.server(f.setName(set)).(*node)
+	if !ok {
+		return errDown
+	}
+	store := s.client.B().Set().Key(f.valueName(set, m.Name)).Value(valkey.BinaryString(value)).Ex(keep).Build()
+	if err := s.client.Do(ctx, store).Error(); err != nil {
+		return explain(err)
+	}
+	return f.AddMembers(ctx, set, []Member{m}, keep, maxServers)
+}
+
+// Published returns the values that instances published in a set, newest first, but
+// no more than 1,000. It waits for the server like Members.
+func (f *Fleet) Published(ctx context.Context, set string) (list []Published, err error) {
+	members, _, err := f.Members(ctx, set, "-", maxServers)
+	s, ok := f.server(f.setName(set)).(*node)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errDown
+	}
+	const atOnce = 50 // values, so that Redis serves others between
+	for part := range slices.Chunk(members, atOnce) {
+		keys := make([]string, len(part))
+		for i, m := range part {
+			keys[i] = f.valueName(set, m.Name)
+		}
+		values, err := s.client.Do(ctx, s.client.B().Mget().Key(keys...).Build()).ToArray()
+		if err != nil {
+			return nil, explain(err)
+		}
+		for i, v := range values[:min(len(values), len(part))] {
+			if text, err := v.ToString(); err == nil {
+				list = append(list, Published{part[i], []byte(text)})
+			}
+		}
+	}
+	return list, nil
+}
+
+// valueName returns the server's key for the value of a member. A cluster stores it
+// on the node of the set.
+func (f *Fleet) valueName(set, member string) string { return f.setName(set) + ":" + member }
+
 // othersThan adds a member to the set of processes, and returns how many in it use
-// another form.
-func (f *Fleet) othersThan(own Member) (n int, err error) {
+// another form, and how many there are.
+func (f *Fleet) othersThan(own Member) (n, alive int, err error) {
 	ctx, cancel := context.WithTimeout(f.link.ctx, probeTimeout)
 	defer cancel()
 	own.Time = time.Now()
 	if err := f.AddMembers(ctx, serverSet, []Member{own}, announcedFor, maxServers); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	members, _, err := f.Members(ctx, serverSet, "-", maxServers)
 	form, _, _ := strings.Cut(own.Name, " ")
 	for _, m := range members {
-		if other, _, _ := strings.Cut(m.Name, " "); other != form && own.Time.Sub(m.Time) < announcedFor {
+		if own.Time.Sub(m.Time) >= announcedFor {
+			continue
+		}
+		alive++
+		if other, _, _ := strings.Cut(m.Name, " "); other != form {
 			n++
 		}
 	}
-	return n, err
+	return n, alive, err
 }

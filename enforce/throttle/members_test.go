@@ -105,7 +105,7 @@ func TestProcessesWithAnotherFormAreReported(t *testing.T) {
 	f, r := newFleet(t, config)
 	others := func(form int) int {
 		t.Helper()
-		n, err := f.othersThan(Member{Name: fmt.Sprintf("%d a", form)})
+		n, _, err := f.othersThan(Member{Name: fmt.Sprintf("%d a", form)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,5 +126,51 @@ func TestProcessesWithAnotherFormAreReported(t *testing.T) {
 	}
 	if n := others(wireForm); n != 1 {
 		t.Errorf("%d others, want 1", n)
+	}
+}
+
+// The number of processes is the largest of the last hour, whatever Redis has lost since.
+func TestCensusKeepsTheLargestNumberOfTheLastHour(t *testing.T) {
+	f := &Fleet{local: &Memory{}}
+	begin := time.Now()
+	for _, step := range []struct {
+		after time.Duration
+		saw   int
+		want  int
+	}{
+		{0, 3, 3}, {time.Minute, 1, 3}, {59 * time.Minute, 5, 5}, {61 * time.Minute, 2, 5}, {119 * time.Minute, 2, 5}, {122 * time.Minute, 2, 2}, {0, 1, 2},
+		{time.Second, 1 << 40, maxInstances},
+	} {
+		f.local.members.saw(step.saw, begin.Add(step.after))
+		if got := f.Instances(); got != step.want {
+			t.Errorf("after %v: %d instances, want %d", step.after, got, step.want)
+		}
+	}
+	if f.config.Instances = 7; f.Instances() != 7 {
+		t.Errorf("%d instances, want the configured number", f.Instances())
+	}
+}
+
+func TestPublishedValues(t *testing.T) {
+	t.Parallel()
+	config := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, Prefix: fmt.Sprintf("published:%d:", time.Now().UnixNano())}
+	a, _ := newFleet(t, config)
+	b, _ := newFleet(t, config)
+	now := time.Now()
+	for i, f := range []*Fleet{a, b, a} {
+		m := Member{Name: []string{"a", "b", "a"}[i], Time: now.Add(time.Duration(i) * time.Second)}
+		if err := f.Publish(t.Context(), "set", m, fmt.Appendf(nil, "value %d\x00\xff", i), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := b.Published(t.Context(), "set")
+	if err != nil || len(list) != 2 || list[0].Name != "a" || string(list[0].Value) != "value 2\x00\xff" || list[1].Name != "b" {
+		t.Errorf("%v: %q", err, list)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Published(t.Context(), "set"); err == nil {
+		t.Error("a closed Fleet returns values")
 	}
 }

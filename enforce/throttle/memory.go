@@ -31,6 +31,7 @@ type Memory struct {
 	seed     uint64
 	shards   atomic.Pointer[shards]
 	resizing sync.Mutex
+	members  census // of the processes of a Fleet that uses this Memory
 }
 
 // maxShards is how many locks a large Memory has.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -34,13 +35,13 @@ type statusOptions struct {
 	address, config, adapter, span, name string
 	sites                                []string
 	limit                                int
-	json, watch                          bool
+	json, watch, fleet                   bool
 	every                                time.Duration
 }
 
 func statusCommand() *cobra.Command {
 	var o statusOptions
-	cmd := newCommand("status [--watch] [--json] [--address <address>] [--site <host>]...",
+	cmd := newCommand("status [--fleet | --watch] [--json] [--address <address>] [--site <host>]...",
 		"Shows the state of the robots handlers of a running Caddy", cobra.NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
@@ -51,6 +52,7 @@ func statusCommand() *cobra.Command {
 	f.StringVar(&o.span, "span", statusapi.SpanDay, "period of the counts: hour, day or month")
 	f.IntVar(&o.limit, "limit", 10, "maximum number of sites, crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.BoolVar(&o.fleet, "fleet", false, "show the sums of all servers of the fleet, and each server")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
 	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
 	return cmd
@@ -65,6 +67,8 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 		return exitFailed, fmt.Errorf("--span %q: want hour, day or month", o.span)
 	case o.limit < 1 || o.limit > statusapi.MaxLimit:
 		return exitFailed, fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
+	case o.fleet && (o.watch || o.span == statusapi.SpanMonth):
+		return exitFailed, errors.New("--fleet: not with --watch, and only with --span hour or day")
 	case o.every < minWatch:
 		return exitFailed, fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
 	}
@@ -77,6 +81,9 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {
 		return exitFailed, err
+	}
+	if o.fleet {
+		return o.fleetStatus(address, cmd.OutOrStdout())
 	}
 	if o.watch {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)

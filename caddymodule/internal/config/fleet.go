@@ -36,7 +36,8 @@ type Fleet struct {
 	// Default: those that the system trusts.
 	CAFile string `json:"ca_file,omitempty"`
 
-	// The number of servers, from 1 to 10000. Default: 1.
+	// The number of servers, from 1 to 10000. Default: the largest number that Redis knew in
+	// the last hour. Servers of version 0.1.0 do not count themselves.
 	Instances int `json:"instances,omitempty"`
 
 	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,
@@ -81,7 +82,7 @@ func (f *Fleet) parse() (c throttle.FleetConfig, id string, err error) {
 	if err != nil {
 		return c, "", about("fleet:", err)
 	}
-	c.Prefix, c.Instances, c.Deadline = f.Prefix, max(f.Instances, 1), time.Duration(f.Deadline)
+	c.Prefix, c.Instances, c.Deadline = f.Prefix, f.Instances, time.Duration(f.Deadline)
 	return c, fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline), nil
 }
 

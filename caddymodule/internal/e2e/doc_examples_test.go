@@ -386,7 +386,7 @@ func TestDocumentedVerifyCommand(t *testing.T) {
 func TestDocumentedFleet(t *testing.T) {
 	t.Parallel()
 	file := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(readFile(t, filepath.Join(root(t), "testdata", "examples", "fleet.Caddyfile")), "")
-	if got := documented(t, "fleet.md", "caddyfile", "instances 4"); got != file {
+	if got := documented(t, "fleet.md", "caddyfile", "fleet redis:"); got != file {
 		t.Errorf("the page has\n%s\nthe file has\n%s", got, file)
 	}
 }

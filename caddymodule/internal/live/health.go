@@ -289,7 +289,7 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 
 // fleetStatus returns the state of a fleet.
 func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true,
+	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Instances(), Up: true,
 		Message: "the connection is being made"}
 	if last := f.LastChange(); last != nil {
 		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)

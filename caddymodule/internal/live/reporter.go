@@ -94,6 +94,7 @@ type Reporter struct {
 	began    time.Time
 	handlers func() []*Handler // sorted by site
 	findings findingsCache
+	told     toldCache
 
 	mu      sync.Mutex
 	modeSet time.Time // when a mode was last set; zero if never

@@ -32,7 +32,7 @@ var (
 // Fleet is a throttle.Observer.
 type Fleet struct {
 	log       logger
-	instances int
+	instances func() int
 	last      atomic.Pointer[FleetChange] // nil before the first change
 	others    atomic.Int64                // see Others
 
@@ -53,7 +53,7 @@ type FleetChange struct {
 }
 
 // NewFleet returns the observer of a fleet of a number of servers.
-func NewFleet(instances int) *Fleet { return &Fleet{instances: instances} }
+func NewFleet(instances func() int) *Fleet { return &Fleet{instances: instances} }
 
 // Start begins to report the fleet, and logs to log from now on.
 func (f *Fleet) Start(log *zap.Logger) {
@@ -104,7 +104,7 @@ func (f *Fleet) FleetState(s string, err error) {
 	case s != throttle.FleetUp && !f.outage:
 		f.outage = true
 		f.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
-			zap.Int("instances", f.instances), zap.Error(err))
+			zap.Int("instances", f.instances()), zap.Error(err))
 	case s == throttle.FleetUp && f.outage:
 		f.steady = time.AfterFunc(steadyAfter, f.logReturn)
 	case s == throttle.FleetUp:

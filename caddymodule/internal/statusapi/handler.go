@@ -22,7 +22,7 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	found, ok := routes[name]
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, refresh, budgets/reset or mode",
+			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, fleet, refresh, budgets/reset or mode",
 			route)
 	}
 	found.anyHost = name == "mode" // which may be set before the first request to a host
@@ -56,6 +56,9 @@ var routes = map[string]Route{
 		return CheckQuery{UserAgent: p.Text("ua"), URL: p.Text("url"), Client: p.Text("client")}
 	}),
 	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
+	"fleet": Get(Reporter.Fleet, func(p *Params) FleetQuery {
+		return FleetQuery{Limit: int(min(p.Number("limit"), MaxLimit)), Name: p.Text("name")}
+	}),
 	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
 		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != "", Accept: p.choice("accept", "on") != ""}
 	}),

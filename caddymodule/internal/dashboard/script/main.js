@@ -74,6 +74,7 @@ const show = async () => {
 	denials.update(live);
 	origins.show(live);
 	suspects.show(live);
+	fleet.show(live);
 	byId('main').removeAttribute('aria-busy');
 	await source.update(live);
 };

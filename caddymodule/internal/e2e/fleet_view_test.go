@@ -1,0 +1,115 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// Each server of a fleet shows the sum of all, by site and host, and each of them. While Redis does not answer, it says so and goes on showing its
+// own counts. The servers count themselves.
+func TestFleetView(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	config := `http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/"
+		fleet redis://` + redis.Addr() + `
+	}
+	@page host page.test
+	handle @page {
+		robots_dashboard {
+			hosts one.test
+			access external
+		}
+	}
+	respond page
+}
+http://two.test:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /"
+	}
+	respond page
+}`
+	servers := []*server{start(t, config), start(t, config), start(t, config)}
+	for i, s := range servers {
+		for range i + 1 {
+			s.wants(403, s.rawAt("one.test", "/private/x", bingbot), "a refused request")
+		}
+		s.wants(200, s.rawAt("other.test", "/", bingbot), "another host")
+		s.wants(200, s.rawAt("one.test", "/", chrome), "a person")
+		s.wants(403, s.rawAt("two.test", "/", bingbot), "a site without the fleet")
+	}
+	view := func(s *server, query string) (v statusapi.FleetView) {
+		s.adminRequest("GET", "fleet"+query, 200, &v)
+		return v
+	}
+	for _, s := range servers {
+		s.eventually("the server shows the counts of all", func() bool {
+			v := view(s, "")
+			return len(v.Servers) == 3 && v.Sum.Day.Denied == 6 && v.Sum.Day.Requests == 9
+		})
+	}
+	v := view(servers[0], "")
+	sites, _ := json.Marshal(v.Sites)
+	for _, site := range v.Sites {
+		if site.Name == "two.test" || site.Name == "one.test" && (site.Day.Denied != 6 || site.Servers != 3 || site.Hour.People != 3) {
+			t.Errorf("%+v", site)
+		}
+	}
+	if !strings.Contains(string(sites), `"one.test"`) || !strings.Contains(string(sites), `"other.test"`) || len(v.Crawlers) != 1 || v.Crawlers[0].Day.Requests != 9 {
+		t.Errorf("sites %s, crawlers %+v", sites, v.Crawlers)
+	}
+	own := 0
+	for _, s := range v.Servers {
+		if s.Own {
+			own++
+		}
+		if !s.Alive || s.Name == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if own != 1 {
+		t.Errorf("%d servers are this one", own)
+	}
+	servers[0].eventually("the servers count themselves", func() bool {
+		var h statusapi.Health
+		servers[0].adminRequest("GET", "health", 200, &h)
+		return len(h.Fleets) == 1 && h.Fleets[0].Instances == 3
+	})
+
+	// A page for one host has its sums, and no name of another host, of a server or of a crawler of others.
+	body := servers[0].rawAt("page.test", "/?data=live", chrome).body
+	var live struct {
+		Fleet statusapi.FleetView `json:"fleet"`
+	}
+	if err := json.Unmarshal([]byte(body), &live); err != nil {
+		t.Fatalf("%v: %.300s", err, body)
+	}
+	if live.Fleet.Sum.Day.Denied != 6 || live.Fleet.Sum.Day.Requests != 6 || live.Fleet.Servers[0].Name != "" || strings.Contains(body, "other.test") {
+		t.Errorf("%+v", live.Fleet)
+	}
+
+	out, err := servers[1].status("--fleet")
+	if err != nil || !strings.Contains(out, "(this one)") || !strings.Contains(out, "one.test") || strings.Contains(out, "two.test") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	redis.Close()
+	servers[0].eventually("the server says that Redis is away", func() bool {
+		v := view(servers[0], "")
+		return v.Error != "" && len(v.Servers) == 3 && v.Sum.Day.Denied == 6
+	})
+	if out, _ := servers[0].status("--fleet"); !strings.Contains(out, "Redis does not answer") {
+		t.Error(out)
+	}
+	var h statusapi.Health
+	if servers[0].adminRequest("GET", "health", 200, &h); h.Fleets[0].Instances != 3 {
+		t.Errorf("%d instances while Redis is away", h.Fleets[0].Instances)
+	}
+}

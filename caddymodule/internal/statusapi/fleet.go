@@ -1,0 +1,80 @@
+package statusapi
+
+import "time"
+
+// FleetView is the answer to GET /robots/fleet: the counts of all servers that share
+// budgets, as each of them told Redis last.
+type FleetView struct {
+	Now time.Time `json:"now"`
+	On  bool      `json:"on"` // a site has a fleet
+	// why the counts of other servers are missing or old: Redis does not answer
+	Error   string        `json:"error,omitempty"`
+	Servers []FleetServer `json:"servers"` // the alive first, by name
+	Sum     FleetSpans    `json:"sum"`     // of all sites in the scope at all servers
+
+	// The sums of sites, and of crawlers at all sites, the busiest first, as many as the
+	// query wants. Crawlers is empty unless the scope has all sites.
+	Sites        []FleetSite    `json:"sites"`
+	SitesTotal   int            `json:"sites_total"`
+	Crawlers     []FleetCrawler `json:"crawlers"`
+	CrawlerTotal int            `json:"crawlers_total"`
+}
+
+// FleetServer is one server of a fleet.
+type FleetServer struct {
+	// its host name; empty unless the scope has all sites
+	Name  string    `json:"name"`
+	Own   bool      `json:"own"`   // it is this one
+	Alive bool      `json:"alive"` // it told its counts in the last half minute
+	Time  time.Time `json:"time"`  // when it told them last; it is forgotten an hour later
+	More  int       `json:"more"`  // number of its sites that it has no room to tell
+	FleetSpans
+}
+
+// FleetSite has the counts of a site or a host at all servers.
+type FleetSite struct {
+	Name    string `json:"name"`
+	Pattern string `json:"pattern,omitempty"` // as Site.Pattern
+	Servers int    `json:"servers"`           // how many have counted requests to it
+	FleetSpans
+}
+
+// FleetCrawler has the counts of a crawler at all servers.
+type FleetCrawler struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	FleetSpans
+}
+
+// FleetSpans has counts of the last hour and the last day.
+type FleetSpans struct {
+	Hour FleetCounts `json:"hour"`
+	Day  FleetCounts `json:"day"`
+}
+
+// FleetCounts are counts of requests: of crawlers, as in Counts, and of people.
+type FleetCounts struct {
+	Requests    uint64 `json:"requests"`
+	Denied      uint64 `json:"denied"`
+	Throttled   uint64 `json:"throttled"`
+	WouldRefuse uint64 `json:"would_refuse"` // passed only because of monitor mode
+	People      uint64 `json:"people"`
+}
+
+// Add adds other to s.
+func (s *FleetSpans) Add(other FleetSpans) {
+	for i, c := range [...]*FleetCounts{&s.Hour, &s.Day} {
+		o := [...]*FleetCounts{&other.Hour, &other.Day}[i]
+		c.Requests += o.Requests
+		c.Denied += o.Denied
+		c.Throttled += o.Throttled
+		c.WouldRefuse += o.WouldRefuse
+		c.People += o.People
+	}
+}
+
+// FleetQuery says how many sites and crawlers a FleetView has: Limit of each, 0: 100.
+type FleetQuery struct {
+	Limit int
+	Name  string // only sites with this text in their name
+}
