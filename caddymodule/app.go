@@ -74,7 +74,7 @@ type App struct {
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
 
-	placesOf  sync.Map         // *caddyhttp.Server whose places were checked
+	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
 	doors     [][]string       // hosts of handlers with forwarded_request that clients can miss; complete when all are provisioned
 	meetings  []string         // pairs of handlers of which nobody knows whether a request reaches both
 	servers   sync.Map         // *caddyhttp.Server to *serverSites

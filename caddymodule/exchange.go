@@ -1,8 +1,11 @@
 package caddymodule
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -44,6 +48,7 @@ type exchange struct {
 	visit   visitors.Visit
 	load    *shed.Load // that counts the request as in flight; nil if none does
 	slot    shed.Slot
+	unread  *answer // to a request whose body was not read; nil for all others
 	head    response.Head
 
 	recorded *record // nil for a person
@@ -218,4 +223,75 @@ func localPort(r *http.Request) uint16 {
 		}
 	}
 	return 0
+}
+
+// Bounds of a crawler's body that is read before the request takes a turn. They have
+// room for a form, and all of them together take 4 MiB of memory at most.
+const (
+	maxBody      = 64 << 10
+	bodyTime     = 2 * time.Second
+	bodiesAtOnce = 64
+)
+
+var (
+	bodyTooLong = newAnswer(http.StatusRequestEntityTooLarge, "Here, the body of a crawler's request may have 64 KiB.")
+	bodyTooSlow = newAnswer(http.StatusRequestTimeout, "Here, the body of a crawler's request must arrive within two seconds.")
+)
+
+// readBody reads the body of a crawler's request that is let through, if requests in
+// flight are counted for it: a client must not hold a turn by a body that it does not
+// send. If the body can't be read, the request is refused. The next handler gets what
+// was read. People's bodies are never read.
+func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
+	if d.Action != judge.Pass || d.Monitored || d.Reason == judge.Person {
+		return
+	}
+	limit := d.AtOnce()
+	if limit == nil {
+		if order := x.handler.shedOrder; order == nil {
+			return
+		} else if _, isRobot := order.RankOf(&x.request, d, false); !isRobot {
+			return
+		}
+	}
+	body, refusal := x.handler.receive(x.r, w)
+	if refusal == nil {
+		x.r.Body, x.r.ContentLength, x.r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		if len(body) == 0 {
+			x.r.Body = http.NoBody
+		}
+		return
+	}
+	header := w.Header()
+	header["Cache-Control"], header["Connection"] = noStore, []string{"close"}
+	if x.unread = refusal; limit != nil {
+		d.Exceed(limit, 0)
+	} else {
+		x.shed(d)
+	}
+}
+
+// receive reads a body. It returns an answer that refuses the request if the body is
+// too long, or does not arrive in time.
+func (h *Handler) receive(r *http.Request, w http.ResponseWriter) (body []byte, refusal *answer) {
+	if r.ContentLength > maxBody {
+		return nil, &bodyTooLong
+	}
+	defer h.bodies.Add(-1)
+	if h.bodies.Add(1) > bodiesAtOnce {
+		return nil, &bodyTooSlow
+	}
+	deadline := http.NewResponseController(w)
+	if err := deadline.SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, &bodyTooSlow
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if len(body) > maxBody {
+		return nil, &bodyTooLong
+	}
+	if err != nil { // the deadline stays, for what the server does with the rest
+		return nil, &bodyTooSlow
+	}
+	_ = deadline.SetReadDeadline(time.Time{}) // can't fail where it could be set
+	return body, nil
 }

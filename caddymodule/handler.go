@@ -86,6 +86,7 @@ type Handler struct {
 	visits    *visitors.Watcher // nil without suspects
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
+	bodies    atomic.Int32    // that are read
 	sourceID  uint64          // from Source.id
 	fields    response.Fields // of the responses
 	off       config.Hosts    // of off_hosts
@@ -125,7 +126,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	rules := x.resolve()
 	client := x.identify(rules)
 	d := x.judge(client)
-	x.pace(d)
+	x.pace(d, w)
 	x.record(d)
 	return x.respond(d, w, next)
 }
@@ -165,10 +166,13 @@ func (x *exchange) judge(c *judge.Client) *judge.Decision {
 
 // pace changes a decision to let the request through, if budgets, limits or the load
 // of the server do not allow that now. It may hold the request until they do.
-func (x *exchange) pace(d *judge.Decision) {
+func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	x.paced = true
 	if d.OnlyDocument && !x.running.MayFederate(&x.request) {
 		x.judgeAsCrawler(d)
+	}
+	if x.request.HasBody {
+		x.readBody(d, w)
 	}
 	x.running.Pace(x.r.Context(), &x.request, d)
 	if x.handler.shedLoad != nil {
@@ -184,6 +188,8 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		return visitors.SendCookie(w, &x.request)
 	case d.Action != judge.Pass && !d.Monitored && d.Reason == judge.Suspected:
 		return h.visits.Refuse(w, &x.request, r)
+	case x.unread != nil:
+		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
 	case d.OnlyDocument:

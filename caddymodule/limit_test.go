@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,3 +128,96 @@ type ctxWithin struct {
 
 func (c ctxWithin) Done() <-chan struct{} { return c.end.Done() }
 func (c ctxWithin) Err() error            { return c.end.Err() }
+
+// stalled is a ResponseWriter whose read deadline has passed as soon as it is set.
+type stalled struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (w *stalled) SetReadDeadline(t time.Time) error {
+	w.deadlines = append(w.deadlines, t)
+	return nil
+}
+
+// part is a body of which only the beginning arrives until the deadline.
+type part struct{ io.Reader }
+
+func (p part) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if err == io.EOF {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+// A crawler's body is read before its request is counted as in flight. One that is too
+// long or late is refused, and the connection ends. People's bodies are not touched.
+func TestBodiesOfCrawlers(t *testing.T) {
+	limited := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{AtOnce: 1}}}})
+	shedding := provisioned(t, &Handler{Settings: config.Settings{Shed: &config.Shed{InFlight: 8}}})
+	monitor := provisioned(t, &Handler{Settings: config.Settings{Mode: config.ModeMonitor, Limits: []config.Limit{{AtOnce: 1}}}})
+	plain := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{All: "100/1s"}}}})
+	form, long := strings.NewReader("a=b"), strings.NewReader(strings.Repeat("x", maxBody+1))
+	for _, tt := range []struct {
+		name   string
+		h      *Handler
+		ua     string
+		body   io.Reader
+		length int64
+		status int
+		got    string // by the next handler
+	}{
+		{"form", limited, gptbot, form, 3, 200, "a=b"},
+		{"form without a length", limited, gptbot, form, -1, 200, "a=b"},
+		{"empty, as HTTP/3 has it", limited, gptbot, strings.NewReader(""), -1, 200, ""},
+		{"late", limited, gptbot, part{form}, 10, 408, ""},
+		{"late, with shed", shedding, gptbot, part{form}, 10, 408, ""},
+		{"late, search engine with shed", shedding, googlebot, part{form}, 10, 408, ""},
+		{"too long", limited, gptbot, long, maxBody + 1, 413, ""},
+		{"too long, without a length", limited, gptbot, long, -1, 413, ""},
+		{"late, search engine that the limit leaves out", limited, googlebot, part{form}, 10, 200, "late"},
+		{"late, person", limited, chrome, part{form}, 10, 200, "late"},
+		{"late, person with shed", shedding, chrome, part{form}, 10, 200, "late"},
+		{"late, HTTP library with shed", shedding, "curl/8.5.0", part{form}, 10, 200, "late"},
+		{"late, monitor mode", monitor, gptbot, part{form}, 10, 200, "late"},
+		{"late, other limit", plain, gptbot, part{form}, 10, 200, "late"},
+	} {
+		_, _ = form.Seek(0, io.SeekStart)
+		_, _ = long.Seek(0, io.SeekStart)
+		w, got := &stalled{ResponseRecorder: httptest.NewRecorder()}, ""
+		r := request(tt.ua, "/x")
+		r.Method, r.Body, r.ContentLength = http.MethodPost, io.NopCloser(tt.body), tt.length
+		err := tt.h.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+			body, err := io.ReadAll(r.Body)
+			if got = string(body); err != nil {
+				got = "late"
+			} else if int64(len(body)) != r.ContentLength {
+				t.Errorf("%s: length %d", tt.name, r.ContentLength)
+			}
+			return nil
+		}))
+		refused := tt.status != 200
+		if err != nil || w.Code != tt.status || got != tt.got || (w.Header().Get("Connection") == "close") != refused {
+			t.Errorf("%s: %d %q, %v, %v", tt.name, w.Code, got, w.Header(), err)
+		}
+		if refused && tt.status == 408 && (len(w.deadlines) != 1 || w.deadlines[0].IsZero()) || tt.got == "a=b" && !w.deadlines[1].IsZero() {
+			t.Errorf("%s: deadlines %v", tt.name, w.deadlines)
+		}
+		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != judge.OverLimit && rec.Reason != judge.Shed) {
+			t.Errorf("%s: %v %v", tt.name, rec.Action, rec.Reason)
+		}
+		if n := tt.h.bodies.Load(); n != 0 {
+			t.Errorf("%s: %d bodies are being read", tt.name, n)
+		}
+	}
+	limited.bodies.Store(bodiesAtOnce)
+	r := request(gptbot, "/x")
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("a=b")), 3
+	if w := serve(t, limited, r); w.Code != 408 {
+		t.Errorf("one body more than are read at once: %d", w.Code)
+	}
+	if w := serve(t, limited, request(gptbot, "/x")); w.Code != 200 {
+		t.Errorf("a request without a body beside them: %d", w.Code)
+	}
+}

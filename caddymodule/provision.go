@@ -8,9 +8,11 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -57,10 +59,11 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 
 // provisionAnswers completes the settings, and prepares what depends on them alone: the
 // answers and the fields of responses.
-func (h *Handler) provisionAnswers(caddy.Context) (err error) {
+func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	if err := h.Complete(h.app.Defaults, h.Off); err != nil {
 		return err
 	}
+	h.warnSlowReaders(ctx)
 	h.sourceID = h.Source.ID()
 	h.off = config.NewHosts(h.OffHosts)
 	h.answers = newCustomAnswers(h.Answers)
@@ -205,6 +208,19 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 	})
 	return nil
+}
+
+// warnSlowReaders warns once for a server if nothing ends the requests of clients that
+// take their answers slowly, and that are counted as in flight until then.
+func (h *Handler) warnSlowReaders(ctx caddy.Context) {
+	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	counts := slices.ContainsFunc(h.Limits, func(l config.Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 })
+	if server == nil || !counts || server.WriteIdleTimeout > 0 || server.WriteMinRate > 0 {
+		return
+	}
+	if _, warned := h.app.placesOf.LoadOrStore(&server.WriteMinRate, true); !warned {
+		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s 1000` in the timeouts of the server")
+	}
 }
 
 // warnForgeableExemptions warns of exempt names that any client can send.

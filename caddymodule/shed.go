@@ -49,8 +49,7 @@ func (x *exchange) enter(d *judge.Decision) {
 	entered := false
 	if isRobot && d.Action == judge.Pass {
 		if x.slot, entered = load.EnterRobot(now, rank); !entered {
-			d.Action, d.Reason, d.Layer, d.Line = judge.Throttle, judge.Shed, judge.ShedLayer, h.Shed.Line
-			d.Rule, d.Version, d.Reading = robots.Rule{}, nil, 0
+			x.shed(d)
 			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
 		}
 	}
@@ -62,6 +61,12 @@ func (x *exchange) enter(d *judge.Decision) {
 	if load.IsBusy() {
 		x.set(busyVar, true)
 	}
+}
+
+// shed turns d into a decision to refuse the request because of the setting shed.
+func (x *exchange) shed(d *judge.Decision) {
+	d.Action, d.Reason, d.Layer, d.Line = judge.Throttle, judge.Shed, judge.ShedLayer, x.handler.Shed.Line
+	d.Rule, d.Version, d.Reading = robots.Rule{}, nil, 0
 }
 
 // leave ends what enter began. It may be called again.

@@ -1,12 +1,15 @@
 package enforce
 
 import (
+	"maps"
 	"math/bits"
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // enter counts a request that is let through as one in flight, for the limits of
@@ -33,7 +36,7 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 	for held := s.Held; held != 0; held &= held - 1 {
 		i := bits.TrailingZeros8(held)
 		l := &p.settings.CompiledLimits[i]
-		for n := range l.Bounds {
+		for n := len(l.Bounds) - 1; n >= 0; n-- { // each_at_once first: it says more than half of at_once
 			b := &l.Bounds[n]
 			if b.AtOnce == 0 {
 				continue
@@ -45,7 +48,7 @@ func (p *pacer) enterOne(r *judge.Request, s *judge.Subject, pools *[judge.MaxLi
 				}
 				*in = true
 			}
-			if _, ok := p.memory.flights.add(p.limitKey(r, s, i, n), 1, b.AtOnce); !ok {
+			if !p.memory.flights.take(p.limitKey(r, s, i, n), b, s, r.Time.UnixNano()) {
 				return b
 			}
 			s.Entered |= enteredBit(i, b)
@@ -82,7 +85,7 @@ func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 		for l := range p.settings.CompiledLimits {
 			for n := range p.settings.CompiledLimits[l].Bounds {
 				if b := &p.settings.CompiledLimits[l].Bounds[n]; b.AtOnce > 0 && s.Entered&enteredBit(l, b) != 0 {
-					p.memory.flights.add(p.limitKey(r, s, l, n), -1, 0)
+					p.memory.flights.leave(p.limitKey(r, s, l, n), b, s)
 				}
 			}
 		}
@@ -91,11 +94,89 @@ func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 }
 
 // flights counts requests in flight by key. It has an entry for each key with such
-// a request, so it is as bounded as these are.
+// a request, so it is as bounded as these are, and one for each line at_once of the
+// last configurations.
 type flights [64]struct {
 	mu    sync.Mutex
 	count map[throttle.Key]int
-	_     [48]byte // so that no two share a cache line
+	came  map[throttle.Key]arrivals
+	_     [40]byte // so that no two share a cache line
+}
+
+// arrivals has the two crawlers that came last to a line at_once, and when.
+type arrivals [2]struct {
+	who uint64
+	at  int64
+}
+
+// otherCame is how long ago another crawler must have come, so that no crawler gets
+// more than half of the turns.
+const otherCame = 10 * time.Second
+
+// take takes a turn of a line. Of the turns that crawlers share, none holds more than
+// half, rounded up, while others come: otherwise the first one that answers are slow
+// for shuts out all others.
+func (f *flights) take(k throttle.Key, b *judge.Bound, s *judge.Subject, now int64) bool {
+	if !b.Each {
+		who, most := sharer(s), b.AtOnce
+		if f.arrive(k, who, now) {
+			most = (most + 1) / 2
+		}
+		if _, ok := f.add(shareOf(k, who), 1, most); !ok {
+			return false
+		}
+		if _, ok := f.add(k, 1, b.AtOnce); !ok {
+			f.add(shareOf(k, who), -1, 0)
+			return false
+		}
+		return true
+	}
+	_, ok := f.add(k, 1, b.AtOnce)
+	return ok
+}
+
+// leave ends what take began.
+func (f *flights) leave(k throttle.Key, b *judge.Bound, s *judge.Subject) {
+	if f.add(k, -1, 0); !b.Each {
+		f.add(shareOf(k, sharer(s)), -1, 0)
+	}
+}
+
+// arrive notes that a crawler came to a line, and reports whether another did lately.
+func (f *flights) arrive(k throttle.Key, who uint64, now int64) bool {
+	s := &f[k[0]%uint64(len(f))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	came, known := s.came[k]
+	if !known { // forget lines of earlier configurations
+		maps.DeleteFunc(s.came, func(_ throttle.Key, a arrivals) bool { return now-a[0].at > int64(otherCame) })
+		if s.came == nil {
+			s.came = make(map[throttle.Key]arrivals)
+		}
+	}
+	if came[0].who != who {
+		came[1] = came[0]
+	}
+	came[0].who, came[0].at = who, now
+	s.came[k] = came
+	return came[1].at != 0 && now-came[1].at <= int64(otherCame)
+}
+
+// sharer identifies a crawler among those that share turns: by its name, if it is
+// verified, or can't be and is in the registry or in robots.txt. All others are one,
+// because a client can send any number of such names.
+func sharer(s *judge.Subject) uint64 {
+	isKnown := s.Claim.State == verify.NoMethod && (s.Agent.Crawler != nil || s.Agent.Class == crawler.Named)
+	if s.Claim.State != verify.Verified && !isKnown {
+		return 0
+	}
+	_, who := hash(seedSharer, judge.Origin{}, s.Agent.Name())
+	return who
+}
+
+// shareOf returns the key of the turns of k that a crawler holds.
+func shareOf(k throttle.Key, who uint64) throttle.Key {
+	return throttle.Key{k[0] ^ who*hashFactor, k[1] ^ who, seedSharer}
 }
 
 // add adds by requests, unless there would be more than most, and returns how many

@@ -424,3 +424,58 @@ func TestLimitErrors(t *testing.T) {
 		}
 	}
 }
+
+// While others come, no crawler holds more than half of the turns, rounded up. Names
+// that are neither verified nor known share one half. A crawler that is alone gets all.
+func TestNobodyHoldsAllTurns(t *testing.T) {
+	e := newEngineTest(t, "User-agent: Named\nDisallow: /private/\n", judge.Settings{Limits: []judge.Limit{{AtOnce: 5}}})
+	enter := func(ua string) (passed bool, leave func()) {
+		r, d := &judge.Request{Target: "/x", UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1", Time: e.clock.Now()}, new(judge.Decision)
+		e.Decide(context.Background(), r, d)
+		return d.Action == judge.Pass, func() { e.Release(r, d, false) }
+	}
+	bot := func(n int) string { return fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", n) }
+	fill := func(ua func(int) string) (n int) {
+		for i := range 6 {
+			if passed, leave := enter(ua(i)); passed {
+				defer leave()
+				n++
+			}
+		}
+		return n
+	}
+	same := func(ua string) func(int) string { return func(int) string { return ua } }
+	if n := fill(same(fake.Gptbot)); n != 5 {
+		t.Errorf("alone, a crawler gets %d of 5", n)
+	}
+	_, leave := enter(ahrefs)
+	leave()
+	for name, tt := range map[string]struct {
+		ua   func(int) string
+		most int
+	}{"a known crawler": {same(fake.Gptbot), 3}, "one that robots.txt names": {same("Named/1.0"), 3}, "invented names": {bot, 3}} {
+		if n := fill(tt.ua); n != tt.most {
+			t.Errorf("%s gets %d of 5 while another comes, want %d", name, n, tt.most)
+		}
+	}
+	for i := range 6 {
+		if passed, leave := enter(bot(i)); passed {
+			defer leave()
+		}
+	}
+	if n := fill(same(ahrefs)); n != 2 {
+		t.Errorf("beside invented names that hold half, a crawler gets %d of 5, want 2", n)
+	}
+	e.clock.Advance(otherCame + time.Second)
+	if n := fill(same(fake.Gptbot)); n != 2 {
+		t.Errorf("%d of the 2 free ones", n)
+	}
+	for range 1000 { // limits of earlier configurations
+		e.memory.flights.arrive(throttle.Key{64 * rand.Uint64N(1<<50)}, 1, e.clock.Now().UnixNano())
+	}
+	e.clock.Advance(otherCame + time.Second)
+	e.memory.flights.arrive(throttle.Key{0}, 1, e.clock.Now().UnixNano())
+	if n := len(e.memory.flights[0].came); n != 1 {
+		t.Errorf("%d lines are remembered, want the last one", n)
+	}
+}

@@ -121,6 +121,7 @@ const (
 	seedImpostor   = 41
 	seedDebt       = 51
 	seedLimit      = 61 // up to 99: see limitKey
+	seedSharer     = 101
 )
 
 // budget returns the key of the budget that a request uses. A crawler has one

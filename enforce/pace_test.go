@@ -285,11 +285,11 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 		return &judge.Request{Target: "/", UserAgents: agents, Origin: fake.Home, Time: e.clock.Now()}
 	}
 	both := request("GPTBot/1.0 ClaudeBot/1.0", "CCBot/2.0")
-	if e.Decide(context.Background(), both, &first); first.Action != judge.Pass || e.memory.flights.total() != 4 {
-		t.Fatalf("%v, %d in flight; want those of the three crawlers, and one of all", first.Reason, e.memory.flights.total())
+	if e.Decide(context.Background(), both, &first); first.Action != judge.Pass || e.memory.flights.total() != 5 {
+		t.Fatalf("%v, %d in flight; want those of the three crawlers, one of all, and one of those that GPTBot shares", first.Reason, e.memory.flights.total())
 	}
 	var second judge.Decision
-	if e.Decide(context.Background(), request("ClaudeBot/1.0"), &second); second.RuleText() != "limit: at_once 1" {
+	if e.Decide(context.Background(), request("ClaudeBot/1.0"), &second); second.RuleText() != "limit: each_at_once 1" {
 		t.Errorf("while the first one is in flight: %v by %q", second.Reason, second.RuleText())
 	}
 	if e.Release(both, &first, false); e.memory.flights.total() != 0 {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"math/bits"
 	"net/netip"
 	"strings"
 	"time"
@@ -182,6 +183,20 @@ func (d *Decision) Throttle(res throttle.Result) {
 func (d *Decision) Exceed(b *Bound, retryAfter time.Duration) {
 	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
 	d.Version, d.Rule, d.Layer, d.Line = nil, robots.Rule{}, LimitLayer, b.Line
+}
+
+// AtOnce returns a line that limits requests at once, of a Limit that holds the
+// request; nil if there is none.
+func (d *Decision) AtOnce() *Bound {
+	for held := d.AllHeld(); held != 0; held &= held - 1 {
+		l := &d.Rules.settings.CompiledLimits[bits.TrailingZeros8(held)]
+		for _, n := range [...]int{boundAtOnce, boundEachAtOnce} {
+			if l.Bounds[n].AtOnce > 0 {
+				return &l.Bounds[n]
+			}
+		}
+	}
+	return nil
 }
 
 // Paced reports whether rate limits, Visit-time or Settings.Limits can still change the

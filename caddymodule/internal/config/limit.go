@@ -41,7 +41,10 @@ type Limit struct {
 	Each string `json:"each,omitempty"`
 
 	// How many requests of all crawlers together may be in flight on this server, until
-	// their answers are sent. Default: no limit.
+	// their answers are sent. While others come, no crawler gets more than half of them,
+	// rounded up; names that are neither verified nor known share one half. The body of a
+	// crawler's request is read first: at most 64 KiB, within 2 seconds, otherwise the
+	// answer is 413 or 408. Default: no limit.
 	AtOnce int `json:"at_once,omitempty"`
 
 	// The same for each crawler. Default: no limit.
