@@ -47,8 +47,9 @@ type exchange struct {
 	number  uint32         // unique among the exchanges that run at the same time
 	visit   visitors.Visit
 	load    *shed.Load // that counts the request as in flight; nil if none does
-	slot    shed.Slot
-	unread  *answer // to a request whose body was not read; nil for all others
+	place   shed.Place
+	upload  *shed.Upload // nil without a body that arrives while the request is in flight
+	unread  *answer      // to a request whose body was not read; nil for all others
 	head    response.Head
 
 	recorded *record // nil for a person

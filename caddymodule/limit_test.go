@@ -19,6 +19,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -105,11 +106,11 @@ func TestRefusedRequestGivesBudgetBack(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: settings})
 	get := func(path string) int { return serve(t, h, request(gptbot, path)).Code }
 	load := h.shedLoad()
-	load.Enter(clock.Now().UnixNano())
+	place := load.Enter(shed.Request{Now: clock.Now().UnixNano()})
 	if code := get("/"); code != http.StatusServiceUnavailable {
 		t.Errorf("while the server is busy: %d", code)
 	}
-	load.Leave(0)
+	load.Leave(place)
 	for i, want := range []int{200, 429} {
 		if code := get("/"); code != want {
 			t.Errorf("request %d: %d, want %d", i, code, want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,20 +49,50 @@ func (x *exchange) enter(d *judge.Decision) {
 	rank, isRobot := h.shedOrder.RankOf(&x.request, d, x.visit.Suspect)
 	entered := false
 	if isRobot && d.Action == judge.Pass {
-		if x.slot, entered = load.EnterRobot(now, rank); !entered {
+		if x.place, entered = load.EnterRobot(now, rank); !entered {
 			x.shed(d)
 			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
 		}
 	}
 	if d.Action == judge.Pass || d.Monitored {
 		if x.load = load; !entered {
-			load.Enter(now)
+			x.enterOther(load, now)
 		}
 	}
 	if load.IsBusy() {
 		x.set(busyVar, true)
 	}
 }
+
+// enterOther counts a request that is not a robot's.
+func (x *exchange) enterOther(load *shed.Load, now int64) {
+	r := x.r
+	entry := shed.Request{Now: now, Number: x.number}
+	if r.ContentLength != 0 && r.Body != nil {
+		x.upload = load.Upload(r.Body)
+		r.Body, entry.Upload = x.upload, x.upload
+	}
+	if entry.Document = load.Latency > 0 && x.isDocument(); entry.Document {
+		entry.Client = shed.ClientOf(&x.request)
+	}
+	x.place = load.Enter(entry)
+}
+
+// isDocument reports whether a person waits for a document: not for what a page
+// fetches, which may be a long poll or a stream of events. An unknown length is that of
+// requests without a body in HTTP/3.
+func (x *exchange) isDocument() bool {
+	r := x.r
+	if x.decision.Reason != judge.Person || x.visit.Suspect || r.Method != http.MethodGet || r.ContentLength > 0 {
+		return false
+	}
+	if mode := r.Header["Sec-Fetch-Mode"]; len(mode) > 0 {
+		return mode[0] == "navigate"
+	}
+	return slices.ContainsFunc(r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, mediaHTML) })
+}
+
+const mediaHTML = "text/html"
 
 // shed turns d into a decision to refuse the request because of the setting shed.
 func (x *exchange) shed(d *judge.Decision) {
@@ -72,20 +103,21 @@ func (x *exchange) shed(d *judge.Decision) {
 // leave ends what enter began. It may be called again.
 func (x *exchange) leave() {
 	if x.load != nil {
-		x.load.Leave(x.slot)
+		x.upload.End()
+		x.load.Leave(x.place)
 		x.load = nil
 	}
 }
 
 // Answered implements response.Observer: the request is in flight no longer.
 func (x *exchange) Answered(status int, header http.Header) {
-	load := x.load
+	load, isOpen := x.load, x.upload.IsOpen()
 	x.leave()
 	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || x.visit.Suspect || status != http.StatusOK ||
-		x.request.Method != http.MethodGet {
+		x.request.Method != http.MethodGet || isOpen || x.r.ContentLength > 0 {
 		return
 	}
-	const html = "text/html"
+	const html = mediaHTML
 	if media := header["Content-Type"]; len(media) > 0 && len(media[0]) >= len(html) && strings.EqualFold(media[0][:len(html)], html) {
 		load.ObservePage(x.request.Time.UnixNano(), clock.Now().UnixNano())
 	}

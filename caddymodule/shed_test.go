@@ -2,8 +2,11 @@ package caddymodule
 
 import (
 	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -116,5 +119,39 @@ func TestShedAllocatesNothing(t *testing.T) {
 	without := count(loadedHandler(t, nil))
 	if with := count(loadedHandler(t, &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)})); with > without {
 		t.Errorf("%v allocations, and %v without shed", with, without)
+	}
+}
+
+// People wait for documents, and not for what pages fetch.
+func TestDocuments(t *testing.T) {
+	h := loadedHandler(t, &config.Shed{Latency: caddy.Duration(time.Second)})
+	for _, tt := range []struct {
+		name   string
+		ua     string
+		header http.Header
+		want   bool
+	}{
+		{"navigation", chrome, http.Header{"Sec-Fetch-Mode": {"navigate"}, "Accept": {"text/html,*/*"}}, true},
+		{"without Sec-Fetch-Mode", chrome, http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}, true},
+		{"fetch, such as a long poll", chrome, http.Header{"Sec-Fetch-Mode": {"cors"}, "Accept": {"text/html"}}, false},
+		{"event stream", chrome, http.Header{"Accept": {"text/event-stream"}}, false},
+		{"anything", chrome, http.Header{"Accept": {"*/*"}}, false},
+		{"robot", gptbot, http.Header{"Accept": {"text/html"}}, false},
+		{"library", "curl/8.5.0", http.Header{"Accept": {"text/html"}}, false},
+		{"body", chrome, http.Header{"Accept": {"text/html"}, "X-Body": {"1"}}, false},
+	} {
+		r := request(tt.ua, "/")
+		maps.Copy(r.Header, tt.header)
+		if tt.header["X-Body"] != nil {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 1
+		}
+		x := exchange{r: r, handler: h, running: h.running.Load()}
+		x.decision.Reason = judge.Unbound
+		if tt.ua == chrome {
+			x.decision.Reason = judge.Person
+		}
+		if got := x.isDocument(); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
 	}
 }

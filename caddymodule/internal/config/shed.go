@@ -26,18 +26,22 @@ const (
 // pages.
 //
 // It needs `in_flight`, `latency` or both. One kind of crawlers after the other is
-// refused, as long as the load stays. Browsers, HTTP libraries, programs, webhooks, probes
+// refused, as long as the load stays, if at least a tenth of the requests of the last 10
+// seconds are theirs. Browsers, HTTP libraries, programs, webhooks, probes
 // and what is exempt are never refused. Each handler counts its own requests: if several
 // sites share a back end, each needs a smaller `in_flight`.
 type Shed struct {
 	// Busy while more than this many requests of all clients wait for the header of their
-	// response. Default: any number; then search engines are never refused.
+	// response. Those whose body is still arriving count for at most a quarter of it. The
+	// body of a crawler's request is read first, as for `at_once` of `limit`. Default: any
+	// number; then search engines are never refused.
 	InFlight int `json:"in_flight,omitempty"`
 
 	// Busy while more than one of ten pages of the last 10 seconds took longer than this
-	// for people, from 10ms to 10m, and there were 20 or more. The time ends with the
-	// header of the response; only GET requests of HTML documents with status 200 count.
-	// Default: any time.
+	// for people, from 10ms to 10m, and there were 20 or more; or while five people from
+	// five addresses, and a fifth of those who wait, have waited longer. The time ends with
+	// the header of the response; only GET requests of HTML documents with status 200, or of
+	// navigations that wait, count. Default: any time.
 	Latency caddy.Duration `json:"latency,omitempty"`
 
 	// Whom to refuse first: purposes, `self-declared`, `ai-*`, or `suspects`, which are

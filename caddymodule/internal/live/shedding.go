@@ -15,10 +15,13 @@ func (r *Reporter) shedding(scope statusapi.Scope, now time.Time) []statusapi.Sh
 		if h.Load == nil {
 			continue
 		}
-		state := h.Load().State(now.UnixNano())
+		state, refused, order := h.Load().State(now.UnixNano()), []string{}, h.Settings.Shed.Order()
+		for _, step := range state.Refused {
+			refused = append(refused, order.Steps[step])
+		}
 		list = append(list, statusapi.Shedding{
-			Sites: h.sitesIn(scope), Since: timeOf(state.Since), InFlight: state.InFlight,
-			Refused: append([]string{}, h.Settings.Shed.Order().Steps[:state.Level]...),
+			Sites: h.sitesIn(scope), Since: timeOf(state.Since), InFlight: state.InFlight, Refused: refused,
+			Robots: state.Robots, Requests: state.All, Few: state.Few,
 		})
 	}
 	return list
@@ -33,12 +36,19 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 		}
 		a := Accident{Kind: Shedding, Site: s.Sites[0], Crawler: everybody, Since: *s.Since, Now: s.InFlight, subject: siteName(s.Sites[0]),
 			sites: s.Sites}
-		a.message = fmt.Sprintf("%s is busy, with %s that wait for an answer", a.subject, quantity(s.InFlight, "request"))
-		if len(s.Refused) > 0 {
-			a.message += "; these robots are refused: " + strings.Join(s.Refused, ", ")
+		if a.message = a.subject + " is busy"; s.InFlight > 0 {
+			a.message += fmt.Sprintf(", with %s that wait for an answer", quantity(s.InFlight, "request"))
 		}
 		a.advice = "`caddy robots status` shows which robots come most. A Crawl-delay slows them down, and a `deny` in " +
 			"`policy` stops them, if they name themselves."
+		switch {
+		case s.Few:
+			a.advice = "Let browsers solve a challenge while the matcher `robots busy` matches."
+			a.message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
+				a.subject, s.Requests-s.Robots, quantity(s.Requests, "request"))
+		case len(s.Refused) > 0:
+			a.message += "; these robots are refused: " + strings.Join(s.Refused, ", ")
+		}
 		list = append(list, a)
 	}
 	return list

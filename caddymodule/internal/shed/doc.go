@@ -5,13 +5,14 @@
 //	load := shed.New(shed.Config{InFlight: 64, Order: order})
 //	...
 //	if rank, ok := order.RankOf(&request, &decision, false); !ok {
-//		load.Enter(now)
-//	} else if _, ok := load.EnterRobot(now, rank); !ok {
+//		place = load.Enter(shed.Request{Now: now})
+//	} else if place, ok = load.EnterRobot(now, rank); !ok {
 //		return // refused
 //	}
-//	defer load.Leave(false)
+//	defer load.Leave(place)
 //
 // The kinds of robots are refused one after the other, as long as the load stays:
-// see Order. People are never refused. The package knows nothing of HTTP, and all
-// times are given to it.
+// see Order. If robots are less than a tenth of what arrives, or if it does not
+// help to refuse them, they are let through. People are never refused. The package
+// knows nothing of HTTP, and all times are given to it.
 package shed

@@ -31,16 +31,22 @@ const (
 	leastSamples = 20
 	slowShare    = 10
 
-	// claimSlots is how many claims to be a search engine are served at once,
-	// beyond what engines lets through.
-	claimSlots = 4
 	// trialRoom is how many robots of the steps that are let through again may be in
 	// flight at first, where InFlight sets no limit. It doubles in each quarter of
-	// the calm time.
+	// the calm time, up to mostRoom, as long as pages take less than trialTime of the
+	// time that they took without these robots; otherwise it halves.
 	trialRoom = 4
+	mostRoom  = 1 << 20
+	trialTime = 1.3
 	// protectedFactor is how far above InFlight protected crawlers are refused
 	// before their step is.
 	protectedFactor = 2
+	// leastRobots is how many robots must have come in the last 10 seconds for InFlight
+	// to refuse a step: a few feeds at the same moment are no load.
+	leastRobots = 4
+	// settle is how long a step is given to act on the latency, as long as the number in
+	// flight falls.
+	settle = 5 * time.Second
 )
 
 // Config has the settings of a Load.
@@ -48,8 +54,8 @@ type Config struct {
 	// InFlight is how many requests may wait for their answer; robots above it are
 	// refused. 0 means any number.
 	InFlight int
-	// Latency is the longest time that nine of ten pages may take for people; 0
-	// means any time.
+	// Latency is the longest time that nine of ten pages may take for people, and that
+	// four of five may wait for; 0 means any time.
 	Latency time.Duration
 	// Steps is the number of steps of the Order.
 	Steps int
@@ -62,46 +68,84 @@ type Load struct {
 	Config
 
 	inFlight atomic.Int64
+	uploads  atomic.Int64            // of these, those whose body has not arrived
 	slots    [trial + 1]atomic.Int64 // the requests in flight that take a slot
 	level    atomic.Int32            // the steps below it are refused
+	useless  atomic.Uint64           // but these: bit by step
 	tried    atomic.Int32            // the steps from level up to it are let through again
 	room     atomic.Int64            // for robots of these steps
+	turned   atomic.Int64            // when there was none
 	busy     atomic.Int64            // since when; 0 if it is not
 	pressed  atomic.Bool             // InFlight was exceeded since the last look
 	next     atomic.Int64            // time of the next look
 	seen     []atomic.Int64
+	arrivals arrivals
 	engines  engines
+	claims   claimants
+	waiting  documents
 
-	pages, slow atomic.Int64 // all samples of the latency, and those above Latency
-	since       atomic.Int64 // requests from before do not count as samples
+	pages, slow, spent atomic.Int64 // all samples of the latency, those above Latency, and their sum
+	since              atomic.Int64 // requests from before do not count as samples
 
-	mu    sync.Mutex // guards the following
-	score int        // towards raiseAfter
-	last  int64      // look under load
-	fell  int64      // when a step was last let through again; 0 if one was refused since
-	calm  time.Duration
+	mu      sync.Mutex // guards the following
+	score   int        // towards raiseAfter
+	last    int64      // look under load
+	fell    int64      // when a step was last let through again; 0 if one was refused since
+	calm    time.Duration
+	acted   int64   // when it was last seen that the last step acts
+	mark    int64   // requests in flight then
+	alone   average // time of pages before robots were let through again
+	adapted int64   // when room was
 	// older and newer have the counts of earlier looks: older at the begin of the
 	// window.
 	older, newer sample
+	effects      effects
 }
-
-// sample has the counts at a time.
-type sample struct{ at, pages, slow int64 }
 
 // New returns a Load.
 func New(cfg Config) *Load {
-	return &Load{Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm, engines: engines{served: make(map[Rank]int)}}
+	return &Load{
+		Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm, engines: engines{served: make(map[Rank]int)}, claims: newClaimants(),
+		effects: effects{steps: make([]effect, cfg.Steps)},
+	}
+}
+
+// Request is a request that is not a robot's.
+type Request struct {
+	Now      int64
+	Number   uint32 // of callers at the same time, different ones
+	Document bool   // that a person waits for
+	Client   uint64 // whose it is
+	Upload   *Upload
+}
+
+// Place is what Leave has to know about a request in flight.
+type Place struct {
+	slot  Slot
+	claim *claimant
+	page  *document
 }
 
 // Enter counts a request that is not refused.
-func (l *Load) Enter(now int64) {
-	l.look(now)
+func (l *Load) Enter(r Request) (p Place) {
+	l.look(r.Now)
+	l.arrivals.all.Add(1)
+	if r.Document && l.Latency > 0 {
+		begin := r.Now
+		if r.Upload.IsOpen() {
+			begin = -begin
+		}
+		if p.page = l.waiting.add(r.Number, begin, r.Client); r.Upload != nil {
+			r.Upload.page = p.page
+		}
+	}
 	l.enter()
+	return p
 }
 
-// enter counts a request, and returns the number of those in flight.
+// enter counts a request, and returns the number of those in flight that count.
 func (l *Load) enter() int64 {
-	n := l.inFlight.Add(1)
+	n := l.counted(l.inFlight.Add(1))
 	if l.InFlight > 0 && n > int64(l.InFlight) && !l.pressed.Load() {
 		l.pressed.Store(true)
 	}
@@ -114,7 +158,8 @@ type Slot uint8
 // The slots. NoSlot is not limited.
 const (
 	NoSlot Slot = iota
-	claim       // for claims to be a search engine
+	claim       // for strangers that claim to be a search engine
+	known       // for claims of addresses that are known
 	trial       // for robots that are let through again
 )
 
@@ -127,72 +172,79 @@ func (l *Load) take(slot Slot, most int64) (Slot, bool) {
 	return slot, true
 }
 
-// EnterRobot counts the request of a robot, unless it is refused. slot must be
-// passed to Leave.
-func (l *Load) EnterRobot(now int64, r Rank) (slot Slot, ok bool) {
+// EnterRobot counts the request of a robot, unless it is refused.
+func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 	l.look(now)
+	l.arrivals.all.Add(1)
+	l.arrivals.robots.Add(1)
 	protected, most := r.Engine != "", int64(l.InFlight)
-	if protected {
+	var who *claimant
+	isKnown := r.Verified
+	if protected && !r.Verified {
+		who, isKnown = l.claims.come(r.Client, now)
+	}
+	if protected && isKnown {
 		most *= protectedFactor
 	}
 	if seen := &l.seen[r.Step]; now-seen.Load() > int64(lookEvery) {
 		seen.Store(now)
 	}
-	if r.Step >= int(l.level.Load()) {
+	if l.arrivals.areFewRobots() {
+		l.enter()
+		return Place{}, true
+	}
+	if r.Step >= int(l.level.Load()) || l.useless.Load()&(1<<r.Step) != 0 {
 		if most == 0 && r.Step < int(l.tried.Load()) {
-			slot = trial
+			p.slot = trial
 		}
-		if slot, ok = l.take(slot, l.room.Load()); !ok {
-			return NoSlot, false
+		if p.slot, ok = l.take(p.slot, l.room.Load()); !ok {
+			l.turned.Store(now)
+			return Place{}, false
 		}
 		if n := l.enter(); n <= most || most == 0 {
-			return slot, true
+			return p, true
 		}
-		l.inFlight.Add(-1)
+		l.Leave(p)
+		p = Place{}
 	}
-	if !protected || l.engines.lose(r, now/int64(time.Minute)) {
-		return NoSlot, false
-	}
-	if !r.Verified {
-		slot = claim
-	}
-	if slot, ok = l.take(slot, claimSlots); ok {
-		l.enter()
-	}
-	return slot, ok
+	return l.enterEngine(now, r, who, isKnown)
 }
 
 // Leave ends what Enter or EnterRobot began: the request has its answer.
-func (l *Load) Leave(slot Slot) {
+func (l *Load) Leave(p Place) {
 	l.inFlight.Add(-1)
-	if slot != NoSlot {
-		l.slots[slot].Add(-1)
+	if p.slot != NoSlot {
+		l.slots[p.slot].Add(-1)
 	}
-}
-
-// ObservePage counts the time from begin to now, after which a person got a page.
-func (l *Load) ObservePage(begin, now int64) {
-	if begin < l.since.Load() {
-		return // it waited behind robots that are refused now
+	if p.claim != nil {
+		p.claim.running.Add(-1)
 	}
-	l.pages.Add(1)
-	if now-begin > int64(l.Latency) {
-		l.slow.Add(1)
+	if p.page != nil {
+		p.page.begin.Store(0)
 	}
-	l.look(now)
 }
 
 // State is the state of a Load.
 type State struct {
 	Since    time.Time // since when the server is busy; zero if it is not
-	Level    int       // the steps of the Order below it are refused
-	InFlight int
+	Refused  []int     // the steps of the Order that are refused
+	InFlight int       // requests that count
+	// Robots of all steps that came in the last 10 seconds, of All requests.
+	Robots, All int
+	Few         bool // the robots are so few that none is refused
 }
 
 // State returns the state at a time.
 func (l *Load) State(now int64) State {
 	l.look(now)
-	s := State{Level: int(l.level.Load()), InFlight: int(l.inFlight.Load())}
+	s := State{InFlight: int(l.counted(l.inFlight.Load())), Few: l.arrivals.areFewRobots()}
+	robots, all := l.arrivals.lately()
+	s.Robots, s.All = int(robots), int(all)
+	for step := range int(l.level.Load()) {
+		if !s.Few && l.useless.Load()&(1<<step) == 0 {
+			s.Refused = append(s.Refused, step)
+		}
+	}
 	if since := l.busy.Load(); since != 0 {
 		s.Since = time.Unix(0, since)
 	}
@@ -212,28 +264,24 @@ func (l *Load) look(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if isSetBack { // all times that are known lie ahead
-		l.last, l.fell = now, now
+		l.last, l.fell, l.adapted = now, now, now
+		l.turned.Store(0)
 		l.busy.Store(min(l.busy.Load(), now))
+		l.effects.forget(l)
 		for i := range l.seen {
 			l.seen[i].Store(0)
 		}
 		l.change(now, int(l.level.Load()))
 	}
-	slow := l.isSlow(now)
-	if l.pressed.Swap(false) || slow {
-		if now-l.last > int64(recently) {
-			l.score = 0
-		}
-		l.last = now
-		if l.score++; slow || l.score >= raiseAfter {
-			l.raise(now)
-		}
+	l.arrivals.look(now)
+	l.effects.look(l, now)
+	slow, pressed := l.isSlow(now), l.pressed.Swap(false) || l.InFlight > 0 && l.counted(l.inFlight.Load()) > int64(l.InFlight)
+	if pressed || slow {
+		l.press(now, slow, pressed)
 		return
 	}
 	l.score = max(l.score-1, 0)
-	if doubled := uint64(now-l.fell) / uint64(l.calm/4); doubled < 32 {
-		l.room.Store(trialRoom << doubled)
-	}
+	l.adaptRoom(now)
 	quiet := time.Duration(now - l.last)
 	level := int(l.level.Load())
 	if now-l.fell < 2*int64(l.calm) {
@@ -241,8 +289,12 @@ func (l *Load) look(now int64) {
 	}
 	if level > 0 && quiet >= l.calm {
 		l.fell = now
-		l.tried.Store(int32(level))
+		l.tried.Store(max(l.tried.Load(), int32(level)))
 		l.room.Store(trialRoom)
+		l.adapted = now
+		if alone := l.effects.pages.steady; l.alone == 0 || alone < l.alone {
+			l.alone = alone
+		}
 		for level--; level > 0 && !l.isSeen(level, now); level-- {
 		}
 		l.change(now, level)
@@ -251,21 +303,64 @@ func (l *Load) look(now int64) {
 		}
 		l.fell = 0 // no robot comes with which it could be tried
 	}
-	if level == 0 && quiet >= hold {
+	if level == 0 && quiet >= hold && now-l.turned.Load() >= int64(hold) {
 		l.busy.Store(0)
+		l.tried.Store(0)
+		l.alone = 0
 		l.calm = calm
+		l.effects.forget(l)
 	}
 }
 
-// isSlow reports whether people waited too long in the last window. It needs the
-// lock.
-func (l *Load) isSlow(now int64) bool {
-	count := sample{now, l.pages.Load(), l.slow.Load()}
-	pages, slow := count.pages-l.older.pages, count.slow-l.older.slow
-	if now-l.newer.at >= int64(window/2) {
-		l.older, l.newer = l.newer, count
+// adaptRoom changes the room for robots that are let through again. It needs the lock.
+func (l *Load) adaptRoom(now int64) {
+	if now-l.adapted < int64(l.calm/4) {
+		return
 	}
-	return pages >= leastSamples && slow*slowShare > pages
+	l.adapted = now
+	if room := l.room.Load(); l.effects.pages.quick <= l.alone*trialTime {
+		l.room.Store(min(2*room, mostRoom))
+	} else {
+		l.room.Store(max(room/2, 1))
+	}
+}
+
+// press is a look under load. It needs the lock.
+func (l *Load) press(now int64, slow, pressed bool) {
+	if now-l.last > int64(recently) {
+		l.score = 0
+	}
+	if l.last = now; pressed {
+		l.score++
+	}
+	if !slow && l.score < raiseAfter {
+		return
+	}
+	robots, all := l.arrivals.lately()
+	switch {
+	case l.arrivals.areFewRobots():
+		l.busy.CompareAndSwap(0, now)
+	case l.score >= raiseAfter && robots < leastRobots:
+		if all-robots > int64(l.InFlight) {
+			l.busy.CompareAndSwap(0, now)
+		}
+	case l.score >= raiseAfter || l.isSettled(now):
+		l.raise(now)
+	}
+}
+
+// isSettled reports whether the last step had its time to act on the latency. It needs
+// the lock.
+func (l *Load) isSettled(now int64) bool {
+	n := l.inFlight.Load()
+	isFalling := l.level.Load() > 0 && n*fallOf <= l.mark*(fallOf-1)
+	if now-l.acted >= 0 && now-l.acted < int64(settle) {
+		return false
+	}
+	if isFalling {
+		l.acted, l.mark = now, n
+	}
+	return !isFalling
 }
 
 // raise refuses another step: the first one that robots of now belong to. It needs
@@ -276,11 +371,14 @@ func (l *Load) raise(now int64) {
 		l.calm = min(2*l.calm, mostCalm)
 	}
 	l.score, l.fell = 0, 0
+	l.acted, l.mark = now, l.inFlight.Load()
 	l.tried.Store(0)
 	level := int(l.level.Load())
 	for step := level; step < len(l.seen); step++ {
-		if l.isSeen(step, now) {
-			level = step + 1
+		if !l.isSeen(step, now) {
+			continue
+		}
+		if level = step + 1; l.effects.begin(l, step, now) {
 			break
 		}
 	}
@@ -292,7 +390,7 @@ func (l *Load) raise(now int64) {
 func (l *Load) change(now int64, level int) {
 	l.level.Store(int32(level))
 	l.since.Store(now)
-	l.newer = sample{now, l.pages.Load(), l.slow.Load()}
+	l.newer = l.sample(now)
 	l.older = l.newer
 }
 

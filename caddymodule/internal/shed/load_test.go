@@ -40,6 +40,7 @@ type backend struct {
 	load    *Load
 	now     int64
 	events  events
+	workers int
 	running int
 	queue   []func()
 	random  *rand.Rand
@@ -47,17 +48,16 @@ type backend struct {
 	waits           []int64 // of people, with the time of arrival
 	arrivals        []int64
 	served, refused map[string]int // robots, by name
+	client          uint64         // of the latest person
 	changes         int            // of busy
 	wasBusy         bool
+	firstBusy       int64 // 0 if it never was
 }
 
-const (
-	workers = 10
-	work    = int64(100 * time.Millisecond)
-)
+const work = int64(100 * time.Millisecond)
 
 func newBackend(load *Load) *backend {
-	return &backend{load: load, now: begin, random: rand.New(rand.NewPCG(1, 2)), served: make(map[string]int), refused: make(map[string]int)}
+	return &backend{load: load, workers: 10, now: begin, random: rand.New(rand.NewPCG(1, 2)), served: make(map[string]int), refused: make(map[string]int)}
 }
 
 func (b *backend) at(t int64, do func()) { heap.Push(&b.events, event{t, do}) }
@@ -71,6 +71,7 @@ func (b *backend) run(until int64) {
 		if b.load != nil && b.load.IsBusy() != b.wasBusy {
 			b.wasBusy = !b.wasBusy
 			b.changes++
+			b.firstBusy = cmp.Or(b.firstBusy, b.now)
 		}
 	}
 	b.now = until
@@ -78,7 +79,7 @@ func (b *backend) run(until int64) {
 
 // request lets a worker answer a request, and calls answered then.
 func (b *backend) request(answered func()) {
-	if b.running == workers {
+	if b.running == b.workers {
 		b.queue = append(b.queue, func() { b.request(answered) })
 		return
 	}
@@ -100,12 +101,14 @@ func (b *backend) people(until int64) {
 		return
 	}
 	arrived := b.now
+	var place Place
 	if b.load != nil {
-		b.load.Enter(b.now)
+		b.client++
+		place = b.load.Enter(Request{Now: b.now, Number: uint32(b.client), Document: true, Client: b.client})
 	}
 	b.request(func() {
 		if b.load != nil {
-			b.load.Leave(NoSlot)
+			b.load.Leave(place)
 			if b.load.Latency > 0 {
 				b.load.ObservePage(arrived, b.now)
 			}
@@ -122,10 +125,10 @@ func (b *backend) robot(name string, r Rank, pause, until int64) {
 		return
 	}
 	again := func() { b.robot(name, r, pause, until) }
-	slot := NoSlot
+	var place Place
 	if b.load != nil {
 		ok := false
-		if slot, ok = b.load.EnterRobot(b.now, r); !ok {
+		if place, ok = b.load.EnterRobot(b.now, r); !ok {
 			b.refused[name]++
 			b.at(b.now+pause, again)
 			return
@@ -134,7 +137,7 @@ func (b *backend) robot(name string, r Rank, pause, until int64) {
 	b.served[name]++
 	b.request(func() {
 		if b.load != nil {
-			b.load.Leave(slot)
+			b.load.Leave(place)
 		}
 		again()
 	})
@@ -285,14 +288,14 @@ func TestOrderOfRefusals(t *testing.T) {
 func TestSearchEngines(t *testing.T) {
 	load := newLoad(1, 0)
 	for range 3 { // in flight for ever
-		load.Enter(begin)
+		load.Enter(Request{Now: begin})
 	}
 	type count struct{ served, refused int }
 	var minutes [48 * 60]count
 	for i := range minutes {
 		for s := range int64(60) {
 			now := begin + int64(i)*60*second + s*second
-			slot, ok := load.EnterRobot(now, Rank{len(defaultOrder.Steps) - 1, "Googlebot", true})
+			slot, ok := load.EnterRobot(now, Rank{Step: len(defaultOrder.Steps) - 1, Engine: "Googlebot", Verified: true})
 			if ok {
 				load.Leave(slot)
 				minutes[i].served++
@@ -319,17 +322,19 @@ func TestSearchEngines(t *testing.T) {
 			t.Fatalf("day from minute %d: %d minutes with a loss", i, lost)
 		}
 	}
-	unverified, now := Rank{len(defaultOrder.Steps) - 2, "Googlebot", false}, begin+49*3600*second
+	unverified, now := Rank{Step: len(defaultOrder.Steps) - 2, Engine: "Googlebot"}, begin+49*3600*second
 	slots := 0
-	for range 1000 {
-		if slot, ok := load.EnterRobot(now, unverified); ok && slot == claim {
+	var last Place
+	for unverified.Client = range 1000 {
+		if place, ok := load.EnterRobot(now, unverified); ok && place.slot == claim {
+			last = place
 			slots++
 		}
 	}
 	if slots != claimSlots {
 		t.Errorf("%d claims are served at once", slots)
 	}
-	load.Leave(claim)
+	load.Leave(last)
 	if _, ok := load.EnterRobot(now, unverified); !ok {
 		if _, ok = load.EnterRobot(now, unverified); !ok {
 			t.Error("the slot is lost")
@@ -342,7 +347,7 @@ func TestSearchEngines(t *testing.T) {
 func keepBusy(t *testing.T, load *Load, now int64) int64 {
 	t.Helper()
 	for range load.Config.InFlight + 1 {
-		load.Enter(now)
+		load.Enter(Request{Now: now})
 	}
 	for load.level.Load() < 2 {
 		for step := range 3 {
@@ -353,7 +358,7 @@ func keepBusy(t *testing.T, load *Load, now int64) int64 {
 		}
 	}
 	for range load.Config.InFlight + 1 {
-		load.Leave(NoSlot)
+		load.Leave(Place{})
 	}
 	return now
 }
@@ -366,8 +371,8 @@ func TestQuietTimeEndsTheLoad(t *testing.T) {
 	if now += int64(hold) / 2; !load.State(now).Since.Equal(time.Unix(0, load.busy.Load())) || !load.IsBusy() {
 		t.Fatal("not busy any more after half the time")
 	}
-	load.Enter(now + int64(hold) + second)
-	if s := load.State(now + int64(hold) + second); load.IsBusy() || s.Level != 0 {
+	load.Enter(Request{Now: now + int64(hold) + second})
+	if s := load.State(now + int64(hold) + second); load.IsBusy() || len(s.Refused) > 0 {
 		t.Errorf("after a quiet time: %+v", s)
 	}
 
@@ -386,13 +391,13 @@ func TestQuietTimeEndsTheLoad(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	load := newLoad(4, 0)
 	now := keepBusy(t, load, begin)
-	load.Enter(now + second) // a look without load
-	load.Leave(NoSlot)
+	load.Enter(Request{Now: now + second}) // a look without load
+	load.Leave(Place{})
 	now -= 24 * 3600 * second
 	for range 4 * 130 {
 		now += second / 4
-		load.Enter(now)
-		load.Leave(NoSlot)
+		load.Enter(Request{Now: now})
+		load.Leave(Place{})
 	}
 	if load.IsBusy() {
 		t.Errorf("still busy: %+v", load.State(now))
@@ -411,12 +416,12 @@ func TestConcurrentRequests(t *testing.T) {
 			for n := range int64(2000) {
 				now := begin + n*int64(time.Millisecond)
 				if i == 0 {
-					load.Enter(now)
+					load.Enter(Request{Now: now})
 					load.ObservePage(now, now+second)
-					load.Leave(NoSlot)
+					load.Leave(Place{})
 					load.State(now)
-				} else if slot, ok := load.EnterRobot(now, []Rank{step(allAI), {6, "Googlebot", true}, {5, "Googlebot", false}}[i%3]); ok {
-					load.Leave(slot)
+				} else if place, ok := load.EnterRobot(now, []Rank{step(allAI), {6, "Googlebot", true, 0}, {5, "Googlebot", false, uint64(n)}}[i%3]); ok {
+					load.Leave(place)
 				}
 			}
 		})
@@ -432,8 +437,8 @@ func BenchmarkEnter(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		now := time.Now().UnixNano()
 		for pb.Next() {
-			load.Enter(now)
-			load.Leave(NoSlot)
+			load.Enter(Request{Now: now})
+			load.Leave(Place{})
 		}
 	})
 }

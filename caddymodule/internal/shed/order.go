@@ -2,11 +2,13 @@ package shed
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -94,7 +96,15 @@ type Rank struct {
 	Step     int    // index of Order.Steps
 	Engine   string // the name of a protected crawler, such as a search engine; otherwise ""
 	Verified bool   // Engine is verified
+	Client   uint64 // the client that is not, as a hash of its address
 }
+
+// clientSeed is a random seed, so that clients can't choose addresses that displace a
+// certain one.
+var clientSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
+
+// ClientOf returns a hash of the address of a client.
+func ClientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
 
 // RankOf returns the place of the client of a request that is let through.
 // isSuspect says that it is a suspect. ok is false for clients that are never
@@ -131,6 +141,8 @@ func (o *Order) RankOf(q *judge.Request, d *judge.Decision, isSuspect bool) (r R
 		r = Rank{Engine: row.Name, Verified: d.Claim.State == verify.Verified}
 		if r.Step, ok = o.steps[main]; r.Verified {
 			r.Step = len(o.Steps) - 1
+		} else if ok {
+			r.Client = ClientOf(q)
 		}
 		return r, ok
 	}

@@ -1,0 +1,270 @@
+package shed
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// every calls do n times a second, up to a time.
+func (b *backend) every(n int, until int64, do func()) {
+	if b.now < until {
+		do()
+		b.at(b.now+second/int64(n), func() { b.every(n, until, do) })
+	}
+}
+
+// Requests whose body has not arrived count for a quarter of in_flight, however many
+// they are, and fully from then on.
+func TestIdleUploads(t *testing.T) {
+	load, now := newLoad(8, 0), begin
+	var uploads []*Upload
+	for range 40 {
+		u := load.Upload(io.NopCloser(strings.NewReader("x")))
+		load.Enter(Request{Now: now, Upload: u})
+		uploads = append(uploads, u)
+	}
+	robot := func() (refused bool) {
+		now += second
+		place, ok := load.EnterRobot(now, step(allAI))
+		if ok {
+			load.Leave(place)
+		}
+		return !ok
+	}
+	for range 60 {
+		if robot() || load.IsBusy() {
+			t.Fatal("idle bodies keep robots out")
+		}
+	}
+	if n := load.State(now).InFlight; n != 2 {
+		t.Errorf("%d requests count, want a quarter of 8", n)
+	}
+	for _, u := range uploads[:20] {
+		_, _ = io.ReadAll(u)
+		u.Close()
+	}
+	if n := load.State(now).InFlight; n != 22 || !robot() {
+		t.Errorf("%d requests count after 20 bodies, want 20 and 2; a robot is let in", n)
+	}
+	for _, u := range uploads {
+		u.End()
+		load.Leave(Place{})
+	}
+	if n := load.inFlight.Load() + load.uploads.Load(); n != 0 {
+		t.Errorf("%d at the end", n)
+	}
+}
+
+// Of an address that came with a search engine's name for a day, at most a fifth is
+// refused, whatever strangers do with this name; and it is not forgotten because of
+// them.
+func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
+	engine := func(name string, client uint64) Rank {
+		return Rank{Step: step("search").Step, Engine: name, Client: client << 40}
+	}
+	load, now := newLoad(4, 0), begin
+	for range 25 {
+		if place, ok := load.EnterRobot(now, engine("bingbot", 1)); ok {
+			load.Leave(place)
+		}
+		now += 3600 * second
+	}
+	for i := range uint64(100_000) {
+		load.claims.come((100+i)<<40, now)
+	}
+	for range 5 {
+		load.Enter(Request{Now: now})
+	}
+	for load.level.Load() <= int32(step("search").Step) { // slow ones of strangers
+		for i := range uint64(20) {
+			load.EnterRobot(now, engine("Googlebot", 100+i))
+			load.EnterRobot(now, engine("bingbot", 200+i))
+		}
+		now += second / 4
+	}
+	served, strangers := 0, 0
+	for i := range uint64(100) {
+		if _, ok := load.EnterRobot(now, engine("bingbot", 300+i)); ok {
+			strangers++
+		}
+		place, ok := load.EnterRobot(now, engine("bingbot", 1))
+		if ok {
+			served++
+			load.Leave(place)
+		}
+		now += second
+	}
+	if served < 80 || strangers > 0 {
+		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
+	}
+	now += 25 * 3600 * second
+	if _, isKnown := load.claims.come(1<<40, now); isKnown {
+		t.Error("an address is known after a day without a request")
+	}
+}
+
+// A known address loses requests in at most 120 minutes of a day.
+func TestLossesOfAnAddress(t *testing.T) {
+	var l losses
+	lost := make(map[int64]bool)
+	for minute := int64(10 * dayMinutes); minute < 11*dayMinutes; minute++ {
+		for range 10 {
+			if l.lose(minute) {
+				lost[minute] = true
+			}
+		}
+	}
+	if len(lost) != lossMinutes {
+		t.Errorf("losses in %d minutes", len(lost))
+	}
+}
+
+// People who wait are enough for the latency to act, where no page is finished: five,
+// from five addresses, and a fifth of those that wait.
+func TestPeopleWhoWaitAreSamples(t *testing.T) {
+	type crowd struct{ late, clients, early, uploads int }
+	for name, tt := range map[string]struct {
+		crowd
+		want bool
+	}{
+		"five":                     {crowd{5, 5, 0, 0}, true},
+		"four":                     {crowd{4, 4, 0, 0}, false},
+		"nine from four addresses": {crowd{9, 4, 0, 0}, false},
+		"a fifth":                  {crowd{6, 6, 24, 0}, true},
+		"less than a fifth":        {crowd{6, 6, 25, 0}, false},
+		"idle bodies":              {crowd{4, 4, 0, 30}, false},
+	} {
+		load, now := newLoad(0, time.Second), begin
+		enter := func(n, clients int, upload bool) {
+			for i := range n {
+				r := Request{Now: now, Number: uint32(i), Document: true, Client: uint64(i % clients)}
+				if upload {
+					r.Upload = load.Upload(io.NopCloser(strings.NewReader("x")))
+				}
+				load.Enter(r)
+			}
+		}
+		enter(tt.late, tt.clients, false)
+		enter(tt.uploads, 100, true)
+		now += second * 9 / 10
+		enter(tt.early, 100, false)
+		for range 4 {
+			load.EnterRobot(now, step(allAI))
+		}
+		now += second / 2
+		if s := load.State(now); s.Since.IsZero() == tt.want || (len(s.Refused) > 0) != tt.want {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	// A body of unknown length, as in HTTP/3, that has arrived.
+	load := newLoad(0, time.Second)
+	for i := range uint64(5) {
+		u := load.Upload(io.NopCloser(strings.NewReader("")))
+		load.Enter(Request{Now: begin, Number: uint32(i), Document: true, Client: i, Upload: u})
+		_, _ = io.ReadAll(u)
+	}
+	if load.EnterRobot(begin+second/2, step(allAI)); load.State(begin + 3*second).Since.IsZero() {
+		t.Error("requests whose body has arrived do not wait")
+	}
+}
+
+// On a back end with three workers, which people and robots overload, latency acts
+// within five seconds, and after 20 seconds people's p95 is within twice of idle.
+func TestLatencyOnASmallBackEnd(t *testing.T) {
+	const from, until = begin + 10*second, begin + 70*second
+	run := func(robots bool) *backend {
+		b := newBackend(newLoad(0, 500*time.Millisecond))
+		b.workers = 3
+		b.people(until)
+		if robots {
+			b.at(from, func() {
+				b.every(30, until, func() { b.robot("seo", step("seo"), 3600*second, b.now+1) })
+			})
+		}
+		b.run(until)
+		return b
+	}
+	idle, loaded := run(false).p99(from+20*second, until), run(true)
+	if at := loaded.firstBusy; at == 0 || at > from+5*second {
+		t.Errorf("it acts %v after the robots came", time.Duration(at-from))
+	}
+	for at := from; at < until; at += 4 * second {
+		t.Logf("%d s: %v", (at-from)/second, loaded.p99(at, at+4*second))
+	}
+	if got := loaded.p99(from+20*second, from+28*second); got > 2*idle {
+		t.Errorf("people's p99 is %v, and %v without robots", got, idle)
+	}
+}
+
+// Where browsers are the load, robots are not refused, and the server is busy.
+func TestFewRobotsAreNotRefused(t *testing.T) {
+	b := newBackend(newLoad(8, 500*time.Millisecond))
+	until := begin + 120*second
+	b.every(150, until, func() {
+		place := b.load.Enter(Request{Now: b.now, Document: true, Number: uint32(b.now >> 20), Client: uint64(b.now)})
+		b.request(func() { b.load.Leave(place) })
+	})
+	b.at(begin+10*second, func() {
+		b.every(2, until, func() { b.robot("feed", step("preview"), 3600*second, b.now+1) })
+	})
+	b.run(begin + 110*second)
+	s := b.load.State(b.now)
+	if b.refused["feed"] > 0 || s.Since.IsZero() || !s.Few || len(s.Refused) > 0 || s.Robots < 18 || s.Robots > 20 || s.All < 70*s.Robots {
+		t.Errorf("%d feeds are refused, %+v", b.refused["feed"], s)
+	}
+}
+
+// A step that does not lower the load within a minute is given back, and tried again
+// after five minutes.
+func TestUselessStepsAreGivenBack(t *testing.T) {
+	b := newBackend(newLoad(8, 0))
+	until := begin + 600*second
+	for range 20 { // people whose answers take forever
+		b.load.Enter(Request{Now: begin})
+	}
+	var refusedAt []int64
+	b.every(8, until, func() { b.load.Leave(b.load.Enter(Request{Now: b.now})) })
+	b.every(4, until, func() {
+		b.load.EnterRobot(b.now, step("preview"))
+		if slices.Contains(b.load.State(b.now).Refused, step("preview").Step) {
+			refusedAt = append(refusedAt, (b.now-begin)/second)
+		}
+	})
+	b.run(until)
+	var periods []int64 // begin and end
+	for i, at := range refusedAt {
+		if i == 0 || at > refusedAt[i-1]+1 {
+			periods = append(periods, at, at)
+		}
+		periods[len(periods)-1] = at
+	}
+	if len(periods) != 4 || periods[0] > 5 || periods[1]-periods[0] > 61 || periods[2]-periods[1] < 299 || periods[2]-periods[1] > 302 || periods[3]-periods[2] > 61 {
+		t.Errorf("refused in these seconds: %v", periods)
+	}
+	if b.load.State(b.now).Since.IsZero() {
+		t.Error("the server is not busy")
+	}
+}
+
+// A burst of three feeds escalates nothing, with any small in_flight.
+func TestABurstOfFeeds(t *testing.T) {
+	for inFlight := 1; inFlight <= 8; inFlight++ {
+		b := newBackend(newLoad(inFlight, 0))
+		b.workers = 1
+		until := begin + 300*second
+		b.every(1, until, func() {
+			if b.now/second%30 == 0 {
+				for range 3 {
+					b.robot("feed", step("preview"), second, b.now+1)
+				}
+			}
+			if b.load.IsBusy() || b.load.level.Load() > 0 {
+				t.Fatalf("in_flight %d: three feeds make the server busy", inFlight)
+			}
+		})
+		b.run(until)
+	}
+}
