@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -247,9 +246,9 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 	if d.Action != judge.Pass || d.Monitored || d.Reason == judge.Person {
 		return
 	}
-	limit := d.AtOnce()
+	limit, order := d.AtOnce(), x.handler.shedOrder
 	if limit == nil {
-		if order := x.handler.shedOrder; order == nil {
+		if order == nil {
 			return
 		} else if _, isRobot := order.RankOf(&x.request, d, false); !isRobot {
 			return
@@ -283,16 +282,14 @@ func (h *Handler) receive(r *http.Request, w http.ResponseWriter) (body []byte, 
 		return nil, &bodyTooSlow
 	}
 	deadline := http.NewResponseController(w)
-	if err := deadline.SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, &bodyTooSlow
-	}
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // fails only outside of a server
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if len(body) > maxBody {
+	switch {
+	case len(body) > maxBody:
 		return nil, &bodyTooLong
-	}
-	if err != nil { // the deadline stays, for what the server does with the rest
+	case err != nil: // the deadline stays, for what the server does with the rest
 		return nil, &bodyTooSlow
 	}
-	_ = deadline.SetReadDeadline(time.Time{}) // can't fail where it could be set
+	_ = deadline.SetReadDeadline(time.Time{})
 	return body, nil
 }

@@ -17,9 +17,8 @@ const (
 	maxStrangers = 4096
 	maxKnown     = 1024
 	// claimSlots is how many strangers with the name of a search engine are served at
-	// once, beyond what engines lets through, and addressSlots those of one address.
-	claimSlots   = 4
-	addressSlots = 2
+	// once, beyond what engines lets through.
+	claimSlots = 4
 )
 
 // claimants remembers the addresses that come with the name of a search engine which
@@ -29,29 +28,32 @@ type claimants struct{ strangers, known *table.Table[claimant] }
 // claimant is such an address. The zero value is new.
 type claimant struct {
 	first, last atomic.Int64 // times of requests
-	running     atomic.Int64 // requests that take a slot
-	losses
+	lost        *engines     // nil until it is known
 }
 
 func newClaimants() claimants {
 	return claimants{table.New[claimant](maxStrangers), table.New[claimant](maxKnown)}
 }
 
-// come notes a request, and reports whether the address is known.
-func (c *claimants) come(client uint64, now int64) (who *claimant, isKnown bool) {
+// come notes a request, and returns the address.
+func (c *claimants) come(client uint64, now int64) *claimant {
 	last := func(c *claimant) int64 { return c.last.Load() }
-	who = c.known.Get(client)
+	who := c.known.Get(client)
 	if who == nil {
 		who = c.strangers.Add(client, last, nil)
 	}
 	if before := who.last.Swap(now); now-before > int64(knownAfter) || before-now > int64(setBack) {
 		who.first.Store(now)
+		c.known.Remove(client)
 	}
-	first := who.first.Load()
-	if isKnown = now-first >= int64(knownAfter); isKnown {
-		who = c.known.Add(client, last, func(c *claimant) { c.first.Store(first); c.last.Store(now) })
+	if first := who.first.Load(); who.lost == nil && now-first >= int64(knownAfter) {
+		who = c.known.Add(client, last, func(c *claimant) {
+			c.lost = &engines{served: make(map[Rank]int)}
+			c.first.Store(first)
+			c.last.Store(now)
+		})
 	}
-	return who, isKnown
+	return who
 }
 
 const (
@@ -64,37 +66,8 @@ const (
 	dayMinutes  = 24 * 60
 )
 
-// losses bounds what one that is known may lose: minutes are those of a day.
-type losses struct {
-	mu                        sync.Mutex
-	served                    int
-	day, minute, countMinutes int64
-}
-
-// lose is like engines.lose for one address.
-func (l *losses) lose(minute int64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.served < servedPerLoss {
-		l.served++
-		return false
-	}
-	if day := minute / dayMinutes; day != l.day {
-		l.day, l.countMinutes = day, 0
-	}
-	if minute != l.minute {
-		if l.countMinutes == lossMinutes {
-			return false
-		}
-		l.minute = minute
-		l.countMinutes++
-	}
-	l.served = 0
-	return true
-}
-
 // engines has what search engines lost: the verified ones by name, and all strangers
-// with a name together.
+// with a name together; or what a known address lost.
 type engines struct {
 	mu      sync.Mutex
 	served  map[Rank]int       // requests since the last loss
@@ -123,36 +96,22 @@ func (e *engines) lose(r Rank, minute int64) bool {
 
 // enterEngine counts a request that is refused, unless it is one that a search engine
 // must not lose.
-func (l *Load) enterEngine(now int64, r Rank, who *claimant, isKnown bool) (p Place, ok bool) {
-	minute := now / int64(time.Minute)
+func (l *Load) enterEngine(now int64, r Rank, who *claimant) (p Place, ok bool) {
+	lost, most := &l.engines, int64(claimSlots)
 	switch {
 	case r.Engine == "":
 		return p, false
 	case r.Verified:
-		if ok = !l.engines.lose(r, minute); ok {
-			l.enter()
-		}
-		return p, ok
-	case isKnown:
-		ok = !who.lose(minute)
-		p.slot, p.claim = known, who
+	case who.lost != nil:
+		lost, most, p.slot = who.lost, max(most, int64(l.InFlight)), known
 	default:
-		ok = !l.engines.lose(r, minute)
-		p.slot, p.claim = claim, who
+		p.slot = claim
 	}
-	if !ok {
+	if lost.lose(r, now/int64(time.Minute)) {
 		return Place{}, false
 	}
-	if who.running.Add(1) <= addressSlots {
-		most := int64(claimSlots)
-		if isKnown {
-			most = max(most, int64(l.InFlight))
-		}
-		if _, ok = l.take(p.slot, most); ok {
-			l.enter()
-			return p, true
-		}
+	if p.slot, ok = l.take(p.slot, most); ok {
+		l.enter()
 	}
-	who.running.Add(-1)
-	return Place{}, false
+	return p, ok
 }

@@ -1,6 +1,9 @@
 package shed
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 const (
 	// leastWaiting is how many documents must wait for longer than Latency, each of
@@ -37,29 +40,20 @@ func (ds *documents) add(number uint32, begin int64, client uint64) *document {
 
 // areLate reports whether people who came after since have waited too long.
 func (ds *documents) areLate(since, now, latency int64) bool {
-	var clients [leastWaiting]uint64
-	waiting, late, distinct := 0, 0, 0
+	waiting, late, clients := 0, 0, make([]uint64, 0, leastWaiting)
 	for i := range ds {
 		begin := ds[i].begin.Load()
 		if begin <= 0 || begin < since {
 			continue
 		}
-		if waiting++; now-begin <= latency {
-			continue
-		}
-		late++
-		client := ds[i].client.Load()
-		for n := 0; distinct < leastWaiting; n++ {
-			if n == distinct {
-				clients[n] = client
-				distinct++
-				break
-			} else if clients[n] == client {
-				break
+		if waiting++; now-begin > latency {
+			late++
+			if client := ds[i].client.Load(); len(clients) < leastWaiting && !slices.Contains(clients, client) {
+				clients = append(clients, client)
 			}
 		}
 	}
-	return distinct == leastWaiting && late*waitingShare >= waiting
+	return len(clients) == leastWaiting && late*waitingShare >= waiting
 }
 
 // sample has the counts of pages at a time.

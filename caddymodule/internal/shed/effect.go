@@ -1,6 +1,7 @@
 package shed
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -25,8 +26,7 @@ type arrivals struct {
 	all, robots         atomic.Int64
 	fromAll, fromRobots atomic.Int64 // the counts at the begin of the last 10 seconds
 
-	marks [11]arrived // of seconds; guarded by Load.mu
-	mark  int         // the latest
+	marks [11]arrived // of seconds, the latest first; guarded by Load.mu
 }
 
 // arrived has the counts at a time.
@@ -34,13 +34,13 @@ type arrived struct{ at, all, robots int64 }
 
 // look moves the begin of the last 10 seconds. It needs the lock.
 func (a *arrivals) look(now int64) {
-	if since := now - a.marks[a.mark].at; since >= 0 && since < int64(time.Second) {
+	if since := now - a.marks[0].at; since >= 0 && since < int64(time.Second) {
 		return
 	}
-	a.mark = (a.mark + 1) % len(a.marks)
-	a.marks[a.mark] = arrived{now, a.all.Load(), a.robots.Load()}
-	for i := range a.marks {
-		if from := a.marks[(a.mark+1+i)%len(a.marks)]; from.at <= now && now-from.at <= int64(window) {
+	copy(a.marks[1:], a.marks[:])
+	a.marks[0] = arrived{now, a.all.Load(), a.robots.Load()}
+	for _, from := range slices.Backward(a.marks[:]) {
+		if from.at <= now && now-from.at <= int64(window) {
 			a.fromAll.Store(from.all)
 			a.fromRobots.Store(from.robots)
 			return

@@ -101,24 +101,8 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
 	}
 	now += 25 * 3600 * second
-	if _, isKnown := load.claims.come(1<<40, now); isKnown {
+	if load.claims.come(1<<40, now); load.claims.come(1<<40, now).lost != nil {
 		t.Error("an address is known after a day without a request")
-	}
-}
-
-// A known address loses requests in at most 120 minutes of a day.
-func TestLossesOfAnAddress(t *testing.T) {
-	var l losses
-	lost := make(map[int64]bool)
-	for minute := int64(10 * dayMinutes); minute < 11*dayMinutes; minute++ {
-		for range 10 {
-			if l.lose(minute) {
-				lost[minute] = true
-			}
-		}
-	}
-	if len(lost) != lossMinutes {
-		t.Errorf("losses in %d minutes", len(lost))
 	}
 }
 

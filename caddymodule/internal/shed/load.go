@@ -121,9 +121,8 @@ type Request struct {
 
 // Place is what Leave has to know about a request in flight.
 type Place struct {
-	slot  Slot
-	claim *claimant
-	page  *document
+	slot Slot
+	page *document
 }
 
 // Enter counts a request that is not refused.
@@ -179,11 +178,10 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 	l.arrivals.robots.Add(1)
 	protected, most := r.Engine != "", int64(l.InFlight)
 	var who *claimant
-	isKnown := r.Verified
 	if protected && !r.Verified {
-		who, isKnown = l.claims.come(r.Client, now)
+		who = l.claims.come(r.Client, now)
 	}
-	if protected && isKnown {
+	if protected && (r.Verified || who.lost != nil) {
 		most *= protectedFactor
 	}
 	if seen := &l.seen[r.Step]; now-seen.Load() > int64(lookEvery) {
@@ -207,7 +205,7 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 		l.Leave(p)
 		p = Place{}
 	}
-	return l.enterEngine(now, r, who, isKnown)
+	return l.enterEngine(now, r, who)
 }
 
 // Leave ends what Enter or EnterRobot began: the request has its answer.
@@ -215,9 +213,6 @@ func (l *Load) Leave(p Place) {
 	l.inFlight.Add(-1)
 	if p.slot != NoSlot {
 		l.slots[p.slot].Add(-1)
-	}
-	if p.claim != nil {
-		p.claim.running.Add(-1)
 	}
 	if p.page != nil {
 		p.page.begin.Store(0)
