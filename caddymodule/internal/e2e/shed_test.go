@@ -138,6 +138,11 @@ http://localhost:$PORT {
 	if n := s.metric(`caddy_robots_decisions_total{action="would_throttle",crawler="GPTBot",reason="shed"}`); n != 1 {
 		t.Errorf("%v decisions in monitor mode", n)
 	}
+	s.eventually("status says that robots would be refused", func() bool {
+		s.get(gptbot, "/page")
+		out, _ := s.status()
+		return strings.Contains(out, "these robots would be refused: ") && strings.Contains(out, "would be refused: self-declared")
+	})
 	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
 	b.gate.open()
 	b.sent.Wait()

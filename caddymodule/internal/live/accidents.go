@@ -64,6 +64,7 @@ type Accident struct {
 	pattern                  string   // that the host Site matches; "" for a site
 	more                     int      // further ones with the same Kind and Site
 	usual                    float64
+	peak                     int // of a flood: the most requests in a minute
 }
 
 // Bounds of accidents.

@@ -162,8 +162,25 @@ func TestFloodsEnd(t *testing.T) {
 			t.Fatalf("in minute %d: %s", minute, got)
 		}
 	}
+	message := func() string { return w.accidents(statusapi.AllSites())[0].message }
+	if got := message(); got != "GPTBot sends 200 requests a minute to a.test; 1.0 are usual" {
+		t.Errorf("while it goes on: %s", got)
+	}
+	w.count(400, "a.test", gptbot, 0, judge.Allowed)
+	w.pass(time.Minute)
+	for range 2 {
+		w.count(110, "a.test", gptbot, 0, judge.Allowed)
+		w.pass(time.Minute)
+	}
+	if got := message(); got != "GPTBot sends 400 requests a minute to a.test; 1.0 are usual" {
+		t.Errorf("while it falls: %s", got)
+	}
+	end := w.now.UTC().Format("15:04")
 	if w.pass(3 * time.Minute); w.told() != "" {
 		t.Error("it ends too early")
+	}
+	if got, want := message(), "GPTBot sent up to 400 requests a minute to a.test, until "+end+" UTC; 1.0 are usual"; got != want {
+		t.Errorf("after it: %s, want %s", got, want)
 	}
 	w.pass(time.Minute)
 	if got := w.told(); got != "end flood a.test GPTBot" {

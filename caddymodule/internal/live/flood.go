@@ -10,27 +10,34 @@ import (
 )
 
 // mostOf returns the requests of a load in its busiest minute, of those in which they
-// are many compared with the usual ones and with all requests; 0 if there is none.
-func mostOf(load *counters.Load, usual float64) (most int) {
-	for i, n := range load.Robots {
+// are many compared with the usual ones and with all requests; 0 if there is none. latest
+// is how many minutes ago the latest of these was.
+func mostOf(load *counters.Load, usual float64) (most, latest int) {
+	for i, n := range slices.Backward(load.Robots[:]) {
 		if n > floodLeast && float64(n) > floodFactor*usual && n*floodShare >= load.All[i] {
-			most = max(most, int(n))
+			most, latest = max(most, int(n)), i
 		}
 	}
-	return most
+	return most, latest
 }
 
 // slowDown is the advice about a robot that sends too many requests.
 const slowDown = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
 
-// flooded completes the accident of a flood.
-func flooded(a Accident, load *counters.Load) Accident {
-	who := load.Crawler + " sends"
-	if load.Crawler == "" {
-		who = "all robots together send"
-	}
+// flooded completes the accident of a flood whose latest minute was some minutes ago. If
+// neither this minute nor the one before it is one, the flood is over, and told with its
+// peak.
+func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accident {
 	a.Before, a.subject, a.sites = int(a.usual), siteName(load.Site), []string{load.Site}
-	a.message = fmt.Sprintf("%s %s a minute to %s; %.1f are usual", who, quantity(a.Now, "request"), a.subject, a.usual)
+	who, verb, until := cmp.Or(load.Crawler, "all robots together"), " sends ", ""
+	if load.Crawler == "" {
+		verb = " send "
+	}
+	if minutes > 1 {
+		a.Now, verb = a.peak, " sent up to "
+		until = ", until " + formatTime(now.Truncate(time.Minute).Add(time.Duration(1-minutes)*time.Minute), now)
+	}
+	a.message = fmt.Sprintf("%s%s%s a minute to %s%s; %.1f are usual", who, verb, quantity(a.Now, "request"), a.subject, until, a.usual)
 	a.advice = slowDown
 	return a
 }
@@ -42,10 +49,11 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
 			usual: load.Usual}
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
-			flood.Since, flood.usual = was.Since, was.usual // the flood does not become usual
+			flood.Since, flood.usual, flood.peak = was.Since, was.usual, was.peak // the flood does not become usual
 		}
-		if flood.Now = mostOf(load, flood.usual); flood.Now > 0 && load.Hours >= usualHours {
-			list = append(list, flooded(flood, load))
+		most, minutes := mostOf(load, flood.usual)
+		if flood.Now, flood.peak = most, max(flood.peak, most); most > 0 && load.Hours >= usualHours {
+			list = append(list, flooded(flood, load, minutes, now))
 		}
 	}
 	return slices.DeleteFunc(list, func(x Accident) bool {

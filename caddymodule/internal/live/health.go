@@ -81,7 +81,7 @@ func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Pro
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, load := range a.loads {
-		most := mostOf(load, 0)
+		most, _ := mostOf(load, 0)
 		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
 			continue
 		}

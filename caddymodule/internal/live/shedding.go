@@ -21,7 +21,7 @@ func (r *Reporter) shedding(scope statusapi.Scope, now time.Time) []statusapi.Sh
 		}
 		list = append(list, statusapi.Shedding{
 			Sites: h.sitesIn(scope), Since: timeOf(state.Since), InFlight: state.InFlight, Refused: refused,
-			Robots: state.Robots, Requests: state.All, Few: state.Few,
+			Robots: state.Robots, Requests: state.All, Few: state.Few, Monitored: h.mode() == statusapi.Monitor,
 		})
 	}
 	return list
@@ -47,7 +47,11 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 			a.message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
 				a.subject, s.Requests-s.Robots, quantity(s.Requests, "request"))
 		case len(s.Refused) > 0:
-			a.message += "; these robots are refused: " + strings.Join(s.Refused, ", ")
+			verb := "are"
+			if s.Monitored {
+				verb = "would be"
+			}
+			a.message += fmt.Sprintf("; these robots %s refused: %s", verb, strings.Join(s.Refused, ", "))
 		}
 		list = append(list, a)
 	}

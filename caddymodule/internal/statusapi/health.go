@@ -41,13 +41,14 @@ type Problem struct {
 
 // Shedding is the state of shed in a robots handler.
 type Shedding struct {
-	Sites    []string   `json:"sites"`
-	Since    *time.Time `json:"since"`     // since when the server is busy; null if it is not
-	InFlight int        `json:"in_flight"` // number of requests that wait for their answer, as shed counts them
-	Robots   int        `json:"robots"`    // of the Requests of the last 10 seconds, those of robots that shed could refuse
-	Requests int        `json:"requests"`
-	Few      bool       `json:"few"`     // the robots are so few that none is refused
-	Refused  []string   `json:"refused"` // the kinds of robots that are refused now, in the order of shed
+	Sites     []string   `json:"sites"`
+	Since     *time.Time `json:"since"`     // since when the server is busy; null if it is not
+	InFlight  int        `json:"in_flight"` // number of requests that wait for their answer, as shed counts them
+	Robots    int        `json:"robots"`    // of the Requests of the last 10 seconds, those of robots that shed could refuse
+	Requests  int        `json:"requests"`
+	Few       bool       `json:"few"`       // the robots are so few that none is refused
+	Monitored bool       `json:"monitored"` // they only would be refused
+	Refused   []string   `json:"refused"`   // the kinds of robots that are refused now, in the order of shed
 }
 
 // Fleet is a Redis or Valkey that servers share.
