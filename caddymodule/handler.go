@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -86,6 +87,7 @@ type Handler struct {
 	visits    *visitors.Watcher // nil without suspects
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
+	guard     *live.Guard     // nil without the setting
 	bodies    atomic.Int32    // that are read
 	sourceID  uint64          // from Source.id
 	fields    response.Fields // of the responses
@@ -160,8 +162,13 @@ func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 
 // judge decides by the path rules.
 func (x *exchange) judge(c *judge.Client) *judge.Decision {
-	c.Judge(&x.decision)
-	return &x.decision
+	d := &x.decision
+	c.Judge(d)
+	if g := x.handler.guard; g.Concerns(d) {
+		x.guarded = true
+		d.Monitored = d.Monitored || g.Spares(x.site.Name(), &x.request, d)
+	}
+	return d
 }
 
 // pace changes a decision to let the request through, if budgets, limits or the load
@@ -238,7 +245,7 @@ func (x *exchange) judgeAsCrawler(d *judge.Decision) {
 // serve answers a request that is let through.
 func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h := x.handler
-	if x.load != nil {
+	if x.load != nil || x.guarded {
 		w = x.head.Watch(w, x)
 	}
 	if h.publishes(&x.request, d) && !forwarded.IsAnswer(w) {

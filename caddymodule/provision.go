@@ -64,6 +64,9 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 		return err
 	}
 	h.warnSlowReaders(ctx)
+	if config.On(h.Guard) {
+		h.guard = h.app.counters.Guard
+	}
 	h.sourceID = h.Source.ID()
 	h.off = config.NewHosts(h.OffHosts)
 	h.answers = newCustomAnswers(h.Answers)

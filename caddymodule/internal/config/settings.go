@@ -104,10 +104,10 @@ type Settings struct {
 	// list read a file that the handler publishes. Default: none.
 	Enforced []string `json:"enforced,omitempty"`
 
-	// In the mode `enforce`, protects search engines from a mistake in robots.txt. If
-	// the accident `search_refused` begins at a site, no search engine is refused there
-	// until the next load of the configuration, or until the admin API sets the mode.
-	// It needs `verify`. Default: false.
+	// In the mode `enforce`, protects search engines from a mistake in robots.txt or
+	// `policy`. If a line disallows a verified search engine for a minute what it got with
+	// status 200 in the 7 days before, its verified requests pass there for 72 hours, or
+	// until the admin API sets the mode. It needs `verify`. Default: false.
 	Guard *bool `json:"guard,omitempty"`
 
 	// Hosts that the handler leaves alone: their requests pass as if there were no

@@ -319,18 +319,14 @@ func TestSearchRefused(t *testing.T) {
 		{"by-name.test", "User-agent: *\nAllow: /\n\nUser-agent: SearchBot\nDisallow: /shop/\n", "/shop/x /a /b", "SearchBot 5"},
 		{"mostly-refused.test", "User-agent: *\nDisallow: /shop/\n", all, "SearchBot 2"},
 		{"throttled.test", "User-agent: *\nCrawl-delay: 600\n", all, "SearchBot 2"},
-		{"guarded.test", "User-agent: *\nDisallow: /private/\n\nUser-agent: SearchBot\nDisallow: /shop/\n", all, "SearchBot 5"},
 	}
 	config, self, dir := "{\n\t"+trustedProxies+"\n\t"+recorded+"}\n", executable(t), t.TempDir()
 	var want []string
 	for _, site := range sites {
-		options := map[string]string{"guarded.test": "mode enforce {\n guard\n}", "configured.test": "policy {\n deny SearchBot /shop/*\n}", "monitored.test": "mode monitor"}[site.host]
+		options := map[string]string{"configured.test": "policy {\n deny SearchBot /shop/*\n}", "monitored.test": "mode monitor"}[site.host]
 		config += fmt.Sprintf("http://%s:$PORT {\nrobots {\nsource file %s\ngrace off\n%s\nverify {\nresolver %s\n}\ncrawler SearchBot {\npurpose search\nverify lists %s/list.json\n}\n}\nheader >X-Verified {http.robots.verified}\nrespond hello\n}\n",
 			site.host, filepath.Join(dir, site.host), options, o.resolver, o.web.URL)
 		writeFile(t, filepath.Join(dir, site.host), site.robots)
-		if site.host == "guarded.test" {
-			want = append(want, "robots_guard_acted begin "+site.host+" "+site.event)
-		}
 		if site.event != "" {
 			want = append(want, "robots_search_refused begin "+site.host+" "+site.event)
 		}
@@ -356,7 +352,7 @@ func TestSearchRefused(t *testing.T) {
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if n := s.metric(`caddy_robots_accidents{kind="search_refused"}`); int(n) != len(want)-1 || s.exitStatus() != 2 {
+	if n := s.metric(`caddy_robots_accidents{kind="search_refused"}`); int(n) != len(want) || s.exitStatus() != 2 {
 		t.Errorf("the metric is %v, the exit status %d", n, s.exitStatus())
 	}
 	problems := slices.DeleteFunc(adminValue[statusapi.Health](s, "health?site=by-name.test").Problems, func(p statusapi.Problem) bool {
@@ -365,19 +361,46 @@ func TestSearchRefused(t *testing.T) {
 	if len(problems) != 1 || !strings.Contains(problems[0].Message, "SearchBot, a verified search engine, is refused at by-name.test") {
 		t.Errorf("problems of one site: %+v", problems)
 	}
-	get := func(agent, path string) response {
-		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), agent, "guarded.test", http.Header{"X-Forwarded-For": {listedAddr}})
+}
+
+// With guard, a verified search engine keeps for 72 hours what it was served before a
+// mistake in robots.txt: only this crawler, only verified, only there.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	o, dir := newOperators(t), t.TempDir()
+	file := filepath.Join(dir, "robots.txt")
+	writeFile(t, file, "User-agent: *\nDisallow: /private/\n")
+	s := (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}).run(fmt.Sprintf(
+		"{\n\t%s\n\t%s}\nhttp://localhost:$PORT {\nrobots {\nsource file %s\ngrace off\nmode enforce {\nguard\n}\nverify {\nresolver %s\n}\ncrawler SearchBot {\n"+
+			"purpose search\nverify lists %s/list.json\n}\n}\nheader >X-Verified {http.robots.verified}\nrespond hello\n}\n", trustedProxies, recorded, file, o.resolver, o.web.URL))
+	get := func(addr, path string) response {
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), "SearchBot/1.0", "", http.Header{"X-Forwarded-For": {addr}})
 	}
-	if search, other := get("SearchBot/1.0", "/shop/x").status, get("Mozilla/5.0 (compatible; GPTBot/1.2)", "/private/x").status; search != 200 || other != 403 {
-		t.Errorf("after the guard has acted: status %d for the search engine, %d for another crawler", search, other)
+	s.eventually("the crawler is verified", func() bool { return get(listedAddr, "/about").header.Get("X-Verified") == "verified" })
+	s.wants(200, get(listedAddr, "/shop/x"), "before the mistake")
+	s.wants(403, get(listedAddr, "/private/x"), "a line that was always there")
+	writeFile(t, file, "User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
+	s.refresh("")
+	s.wants(403, get(listedAddr, "/shop/y"), "at once")
+	s.eventually("the guard acts", func() bool {
+		s.pass(20 * time.Second)
+		get(listedAddr, "/private/x")
+		return get(listedAddr, "/shop/y").status == 200
+	})
+	s.eventually("the event", func() bool {
+		return slices.Contains(s.events("crawler", "line"), "robots_guard_acted begin localhost SearchBot 3")
+	})
+	s.wants(403, get(listedAddr, "/private/x"), "a line that was always there, after the guard has acted")
+	s.wants(403, get("198.51.100.77", "/shop/y"), "the name from another address")
+	s.wants(403, s.get(gptbot, "/shop/y"), "another crawler")
+	if out, _ := s.status(); !strings.Contains(out, "lets its verified requests pass there until") {
+		t.Errorf("status:\n%s", out)
 	}
-	if mode := adminValue[statusapi.Summary](s, "?site=guarded.test").Sites[0].Mode; mode != statusapi.Both {
-		t.Errorf("mode %s", mode)
-	}
-	s.adminRequest(http.MethodPost, "mode?mode=enforce&site=guarded.test", 200, nil) // the operator insists
-	if status := get("SearchBot/1.0", "/shop/x").status; status != 403 {
-		t.Errorf("after enforce: status %d", status)
-	}
+	s.pass(72 * time.Hour)
+	s.wants(403, get(listedAddr, "/shop/y"), "after 72 hours")
+	s.eventually("the end", func() bool {
+		return slices.Contains(s.events("crawler", "line"), "robots_guard_acted end localhost SearchBot 3")
+	})
 }
 
 // A crawler, and all robots together, at many times their usual rates. The usual

@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // The kinds of an Accident: when each begins and ends.
@@ -37,8 +38,9 @@ const (
 	// its requests. Verified search engines do not count. It ends after five minutes
 	// without.
 	Flood = "flood"
-	// The setting `guard` stopped refusing search engines, because `search_refused` began.
-	// It ends when a configuration is loaded or the admin API sets the mode `enforce`.
+	// The setting `guard` lets a verified search engine fetch what it was served in the 7
+	// days before, and what a line now disallows. It ends after 72 hours, or when the admin
+	// API sets the mode.
 	GuardActed = "guard_acted"
 	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
 	// longer busy. This one is a warning, with the metric `caddy_robots_shedding`.
@@ -54,11 +56,10 @@ type Accident struct {
 	Crawler string    // whom it is about: a name of the registry; the class of another crawler; `all` for the group for `*`, or for all crawlers together
 	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
 	Line    int       // the line of robots.txt that is to blame; 0 if none is
-	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused` and `guard_acted`: requests that were served; of `flood`: the usual requests in a minute
+	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused`: requests that were served; of `flood`: the usual requests in a minute
 	Now     int       // the same now: rules, refused requests, requests in a minute; of `shedding`: requests that wait for their answer
 	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
 
-	last                     time.Time // the latest refusal of SearchRefused
 	subject, message, advice string
 	sites                    []string // whose scopes have it
 	pattern                  string   // that the host Site matches; "" for a site
@@ -90,6 +91,7 @@ type Accidents struct {
 	loads []*counters.Load         // at the last look
 	told  map[accidentKey]Accident // of the news
 	times []time.Time              // of the news of the last hour
+	Guard *Guard                   // of all sites
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -106,7 +108,9 @@ func (a *Accident) key() accidentKey {
 }
 
 func newAccidents() *Accidents {
-	return &Accidents{files: make(map[originID]*watchedFile), told: make(map[accidentKey]Accident)}
+	return &Accidents{
+		files: make(map[originID]*watchedFile), told: make(map[accidentKey]Accident), Guard: &Guard{table.New[guarded](maxGuarded)},
+	}
 }
 
 // findAll finds the accidents of now. It has the conditions of all, those of changed
@@ -122,7 +126,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 			list = append(list, refusedSearch(&run, now))
 		}
 	}
-	list = append(list, guard(r, list, now)...)
+	list = append(list, a.Guard.acted(now)...)
 	a.loads = r.app.Counters.Loads(floodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
@@ -244,7 +248,7 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
 	return Accident{
-		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since, last: run.Last,
+		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since,
 		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
 		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
 			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),

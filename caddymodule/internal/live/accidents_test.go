@@ -230,48 +230,6 @@ func TestRefusedSearchEngines(t *testing.T) {
 	}
 }
 
-// The setting guard acts for refusals of its own configuration only: a file that is
-// mended by a reload is enforced, and one that is not is found after a minute.
-func TestGuardAfterAReload(t *testing.T) {
-	w := newWatcher()
-	look := func() {
-		var list []Accident
-		for _, run := range w.app.Counters.Runs() {
-			list = append(list, refusedSearch(&run, w.now))
-		}
-		guard(w.Reporter, list, w.now)
-	}
-	refuse := func() {
-		for range 3 {
-			w.pass(30 * time.Second)
-			w.count(2, "a.test", googlebot, verify.Verified, judge.RulesPending)
-			look()
-		}
-	}
-	load := func() *Mode {
-		mode := new(Mode)
-		h := &Handler{
-			Site: &routes.Site{Hosts: []string{"a.test"}}, Settings: &config.Settings{Guard: new(true)},
-			Running: func() (*enforce.Engine, Mode) { return nil, *mode },
-			SetMode: func(m Mode) error { *mode = m; return nil },
-		}
-		w.app.Handlers = func() []*Handler { return []*Handler{h} }
-		w.Reporter = New(w.app)
-		return mode
-	}
-	mode := load()
-	if refuse(); len(mode.Except) == 0 {
-		t.Fatal("the guard has not acted")
-	}
-	mode = load()
-	if look(); len(mode.Except) > 0 {
-		t.Error("it has acted again for refusals of the configuration before")
-	}
-	if refuse(); len(mode.Except) == 0 {
-		t.Error("it has not acted though the file is not mended")
-	}
-}
-
 // At most 60 news are told in an hour, and what is over before it was told is never
 // told. A configuration that was replaced tells nothing.
 func TestNewsAreLimited(t *testing.T) {

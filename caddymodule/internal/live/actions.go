@@ -61,6 +61,7 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 		if err := r.setMode(h, names, query.Mode, answer.Since); err != nil {
 			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(changed, ", "), err)
 		}
+		r.app.Counters.Guard.end(changed, r.app.Now())
 		answer.Sites = append(answer.Sites, changed...)
 	}
 	slices.Sort(answer.Sites)

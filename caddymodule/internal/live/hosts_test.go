@@ -65,38 +65,3 @@ func TestFloodOfAHost(t *testing.T) {
 		})
 	}
 }
-
-// The setting guard stops refusals at the host where a search engine is refused, and at
-// no other host of the site.
-func TestGuardOfAHost(t *testing.T) {
-	w := newWatcher()
-	modes := make(map[string]Mode)
-	h := &Handler{
-		Site: &routes.Site{Server: routes.NewServer(&caddyhttp.Server{}), Hosts: []string{statusapi.AnySite}}, Settings: &config.Settings{Guard: new(true)},
-		Running:     func() (*enforce.Engine, Mode) { return nil, Mode{} },
-		SetMode:     func(Mode) error { t.Error("the mode of all hosts is changed"); return nil },
-		SetHostMode: func(host string, m *Mode) error { modes[host] = *m; return nil },
-		HostModes:   func() map[string]Mode { return modes },
-	}
-	w.app.Handlers = func() []*Handler { return []*Handler{h} }
-	w.Reporter = New(w.app)
-	var acted []Accident
-	for range 3 {
-		w.pass(30 * time.Second)
-		w.countHost(2, "t1.example", googlebot, verify.Verified, judge.RulesPending)
-		w.countHost(2, "t2.example", googlebot, verify.Verified, judge.Allowed)
-		var list []Accident
-		for _, run := range w.app.Counters.Runs() {
-			if run.Refused > 0 {
-				list = append(list, refusedSearch(&run, w.now))
-			}
-		}
-		acted = guard(w.Reporter, list, w.now)
-	}
-	if len(modes) != 1 || len(modes["t1.example"].Except) != 1 {
-		t.Errorf("modes: %+v", modes)
-	}
-	if len(acted) != 1 || acted[0].Kind != GuardActed || acted[0].Site != "t1.example" {
-		t.Errorf("%+v", acted)
-	}
-}

@@ -75,8 +75,7 @@ type Handler struct {
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(judge.Origin) judge.Caller
 
-	overridden bool                 // the mode is not the configured one; guarded by Reporter.mu
-	stopped    map[string]*Accident // by site or host: that the setting guard has ended; guarded by Accidents.mu
+	overridden bool // the mode is not the configured one; guarded by Reporter.mu
 }
 
 // Mode has judge.Settings.Monitor and Except.

@@ -1,0 +1,135 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// guardWorld has requests of a verified Googlebot to a site whose file changes.
+type guardWorld struct {
+	*watcher
+	rules *judge.Rules
+	t     *testing.T
+}
+
+func (g *guardWorld) file(text string) {
+	var err error
+	if g.rules, err = (judge.Settings{}).Rules(judge.Response{Status: 200, Body: []byte(text)}); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// get reports whether a request passes.
+func (g *guardWorld) get(ua, target string) bool {
+	q, d := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: judge.NewOrigin("https", "a.test", 443), Time: g.now}, new(judge.Decision)
+	g.rules.Check(q, d)
+	d.Claim.State = verify.Verified
+	guard := g.app.Counters.Guard
+	if !guard.Concerns(d) {
+		return d.Action == judge.Pass
+	}
+	if d.Action == judge.Pass {
+		guard.Served("a.test", q, d)
+		return true
+	}
+	return guard.Spares("a.test", q, d)
+}
+
+// A verified search engine keeps, for 72 hours, what it was served in the week before a
+// change, and nothing else.
+func TestGuard(t *testing.T) {
+	const before, after = "User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow: /private/\nDisallow: /shop/\nDisallow: /*?sort=\n"
+	google, bing := "Googlebot/2.1", "bingbot/2.0"
+	begin := func(served string) *guardWorld {
+		g := &guardWorld{watcher: newWatcher(), t: t}
+		g.file(before)
+		for range 3 {
+			for _, path := range strings.Fields(served) {
+				g.get(google, path)
+			}
+			g.get(google, "/private/x") // it ignores this line
+			g.get(bing, "/about")
+			g.pass(2 * time.Minute)
+		}
+		return g
+	}
+	refuse := func(g *guardWorld, ua string, targets ...string) (passed bool) {
+		for range 4 {
+			passed = true
+			for _, target := range targets {
+				passed = g.get(ua, target) && passed
+			}
+			g.pass(30 * time.Second)
+		}
+		return passed
+	}
+	for _, tt := range []struct {
+		name, served, ua, target string
+		later                    time.Duration
+		want                     bool
+	}{
+		{"the path", "/shop/x", google, "/shop/x", 0, true},
+		{"below the rule", "/shop/x", google, "/shop/y", 0, true},
+		{"with a query", "/list?sort=name /list?page=2", google, "/other?sort=size", 0, true},
+		{"after six days", "/shop/x", google, "/shop/x", 6 * 24 * time.Hour, true},
+		{"after eight days", "/shop/x", google, "/shop/x", 8 * 24 * time.Hour, false},
+		{"not served there", "/about", google, "/shop/x", 0, false},
+		{"another search engine", "/shop/x", bing, "/shop/x", 0, false},
+		{"another crawler", "/shop/x", "GPTBot/1.0", "/shop/x", 0, false},
+		{"a line that was always there", "/shop/x", google, "/private/x", 0, false},
+	} {
+		g := begin(tt.served)
+		g.file(after)
+		g.pass(tt.later)
+		if got := refuse(g, tt.ua, tt.target); got != tt.want {
+			t.Errorf("%s: passes %v", tt.name, got)
+		}
+	}
+
+	g := begin("/shop/x")
+	g.file(after)
+	if g.get(google, "/shop/x") {
+		t.Error("it passes at once")
+	}
+	refuse(g, google, "/shop/x")
+	if got := g.told(); got != "begin guard_acted a.test Googlebot" {
+		t.Error(got)
+	}
+	g.pass(70 * time.Hour)
+	if !g.get(google, "/shop/x") || g.get(google, "/list?sort=name") {
+		t.Error("after 70 hours it passes only where the guard has acted")
+	}
+	g.pass(2 * time.Hour)
+	if refuse(g, google, "/shop/x") {
+		t.Error("it passes after 72 hours")
+	}
+	if got := g.told(); got != "end guard_acted a.test Googlebot" {
+		t.Error(got)
+	}
+	g.file(before)
+	g.get(google, "/shop/x")
+	g.file(after)
+	g.pass(time.Hour)
+	if refuse(g, google, "/shop/x"); !refuse(g, google, "/shop/x") {
+		t.Error("it does not pass after another change")
+	}
+	g.app.Counters.Guard.end([]string{"a.test"}, g.now)
+	if refuse(g, google, "/shop/x") || len(g.accidents(statusapi.AllSites())) > 0 {
+		t.Error("it passes although the operator insists")
+	}
+	for i := range 100 { // bounded
+		g.file(fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", i))
+		g.get(google, fmt.Sprintf("/%d/x", i))
+	}
+	for e := range g.app.Counters.Guard.engines.All() {
+		if len(e.spared) > maxSpared {
+			t.Errorf("%d lines", len(e.spared))
+		}
+	}
+}
