@@ -205,6 +205,7 @@ http://localhost:$PORT {
 	s.eventually("the server is not busy", func() bool { return s.shedding().Since == nil })
 	s.wants(200, s.get(chrome, "/"), "a browser, after the load")
 	s.wants(200, s.get(gptbot, "/"), "GPTBot, after the load")
+	s.pass(5 * time.Minute)
 	s.wantEvents(nil, "started", "robots_shedding begin localhost", "started", "robots_shedding end localhost")
 	for _, message := range []string{"an accident began", "an accident ended"} {
 		if lines := s.lines(message); len(lines) != 1 || lines[0]["kind"] != "shedding" {

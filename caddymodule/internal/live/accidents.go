@@ -43,7 +43,8 @@ const (
 	// API sets the mode.
 	GuardActed = "guard_acted"
 	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
-	// longer busy. This one is a warning, with the metric `caddy_robots_shedding`.
+	// longer busy; the event of the end comes at least five minutes after that of the
+	// beginning. This one is a warning, with the metric `caddy_robots_shedding`.
 	Shedding = "shedding"
 )
 
@@ -85,13 +86,12 @@ const (
 type Accidents struct {
 	mu    sync.Mutex
 	files map[originID]*watchedFile
-	looks int                      // for accidents
-	at    time.Time                // of the last look
-	list  []Accident               // at the last look; those with the same Kind and Site together
-	loads []*counters.Load         // at the last look
-	told  map[accidentKey]Accident // of the news
-	times []time.Time              // of the news of the last hour
-	Guard *Guard                   // of all sites
+	looks int              // for accidents
+	at    time.Time        // of the last look
+	list  []Accident       // at the last look; those with the same Kind and Site together
+	loads []*counters.Load // at the last look
+	news  news
+	Guard *Guard // of all sites
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -109,7 +109,8 @@ func (a *Accident) key() accidentKey {
 
 func newAccidents() *Accidents {
 	return &Accidents{
-		files: make(map[originID]*watchedFile), told: make(map[accidentKey]Accident), Guard: &Guard{table.New[guarded](maxGuarded)},
+		files: make(map[originID]*watchedFile), Guard: &Guard{table.New[guarded](maxGuarded)},
+		news: news{items: make(map[accidentKey]*newsItem), sites: make(map[string]time.Time)},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,47 +226,6 @@ func TestRefusedSearchEngines(t *testing.T) {
 				t.Errorf("one refusal later: %s", got)
 			}
 		})
-	}
-}
-
-// At most 60 news are told in an hour, and what is over before it was told is never
-// told. A configuration that was replaced tells nothing.
-func TestNewsAreLimited(t *testing.T) {
-	w := newWatcher()
-	refuse := func() {
-		for i := range 50 {
-			for range 3 {
-				w.count(1, fmt.Sprintf("%d.test", i), googlebot, verify.Verified, judge.RulesPending)
-			}
-		}
-	}
-	refuse()
-	w.pass(time.Minute)
-	refuse()
-	w.active = false
-	if got := w.told(); got != "" {
-		t.Errorf("a configuration that was replaced: %s", got)
-	}
-	w.active = true
-	if n := strings.Count(w.told(), "begin"); n != 50 {
-		t.Fatalf("%d begin", n)
-	}
-	if p := w.accidents(statusapi.Sites("7.test")); len(p) != 1 || p[0].Site != "7.test" {
-		t.Errorf("of one site: %+v", p)
-	}
-	w.pass(11 * time.Minute)
-	if n := strings.Count(w.told(), "end"); n != 10 {
-		t.Errorf("%d end in the first hour", n)
-	}
-	refuse()
-	w.pass(time.Minute)
-	refuse()
-	if got := w.told(); got != "" {
-		t.Errorf("over the limit: %s", got)
-	}
-	w.pass(time.Hour)
-	if got := strings.Split(w.told(), ", "); len(got) != 40 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "end") }) {
-		t.Errorf("an hour later: %v", got)
 	}
 }
 

@@ -1,0 +1,138 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+)
+
+// newsWorld tells news of accidents that a test names.
+type newsWorld struct {
+	*watcher
+	open []Accident
+}
+
+// tell returns what is told now, such as "begin flood a.test"; details are in messages.
+func (w *newsWorld) tell() (list []string, messages []string) {
+	n, now := &w.app.Counters.Accidents.news, w.now
+	n.look(w.open, now)
+	for {
+		news, ok := w.next(n, now)
+		if !ok {
+			return list, messages
+		}
+		list = append(list, news.State+" "+news.Kind+" "+news.Site)
+		messages = append(messages, news.Message)
+	}
+}
+
+func newNewsWorld(sites ...string) *newsWorld {
+	w := newWatcher()
+	h := &Handler{Site: &routes.Site{Hosts: sites}}
+	w.app.Handlers = func() []*Handler { return []*Handler{h} }
+	w.Reporter = New(w.app)
+	for _, site := range sites {
+		w.app.Counters.news.sites[site] = w.now.Add(-48 * time.Hour)
+	}
+	return &newsWorld{watcher: w}
+}
+
+func one(kind, site string, since time.Time) Accident {
+	return Accident{Kind: kind, Site: site, Crawler: "Googlebot", Since: since, message: "it happened"}
+}
+
+// Sites whose accidents come and go do not silence those of another, nor do warnings
+// and invented sites.
+func TestNoisySitesSilenceNoOthers(t *testing.T) {
+	w := newNewsWorld("quiet.test", "other.test")
+	noise := func(i int) (list []Accident) {
+		for n := range 32 {
+			if (n+i)%2 == 0 {
+				list = append(list, one(RulesLost, fmt.Sprintf("%d.test", n), w.now))
+			}
+			list = append(list, one(Shedding, fmt.Sprintf("%d.invented.test", n+100*i), w.now))
+		}
+		return list
+	}
+	total := 0
+	for i := range 100 {
+		w.open = noise(i)
+		list, _ := w.tell()
+		total += len(list)
+		w.now = w.now.Add(10 * time.Second)
+	}
+	if total > maxNews-roomForMore {
+		t.Errorf("%d news of noise in an hour", total)
+	}
+	w.open = append(noise(100), one(SearchShutOut, "quiet.test", w.now))
+	if list, _ := w.tell(); strings.Join(list, ",") != "begin search_shut_out quiet.test" {
+		t.Errorf("told: %v", list)
+	}
+}
+
+// Of one kind and site, six news are told in an hour, and then one line that says how
+// many more there were.
+func TestNewsOfOneSite(t *testing.T) {
+	w := newNewsWorld("a.test")
+	told := 0
+	for i := range 20 {
+		if w.open = nil; i%2 == 0 {
+			w.open = []Accident{one(RulesLost, "a.test", w.now)}
+		}
+		list, _ := w.tell()
+		told += len(list)
+		w.now = w.now.Add(time.Minute)
+	}
+	if told != newsOfOne {
+		t.Errorf("%d news were told", told)
+	}
+	w.now = w.now.Add(time.Hour)
+	list, messages := w.tell()
+	if len(list) != 1 || !strings.HasSuffix(messages[0], "(after 13 changes that were not told)") {
+		t.Errorf("told: %v %v", list, messages)
+	}
+	w.now = w.now.Add(time.Hour)
+	if list, _ := w.tell(); len(list) > 0 || len(w.app.Counters.news.items) > 0 {
+		t.Errorf("later: %v, %d items", list, len(w.app.Counters.news.items))
+	}
+}
+
+// What is over before it could be told is never told. A site that comes back after it
+// was told is.
+func TestNewsThatAreOver(t *testing.T) {
+	w := newNewsWorld("a.test")
+	for n := range 70 {
+		w.open = append(w.open, one(RulesLost, fmt.Sprintf("%d.test", n), w.now))
+	}
+	if list, _ := w.tell(); len(list) != maxNews-roomForMore {
+		t.Fatalf("%d are told", len(list))
+	}
+	w.open = w.open[:0]
+	w.now = w.now.Add(61 * time.Minute)
+	if list, _ := w.tell(); len(list) != maxNews-roomForMore || strings.Contains(strings.Join(list, ","), "begin") {
+		t.Errorf("an hour later: %v", list)
+	}
+}
+
+// A server that is busy again and again within five minutes is one news.
+func TestSheddingThatComesAndGoes(t *testing.T) {
+	w := newNewsWorld("a.test")
+	var all []string
+	for i := range 30 {
+		if w.open = nil; i%2 == 0 {
+			w.open = []Accident{one(Shedding, "a.test", w.now)}
+		}
+		list, _ := w.tell()
+		all = append(all, list...)
+		w.now = w.now.Add(time.Minute)
+	}
+	w.open = nil
+	w.now = w.now.Add(sheddingFor)
+	list, _ := w.tell()
+	if got := strings.Join(append(all, list...), ", "); got != "begin shedding a.test, end shedding a.test" {
+		t.Error(got)
+	}
+}
