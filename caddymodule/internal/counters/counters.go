@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	bounded "github.com/caddy-robots/caddy-robots/internal/table"
@@ -69,7 +70,7 @@ func New(now func() time.Time) *Counters {
 		lines:    newTable[Line]([kinds]int64{MaxLines - maxHostLines - maxInvented, maxHostLines, maxInvented}),
 		hosts:    newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
 		waiting:  bounded.New[waiting](maxWaiting),
-		sites:    make(map[string]*Site), since: now(),
+		sites:    make(map[string]*Site), since: now(), refusals: refusals{gates: logquota.NewGates(1 << 12)},
 	}
 	c.room.Store(defaultRoom)
 	c.at = minuteOf(c.since)

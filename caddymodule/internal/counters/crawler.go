@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -27,7 +26,6 @@ type Crawler struct {
 
 	decided byOutcome[tally]
 	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
-	gate    logquota.Gate                      // limits the refusals that are kept
 	run     run
 
 	// Guarded by Counters.mu:

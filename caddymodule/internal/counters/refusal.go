@@ -3,8 +3,11 @@ package counters
 import (
 	"cmp"
 	"iter"
+	"math"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,32 +23,83 @@ const (
 	maxRefusals = statusapi.MaxRecent
 	maxText     = 512 // octets of a path, a User-Agent or a host
 
-	// For one crawler at one site: one refusal in keepEvery, and keepBurst more at
+	// For one crawler at one host: one refusal in keepEvery, and keepBurst more at
 	// once.
 	keepEvery = 2 * time.Second
 	keepBurst = 10
-	// The same for all crawlers together.
-	keepAllEvery = 10 * time.Millisecond
-	keepAllBurst = 200
+	// The same for all crawlers at a host together.
+	keepAllEvery = 50 * time.Millisecond
+	keepAllBurst = 100
 )
 
-// refusals keeps the last refusals in a ring buffer, without a lock.
+// refusals keeps refusals. If there is no room, it forgets the oldest of the crawler with
+// most of them, at the host with most of them. It takes a lock for what it keeps, which
+// is little.
 type refusals struct {
-	all  logquota.Gate
-	seq  atomic.Uint64 // of the last refusal
-	ring [maxRefusals]atomic.Pointer[statusapi.Refusal]
+	gates *logquota.Gates
+	seq   atomic.Uint64 // of the last refusal
+	kept  [maxRefusals]atomic.Pointer[statusapi.Refusal]
+
+	mu    sync.Mutex                // of changes
+	hosts map[string]map[string]int // how many are kept, by host; by the crawler's name and a space, and "" for all of the host
+}
+
+// put keeps a refusal.
+func (r *refusals) put(f *statusapi.Refusal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hosts == nil {
+		r.hosts = make(map[string]map[string]int)
+	}
+	f.Seq = r.seq.Add(1)
+	at := int(f.Seq) - 1 // free until all are used
+	if at >= maxRefusals {
+		at = r.oldest(f)
+		old := r.kept[at].Load()
+		names := r.hosts[old.Host]
+		if names[""]--; names[""] == 0 {
+			delete(r.hosts, old.Host)
+		} else if names[old.Crawler+" "]--; names[old.Crawler+" "] == 0 {
+			delete(names, old.Crawler+" ")
+		}
+	}
+	if r.hosts[f.Host] == nil {
+		r.hosts[f.Host] = make(map[string]int)
+	}
+	r.hosts[f.Host][""]++
+	r.hosts[f.Host][f.Crawler+" "]++
+	r.kept[at].Store(f)
+}
+
+// oldest returns the place of the refusal that is forgotten for f: that of the host and
+// crawler of f, unless others have more. The caller holds mu.
+func (r *refusals) oldest(f *statusapi.Refusal) (at int) {
+	host, name := f.Host, ""
+	for h, names := range r.hosts {
+		if names[""] > r.hosts[host][""] {
+			host = h
+		}
+	}
+	for n, count := range r.hosts[host] {
+		if n != "" && count > r.hosts[host][name] || name == "" && n != "" {
+			name = n
+		}
+	}
+	first := uint64(math.MaxUint64)
+	for i := range r.kept {
+		if k := r.kept[i].Load(); k.Seq < first && k.Host == host && len(k.Crawler)+1 == len(name) && k.Crawler == name[:len(name)-1] {
+			at, first = i, k.Seq
+		}
+	}
+	return at
 }
 
 // keep keeps a refusal, unless a limit for refusals is reached.
 func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	now := r.Time.UnixNano()
-	omitted, ok := c.gate.Pass(now, keepEvery, keepBurst)
-	if !ok {
-		return
-	}
 	kept := &c.site.counters.refusals
-	if _, ok := kept.all.Pass(now, keepAllEvery, keepAllBurst); !ok {
-		c.gate.Reject(omitted)
+	omitted, ok := kept.gates.Pass(now, r.Origin.Host, c.name, 0, keepEvery, keepBurst, keepAllEvery, keepAllBurst)
+	if !ok {
 		return
 	}
 	addr, _ := netip.ParseAddr(r.Client)
@@ -59,18 +113,22 @@ func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	if d.Reason != judge.Hidden {
 		f.Path = text(pathOf(r.Target))
 	}
-	f.Seq = kept.seq.Add(1)
-	kept.ring[f.Seq%maxRefusals].Store(f)
+	kept.put(f)
 }
 
 // Kept returns the refusals after a Seq that are kept for the sites and hosts of a
 // scope, newest first. The caller must not change them.
 func (c *Counters) Kept(scope statusapi.Scope, after uint64) iter.Seq[*statusapi.Refusal] {
 	return func(yield func(*statusapi.Refusal) bool) {
-		last := c.refusals.seq.Load()
-		for seq := last; seq > max(after, last-min(last, maxRefusals)); seq-- {
-			f := c.refusals.ring[seq%maxRefusals].Load()
-			if f != nil && f.Seq == seq && scope.Host(f.Site, f.Host) && !yield(f) {
+		var list []*statusapi.Refusal
+		for i := range c.refusals.kept {
+			if f := c.refusals.kept[i].Load(); f != nil && f.Seq > after && scope.Host(f.Site, f.Host) {
+				list = append(list, f)
+			}
+		}
+		slices.SortFunc(list, func(x, y *statusapi.Refusal) int { return cmp.Compare(y.Seq, x.Seq) })
+		for _, f := range list {
+			if !yield(f) {
 				return
 			}
 		}

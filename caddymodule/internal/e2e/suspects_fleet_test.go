@@ -96,7 +96,7 @@ func TestOneServerOfAFleetTells(t *testing.T) {
 	for _, tt := range []struct {
 		text, message string
 		lost          bool
-	}{{"User-agent: *\n", "an accident began", true}, {rules, "an accident ended", false}} {
+	}{{"# nothing\n", "an accident began", true}, {rules, "an accident ended", false}} {
 		writeFile(t, file, tt.text)
 		for _, s := range servers {
 			s.eventually("the server sees it", func() bool { s.refresh(""); return slices.Contains(s.accidents(), "rules_lost") == tt.lost })

@@ -63,7 +63,8 @@ func (g *Guard) Concerns(d *judge.Decision) bool {
 
 func (g *Guard) of(site string, q *judge.Request, d *judge.Decision) *guarded {
 	hash := maphash.String(guardSeed, q.Origin.Host) ^ maphash.String(guardSeed, d.Agent.Crawler.Name+" ")
-	e := g.engines.Add(hash, func(e *guarded) int64 { return e.last.Load() }, func(e *guarded) { e.site, e.crawler = site, d.Agent.Crawler.Name })
+	latest := func(e *guarded) int64 { return e.last.Load() }
+	e := g.engines.Add(hash, latest, func(e *guarded) { e.site, e.crawler = site, d.Agent.Crawler.Name })
 	e.last.Store(q.Time.UnixNano())
 	return e
 }

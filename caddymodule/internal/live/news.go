@@ -170,7 +170,9 @@ func (it *newsItem) tell() News {
 }
 
 // fleetTells allows one of a fleet's servers to tell news.
-var fleetTells = throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{{Requests: 1, Per: 5 * time.Minute, Window: robots.WholeDay}}, Exact: true})
+var fleetTells = throttle.Compile(throttle.Grant{
+	Rates: []robots.RequestRate{{Requests: 1, Per: 5 * time.Minute, Window: robots.WholeDay}}, Exact: true,
+})
 
 // isTeller reports whether no other server of the fleet of a site has told the same
 // lately.

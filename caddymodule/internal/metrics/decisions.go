@@ -29,9 +29,15 @@ var (
 		"Requests of verified crawlers that were refused, by crawler, purpose and reason.", "crawler", "purpose", "reason")
 )
 
-// logEvery is the least time between two log lines about one crawler with the
-// same reason, so that a flood of requests can't flood the log.
+// logEvery is the least time between two log lines about one crawler at one host with
+// the same reason, so that a flood of requests can't flood the log.
 const logEvery = 10 * time.Second
+
+// Lines of a host, of all crawlers and reasons: one in hostLogEvery, and hostLogBurst at once.
+const (
+	hostLogEvery = time.Second
+	hostLogBurst = 30
+)
 
 // Decisions counts the decisions about crawlers and the results of their
 // verification, and logs refusals and impostors. It takes no lock and is safe for
@@ -45,7 +51,6 @@ type Decisions struct {
 // row has the counters of one crawler or class.
 type row struct {
 	reasons [judge.Reasons]counter
-	gates   [judge.Reasons]logquota.Gate // for log lines, by reason
 	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
 	refused [judge.Reasons]counter // requests of the verified crawler, by reason
 }
@@ -104,13 +109,21 @@ func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) 
 		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
 	if (d.Action != judge.Pass || d.Reason == judge.Graced) && d.Reason != judge.Impostor {
-		if missed, ok := row.gates[d.Reason].Pass(q.Time.UnixNano(), logEvery, 0); ok {
+		if missed, ok := c.passes(q, d, d.Reason); ok {
 			c.logDecision(q, d, r, missed)
 		}
 	}
 	if d.Agent.Crawler != nil && d.Claim.State != verify.NoMethod {
 		c.countClaim(row, q, d, r)
 	}
+}
+
+// lines limits the log lines of all handlers.
+var lines = logquota.NewGates(4096)
+
+// passes reports whether a line may be logged, and how many were not before it.
+func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Reason) (missed int64, ok bool) {
+	return lines.Pass(q.Time.UnixNano(), q.Origin.Host, nameOf(d), uint8(reason), logEvery, 0, hostLogEvery, hostLogBurst)
 }
 
 // countClaim counts the result of verification for a request. Operators want to
@@ -129,7 +142,7 @@ func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r 
 	if claim.State != verify.Impostor {
 		return
 	}
-	if missed, ok := row.gates[judge.Impostor].Pass(q.Time.UnixNano(), logEvery, 0); ok {
+	if missed, ok := c.passes(q, d, judge.Impostor); ok {
 		c.log.Info("a client is not the crawler that its User-Agent names",
 			zap.String("crawler", from.Name),
 			zap.String("client_ip", Clip(q.Client)),
