@@ -434,7 +434,9 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 		e.Decide(context.Background(), r, d)
 		return d.Action == judge.Pass, func() { e.Release(r, d, false) }
 	}
-	bot := func(n int) string { return fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", n) }
+	bot := func(n int) string {
+		return fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", n)
+	}
 	fill := func(ua func(int) string) (n int) {
 		for i := range 6 {
 			if passed, leave := enter(ua(i)); passed {
