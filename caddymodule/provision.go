@@ -222,7 +222,7 @@ func (h *Handler) warnSlowReaders(ctx caddy.Context) {
 		return
 	}
 	if _, warned := h.app.placesOf.LoadOrStore(&server.WriteMinRate, true); !warned {
-		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s 1000` in the timeouts of the server")
+		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
 	}
 }
 

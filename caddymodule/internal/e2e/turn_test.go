@@ -79,7 +79,7 @@ func TestIdleBodiesHoldNoTurns(t *testing.T) {
 	}
 	// A stop for those that read slowly ends the warning.
 	before := strings.Count(string(s.log.bytes()), warning)
-	if err := s.reload("{\n\tservers {\n\t\ttimeouts {\n\t\t\twrite_idle 20s 1000\n\t\t}\n\t}\n}\n" + site); err != nil {
+	if err := s.reload("{\n\tservers {\n\t\ttimeouts {\n\t\t\twrite_idle 20s\n\t\t}\n\t}\n}\n" + site); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(s.log.bytes()), warning); n != before {
