@@ -136,7 +136,9 @@ func TestDefaultsSwitchedOff(t *testing.T) {
 
 // budgetKeys returns the keys in Redis that are neither the probe's nor of a set that servers share.
 func budgetKeys(redis *miniredis.Miniredis) []string {
-	return slices.DeleteFunc(redis.Keys(), func(key string) bool { return strings.Contains(key, "probe") || strings.Contains(key, "{servers}") || strings.Contains(key, "{counts}") })
+	return slices.DeleteFunc(redis.Keys(), func(key string) bool {
+		return strings.Contains(key, "probe") || strings.Contains(key, "{servers}") || strings.Contains(key, "{counts}")
+	})
 }
 
 // Crawlers, a registry and a fleet in the global option apply to all sites.
