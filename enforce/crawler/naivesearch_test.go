@@ -46,7 +46,7 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 		for _, t := range tables {
 			for k := range t.tokens {
 				tok := &t.tokens[k]
-				if naiveHas(ua[i:], tok.text) && (best == nil || len(tok.text) > len(best.text)) {
+				if naiveHas(ua[i:], tok.text) && (e.depth == 0 || len(word) == len(tok.text) || !strings.HasSuffix(tok.text, "-")) && (best == nil || len(tok.text) > len(best.text)) {
 					best = tok
 				}
 			}

@@ -19,7 +19,7 @@ type Crawler struct {
 	RunBy    RunBy     `json:"-"`        // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`, and a
-	// hyphen at its end any rest of the word.
+	// hyphen at its end, outside comments, any rest of the word.
 	UserAgents []string `json:"user_agents"`
 
 	// Shared has further tokens, which apps of the same name send too (WhatsApp, Pinterest). They count only if the User-Agent has no word

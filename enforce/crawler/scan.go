@@ -57,7 +57,7 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 		if tok == nil && s == nil && !number && digit(ua[i-1]) {
 			s, tok = m.withoutVersion(ua, start, i)
 		}
-		if tok == nil && s == nil && !number {
+		if tok == nil && s == nil && !number && e.depth == 0 {
 			tok = m.familyToken(ua, start, i)
 		}
 		if tok != nil {
@@ -360,6 +360,10 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 
 // keepFirst stores the first word of each kind of evidence.
 func (e *evidence) keepFirst(r role, ua string, start, end int) {
+	const evidence = roleCrawlerWord | roleTask | roleWeakTask | roleLibrary
+	if r&sentByBrowsers != 0 && r&evidence == 0 {
+		return
+	}
 	switch own := start < e.ownEnd; {
 	case own:
 		e.ownDeclares = e.ownDeclares || r&roleCrawlerWord != 0
