@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -30,6 +31,59 @@ func (r *Replayed) clone() *Replayed {
 	}
 	c.Decisions = slices.Clone(r.Decisions)
 	return &c
+}
+
+// Judged is a request of a log. Its strings are valid only during the call that gets it.
+type Judged struct {
+	*logfile.Log // its current line is that of the request
+	Host         string
+	Rules        *judge.Rules    // that were in force; nil if no robots.txt is known
+	By           *judge.Decision // by Rules, apart from limits of the pace
+}
+
+// IsRead reports whether the request got the robots.txt that was in force.
+func (j *Judged) IsRead() bool { return isRead(&j.Entry) }
+
+// Each reads the logs and calls each for every request, nearly in the order of their times. The report that it returns
+// has only what concerns the logs and the robots.txt files.
+func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer a.logs.Close()
+	var j Judged
+	err = eachLine(ctx, a.logs, o.Progress, func(l *logfile.Log) error {
+		isRequest, err := a.inputs.count(l)
+		if !isRequest || err != nil {
+			return err
+		}
+		e := &l.Entry
+		if !e.Timed {
+			e.At = a.clock
+		}
+		rules := a.judge(ctx, l)
+		a.reliability.count(e, a.clock)
+		a.clock = max(a.clock, e.At)
+		v := &a.current
+		a.outcomes.countRequest(v)
+		if j = (Judged{l, v.host.Name, nil, &v.now}); v.source != nil {
+			j.Rules = rules
+		}
+		each(&j)
+		return nil
+	})
+	if err = cmp.Or(err, a.inputs.check()); err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	a.inputs.report(r)
+	for _, src := range a.allSources() {
+		one, _ := src.report()
+		r.Sources = append(r.Sources, one)
+	}
+	r.Warnings = a.warnings(r)
+	return r, nil
 }
 
 // Replay reads the logs again, and calls each for the requests to the site with an

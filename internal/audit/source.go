@@ -28,6 +28,8 @@ type Source struct {
 	// Text is the text that requests were judged by: that of the site, with the
 	// lines of the policy if there is one.
 	Text string `json:"text"`
+	// Tag is the name of the version in Caddy's log (robots>version); "" without a file.
+	Tag string `json:"version"`
 	// Requests is the number of requests that were judged by it.
 	Requests int64 `json:"requests"`
 	// Notes say which of its lines cannot be enforced.
@@ -272,7 +274,7 @@ const maxRuleCrawlers = 50
 // report returns the Source and its Rules for the report.
 func (s *source) report() (Source, []Line) {
 	r := s.Source
-	r.State, r.Text, r.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.notes()
+	r.State, r.Text, r.Tag, r.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.inForce.Tag(), s.notes()
 	slices.Sort(r.Hosts)
 	if s.from != 0 {
 		r.From = utc(s.from)

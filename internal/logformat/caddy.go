@@ -137,6 +137,11 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 		}
 		l.request = true
 		return o.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
+	case "robots":
+		from := o.i
+		ok := o.skipValue()
+		e.Robots = o.b[from:o.i]
+		return ok
 	case "resp_headers", "common_log", "bytes_read", "error", "err_id", "err_trace":
 		return o.skipValue()
 	case "status", "http_status", "status_code":
@@ -268,6 +273,8 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 		return o.skipValue()
 	case "remote_port":
 		to = &e.Port
+	case "proto":
+		to = &e.Proto
 	case "method":
 		to = &e.Method
 	case "uri":

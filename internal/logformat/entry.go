@@ -37,7 +37,9 @@ type Entry struct {
 	// Remote and Port are the address and the port of the connection, if the log
 	// has them. Behind a trusted proxy, Client is not the same as Remote.
 	Remote, Port string
-	Forwarded    bool // the request has fields that proxies and CDNs add
+	Proto        string // of the connection, such as HTTP/3.0, if the log is Caddy's
+	Forwarded    bool   // the request has fields that proxies and CDNs add
+	Robots       []byte // the JSON of the robots handler's decision, if the log is Caddy's
 }
 
 // Reset clears e and keeps its memory for the next request.

@@ -32,12 +32,13 @@ type auditOptions struct {
 	config, before         configFlags // before: the old one of two configurations
 	rules                  judge.Settings
 	location               *time.Location
+	pastOptions
 }
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
-		"<host>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+		"<host>] [--decided] [--evidence <name>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused", cobra.MinimumNArgs(1), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
@@ -53,6 +54,7 @@ func auditCommand(m Module) *cobra.Command {
 	f.StringArrayVar(&o.sitemaps, "sitemap", nil,
 		"sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
+	o.addPast(cmd)
 	addDialectFlag(cmd, &o.dialect)
 	f.StringArrayVarP(&o.configs, "config", "c", nil,
 		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
@@ -68,7 +70,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := o.checkSuggest(files); err != nil {
+	if err := cmp.Or(o.checkSuggest(files), o.checkPast()); err != nil {
 		return exitFailed, err
 	}
 	if o.location, err = parseZone(o.zone); err != nil {
@@ -93,6 +95,12 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	defer done()
+	if o.asksPast() {
+		if err := o.past(cmd, options); err != nil {
+			return exitFailed, err
+		}
+		return 0, nil
+	}
 	r, err := audit.Run(cmd.Context(), options)
 	clearProgress(cmd.ErrOrStderr())
 	if err != nil {
@@ -126,9 +134,7 @@ func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
 	default:
 		return report.Audit(w, r, paintFor(w))
 	}
-	enc := report.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return writeJSON(w, r)
 }
 
 // parseZone reads --zone: the name of a zone, or an offset from UTC.

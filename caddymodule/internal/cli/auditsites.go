@@ -34,9 +34,15 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err := o.config.validate(cmd); err != nil {
 		return err
 	}
-	if o.config.path != "" {
+	switch {
+	case o.config.path == "" && len(o.robots) == 0 && o.asksPast(): // the decisions are in the log
+		return nil
+	case o.config.path != "":
 		err = o.addConfigured(cmd, to, given)
-	} else if o.rules.Dialect, err = dialectFlag(o.dialect); err == nil {
+	default:
+		if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+			return err
+		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
 		if len(o.robots) == 0 {
 			err = o.addRobots(cmd, to, []Site{{}}, nil, nil)

@@ -164,7 +164,7 @@ func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua st
 		d := crawler.Describe(ua)
 		found.Browser = &d
 		for _, w := range m.Explain(ua).Words {
-			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Meaning, ""})
+			found.Words = append(found.Words, grounds{w.Text, w.Start, w.End, w.Meaning, ""})
 		}
 	}
 	return found
@@ -174,7 +174,7 @@ func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua st
 func (o *identifyOptions) crawler(rules *judge.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
-		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
+		grounds: grounds{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
 	}
 	if row := a.Crawler; row != nil {
 		c.Crawler, c.Operator, c.Purposes, c.Tokens = row.Name, row.Operator, words.Strings(row.Purposes), row.Robots
@@ -208,7 +208,7 @@ type identified struct {
 	Class     string               `json:"class"`
 	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
 	Browser   *crawler.Description `json:"browser,omitempty"` // only for a person
-	Words     []evidence           `json:"words,omitempty"`   // only for a person
+	Words     []grounds            `json:"words,omitempty"`   // only for a person
 }
 
 // identifiedCrawler is one of the crawlers that a User-Agent names.
@@ -221,11 +221,11 @@ type identifiedCrawler struct {
 	HeldTo    string   `json:"would_apply,omitempty"` // without a robots.txt
 	Group     string   `json:"group,omitempty"`       // with one
 	GroupLine int      `json:"group_line,omitempty"`
-	evidence
+	grounds
 }
 
-// evidence is a part of a User-Agent, its position in octets, and its meaning.
-type evidence struct {
+// grounds are a part of a User-Agent, its position in octets, and its meaning.
+type grounds struct {
 	Text     string `json:"evidence"`
 	Start    int    `json:"start"`
 	End      int    `json:"end"`
@@ -234,7 +234,7 @@ type evidence struct {
 }
 
 // String returns the evidence as text.
-func (e evidence) String() string {
+func (e grounds) String() string {
 	if e.Start == e.End {
 		return e.Says
 	}
@@ -267,13 +267,13 @@ func (f *identified) write(w io.Writer) {
 			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
 		}
 		fmt.Fprintf(w, "        obeys    %s\n", report.Visible(obeys))
-		writeReasons(w, []evidence{c.evidence})
+		writeReasons(w, []grounds{c.grounds})
 		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
 	}
 }
 
 // writeReasons prints the reasons for a result.
-func writeReasons(w io.Writer, why []evidence) {
+func writeReasons(w io.Writer, why []grounds) {
 	label := "reason"
 	for _, e := range why {
 		fmt.Fprintf(w, "        %-7s  %v\n", label, e)

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+//go:embed refusals.txt
+var refusalsTemplate string
+
+//go:embed evidence.txt
+var evidenceTemplate string
+
+// evidenceFuncs are functions of both templates.
+func evidenceFuncs(more template.FuncMap) template.FuncMap {
+	for name, f := range (template.FuncMap{
+		"count":  words.Count[int64],
+		"plural": func(n int64, what string) string { return words.Plural(n, what, what+"s") },
+		"moment": moment,
+		"lines":  func(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") },
+		"place": func(x any) string {
+			if row, ok := x.(*evidence.Row); ok {
+				return placeOf(&row.Decision)
+			}
+			return placeOf(x.(*verdict.Decision))
+		},
+	}) {
+		more[name] = f
+	}
+	return more
+}
+
+// Refusals writes which requests Caddy refused, as text.
+func Refusals(w io.Writer, r *evidence.Refusals, paint Paint) error {
+	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, evidenceFuncs(template.FuncMap{
+		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome, "why": why,
+	}), r)
+}
+
+// Evidence writes what the logs have of one crawler, as text.
+func Evidence(w io.Writer, v *evidence.Evidence) error {
+	return Layout{Indent: "  "}.Execute(w, evidenceTemplate, evidenceFuncs(template.FuncMap{}), v)
+}
+
+// refusalsSummary returns the first line.
+func refusalsSummary(r *evidence.Refusals) string {
+	text := fmt.Sprintf("Caddy refused %s of %s", words.Count(r.Refused), words.Plural(r.Requests, "request", "requests"))
+	if len(r.Hosts) > 0 {
+		text += " for " + words.List(r.Hosts, 5)
+	}
+	if r.WouldRefuse > 0 {
+		text += fmt.Sprintf(", and would have refused %s more without mode monitor", words.Count(r.WouldRefuse))
+	}
+	if r.Requests == 0 && r.Narrow {
+		text = "The log has no such request at that time"
+	}
+	return text + "."
+}
+
+// placeOf returns the line that decided.
+func placeOf(d *verdict.Decision) string {
+	if d.Line == 0 {
+		return cmp.Or(d.Rule, "-")
+	}
+	text := fmt.Sprintf("line %d of %s", d.Line, cmp.Or(d.File, "the configuration"))
+	if d.Rule != "" {
+		text += ": " + d.Rule
+	}
+	return text
+}
+
+// outcome says what happened to a request.
+func outcome(r *evidence.Request) string {
+	switch d := r.Robots; {
+	case d == nil:
+		return fmt.Sprintf("status %d, not by the robots handler", r.Status)
+	case strings.HasPrefix(d.Action, "would_"):
+		return fmt.Sprintf("status %d; without mode monitor, it would have been refused", r.Status)
+	case d.Action == judge.Pass.String():
+		return fmt.Sprintf("the robots handler let it pass, status %d", r.Status)
+	}
+	return fmt.Sprintf("refused with %d", r.Status)
+}
+
+// why returns the decision on a request.
+func why(r *evidence.Request) string {
+	if r.Robots == nil {
+		return "The robots handler of the site took " + r.Agent + " for a browser or app, or did not get this request. Another handler decided."
+	}
+	text := (&verdict.Check{Decision: *r.Robots}).Text()
+	if r.Robots.Version != "" && r.Robots.GraceEnds == "" {
+		text += ", version " + r.Robots.Version
+	}
+	return text
+}
