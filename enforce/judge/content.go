@@ -82,6 +82,7 @@ type Response struct {
 	// Elsewhere is the URL to which the answer redirects, if the source does not
 	// follow the redirect because another host answers there.
 	Elsewhere string
+	Loop      bool // Elsewhere is that of the last one of too many redirects
 	// From is the URL of the answer, without credentials, if redirects led to
 	// another host; otherwise "".
 	From string
@@ -97,6 +98,9 @@ type Response struct {
 
 // ErrNULs is the error of a file that a crash or a power failure has damaged.
 var ErrNULs = errors.New("the file has only NUL octets, as after a power failure")
+
+// ErrLoop is in the error of an answer with Loop.
+var ErrLoop = errors.New("it redirects more than five times in a row")
 
 // Outcome is the kind of result of reading a source.
 type Outcome uint8
@@ -127,6 +131,9 @@ func (resp *Response) Content(err error) (Content, error) {
 	switch {
 	case err != nil:
 		return c, err
+	case resp.Loop:
+		c.Outcome = Redirected
+		return c, fmt.Errorf("%w, the last one to %.200s", ErrLoop, resp.Elsewhere)
 	case resp.Elsewhere != "":
 		c.Outcome = Redirected
 		return c, fmt.Errorf("it redirects to %.200s", resp.Elsewhere)

@@ -34,7 +34,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		return err
 	}
 	folder := filepath.Dir(path)
-	tmp, err := os.CreateTemp(folder, "."+filepath.Base(path)+".*")
+	tmp, err := createTemp(path)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,17 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	}
 	return syncFolder(folder)
 }
+
+// Check returns why Write could write no file at path, nil if it could.
+func Check(path string) error {
+	tmp, err := createTemp(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+}
+
+func createTemp(path string) (*os.File, error) { return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") }
 
 // ErrLocked is the error of Lock while someone else has the lock.
 var ErrLocked = errors.New("another process uses it")

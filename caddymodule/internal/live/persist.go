@@ -149,6 +149,9 @@ func (p *persistFile) open() error {
 		if err = os.MkdirAll(filepath.Dir(p.target), folderMode); err == nil {
 			p.lock, err = atomicfile.Lock(p.target+".lock", fileMode)
 		}
+		if err == nil { // a folder that others own can have an old lock
+			err = atomicfile.Check(p.target)
+		}
 		if errors.Is(err, atomicfile.ErrLocked) {
 			return err // its counts are read when the other process has written the last ones
 		}

@@ -86,7 +86,7 @@ func (s *Source) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, err
 		}
 		at = next
 	}
-	return elsewhere(at.Redacted() + " (too many redirects)")
+	return judge.Response{Status: http.StatusFound, Elsewhere: at.Redacted(), Loop: true, Apart: c.isApart()}, nil
 }
 
 // follow prepares a hop for a redirect from one URL to another. It returns false
