@@ -62,7 +62,9 @@ func Check(path string) error {
 	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
 }
 
-func createTemp(path string) (*os.File, error) { return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") }
+func createTemp(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+}
 
 // ErrLocked is the error of Lock while someone else has the lock.
 var ErrLocked = errors.New("another process uses it")

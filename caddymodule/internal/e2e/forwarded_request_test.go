@@ -20,7 +20,8 @@ import (
 // Through each proxy, a client gets the verdict that it gets from the handler.
 func TestForwardedRequest(t *testing.T) {
 	t.Parallel()
-	site := proxiedSite(t, nil)
+	ofHost := []string{"User-agent: *\nDisallow: /of-this-host/\n"}
+	site := proxiedSite(t, ofHost)
 	s, proxies := startProxies(t, site, "\t\texempt GTmetrix from "+visitorAddress+"\n\t\tx_robots_tag *.pdf noindex\n\t\tx_robots_tag *.pdf bingbot: noarchive\n\t\tpolicy {\n\t\t\thidden /backup/*\n\t\t}\n")
 	const (
 		host      = "Host: example.com"
@@ -96,6 +97,11 @@ func TestForwardedRequest(t *testing.T) {
 			if tt.name == "robots.txt" && got.body != proxiedRobots {
 				t.Errorf("robots.txt through %s: %q", p.name, got.body)
 			}
+		}
+	}
+	for _, p := range proxies { // crawlers read the file that is enforced: that of their host
+		if got := sendFrom(t, p.port, visitorAddress, "GET /robots.txt", "Host: c0.test", "User-Agent: "+gptbot); got.body != ofHost[0] {
+			t.Errorf("robots.txt of another host through %s: %q", p.name, got.body)
 		}
 	}
 	for _, p := range proxies {

@@ -44,6 +44,8 @@ func TestGuideCaddyfiles(t *testing.T) {
 		{"policies.md", "policy no-training\n", []string{"no-training", "no-ai"}, []request{{"GET", gptbot, "/", 403}, {"GET", "PerplexityBot/1.0", "/", 403}, {"GET", chatGPTUser, "/", 403}, {"GET", googlebot, "/", 200}}},
 		{"migrate.md", "header_regexp", nil, []request{{"GET", gptbot, "/", 403}, {"GET", "AhrefsBot/7.0", "/", 403}, {"GET", "ClaudeBot/1.0", "/", 200}, {"GET", gptbot, "/robots.txt", 403}, {"GET", bingbot, "/", 200}, {"GET", chrome, "/", 200}}},
 		{"migrate.md", "deny AhrefsBot", nil, []request{{"GET", gptbot, "/", 403}, {"GET", "AhrefsBot/7.0", "/", 403}, {"GET", "ClaudeBot/1.0", "/", 403}, {"GET", gptbot, "/robots.txt", 200}, {"GET", "EvilScraper/1.0", "/", 403}, {"GET", bingbot, "/", 200}, {"GET", chrome, "/", 200}}},
+		{"hosting.md", "policy no-training", []string{"https:// {\n\ttls {\n\t\ton_demand\n\t}\n", "http://:$PORT {\n", "t1.example", "localhost"}, []request{{"GET", gptbot, "/", 403}, {"GET", bingbot, "/", 200}, {"GET", bingbot, "/private", 403}}},
+		{"hosting.md", "policy no-training", []string{"https:// {\n\ttls {\n\t\ton_demand\n\t}\n", "http://:$PORT {\n"}, []request{{"GET", gptbot, "/", 200}, {"GET", gptbot, "/private", 403}}},
 	} {
 		t.Run(tt.page+" "+strings.TrimSpace(tt.contains), func(t *testing.T) {
 			t.Parallel()
@@ -278,10 +280,12 @@ func TestGuideCommands(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dir, "access.log"), log.String())
+	writeFile(t, filepath.Join(dir, "decided.log"), readFile(t, filepath.Join(root(t), "testdata", "commands", "decided.log")))
 	writeFile(t, filepath.Join(dir, "other.log"), fmt.Sprintf("example.com 192.0.2.1 [07/Nov/2026:12:00:00 +0000] \"GET /private HTTP/1.1\" 200 \"%s\"\n", gptbot))
 	writeFile(t, filepath.Join(dir, "Caddyfile.new"), "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t\tpolicy no-training\n\t}\n}\n")
 	terms := documented(t, "answers.md", "caddyfile", "deny ai-training ai-data /")
-	replace := strings.NewReplacer("https://example.com", b.URL, "/var/log/caddy/", dir+"/", " --verify", "", `"$http_user_agent"' access.log`, `"$http_user_agent"' other.log`, `--host "$host"`, `--host "$host" --robots robots.txt`)
+	replace := strings.NewReplacer("https://example.com", b.URL, "/var/log/caddy/", dir+"/", " --verify", "", `"$http_user_agent"' access.log`, `"$http_user_agent"' other.log`, `--host "$host"`, `--host "$host" --robots robots.txt`,
+		"--host shop.example.com access.log", "--host t401.example decided.log", "14:03 access.log", "14:03 decided.log", "abuse@example.com>' access.log", "abuse@example.com>' decided.log")
 	for _, tt := range []struct {
 		page, contains, config string
 		exits                  []int // of the lines, or of the only command
@@ -293,6 +297,9 @@ func TestGuideCommands(t *testing.T) {
 		{"audit.md", "Caddyfile.new", "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t}\n}\n", []int{0}, "1 more requests are refused, 0 more are allowed"},
 		{"audit.md", "--format", "", []int{0}, "1 of 1 requests from clients"},
 		{"audit.md", "for host in", "", []int{0}, ""},
+		{"audit.md", "--decided", "", []int{0, 0}, "Caddy refused 1 of 2 requests"},
+		{"audit.md", "--evidence", "", []int{0}, "Only you can read evidence-gptbot.txt, evidence-gptbot.json and evidence-gptbot.xarf.jsonl."},
+		{"hosting.md", "--decided", "", []int{0}, "Caddy refused 1 of 2 requests for t401.example."},
 		{"policies.md", "--check", "example.com {\n\trobots {\n\t\tpolicy no-training\n\t}\n}\n", []int{0, 2}, "User-agent: GPTBot"},
 		{"answers.md", "/terms /", terms, []int{2}, "pass     /terms"},
 	} {

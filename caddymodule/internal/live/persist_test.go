@@ -231,6 +231,18 @@ func TestPersistIsAFolder(t *testing.T) {
 	}
 }
 
+// A file that can't be written is said when the configuration is loaded, and not at the first
+// write: here, there is room for the name of the lock, but not for that of a temporary file.
+func TestPersistThatCannotBeWrittenIsSaidAtLoad(t *testing.T) {
+	c, logs := inProcess(t, filepath.Join(t.TempDir(), strings.Repeat("x", 250)))
+	if got := messages(logs); !slices.Equal(got, []string{"persist: the file can't be used"}) {
+		t.Errorf("log: %q", got)
+	}
+	if got := c.problems(); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
 // Of two processes with one file, the second writes it once the first has ended, with
 // the counts of both. A reload needs no second lock.
 func TestTwoProcessesWithOneFile(t *testing.T) {

@@ -99,8 +99,9 @@ var peoples = []crawler.Purpose{crawler.Preview, crawler.Feed, crawler.UserReque
 // admit returns an error for a client that a document must not be about.
 func (c *collector) admit(a *crawler.Agent) error {
 	is, ok := a.SentClass().String(), slices.Contains(allowed, a.SentClass())
+	c.Name = strings.Clone(a.Name())
 	if row := a.Crawler; row != nil {
-		c.Name, c.Operator = row.Name, row.Operator
+		c.Operator = row.Operator
 		if i := slices.IndexFunc(row.Purposes, func(p crawler.Purpose) bool { return slices.Contains(peoples, p) }); i >= 0 {
 			is, ok = string(row.Purposes[i]), false
 		}

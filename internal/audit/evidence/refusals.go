@@ -28,11 +28,12 @@ type Refusals struct {
 	Shown []Request `json:"shown"`
 	// Nearest is the request with a decision that is nearest to the time that was asked for, if
 	// no request is of that time.
-	Nearest *Request      `json:"nearest"`
-	Narrow  bool          `json:"-"` // a client or a time was asked for
-	Inputs  []audit.Input `json:"inputs"`
-	Notes   []string      `json:"notes"`
-	Masked  bool          `json:"masked"` // client addresses and the values of queries are masked
+	Nearest *Request       `json:"nearest"`
+	Narrow  bool           `json:"-"`       // a client or a time was asked for
+	Sources []audit.Source `json:"sources"` // the robots.txt files that were given, with their versions
+	Inputs  []audit.Input  `json:"inputs"`
+	Notes   []string       `json:"notes"`
+	Masked  bool           `json:"masked"` // client addresses and the values of queries are masked
 }
 
 // Row counts the requests with one decision.
@@ -94,7 +95,7 @@ func Ask(ctx context.Context, q *Query) (*Refusals, error) {
 		a.Nearest = nil
 	}
 	a.Shown = a.Shown[max(len(a.Shown)-maxShown, 0):]
-	a.Period, a.Inputs, a.Notes = r.Period, r.Inputs, notes(r)
+	a.Period, a.Inputs, a.Notes, a.Refusals.Sources = r.Period, r.Inputs, notes(r), append([]audit.Source{}, r.Sources...)
 	return &a.Refusals, nil
 }
 

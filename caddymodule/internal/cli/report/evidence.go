@@ -5,10 +5,12 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -42,7 +44,8 @@ func evidenceFuncs(more template.FuncMap) template.FuncMap {
 // Refusals writes which requests Caddy refused, as text.
 func Refusals(w io.Writer, r *evidence.Refusals, paint Paint) error {
 	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, evidenceFuncs(template.FuncMap{
-		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome, "why": why,
+		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome,
+		"why": func(q *evidence.Request) string { return why(q, r.Sources) },
 	}), r)
 }
 
@@ -91,14 +94,17 @@ func outcome(r *evidence.Request) string {
 	return fmt.Sprintf("refused with %d", r.Status)
 }
 
-// why returns the decision on a request.
-func why(r *evidence.Request) string {
+// why returns the decision on a request. sources are the versions of robots.txt that are known.
+func why(r *evidence.Request, sources []audit.Source) string {
 	if r.Robots == nil {
 		return "The robots handler of the site took " + r.Agent + " for a browser or app, or did not get this request. Another handler decided."
 	}
 	text := (&verdict.Check{Decision: *r.Robots}).Text()
 	if r.Robots.Version != "" && r.Robots.GraceEnds == "" {
 		text += ", version " + r.Robots.Version
+		if i := slices.IndexFunc(sources, func(s audit.Source) bool { return s.Tag == r.Robots.Version }); i >= 0 {
+			text += " (" + sources[i].Name + ")"
+		}
 	}
 	return text
 }
