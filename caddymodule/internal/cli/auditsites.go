@@ -36,7 +36,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	}
 	switch {
 	case o.config.path == "" && len(o.robots) == 0 && o.asksPast(): // the decisions are in the log
-		return nil
+		to.Sites = []audit.Site{{Rules: o.rules}}
 	case o.config.path != "":
 		err = o.addConfigured(cmd, to, given)
 	default:

@@ -127,8 +127,11 @@ func (c *collector) count(j *audit.Judged) {
 		d = new(verdict.Of(j.By))
 	}
 	a := c.address(j, d)
-	if a == nil || d == nil {
-		c.left[map[bool]string{true: noAddress, false: noDecision}[a == nil]]++
+	if a == nil {
+		return
+	}
+	if d == nil {
+		c.left[noDecision]++
 		return
 	}
 	c.judged = true
@@ -169,7 +172,7 @@ func (c *collector) address(j *audit.Judged, d *verdict.Decision) *Address {
 	name := mask.Shortened(e.Client)
 	a := c.addresses[name]
 	if a == nil {
-		if len(c.addresses) >= maxAddresses {
+		if !c.room(len(c.addresses), maxAddresses, noAddress) {
 			return nil
 		}
 		a = &Address{Address: name, State: "none", First: stamp(e)}
@@ -188,8 +191,7 @@ func (c *collector) address(j *audit.Judged, d *verdict.Decision) *Address {
 
 // addRead lists a read of robots.txt.
 func (c *collector) addRead(j *audit.Judged, d *verdict.Decision, by reader, confirmed bool) {
-	if _, ok := c.read[by]; !ok && len(c.read) >= maxReaders {
-		c.left[noRead]++
+	if _, ok := c.read[by]; !ok && !c.room(len(c.read), maxReaders, noRead) {
 		return
 	}
 	by.host = mask.Shortened(by.host)
@@ -198,10 +200,8 @@ func (c *collector) addRead(j *audit.Judged, d *verdict.Decision, by reader, con
 		c.read[reader{"", by.host}] = read
 	}
 	c.note(d.Version)
-	if len(c.Reads) < maxReads {
+	if c.room(len(c.Reads), maxReads, noRead) {
 		c.Reads = append(c.Reads, c.request(j, d))
-	} else {
-		c.left[noRead]++
 	}
 }
 
@@ -209,27 +209,26 @@ func (c *collector) addRead(j *audit.Judged, d *verdict.Decision, by reader, con
 func (c *collector) add(j *audit.Judged, d *verdict.Decision) {
 	c.Disallowed++
 	c.note(d.Version)
-	if len(c.Requests) < maxRequests {
+	if c.room(len(c.Requests), maxRequests, noRequest) {
 		c.Requests = append(c.Requests, c.request(j, d))
-	} else {
-		c.left[noRequest]++
 	}
-	hour := j.Entry.At / int64(time.Hour)
-	if c.hours[hour] > 0 || len(c.hours) < maxHours {
+	if hour := j.Entry.At / int64(time.Hour); c.hours[hour] > 0 || c.room(len(c.hours), maxHours, noHour) {
 		c.hours[hour]++
-	} else {
-		c.left[noHour]++
 	}
+}
+
+// room reports whether a table with n rows has room for one more, and counts what is left out.
+func (c *collector) room(n, most int, what string) bool {
+	if n >= most {
+		c.left[what]++
+	}
+	return n < most
 }
 
 // note notes a version of robots.txt.
 func (c *collector) note(version string) {
-	switch {
-	case version == "" || c.versions[version]:
-	case len(c.versions) < maxVersions:
+	if version != "" && (c.versions[version] || c.room(len(c.versions), maxVersions, noVersion)) {
 		c.versions[version] = true
-	default:
-		c.left[noVersion]++
 	}
 }
 

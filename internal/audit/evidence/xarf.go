@@ -70,6 +70,6 @@ func (v *Evidence) xarf(a *Address, requests []Request, by *mail.Address) map[st
 
 // StateText returns the state of the address in words.
 func (a *Address) StateText() string {
-	return map[string]string{verified: "confirmed as the crawler's", refuted: "not the crawler's", "unverified": "not confirmed"}[a.State] +
-		map[bool]string{true: "not checked"}[a.State == "none"]
+	return map[string]string{verified: "confirmed as the crawler's", refuted: "not the crawler's", "unverified": "not confirmed",
+		"none": "not checked"}[a.State]
 }
