@@ -169,10 +169,19 @@ const (
 // address returns the row of a request's address; nil if there is no room.
 func (c *collector) address(j *audit.Judged, d *verdict.Decision) *Address {
 	e := &j.Entry
+	states := []string{"none", "unverified", refuted, verified} // the one that says most counts
+	best := slices.Index(states, j.By.Claim.State.String())
+	if d != nil {
+		best = max(best, slices.Index(states, d.Verified))
+	}
+	most := maxAddresses
+	if states[max(best, 0)] == verified { // others can't take the room of these
+		most *= 2
+	}
 	name := mask.Shortened(e.Client)
 	a := c.addresses[name]
 	if a == nil {
-		if !c.room(len(c.addresses), maxAddresses, noAddress) {
+		if !c.room(len(c.addresses), most, noAddress) {
 			return nil
 		}
 		a = &Address{Address: name, State: "none", First: stamp(e)}
@@ -180,12 +189,7 @@ func (c *collector) address(j *audit.Judged, d *verdict.Decision) *Address {
 	}
 	a.Requests++
 	a.Last = stamp(e)
-	states := []string{"none", "unverified", refuted, verified} // the one that says most counts
-	best := max(slices.Index(states, a.State), slices.Index(states, j.By.Claim.State.String()))
-	if d != nil {
-		best = max(best, slices.Index(states, d.Verified))
-	}
-	a.State = states[best]
+	a.State = states[max(best, slices.Index(states, a.State))]
 	return a
 }
 

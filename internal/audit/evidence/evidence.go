@@ -28,7 +28,7 @@ type Evidence struct {
 
 	Hosts     []string     `json:"hosts"` // that were asked for; none: all
 	Period    audit.Period `json:"period"`
-	Addresses []*Address   `json:"addresses"`   // at most 1,000
+	Addresses []*Address   `json:"addresses"`   // at most 2,000, and 1,000 that are not confirmed
 	Agents    []string     `json:"user_agents"` // at most 20
 	RobotsTxt []RobotsTxt  `json:"robots_txt"`  // the versions that it read, or that disallowed its requests, at most 100
 	Reads     []Request    `json:"reads"`       // of robots.txt, at most 1,000
@@ -99,9 +99,9 @@ func (c *collector) finish(r *audit.Report, now time.Time) {
 			confirmed++
 		}
 	}
-	c.Summary = fmt.Sprintf("Confirmed as %s's: %d of the %s that sent this name. "+
+	c.Summary = fmt.Sprintf("Confirmed as %s's: %s of the %s that sent this name. "+
 		"After robots.txt had been read, they sent %s that it disallowed.",
-		c.Name, confirmed, words.Plural(int64(len(c.Addresses)), "address", "addresses"),
+		c.Name, words.Count(int64(confirmed)), words.Plural(int64(len(c.Addresses)), "address", "addresses"),
 		words.Plural(c.Disallowed, "request", "requests"))
 	c.Purpose = fmt.Sprintf("It is for the operator of %s and for the abuse desk of its network: to find out who sends these requests, "+
 		"and to end them. It has addresses, which may be personal data: use it for nothing else.", c.Name)

@@ -326,11 +326,13 @@ func TestDocumentIsBounded(t *testing.T) {
 	for i := range maxRequests + 5 {
 		lines = append(lines, denied(time.Duration(i)*time.Millisecond+time.Second, "198.51.0.1", "v1"))
 	}
-	v, err := Collect(t.Context(), query(lines...), "GPTBot", begin)
+	confirmed := read(time.Minute, "192.0.2.1", "v1") // there is room for it after all others
+	confirmed.verified = "verified"
+	v, err := Collect(t.Context(), query(append(lines, confirmed)...), "GPTBot", begin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Addresses) != maxAddresses || len(v.Requests) != maxRequests || v.Disallowed != maxRequests+5 || len(v.Reads) != maxReads || len(v.RobotsTxt) != maxVersions {
+	if len(v.Addresses) != maxAddresses+1 || len(v.Requests) != maxRequests || v.Disallowed != maxRequests+5 || len(v.Reads) != maxReads || len(v.RobotsTxt) != maxVersions {
 		t.Errorf("%d addresses, %d requests of %d, %d reads, %d versions", len(v.Addresses), len(v.Requests), v.Disallowed, len(v.Reads), len(v.RobotsTxt))
 	}
 	for _, want := range []string{noAddress + ": 10.", noRequest + ": 5."} {
