@@ -93,16 +93,17 @@ func Collect(ctx context.Context, q *Query, name string, now time.Time) (*Eviden
 
 // finish adds what is known when all logs were read.
 func (c *collector) finish(r *audit.Report, now time.Time) {
-	confirmed := 0
+	confirmed, byConfirmed := 0, int64(0)
 	for _, a := range c.Addresses {
 		if a.State == verified {
 			confirmed++
+			byConfirmed += a.Disallowed
 		}
 	}
 	c.Summary = fmt.Sprintf("Confirmed as %s's: %s of the %s that sent this name. "+
-		"After robots.txt had been read, they sent %s that it disallowed.",
+		"After robots.txt had been read, they sent %s that it disallowed, the confirmed ones %s.",
 		c.Name, words.Count(int64(confirmed)), words.Plural(int64(len(c.Addresses)), "address", "addresses"),
-		words.Plural(c.Disallowed, "request", "requests"))
+		words.Plural(c.Disallowed, "request", "requests"), words.Count(byConfirmed))
 	c.Purpose = fmt.Sprintf("It is for the operator of %s and for the abuse desk of its network: to find out who sends these requests, "+
 		"and to end them. It has addresses, which may be personal data: use it for nothing else.", c.Name)
 	c.Written, c.DeleteBy, c.Clock = now.Format(Millis), now.Add(keepFor).Format(time.DateOnly), Clock()

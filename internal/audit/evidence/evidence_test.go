@@ -151,6 +151,22 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The decision is read in whatever form Caddy's log comes.
+func TestFormsOfTheLog(t *testing.T) {
+	t.Parallel()
+	l := denied(0, "192.0.2.1", "v1")
+	line := strings.TrimSuffix(l.text(), "\n")
+	wrapped, _ := json.Marshal(map[string]string{"log": line + "\n", "stream": "stdout"})
+	for name, text := range map[string]string{
+		"JSON": line, "console": "2026/11/23 14:03:00.250\tinfo\thttp.log.access.log0\thandled request\t" + line, "Docker": string(wrapped),
+	} {
+		r, err := Ask(t.Context(), queryText(text+"\n"))
+		if err != nil || r.Refused != 1 || r.Rows[0].Rule != "Disallow: /private/" || r.Rows[0].Line != 2 || r.Rows[0].File != "robots.txt" || r.Rows[0].Version != "v1" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
 // However many names and hosts strangers invent, memory is bounded, all are counted, and
 // the row that counts most stays.
 func TestRefusalsAreBounded(t *testing.T) {

@@ -100,7 +100,7 @@ func logged(j *audit.Judged) *verdict.Decision {
 func notes(r *audit.Report) []string {
 	list := []string{}
 	for _, w := range r.Warnings {
-		if w.Code != "no_robots" && w.Code != "partly_judged" {
+		if !slices.Contains([]string{"no_robots", "partly_judged", "coarse_times", "no_bodies"}, w.Code) {
 			list = append(list, w.Text)
 		}
 	}
