@@ -21,7 +21,7 @@ func (d *dropped) put(origin judge.Origin, names judge.Names) {
 	}
 	d.take(origin)
 	d.names[origin] = names
-	d.octets += droppedSize(names)
+	d.octets += names.Size()
 	for other := range d.names {
 		if d.octets <= maxDroppedSize {
 			return
@@ -30,14 +30,10 @@ func (d *dropped) put(origin judge.Origin, names judge.Names) {
 	}
 }
 
-// take returns the names of an origin, and forgets them. It reports whether the origin was there.
-func (d *dropped) take(origin judge.Origin) (names judge.Names, ok bool) {
-	if names, ok = d.names[origin]; ok {
-		delete(d.names, origin)
-		d.octets -= droppedSize(names)
-	}
-	return names, ok
+// take returns the names of an origin, if there are some, and forgets them.
+func (d *dropped) take(origin judge.Origin) judge.Names {
+	names := d.names[origin]
+	delete(d.names, origin)
+	d.octets -= names.Size()
+	return names
 }
-
-// droppedSize is the size of an origin in a dropped, in octets, at least that of one whose file names nobody.
-func droppedSize(names judge.Names) int64 { return max(names.Size(), 150) }

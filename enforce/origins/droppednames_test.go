@@ -9,24 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
-// The fetch after an eviction is a repeated one, whether the file names anybody or not.
-func TestRepeatedFetchesCount(t *testing.T) {
-	for _, text := range []string{"User-agent: *\nDisallow: /private/\n", "User-agent: OwnReader\nDisallow: /\n"} {
-		repeated := 0
-		p := newOriginsTest(t, Config{MaxOrigins: 1})
-		p.source.Set(200, text)
-		for _, host := range []string{"a.test", "b.test", "a.test", "b.test"} {
-			p.rulesAfterFetch(judge.Origin{Host: host})
-			if p.seen.Next(t).Repeated {
-				repeated++
-			}
-		}
-		if repeated != 2 {
-			t.Errorf("%q: %d repeated fetches, want 2", text, repeated)
-		}
-	}
-}
-
 // What is kept of evicted files is bounded, and invented hosts displace no others.
 func TestDroppedNamesAreBounded(t *testing.T) {
 	p := newOriginsTest(t, Config{MaxOrigins: 1})

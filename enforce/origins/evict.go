@@ -47,7 +47,7 @@ func (v *versions) evict(keep *entry, memory bool) bool {
 	}
 	e.gone = true
 	v.keepNames(e)
-	if e.rules.Load() != nil {
+	if e.rules.Load() != nil || e.fetching.Load() {
 		v.cfg.Evicted(memory)
 	}
 	v.release(e.rules.Load())

@@ -85,6 +85,26 @@ func TestInventedHostsEvictNoRealSite(t *testing.T) {
 	}
 }
 
+// An origin that is dropped for others counts, also while its file is being fetched: with
+// more hosts than MaxOrigins and a slow site, that is most of them.
+func TestEvictionsCount(t *testing.T) {
+	evictions := 0
+	p := newOriginsTest(t, Config{MaxOrigins: 1, Evicted: func(memory bool) {
+		if !memory {
+			evictions++
+		}
+	}})
+	p.rulesAfterFetch(judge.Origin{Host: "read.test"})
+	p.source.Block = make(chan struct{})
+	defer close(p.source.Block)
+	for i := range 3 {
+		p.Peek(p.request(judge.Origin{Host: fmt.Sprintf("slow%d.test", i)}))
+	}
+	if evictions != 3 {
+		t.Errorf("%d evictions, want 3", evictions)
+	}
+}
+
 // If too many requests wait already, Wait returns at once.
 func TestNumberOfWaitingRequestsIsLimited(t *testing.T) {
 	p := newOriginsTest(t, Config{})

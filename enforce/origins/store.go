@@ -116,11 +116,11 @@ func (s *store) droppedOf(invented bool) *dropped {
 // pendingFor returns the rules of an origin that was not read yet, and whether it
 // was evicted. Then they know the names in its last file. The caller holds s.mu.
 func (s *store) pendingFor(origin judge.Origin, invented bool) (rules *judge.Rules, evicted bool) {
-	names, evicted := s.droppedOf(invented).take(origin)
-	if !evicted { // only some requests may have invented the host
-		names, evicted = s.droppedOf(!invented).take(origin)
+	names := s.droppedOf(invented).take(origin)
+	if names.Size() == 0 { // only some requests may have invented the host
+		names = s.droppedOf(!invented).take(origin)
 	}
-	return s.pending.WithNames(names), evicted
+	return s.pending.WithNames(names), names.Size() > 0
 }
 
 // keepNames keeps the names in the last file of an entry that is evicted. The
@@ -130,7 +130,7 @@ func (s *store) keepNames(e *entry) {
 	if !last.Content().IsVersion() { // a fetch that failed tells nothing
 		last = e.pending
 	}
-	if names := last.Names(s.pending); names.Size() > 0 || e.rules.Load() != nil {
+	if names := last.Names(s.pending); names.Size() > 0 {
 		s.droppedOf(e.invented.Load()).put(e.origin, names)
 	}
 }
