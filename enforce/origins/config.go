@@ -63,7 +63,7 @@ type Config struct {
 	Handler   func() HandlerKey
 	Published bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
 	Fetched   func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
-	Evicted   func(memory bool) // called when an origin with rules, or that is being fetched, is dropped: by the Ceiling (memory) or MaxOrigins; as Fetched
+	Evicted   func(memory bool) // called when an origin with rules or a fetch is dropped for the Ceiling (memory) or MaxOrigins; as Fetched
 	Now       func() time.Time  // the clock for fetches; default time.Now
 }
 
