@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
 )
 
-// decidedConfig serves two hosts of a catch-all, each with a robots.txt of its own, and logs.
-const decidedConfig = `http://a.test:$PORT, http://b.test:$PORT {
+// decidedConfig serves any host from its own folder, each with a robots.txt of its own, and logs.
+const decidedConfig = `http://:$PORT {
 	log {
 		output file $DIR/access.log
 	}
