@@ -317,7 +317,7 @@ const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to th
 
 // isFine reports whether problem surely has no severity.
 func (p *inForce) isFine() bool {
-	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil
+	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil && !errors.Is(p.Err, judge.ErrLoop)
 }
 
 // problem returns the problem of what is in force. Without a problem the severity
