@@ -161,14 +161,6 @@ func (h *Handler) hostModes() map[string]Mode {
 	return h.HostModes()
 }
 
-// modeAt returns the current mode of a host or site of the handler.
-func (h *Handler) modeAt(site string) string {
-	if m, ok := h.hostModes()[site]; ok {
-		return m.String()
-	}
-	return h.mode()
-}
-
 // ownsHost reports whether a name is that of a host of the handler that can have a mode
 // of its own.
 func (h *Handler) ownsHost(name string) bool {
