@@ -8,11 +8,9 @@ import (
 	"io"
 	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -211,19 +209,6 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 	})
 	return nil
-}
-
-// warnSlowReaders warns once for a server if nothing ends the requests of clients that
-// take their answers slowly, and that are counted as in flight until then.
-func (h *Handler) warnSlowReaders(ctx caddy.Context) {
-	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	counts := slices.ContainsFunc(h.Limits, func(l config.Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 })
-	if server == nil || !counts || server.WriteIdleTimeout > 0 || server.WriteMinRate > 0 {
-		return
-	}
-	if _, warned := h.app.placesOf.LoadOrStore(&server.WriteMinRate, true); !warned {
-		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
-	}
 }
 
 // warnForgeableExemptions warns of exempt names that any client can send.

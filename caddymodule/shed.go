@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // provisionShed sets up the setting shed. The Load outlives a reload with equal
@@ -123,5 +126,18 @@ func (x *exchange) Answered(status int, header http.Header) {
 	const html = mediaHTML
 	if media := header["Content-Type"]; len(media) > 0 && len(media[0]) >= len(html) && strings.EqualFold(media[0][:len(html)], html) {
 		load.ObservePage(x.request.Time.UnixNano(), clock.Now().UnixNano())
+	}
+}
+
+// warnSlowReaders warns once for a server if nothing ends the requests of clients that
+// take their answers slowly, and that are counted as in flight until then.
+func (h *Handler) warnSlowReaders(ctx caddy.Context) {
+	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	counts := slices.ContainsFunc(h.Limits, func(l config.Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 })
+	if server == nil || !counts || server.WriteIdleTimeout > 0 || server.WriteMinRate > 0 {
+		return
+	}
+	if _, warned := h.app.placesOf.LoadOrStore(&server.WriteMinRate, true); !warned {
+		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
 	}
 }

@@ -78,12 +78,12 @@ Disallow: /exact$"
 // token by which each got its group, and one spelling of an unknown crawler.
 func TestTwoCrawlersInOneUserAgent(t *testing.T) {
 	t.Parallel()
-	const file = "User-agent: Pinterest\nUser-agent: Slackbot\nUser-agent: GPTBot\nCrawl-delay: 600\n\nUser-agent: *\nDisallow: /x"
+	const file = "User-agent: Pinterest\nUser-agent: CCBot\nUser-agent: GPTBot\nCrawl-delay: 600\n\nUser-agent: *\nDisallow: /x"
 	s := start(t, "http://:$PORT {\n\tlog\n\trobots\n\trespond /robots.txt \""+file+"\"\n\trespond page\n}\n")
-	s.wants(200, s.get("Slackbot 1.0 GPTBot/1.2", "/both"), "the first request")
+	s.wants(200, s.get("CCBot/2.0 GPTBot/1.2", "/both"), "the first request")
 	s.wants(429, s.get("GPTBot/1.2", "/one"), "GPTBot alone")
-	s.wants(429, s.get("Slackbot 1.0", "/other"), "Slackbot alone")
-	if got := s.decision("/other"); got["group"] != "Slackbot" || got["reason"] != "crawl_delay" {
+	s.wants(429, s.get("CCBot/2.0", "/other"), "CCBot alone")
+	if got := s.decision("/other"); got["group"] != "CCBot" || got["reason"] != "crawl_delay" {
 		t.Errorf("the access log has %v", got)
 	}
 	s.wants(403, s.get("AcmeBot/1.0", "/x?1"), "AcmeBot")

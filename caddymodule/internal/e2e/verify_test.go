@@ -420,7 +420,7 @@ func TestMistakenImpostors(t *testing.T) {
 	}
 	s.becomes("verified", strangerAddr, "ListBot/1.0")
 	problems := slices.DeleteFunc(adminValue[statusapi.Health](s, "health").Problems, func(p statusapi.Problem) bool { return p.Kind != "impostors" })
-	const message = "at least 2 requests of ListBot at this server, refused as those of impostors, came from addresses that are verified now"
+	const message = "at least 2 requests of ListBot at localhost, refused as those of impostors, came from addresses that are verified now"
 	if len(problems) != 1 || problems[0].Crawler != "ListBot" || problems[0].Message != message {
 		t.Errorf("%+v", problems)
 	}

@@ -360,3 +360,16 @@ func (v *fleetView) finish(query statusapi.FleetQuery) {
 	v.SitesTotal, v.CrawlerTotal = len(v.Sites), len(v.Crawlers)
 	v.Sites, v.Crawlers = v.Sites[:min(len(v.Sites), limit)], v.Crawlers[:min(len(v.Crawlers), limit)]
 }
+
+// fleetStatus returns the state of a fleet.
+func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
+	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Instances(), Up: true,
+		Message: "the connection is being made"}
+	if last := f.LastChange(); last != nil {
+		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
+		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
+			fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.Time)))
+		}
+	}
+	return fleet
+}

@@ -288,19 +288,6 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 	return dns
 }
 
-// fleetStatus returns the state of a fleet.
-func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Instances(), Up: true,
-		Message: "the connection is being made"}
-	if last := f.LastChange(); last != nil {
-		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
-		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
-			fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.Time)))
-		}
-	}
-	return fleet
-}
-
 // warning returns a problem of the severity statusapi.Warning.
 func warning(kind, subject, message, advice string) statusapi.Problem {
 	return statusapi.Problem{Severity: statusapi.Warning, Kind: kind, Subject: subject, Message: message, Advice: advice}
