@@ -57,6 +57,43 @@ type evidence struct {
 	compatibleEnd int  // end of the word `compatible` until the next word is read; 0 otherwise
 }
 
+// ownProduct notes the product of a row that is no crawler's, whose token is ua[start:end], and the comment after it: what they declare,
+// the row knows better. Inside a comment, the product ends with its field. A library to which another product comes before is part of that one,
+// and after a browser's name it says nothing about the browser's comments.
+func (e *evidence) ownProduct(ua string, class Class, start, end int) {
+	if Registered <= class && class < Webhook || e.afterCompatible.ok() || class == Library && (e.productEnd > e.ownEnd || e.has(roleClient)) {
+		return
+	}
+	e.own = span{start, end}
+	if e.depth > 0 {
+		e.ownEnd = end + max(0, strings.IndexAny(ua[end:], ";,)]"))
+		return
+	}
+	for end < len(ua) && ua[end] != ' ' && !opens[ua[end]] {
+		end++
+	}
+	e.ownEnd = end
+	for end < len(ua) && ua[end] == ' ' {
+		end++
+	}
+	depth := 0
+	for ; end < len(ua); end++ {
+		switch c := ua[end]; {
+		case opens[c]:
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	e.ownEnd = max(e.ownEnd, end)
+}
+
+// opens has the octets with which comments begin: some package managers send JSON as their comment.
+var opens = octets("([{")
+
 // isCrawlersContact reports whether the contact shows that the client is a crawler. Apps send the address of their home page, and programs
 // that extend Internet Explorer's User-Agent send theirs; browser extensions add a page's address.
 func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
@@ -66,7 +103,8 @@ func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	case mozilla && e.has(roleIE) && !e.has(roleMobile):
 		return !e.contactInComment || !e.has(roleInstalled) && startsField(ua, e.contact)
 	case mozilla:
-		return (e.contactInComment || startsField(ua, e.contact) || !e.has(roleClient)) && (!e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) ||
+		announced := e.contactInComment || startsField(ua, e.contact) || !e.has(roleClient)
+		return announced && (!e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) ||
 			e.has(roleAndroid) && e.contactInComment && e.contact.start < e.enginePos)
 	case !person:
 		return !e.has(roleMedia)

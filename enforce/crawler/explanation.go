@@ -111,7 +111,7 @@ const (
 	HostName               // a host name in place of a product
 	LibraryWord            // a word for an HTTP client
 	ProgramName            // only a program's name
-	Overlong               // longer than MaxUserAgent octets
+	overlong               // longer than MaxUserAgent octets
 	// the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
 	ManyFields
 	NoUserAgent // empty, or without words and digits
@@ -135,7 +135,7 @@ var reasonTexts = [...]string{
 	HostName:        "a host name in place of a product",
 	LibraryWord:     "a word for an HTTP client",
 	ProgramName:     "only a program's name",
-	Overlong:        "a User-Agent longer than any browser's",
+	overlong:        "a User-Agent longer than any browser's",
 	ManyFields:      "more User-Agent fields than any browser sends",
 	NoUserAgent:     "no User-Agent",
 }

@@ -214,8 +214,8 @@ func (e *evidence) filterTokens(ua string, id *Identity) {
 	}
 }
 
-// addFurther adds the crawler that a client declares itself to be next to a row of the registry that is no crawler's: by a word for a crawler,
-// a name after `compatible;` or a contact that do not belong to that row's own product (see ownProduct). Other words, and the form of the
+// addFurther adds the crawler that a client declares itself to be next to a row of the registry that is no crawler's: by a word for a
+// crawler, a name after `compatible;` or a contact that do not belong to that row's own product (see ownProduct). Other words, and the form of the
 // User-Agent, count for nothing next to such a row.
 func (e *evidence) addFurther(ua string, id *Identity) {
 	why, reason := span{}, Contact

@@ -62,8 +62,8 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	return m
 }
 
-// People reports whether people's browsers and apps send a product token, so that a group for it would apply to people: an app of the registry
-// has it, or [BrowserWord] is true and no crawler of the registry has it.
+// People reports whether people's browsers and apps send a product token, so that a group for it would apply to people: an app of the
+// registry has it, or [BrowserWord] is true and no crawler of the registry has it.
 func (r *Registry) People(token string) bool {
 	if c := r.byUA[canonical.Lower(token)]; c != nil {
 		return c.Class == App
@@ -100,8 +100,8 @@ func siteToken(value string) string {
 // Registry returns the registry that the matcher was made from.
 func (m *Matcher) Registry() *Registry { return m.registry }
 
-// Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers or apps send these words: a group for
-// `Mozilla` would apply to people.
+// Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers or apps send these words: a
+// group for `Mozilla` would apply to people.
 func (m *Matcher) Ignored() []string { return m.ignored }
 
 // Cache stores the identity of each User-Agent. It holds a fixed number of

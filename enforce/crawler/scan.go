@@ -15,7 +15,7 @@ func (e *evidence) addOverlong(ua string, id *Identity) {
 	}
 	id.n = 0
 	p := cmp.Or(e.name, e.first, span{0, 1})
-	id.add(Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: Overlong})
+	id.add(Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: overlong})
 }
 
 // cut shortens a User-Agent to MaxUserAgent octets. It also leaves out a word that continues after them, because half a word could match a
@@ -154,7 +154,8 @@ func beforeDigits(ua string, start, end int) int {
 
 // addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
 func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity) bool {
-	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || tok.shared && (followsWord(ua, start) || start > 0 && ua[start-1] == '/') {
+	inPhrase := tok.shared && (followsWord(ua, start) || start > 0 && ua[start-1] == '/')
+	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || inPhrase {
 		return false
 	}
 	declared := e.compatibleEnd > 0 || e.khtml > 0 && e.khtml == e.depth // the token stands where a client states its name
@@ -182,43 +183,6 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 	e.like = false
 	return true
 }
-
-// ownProduct notes the product of a row that is no crawler's, whose token is ua[start:end], and the comment after it: what they declare, the
-// row knows better. Inside a comment, the product ends with its field. A library to which another product comes before is part of that one,
-// and after a browser's name it says nothing about the browser's comments.
-func (e *evidence) ownProduct(ua string, class Class, start, end int) {
-	if Registered <= class && class < Webhook || e.afterCompatible.ok() || class == Library && (e.productEnd > e.ownEnd || e.has(roleClient)) {
-		return
-	}
-	e.own = span{start, end}
-	if e.depth > 0 {
-		e.ownEnd = end + max(0, strings.IndexAny(ua[end:], ";,)]"))
-		return
-	}
-	for end < len(ua) && ua[end] != ' ' && !opens[ua[end]] {
-		end++
-	}
-	e.ownEnd = end
-	for end < len(ua) && ua[end] == ' ' {
-		end++
-	}
-	depth := 0
-	for ; end < len(ua); end++ {
-		switch c := ua[end]; {
-		case opens[c]:
-			depth++
-		case c == ')' || c == ']' || c == '}':
-			depth--
-		}
-		if depth <= 0 {
-			break
-		}
-	}
-	e.ownEnd = max(e.ownEnd, end)
-}
-
-// opens has the octets with which comments begin: some package managers send JSON as their comment.
-var opens = octets("([{")
 
 // countWord counts a word that is not a number.
 func (e *evidence) countWord(start, end int) {

@@ -42,7 +42,7 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1), state: FleetConnecting}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1), state: fleetConnecting}
 }
 
 // close ends the use of all nodes, closes all connections and waits until the

@@ -4,8 +4,8 @@ import "time"
 
 // States of a Fleet: whether it can call its server.
 const (
-	// FleetConnecting is the state of a new Fleet. The Fleet decides alone.
-	FleetConnecting = "connecting"
+	// fleetConnecting is the state of a new Fleet. The Fleet decides alone.
+	fleetConnecting = "connecting"
 	// FleetUp means that the server answers: in a cluster, every master.
 	FleetUp = "up"
 	// FleetDown means that the server, or a master of a cluster, is unavailable.

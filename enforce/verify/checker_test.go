@@ -31,16 +31,16 @@ func TestAddressStates(t *testing.T) {
 			{"Named", "203.0.113.5", Result{Verified, DNSMethod, NoReason}},
 			{"Named", "198.51.100.1", Result{State: Impostor}},
 			{"Named", "203.0.113.6", Result{State: Impostor}},
-			{"Named", "203.0.113.7", Result{Unverified, NoneMethod, LookupFailed}},
+			{"Named", "203.0.113.7", Result{Unverified, noMethod, LookupFailed}},
 			{"Both", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
 			{"Both", "203.0.113.5", Result{Verified, DNSMethod, NoReason}},
 			{"Both", "198.51.100.1", Result{State: Impostor}},
 			{"Both", "203.0.113.6", Result{State: Impostor}},
-			{"Both", "203.0.113.7", Result{Unverified, NoneMethod, LookupFailed}},
-			{"Signer", "198.51.100.1", Result{Unverified, NoneMethod, SignatureMissing}},
+			{"Both", "203.0.113.7", Result{Unverified, noMethod, LookupFailed}},
+			{"Signer", "198.51.100.1", Result{Unverified, noMethod, SignatureMissing}},
 			{"Plain", "198.51.100.1", Result{}},
 			{"Unconfirmed", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"Unconfirmed", "198.51.100.1", Result{Unverified, NoneMethod, FactsUnconfirmed}},
+			{"Unconfirmed", "198.51.100.1", Result{Unverified, noMethod, FactsUnconfirmed}},
 		} {
 			if got := f.askTwice(tc.name, tc.addr); got != tc.want {
 				t.Errorf("%s from %s: %+v, want %+v", tc.name, tc.addr, got, tc.want)
@@ -61,7 +61,7 @@ func TestAddressDoesNotWaitForDNS(t *testing.T) {
 		f := newFixture(t)
 		startWithData(f)
 		defer f.Close()
-		if got := f.ask("Named", "203.0.113.5"); got != (Result{Unverified, NoneMethod, LookupPending}) {
+		if got := f.ask("Named", "203.0.113.5"); got != (Result{Unverified, noMethod, LookupPending}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -76,13 +76,13 @@ func TestSpecialAndAmbiguousAddressesAreUnverified(t *testing.T) {
 		f.ask("Listed", "192.0.2.9")
 		for _, addr := range []string{"", "0.0.0.0", "10.0.0.1", "172.16.9.1", "192.168.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "169.254.1.1",
 			"224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fd00::1", "ff02::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1"} {
-			if got := f.askTwice("Both", addr); got != (Result{Unverified, NoneMethod, AddressSpecial}) {
+			if got := f.askTwice("Both", addr); got != (Result{Unverified, noMethod, AddressSpecial}) {
 				t.Errorf("%q: %+v", addr, got)
 			}
 		}
 		for _, addr := range []string{"192.0.2.9", "198.51.100.1"} {
 			client := Client{Addr: netip.MustParseAddr(addr), Ambiguous: true, Proof: &f.proof}
-			if got := f.checker.Address(f.registry.Lookup("Listed"), client, f.config.Now()); got != (Result{Unverified, NoneMethod, AddressAmbiguous}) {
+			if got := f.checker.Address(f.registry.Lookup("Listed"), client, f.config.Now()); got != (Result{Unverified, noMethod, AddressAmbiguous}) {
 				t.Errorf("%s in a field with several addresses: %+v", addr, got)
 			}
 		}
@@ -98,7 +98,7 @@ func TestImpostorNeedsAProof(t *testing.T) {
 		f := newFixture(t)
 		startWithData(f)
 		defer f.Close()
-		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, NoneMethod, Unproven}) {
+		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, noMethod, Unproven}) {
 			t.Errorf("before a crawler was verified: %+v", got)
 		}
 		f.ask("Listed", "192.0.2.9")
@@ -128,10 +128,10 @@ func TestMethodsThatAreOff(t *testing.T) {
 		name, addr string
 		want       Result
 	}{
-		{func(c *Config) { c.DNS = false }, "Both", "198.51.100.1", Result{Unverified, NoneMethod, MethodOff}},
+		{func(c *Config) { c.DNS = false }, "Both", "198.51.100.1", Result{Unverified, noMethod, MethodOff}},
 		{func(c *Config) { c.DNS = false }, "Both", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
 		{func(c *Config) { c.DNS = false }, "Named", "203.0.113.5", Result{}},
-		{func(c *Config) { c.Lists = false }, "Both", "198.51.100.1", Result{Unverified, NoneMethod, MethodOff}},
+		{func(c *Config) { c.Lists = false }, "Both", "198.51.100.1", Result{Unverified, noMethod, MethodOff}},
 		{func(c *Config) { c.Lists = false }, "Listed", "192.0.2.9", Result{}},
 		{func(c *Config) { c.Signatures = false }, "Signer", "192.0.2.9", Result{}},
 	} {

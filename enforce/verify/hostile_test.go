@@ -164,7 +164,7 @@ func TestSeveralSignatures(t *testing.T) {
 	}{
 		{"a wrong one first", func(now time.Time) *Message {
 			return stranger.request(`"https://agent.test"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
-		}, "", Result{Unverified, NoneMethod, SignatureWrong}},
+		}, "", Result{Unverified, noMethod, SignatureWrong}},
 		{"an expired one first", func(now time.Time) *Message {
 			return s.request(`"https://agent.test"`, s.params(now.Add(-2*time.Hour), ""), authority, `"signature-agent": "https://agent.test"`)
 		}, "Signer", signatureVerified},

@@ -29,13 +29,13 @@ type Method uint8
 
 // The methods.
 const (
-	NoneMethod      Method = iota // no method
+	noMethod      Method = iota // no method
 	ListMethod                    // a published list of addresses
 	DNSMethod                     // forward-confirmed reverse DNS
 	SignatureMethod               // Web Bot Auth
 )
 
-var methodNames = [...]string{NoneMethod: "none", ListMethod: "list", DNSMethod: "dns", SignatureMethod: "signature"}
+var methodNames = [...]string{noMethod: "none", ListMethod: "list", DNSMethod: "dns", SignatureMethod: "signature"}
 
 // String returns none, list, dns or signature.
 func (m Method) String() string { return methodNames[min(m, SignatureMethod)] }
@@ -79,6 +79,6 @@ const (
 // Result is the result of a check of a claim.
 type Result struct {
 	State  State
-	Method Method // what confirmed the claim; NoneMethod unless State is Verified
+	Method Method // what confirmed the claim; noMethod unless State is Verified
 	Reason Reason // why the claim is Unverified; NoReason otherwise
 }

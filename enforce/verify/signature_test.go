@@ -216,7 +216,7 @@ func TestSignaturesThatAreNotValid(t *testing.T) {
 			f := newSignatureFixture(t, s)
 			defer f.Close()
 			f.web.set("https://stranger.test"+wellKnown, s.directory())
-			if row, got := f.check(tc.request(f.config.Now()), ""); row != "" || got != (Result{Unverified, NoneMethod, tc.want}) {
+			if row, got := f.check(tc.request(f.config.Now()), ""); row != "" || got != (Result{Unverified, noMethod, tc.want}) {
 				t.Errorf("%s: %q, %+v, want %s", name, row, got, tc.want)
 			}
 			synctest.Wait()

@@ -54,7 +54,7 @@ func TestBadDocumentsDoNotChangeTheList(t *testing.T) {
 			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
 				t.Errorf("%s: %+v", tc.name, got)
 			}
-			if got := f.events.lastRead(ListSource); !strings.Contains(got, tc.err) {
+			if got := f.events.lastRead(listSource); !strings.Contains(got, tc.err) {
 				t.Errorf("%s: the Observer received %q, want %q", tc.name, got, tc.err)
 			}
 		})
@@ -85,10 +85,10 @@ func TestFirstReadFails(t *testing.T) {
 			f.Start()
 			defer f.Close()
 			synctest.Wait()
-			if got := f.ask("Listed", "192.0.2.9"); got != (Result{Unverified, NoneMethod, ListMissing}) {
+			if got := f.ask("Listed", "192.0.2.9"); got != (Result{Unverified, noMethod, ListMissing}) {
 				t.Errorf("%s: %+v", name, got)
 			}
-			if got := f.events.lastRead(ListSource); got == "" || got == "none" {
+			if got := f.events.lastRead(listSource); got == "" || got == "none" {
 				t.Errorf("%s: the Observer received %q, want an error", name, got)
 			}
 		})
@@ -105,7 +105,7 @@ func TestRedirectsToTheSameHostOrItsWWWHost(t *testing.T) {
 			defer f.Close()
 			synctest.Wait()
 			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
-				t.Errorf("%s: %+v, %s", to, got, f.events.lastRead(ListSource))
+				t.Errorf("%s: %+v, %s", to, got, f.events.lastRead(listSource))
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestOldListOnlyConfirms(t *testing.T) {
 			t.Errorf("before 3 days: %+v", got)
 		}
 		time.Sleep(2 * time.Hour)
-		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, NoneMethod, ListOld}) {
+		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, noMethod, ListOld}) {
 			t.Errorf("after 3 days: %+v", got)
 		}
 		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {

@@ -138,7 +138,7 @@ type SourceKind string
 
 // The kinds.
 const (
-	ListSource      SourceKind = "list"      // of addresses
+	listSource      SourceKind = "list"      // of addresses
 	DirectorySource SourceKind = "directory" // of keys
 )
 
@@ -251,7 +251,7 @@ func (v *Verifier) list(address string) (*source[*list], error) {
 	if err != nil {
 		return nil, err
 	}
-	return acquire(v, v.lists, &source[*list]{kind: ListSource, Source: document.Source[*list]{
+	return acquire(v, v.lists, &source[*list]{kind: listSource, Source: document.Source[*list]{
 		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
 		Parse: func(r *document.Response, old *document.Copy[*list], now time.Time) (*list, error) {
 			if old != nil && now.Sub(old.Read()) <= comparePeriod {

@@ -112,18 +112,18 @@ func (f *Finding) edit(g Grade, line *robots.Line, col, end int, text string) *F
 	return f
 }
 
-// ErrTruncated is the error of Fix for a file that was not read to its end.
-var ErrTruncated = errors.New("the file is too large: its end was not read")
+// errTruncated is the error of Fix for a file that was not read to its end.
+var errTruncated = errors.New("the file is too large: its end was not read")
 
 // Fix returns the file with all corrections up to a grade: Safe makes the safe
 // corrections, Unsafe makes the safe and the unsafe ones (see Grade). With None,
 // it returns the file unchanged. The options are those of Lint: they select the
 // checks, and Fix also calls the functions of WithCheck, up to four times. If the
-// file is Truncated, Fix returns ErrTruncated, since the result would lack the
+// file is Truncated, Fix returns an error, since the result would lack the
 // end of the file. Fix returns no other error.
 func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
 	if f.Truncated() {
-		return nil, ErrTruncated
+		return nil, errTruncated
 	}
 	text := string(f.Bytes())
 	// One correction may make another one possible.

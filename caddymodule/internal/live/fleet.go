@@ -70,7 +70,9 @@ func toldCounts(name, group string, crawlers *statusapi.Windows[statusapi.Counts
 	t := toldSite{Name: name, Group: group}
 	for i, span := range [...]string{statusapi.SpanHour, statusapi.SpanDay} {
 		c := crawlers.In(span)
-		t.Counts[i] = [...]int64{int64(c.Requests), int64(c.Denied), int64(c.Throttled), int64(c.WouldDeny + c.WouldThrottle), int64(*people.In(span))}
+		for k, n := range [fleetCounts]uint64{c.Requests, c.Denied, c.Throttled, c.WouldDeny + c.WouldThrottle, *people.In(span)} {
+			t.Counts[i][k] = int64(n)
+		}
 	}
 	return t
 }
@@ -216,7 +218,8 @@ func (r *Reporter) tell(scope statusapi.Scope) *told {
 func (r *Reporter) Fleet(scope statusapi.Scope, query statusapi.FleetQuery) (*statusapi.FleetView, error) {
 	fleets := r.fleets()
 	view := fleetView{FleetView: &statusapi.FleetView{Now: r.app.Now().UTC(), On: len(fleets) > 0}, scope: scope,
-		servers: make(map[string]*statusapi.FleetServer), sites: make(map[string]*statusapi.FleetSite), crawlers: make(map[string]*statusapi.FleetCrawler)}
+		servers: make(map[string]*statusapi.FleetServer), sites: make(map[string]*statusapi.FleetSite),
+		crawlers: make(map[string]*statusapi.FleetCrawler)}
 	id, _ := serverID()
 	for f, sites := range fleets {
 		view.add(id, true, view.Now, r.tell(sites))

@@ -321,7 +321,8 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	case p.Failures > 0:
 		return p.failure(now)
 	case errors.Is(p.Err, judge.ErrLoop):
-		return severe("robots_txt", subject, p.refused(now).Message, "Make the site answer /robots.txt without a redirect: crawlers can't read it either.")
+		return severe("robots_txt", subject, p.refused(now).Message,
+			"Make the site answer /robots.txt without a redirect: crawlers can't read it either.")
 	case p.Last == judge.Forbidden || p.Last == judge.Redirected:
 		return p.refused(now)
 	case p.Last == judge.NotRobots:

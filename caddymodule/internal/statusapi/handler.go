@@ -22,7 +22,8 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	found, ok := routes[name]
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, fleet, refresh, budgets/reset or mode",
+			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, fleet, refresh, "+
+				"budgets/reset or mode",
 			route)
 	}
 	found.anyHost = name == "mode" // which may be set before the first request to a host
