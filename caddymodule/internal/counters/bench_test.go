@@ -58,16 +58,16 @@ func BenchmarkCount(b *testing.B) {
 }
 
 // filled returns Counters that have three quarters of the maximum numbers of
-// crawlers and rules.
+// crawlers and rules at sites of the configuration.
 func filled(clock *testClock) *Counters {
 	c := New(clock.now)
-	for i := 0; c.crawlers.len() < MaxCrawlers*3/4; i++ {
+	for i := 0; c.crawlers.len() < (MaxCrawlers-maxHostCrawlers-maxNames)*3/4; i++ {
 		site := c.Site(fmt.Sprintf("s%d.example", i))
 		for row := range crawler.Builtin().All() {
 			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, judge.Allowed), clock.request())
 		}
 	}
-	for i := range MaxLines * 3 / 4 {
+	for i := range (MaxLines - maxHostLines - maxInvented) * 3 / 4 {
 		c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
 	}
 	return c
