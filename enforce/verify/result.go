@@ -29,7 +29,7 @@ type Method uint8
 
 // The methods.
 const (
-	noMethod      Method = iota // no method
+	noMethod        Method = iota // no method
 	ListMethod                    // a published list of addresses
 	DNSMethod                     // forward-confirmed reverse DNS
 	SignatureMethod               // Web Bot Auth
