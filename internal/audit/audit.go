@@ -179,19 +179,26 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progres
 
 // count counts one line.
 func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
-	isRequest, err := a.inputs.count(l)
-	if !isRequest || err != nil {
-		return err
+	rules, isRequest, err := a.judgeLine(ctx, l)
+	if isRequest {
+		a.countRequest(&l.Entry, rules)
+	}
+	return err
+}
+
+// judgeLine is judge for a line that may have no request.
+func (a *auditor) judgeLine(ctx context.Context, l *logfile.Log) (rules *judge.Rules, isRequest bool, err error) {
+	if isRequest, err = a.inputs.count(l); !isRequest || err != nil {
+		return nil, false, err
 	}
 	e := &l.Entry
 	if !e.Timed {
 		e.At = a.clock
 	}
-	rules := a.judge(ctx, l)
+	rules = a.judge(ctx, l)
 	a.reliability.count(e, a.clock)
 	a.clock = max(a.clock, e.At)
-	a.countRequest(e, rules)
-	return nil
+	return rules, true, nil
 }
 
 // judge decides what enforcing robots.txt would have done with a request, and what

@@ -54,17 +54,10 @@ func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
 	defer a.logs.Close()
 	var j Judged
 	err = eachLine(ctx, a.logs, o.Progress, func(l *logfile.Log) error {
-		isRequest, err := a.inputs.count(l)
-		if !isRequest || err != nil {
+		rules, isRequest, err := a.judgeLine(ctx, l)
+		if !isRequest {
 			return err
 		}
-		e := &l.Entry
-		if !e.Timed {
-			e.At = a.clock
-		}
-		rules := a.judge(ctx, l)
-		a.reliability.count(e, a.clock)
-		a.clock = max(a.clock, e.At)
 		v := &a.current
 		a.outcomes.countRequest(v)
 		if j = (Judged{l, v.host.Name, nil, &v.now}); v.source != nil {
