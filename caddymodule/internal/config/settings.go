@@ -107,7 +107,8 @@ type Settings struct {
 	// In the mode `enforce`, protects search engines from a mistake in robots.txt or
 	// `policy`. If a line disallows a verified search engine for a minute what it got with
 	// status 200 in the 7 days before, its verified requests pass there for 72 hours, or
-	// until the admin API sets the mode. It needs `verify`. Default: false.
+	// until the admin API sets the mode. With `persist`, that goes on after a restart. It
+	// needs `verify`. Default: false.
 	Guard *bool `json:"guard,omitempty"`
 
 	// Hosts that the handler leaves alone: their requests pass as if there were no

@@ -57,11 +57,20 @@ func (d *decoder) field(name string) error {
 		return d.array(func() error { return d.site(&f.Hosts) })
 	case "rules":
 		return d.array(d.line)
+	case "guard":
+		return d.array(func() error {
+			var raw json.RawMessage
+			err := d.Decode(&raw)
+			if err == nil {
+				f.Guard = append(f.Guard, raw)
+			}
+			return err
+		})
 	case "robots_txt":
 		f.Files = make(map[string]json.RawMessage)
 		return d.object(func(name string) error {
 			var raw json.RawMessage
-			err := d.value(&raw, nil)
+			err := d.Decode(&raw)
 			if err == nil {
 				f.Files[name] = raw
 			}

@@ -33,7 +33,13 @@ type file struct {
 	Hosts   []fileSite  `json:"hosts,omitempty"` // with their Pattern
 	Lines   []*fileLine `json:"rules"`
 
-	Files map[string]json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
+	Kept
+}
+
+// Kept is what the caller of Save keeps in the file.
+type Kept struct {
+	Files map[string]json.RawMessage `json:"robots_txt,omitempty"`
+	Guard []json.RawMessage          `json:"guard,omitempty"`
 }
 
 type fileSite struct {
@@ -121,11 +127,11 @@ func parse[T interface {
 	return 0, fmt.Errorf("unknown name %q", name)
 }
 
-// Save writes the counts as JSON, with files, which Load returns. It does not write
-// the refusals that are kept.
-func (c *Counters) Save(w io.Writer, files map[string]json.RawMessage) error {
+// Save writes the counts as JSON, with what Load returns. It does not write the
+// recent refusals.
+func (c *Counters) Save(w io.Writer, kept Kept) error {
 	f := c.snapshot()
-	f.Files = files
+	f.Kept = kept
 	text, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -245,10 +251,10 @@ func (f *fileHistory) restore(at, now minute) history {
 	return h
 }
 
-// Load adds the counts of a file that Save wrote, and returns the files that it got.
+// Load adds the counts of a file that Save wrote, and returns what Save got.
 // If the file is damaged, larger than 128 MiB or of another version, Load adds what it
 // can read, and returns an error that says what is wrong.
-func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err error) {
+func (c *Counters) Load(r io.Reader) (Kept, error) {
 	f, err := decodeFile(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +273,7 @@ func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err erro
 	for _, r := range f.Lines {
 		r.restore(c, f.At)
 	}
-	return f.Files, err
+	return f.Kept, err
 }
 
 // restore adds the counts to those of a site.

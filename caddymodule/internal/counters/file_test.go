@@ -26,14 +26,14 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	site.class(crawler.Program).decided.at(outcomes/2 + outcome(judge.Disallowed)).n.Add(4)
 	var saved bytes.Buffer
-	if err := c.Save(&saved, map[string]json.RawMessage{"a": json.RawMessage("1")}); err != nil {
+	if err := c.Save(&saved, Kept{Files: map[string]json.RawMessage{"a": json.RawMessage("1")}, Guard: []json.RawMessage{json.RawMessage("2")}}); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(2 * time.Hour)
 	restored := New(clock.now)
 	restored.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
-	if files, err := restored.Load(&saved); err != nil || len(files) != 1 || string(files["a"]) != "1" {
-		t.Fatal(files, err)
+	if kept, err := restored.Load(&saved); err != nil || string(kept.Files["a"]) != "1" || len(kept.Guard) != 1 || string(kept.Guard[0]) != "2" {
+		t.Fatal(kept, err)
 	}
 	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
 	if got.Crawlers.Total.Requests != want.Crawlers.Total.Requests+1 || got.Crawlers.Day.Denied != 6 || got.Crawlers.Hour.Denied != 1 ||
@@ -71,6 +71,7 @@ func TestLoadWhatCanBeRead(t *testing.T) {
 		{`{"version":1,"sites":[` + shop + `,{"name":"b`, "ends too early", 3, 7, 0},
 		{`{"version":1,"sites":[{"name":"shop.test","people":{"total":3},"crawlers":[` + bot + `,{"name":"CCB`, "ends too early", 3, 7, 0},
 		{`{"version":1,"sites":[` + shop + `],"robots_txt":{"a":{},"b":{"si`, "ends too early", 3, 7, 1},
+		{`{"version":1,"sites":[` + shop + `],"robots_txt":{"a":{}},"guard":[1,{"sit`, "ends too early", 3, 7, 1},
 		{`{"version":1,"sites":[` + shop + "],\x00", "damaged after octet", 3, 7, 0},
 		{`{"version":1,"sites":[{"crawlers":[null,{"class":"x"},` + bot + `],"name":"shop.test","people":{"total":3}}]}`, "not used (2)", 3, 7, 0},
 		{`{"version":1,"sites":[{"people":{"total":9}},{"name":7},` + shop + `]}`, "no name", 3, 7, 0},
@@ -79,9 +80,9 @@ func TestLoadWhatCanBeRead(t *testing.T) {
 		{`{"version":1,"sites":[` + shop + `]}` + "\n" + `{"xxhash64":"0000000000000000"}`, "checksum", 3, 7, 0},
 	} {
 		c := New(newTestClock().now)
-		files, err := c.Load(strings.NewReader(tt.text))
-		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) || len(files) != tt.files {
-			t.Errorf("%s: %v, %d files", tt.text, err, len(files))
+		kept, err := c.Load(strings.NewReader(tt.text))
+		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) || len(kept.Files) != tt.files {
+			t.Errorf("%s: %v, %d files", tt.text, err, len(kept.Files))
 		}
 		s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 		if s.People.Total != tt.people || s.Crawlers.Total.Denied != tt.refused {
@@ -102,7 +103,7 @@ func TestLoadNoticesDamage(t *testing.T) {
 		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: "MadeUp"}, judge.CrawlDelay), clock.request())
 	}
 	var saved bytes.Buffer
-	if err := c.Save(&saved, nil); err != nil {
+	if err := c.Save(&saved, Kept{}); err != nil {
 		t.Fatal(err)
 	}
 	text := saved.Bytes()
@@ -157,7 +158,7 @@ func TestLoadWithTheClockSetBack(t *testing.T) {
 	c := New(clock.now)
 	c.Site("example.com").CountPerson(0)
 	var saved bytes.Buffer
-	if err := c.Save(&saved, nil); err != nil {
+	if err := c.Save(&saved, Kept{}); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(-3 * time.Hour)
@@ -177,7 +178,7 @@ func FuzzLoad(f *testing.F) {
 	c := New(clock.now)
 	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
 	var saved bytes.Buffer
-	if err := c.Save(&saved, nil); err != nil {
+	if err := c.Save(&saved, Kept{}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(saved.Bytes())
@@ -187,7 +188,7 @@ func FuzzLoad(f *testing.F) {
 		_, _ = c.Load(bytes.NewReader(data)) // adds what can be read
 		c.Fold()
 		var again bytes.Buffer
-		if err := c.Save(&again, nil); err != nil {
+		if err := c.Save(&again, Kept{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := New(clock.now).Load(&again); err != nil {

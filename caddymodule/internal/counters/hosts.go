@@ -148,10 +148,22 @@ func (c *Counters) Hosts(scope statusapi.Scope) (counted, more int) {
 
 // HasHost reports whether a host that only a pattern names has counters.
 func (c *Counters) HasHost(name string) bool {
+	return c.anyHost(name, func(*Site) bool { return true })
+}
+
+// KnowsHost reports whether a host that only a pattern names had requests on two days.
+func (c *Counters) KnowsHost(name string) bool {
+	return c.anyHost(name, func(h *Site) bool { return h.known })
+}
+
+func (c *Counters) anyHost(name string, has func(*Site) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.sites {
-		if s.open && s.findHost(name) != nil {
+		if !s.open {
+			continue
+		}
+		if h := s.findHost(name); h != nil && has(h) {
 			return true
 		}
 	}

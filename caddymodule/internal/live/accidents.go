@@ -110,7 +110,7 @@ func (a *Accident) key() accidentKey {
 func newAccidents() *Accidents {
 	return &Accidents{
 		files: make(map[originID]*watchedFile), Guard: &Guard{table.New[guarded](maxGuarded)},
-		news: news{items: make(map[accidentKey]*newsItem), sites: make(map[string]time.Time)},
+		news: news{items: make(map[accidentKey]*newsItem)},
 	}
 }
 

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -8,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -28,44 +32,56 @@ const (
 // Guard has what the setting guard did. It remembers some of what verified search
 // engines were served in the last days. If a line refuses one of them what it was served
 // before, Guard lets it pass there for a while: not where it never was served, and
-// nobody else. It is bounded, and safe for concurrent use.
+// nobody else. It is bounded, and safe for concurrent use. The file of the setting
+// persist keeps it over a restart.
 type Guard struct{ engines *table.Table[guarded] }
 
-// guarded is a verified search engine at a host.
+// guarded is a verified search engine at a host. Its JSON is in the file of the setting
+// persist.
 type guarded struct {
-	last          atomic.Int64
-	mu            sync.Mutex
-	site, crawler string
-	served        [maxServed]servedTarget
-	spared        []sparedLine
+	last    atomic.Int64
+	mu      sync.Mutex
+	Site    string                  `json:"site"`
+	Host    string                  `json:"host"`
+	Crawler string                  `json:"crawler"`
+	Served  map[uint64]servedTarget `json:"served"` // by kind, below maxServed
+	Spared  []sparedLine            `json:"spared,omitempty"`
 }
 
 type servedTarget struct {
-	target string
-	at     time.Time
+	Target string    `json:"target"`
+	At     time.Time `json:"at"`
 }
 
 // sparedLine is a line that refuses the crawler.
 type sparedLine struct {
-	rule         string
-	line         int
-	first, until time.Time // the first refusal; until when it passes, zero if it does not
-	looked       time.Time // whether it was served
-	refused      int
+	Rule    uint64    `json:"rule"` // a hash
+	Line    int       `json:"line"`
+	First   time.Time `json:"first"`          // the first refusal
+	Until   time.Time `json:"until,omitzero"` // until when it passes, zero if it does not
+	Looked  time.Time `json:"looked"`         // when it was looked whether it was served
+	Refused int       `json:"refused"`
 }
-
-var guardSeed = maphash.MakeSeed()
 
 // Concerns reports whether a decision is about a verified search engine.
 func (g *Guard) Concerns(d *judge.Decision) bool {
 	return g != nil && d.Claim.State == verify.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
 }
 
-func (g *Guard) of(site string, q *judge.Request, d *judge.Decision) *guarded {
-	hash := maphash.String(guardSeed, q.Origin.Host) ^ maphash.String(guardSeed, d.Agent.Crawler.Name+" ")
+var guardSeed = maphash.MakeSeed()
+
+func guardKey(host, crawler string) uint64 {
+	return maphash.String(guardSeed, host) ^ maphash.String(guardSeed, crawler+" ")
+}
+
+// of returns a crawler at a host, locked, and notes that it came.
+func (g *Guard) of(site, host, crawler string, now time.Time) *guarded {
 	latest := func(e *guarded) int64 { return e.last.Load() }
-	e := g.engines.Add(hash, latest, func(e *guarded) { e.site, e.crawler = site, d.Agent.Crawler.Name })
-	e.last.Store(q.Time.UnixNano())
+	e := g.engines.Add(guardKey(host, crawler), latest, func(e *guarded) {
+		e.Site, e.Host, e.Crawler, e.Served = site, strings.Clone(host), crawler, make(map[uint64]servedTarget)
+	})
+	e.last.Store(max(e.last.Load(), now.UnixNano()))
+	e.mu.Lock()
 	return e
 }
 
@@ -77,12 +93,11 @@ func (g *Guard) Served(site string, q *judge.Request, d *judge.Decision) {
 	path, query, _ := strings.Cut(q.Target, "?")
 	folder, name := path[:strings.LastIndexByte(path, '/')+1], path[strings.LastIndexByte(path, '.')+1:]
 	key, _, _ := strings.Cut(query, "=")
-	kind := maphash.String(guardSeed, folder+" "+key+" "+name[:min(len(name), 4)]) % maxServed
-	e := g.of(site, q, d)
-	e.mu.Lock()
+	kind := xxhash.Sum64String(folder+" "+key+" "+name[:min(len(name), 4)]) % maxServed
+	e := g.of(site, q.Origin.Host, d.Agent.Crawler.Name, q.Time)
 	defer e.mu.Unlock()
-	if q.Time.Sub(e.served[kind].at) > time.Minute {
-		e.served[kind] = servedTarget{strings.Clone(q.Target), q.Time}
+	if q.Time.Sub(e.Served[kind].At) > time.Minute {
+		e.Served[kind] = servedTarget{strings.Clone(q.Target), q.Time}
 	}
 }
 
@@ -92,42 +107,44 @@ func (g *Guard) Spares(site string, q *judge.Request, d *judge.Decision) bool {
 	if d.Action != judge.Deny || d.Reason != judge.Disallowed || d.Monitored || d.Group == nil {
 		return false
 	}
-	e, rule := g.of(site, q, d), d.Layer.String()+" "+d.RuleText()
-	e.mu.Lock()
+	e, rule := g.of(site, q.Origin.Host, d.Agent.Crawler.Name, q.Time), xxhash.Sum64String(d.Layer.String()+" "+d.RuleText())
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.spared, func(s sparedLine) bool { return s.rule == rule })
-	if i < 0 {
-		if len(e.spared) == maxSpared {
-			e.spared = slices.Delete(e.spared, 0, 1)
-		}
-		e.spared, i = append(e.spared, sparedLine{rule: rule, first: q.Time, looked: q.Time}), len(e.spared)
+	s := e.sparedLine(rule, q.Time)
+	s.Line = d.Line
+	s.Refused++
+	if q.Time.Before(s.Until) || q.Time.Sub(s.Looked) < refusedFor {
+		return q.Time.Before(s.Until)
 	}
-	s := &e.spared[i]
-	s.line = d.Line
-	s.refused++
-	if q.Time.Before(s.until) || q.Time.Sub(s.looked) < refusedFor {
-		return q.Time.Before(s.until)
-	}
-	s.looked = q.Time
+	s.Looked = q.Time
 	switch served := e.servedBelow(q, d); {
 	case served.IsZero():
-	case served.After(s.first): // it passed meanwhile: this is another change
-		s.first, s.until, s.refused = q.Time, time.Time{}, 1
-	case s.until.IsZero():
-		s.until = q.Time.Add(guardFor)
+	case served.After(s.First): // it passed meanwhile: this is another change
+		s.First, s.Until, s.Refused = q.Time, time.Time{}, 1
+	case s.Until.IsZero():
+		s.Until = q.Time.Add(guardFor)
 	}
-	return q.Time.Before(s.until)
+	return q.Time.Before(s.Until)
+}
+
+// sparedLine returns the line with a rule. If it is new, it refuses since now.
+func (e *guarded) sparedLine(rule uint64, now time.Time) *sparedLine {
+	i := slices.IndexFunc(e.Spared, func(s sparedLine) bool { return s.Rule == rule })
+	if i < 0 {
+		e.Spared = append(e.Spared[max(0, len(e.Spared)-maxSpared+1):], sparedLine{Rule: rule, First: now, Looked: now})
+		i = len(e.Spared) - 1
+	}
+	return &e.Spared[i]
 }
 
 // servedBelow returns when a target was served last that the line of a decision now
 // refuses; zero if none was.
 func (e *guarded) servedBelow(q *judge.Request, d *judge.Decision) (latest time.Time) {
-	for _, s := range e.served {
-		if s.target == "" || q.Time.Sub(s.at) > servedFor || s.at.Before(latest) {
+	for _, s := range e.Served {
+		if q.Time.Sub(s.At) > servedFor || s.At.Before(latest) {
 			continue
 		}
-		if v := d.Group.Match(s.target); s.target == q.Target || !v.Allowed && v.Rule().Pattern == d.Rule.Pattern {
-			latest = s.at
+		if v := d.Group.Match(s.Target); s.Target == q.Target || !v.Allowed && v.Rule().Pattern == d.Rule.Pattern {
+			latest = s.At
 		}
 	}
 	return latest
@@ -137,31 +154,76 @@ func (e *guarded) servedBelow(q *judge.Request, d *judge.Decision) (latest time.
 func (g *Guard) end(sites []string, now time.Time) {
 	for e := range g.engines.All() {
 		e.mu.Lock()
-		for i := range e.spared {
-			if s := &e.spared[i]; slices.Contains(sites, e.site) && s.until.After(now) {
-				s.until = now
+		for i := range e.Spared {
+			if s := &e.Spared[i]; slices.Contains(sites, e.Site) && s.Until.After(now) {
+				s.Until = now
 			}
 		}
 		e.mu.Unlock()
 	}
 }
 
-// acted returns the accidents of the lines that do not refuse.
+// acted returns the accidents of the lines that do not refuse. It forgets the crawlers
+// that did not come for so long that nothing of them counts.
 func (g *Guard) acted(now time.Time) (list []Accident) {
 	for e := range g.engines.All() {
+		if now.UnixNano()-e.last.Load() > int64(servedFor) {
+			g.engines.Remove(guardKey(e.Host, e.Crawler))
+			continue
+		}
 		e.mu.Lock()
-		for _, s := range e.spared {
-			if !s.until.After(now) {
+		for _, s := range e.Spared {
+			if !s.Until.After(now) {
 				continue
 			}
-			a := Accident{Kind: GuardActed, Site: e.site, Crawler: e.crawler, Line: s.line, Since: s.until.Add(-guardFor), Now: s.refused,
-				subject: siteName(e.site), sites: []string{e.site}}
+			a := Accident{Kind: GuardActed, Site: e.Site, Crawler: e.Crawler, Line: s.Line, Since: s.Until.Add(-guardFor), Now: s.Refused,
+				subject: siteName(e.Site), sites: []string{e.Site}}
 			a.message = fmt.Sprintf("%s, a verified search engine, is disallowed at %s what it was served before (line %d); the setting `guard` "+
-				"lets its verified requests pass there until %s, and enforces the line then", e.crawler, a.subject, s.line, formatTime(s.until, now))
+				"lets its verified requests pass there until %s, and enforces the line then", e.Crawler, a.subject, s.Line, formatTime(s.Until, now))
 			a.advice = "Mend the line. If it is on purpose, set the mode `" + statusapi.Enforce + "` through the admin API."
 			list = append(list, a)
 		}
 		e.mu.Unlock()
 	}
 	return list
+}
+
+// save returns what is remembered, as JSON.
+func (g *Guard) save() (saved []json.RawMessage) {
+	for e := range g.engines.All() {
+		e.mu.Lock()
+		text, _ := json.Marshal(e) // has no value that can't be written
+		e.mu.Unlock()
+		saved = append(saved, text)
+	}
+	return saved
+}
+
+// load adds what save returned, but for what is damaged, for which it returns an error.
+// What the process noted meanwhile counts if it is later.
+func (g *Guard) load(saved []json.RawMessage) (damaged error) {
+	for _, text := range saved {
+		var from guarded
+		err := json.Unmarshal(text, &from)
+		if err == nil && from.Crawler == "" {
+			err = errors.New("a crawler has no name")
+		}
+		if err != nil {
+			damaged = fmt.Errorf("guard: %w", err)
+			continue
+		}
+		e := g.of(from.Site, from.Host, from.Crawler, time.Time{})
+		for kind, s := range from.Served {
+			if kind < maxServed && e.Served[kind].At.Before(s.At) {
+				e.Served[kind] = s
+				e.last.Store(max(e.last.Load(), s.At.UnixNano()))
+			}
+		}
+		for _, s := range from.Spared[:min(len(from.Spared), maxSpared)] {
+			*e.sparedLine(s.Rule, s.First) = s
+			e.last.Store(max(e.last.Load(), s.Looked.UnixNano()))
+		}
+		e.mu.Unlock()
+	}
+	return damaged
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,6 +40,15 @@ func (g *guardWorld) get(ua, target string) bool {
 		return true
 	}
 	return guard.Spares("a.test", q, d)
+}
+
+// restart begins a process that has only what persist keeps.
+func (g *guardWorld) restart() {
+	guard := newAccidents().Guard
+	if err := guard.load(g.app.Counters.Guard.save()); err != nil {
+		g.t.Error(err)
+	}
+	g.app.Counters.Guard = guard
 }
 
 // A verified search engine keeps, for 72 hours, what it was served in the week before a
@@ -93,6 +103,7 @@ func TestGuard(t *testing.T) {
 	}
 
 	g := begin("/shop/x")
+	g.restart()
 	g.file(after)
 	if g.get(google, "/shop/x") {
 		t.Error("it passes at once")
@@ -119,6 +130,10 @@ func TestGuard(t *testing.T) {
 	if refuse(g, google, "/shop/x"); !refuse(g, google, "/shop/x") {
 		t.Error("it does not pass after another change")
 	}
+	g.restart()
+	if !g.get(google, "/shop/x") || g.get(google, "/list?sort=name") || g.get(bing, "/shop/x") {
+		t.Error("after a restart it does not pass, or not only where the guard has acted")
+	}
 	g.app.Counters.Guard.end([]string{"a.test"}, g.now)
 	if refuse(g, google, "/shop/x") || len(g.accidents(statusapi.AllSites())) > 0 {
 		t.Error("it passes although the operator insists")
@@ -128,8 +143,40 @@ func TestGuard(t *testing.T) {
 		g.get(google, fmt.Sprintf("/%d/x", i))
 	}
 	for e := range g.app.Counters.Guard.engines.All() {
-		if len(e.spared) > maxSpared {
-			t.Errorf("%d lines", len(e.spared))
+		if len(e.Spared) > maxSpared {
+			t.Errorf("%d lines", len(e.Spared))
 		}
+	}
+}
+
+// What persist keeps is bounded, what is damaged of it is left out, and what nobody can
+// need any more is forgotten.
+func TestGuardOfAFile(t *testing.T) {
+	g := &guardWorld{watcher: newWatcher(), t: t}
+	served := make(map[uint64]servedTarget)
+	for i := range uint64(2 * maxServed) {
+		served[i] = servedTarget{"/x", g.now}
+	}
+	many, _ := json.Marshal(&guarded{Site: "a.test", Host: "a.test", Crawler: "Googlebot", Served: served, Spared: make([]sparedLine, 2*maxSpared)})
+	guard := g.app.Counters.Guard
+	damaged := []json.RawMessage{json.RawMessage("null"), json.RawMessage("7"), json.RawMessage(`{"crawler":"bingbot","served":7}`)}
+	if err := guard.load(append(damaged, many)); err == nil {
+		t.Error("no error about what is damaged")
+	}
+	if saved := guard.save(); len(saved) != 1 || !strings.Contains(string(saved[0]), "Googlebot") {
+		t.Errorf("%s", saved)
+	}
+	for e := range guard.engines.All() {
+		if len(e.Served) != maxServed || len(e.Spared) > maxSpared {
+			t.Errorf("%d targets, %d lines", len(e.Served), len(e.Spared))
+		}
+	}
+	guard.acted(g.now.Add(servedFor))
+	if len(guard.save()) != 1 {
+		t.Error("it is forgotten after 7 days")
+	}
+	guard.acted(g.now.Add(servedFor + time.Second))
+	if saved := guard.save(); len(saved) > 0 {
+		t.Errorf("later: %s", saved)
 	}
 }

@@ -32,14 +32,13 @@ type News struct {
 }
 
 // Quotas of news in an hour: for one kind and site, and for the process. Those that
-// matter less leave room for others: repeated news, warnings, and those about sites that
-// are not known for a day.
+// matter less leave room for others: repeated news, warnings, and those about hosts that
+// only a pattern names and that had requests on one day only: clients can invent them.
 const (
 	newsOfOne    = 6
 	maxNews      = 60
 	roomForFirst = 20
 	roomForMore  = 10
-	knownFor     = 24 * time.Hour
 	// sheddingFor is the least time between the news that Shedding begins and that it ends.
 	sheddingFor = 5 * time.Minute
 )
@@ -47,8 +46,7 @@ const (
 // news has what was told.
 type news struct {
 	items map[accidentKey]*newsItem
-	times []toldAt             // of the last hour
-	sites map[string]time.Time // when a site of the configuration was seen first
+	times []toldAt // of the last hour
 }
 
 type toldAt struct {
@@ -65,14 +63,18 @@ type newsItem struct {
 	changes    int  // since then
 }
 
-// may reports whether the news may be told, and how many of its kind and site were told
-// in the last hour.
-func (n *news) may(one *newsItem, now time.Time) (ok bool, ofOne int) {
+// toldOf returns how many news of one kind and site were told in the last hour.
+func (n *news) toldOf(key accidentKey) (told int) {
 	for _, t := range n.times {
-		if t.accidentKey == one.key() {
-			ofOne++
+		if t.accidentKey == key {
+			told++
 		}
 	}
+	return told
+}
+
+// may reports whether the news may be told, of whose kind and site some were told.
+func (r *Reporter) may(n *news, one *newsItem, ofOne int) bool {
 	most := maxNews
 	if ofOne > 0 {
 		most -= roomForFirst
@@ -80,10 +82,11 @@ func (n *news) may(one *newsItem, now time.Time) (ok bool, ofOne int) {
 	if one.problem().Severity != statusapi.Severe {
 		most -= roomForMore
 	}
-	if first, ok := n.sites[one.Site]; !ok || now.Sub(first) < knownFor {
+	isNamed := slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return slices.Contains(h.Hosts, one.Site) })
+	if !isNamed && !r.app.Counters.KnowsHost(one.Site) {
 		most -= roomForMore
 	}
-	return ofOne < newsOfOne && len(n.times) < most, ofOne
+	return ofOne < newsOfOne && len(n.times) < most
 }
 
 // look notes which accidents are open.
@@ -121,13 +124,6 @@ func (r *Reporter) News() (News, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := &a.news
-	for _, h := range r.handlers() {
-		for _, site := range h.Hosts {
-			if _, known := n.sites[site]; !known {
-				n.sites[site] = now
-			}
-		}
-	}
 	n.look(open, now)
 	return r.next(n, now)
 }
@@ -139,12 +135,12 @@ func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 		return cmp.Or(before(x.Kind != Shedding, y.Kind != Shedding), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site))
 	})
 	for _, it := range items {
-		may, ofOne := n.may(it, now)
+		told := n.toldOf(it.key())
 		isNews := it.open != it.told || it.isOther || it.known && it.changes > 1
-		if !isNews && !it.open && ofOne == 0 {
+		if !isNews && !it.open && told == 0 {
 			delete(n.items, it.key())
 		}
-		if isNews && may {
+		if isNews && r.may(n, it, told) {
 			if news := it.tell(); r.isTeller(it, news.State, now) {
 				n.times = append(n.times, toldAt{it.key(), now})
 				return news, true

@@ -1,12 +1,15 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // newsWorld tells news of accidents that a test names.
@@ -34,9 +37,6 @@ func newNewsWorld(sites ...string) *newsWorld {
 	h := &Handler{Site: &routes.Site{Hosts: sites}}
 	w.app.Handlers = func() []*Handler { return []*Handler{h} }
 	w.Reporter = New(w.app)
-	for _, site := range sites {
-		w.app.Counters.news.sites[site] = w.now.Add(-48 * time.Hour)
-	}
 	return &newsWorld{watcher: w}
 }
 
@@ -69,6 +69,42 @@ func TestNoisySitesSilenceNoOthers(t *testing.T) {
 	}
 	w.open = append(noise(100), one(SearchShutOut, "quiet.test", w.now))
 	if list, _ := w.tell(); strings.Join(list, ",") != "begin search_shut_out quiet.test" {
+		t.Errorf("told: %v", list)
+	}
+}
+
+// A site that the configuration names is known from the start, and a host of a catch-all
+// site once it had requests on two days. A restart with persist keeps that.
+func TestKnownSites(t *testing.T) {
+	w := newNewsWorld("named.test", statusapi.AnySite)
+	visit := func(hosts ...string) {
+		for _, host := range hosts {
+			w.app.Counters.Site(statusapi.AnySite).Host(host, w.now).CountPerson(0)
+		}
+		w.pass(time.Minute)
+	}
+	visit("tenant.test")
+	w.pass(24 * time.Hour)
+	visit("tenant.test", "fresh.test")
+	var file bytes.Buffer
+	if err := w.app.Counters.Save(&file, counters.Kept{}); err != nil {
+		t.Fatal(err)
+	}
+	w.app.Counters.Counters = counters.New(w.app.Now)
+	if _, err := w.app.Counters.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxNews {
+		w.open = append(w.open, one(Shedding, fmt.Sprintf("%d.invented.test", n), w.now))
+	}
+	list, _ := w.tell()
+	if len(list) != maxNews-2*roomForMore {
+		t.Fatalf("%d news of invented hosts", len(list))
+	}
+	for _, site := range []string{"fresh.test", "named.test", "tenant.test"} {
+		w.open = append(w.open, one(Shedding, site, w.now))
+	}
+	if list, _ := w.tell(); strings.Join(list, ", ") != "begin shedding named.test, begin shedding tenant.test" {
 		t.Errorf("told: %v", list)
 	}
 }
