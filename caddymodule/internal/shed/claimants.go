@@ -97,21 +97,18 @@ func (e *engines) lose(r Rank, minute int64) bool {
 // enterEngine counts a request that is refused, unless it is one that a search engine
 // must not lose.
 func (l *Load) enterEngine(now int64, r Rank, who *claimant) (p Place, ok bool) {
-	lost, most := &l.engines, int64(claimSlots)
+	lost, slot := &l.engines, NoSlot
 	switch {
 	case r.Engine == "":
 		return p, false
 	case r.Verified:
 	case who.lost != nil:
-		lost, most, p.slot = who.lost, max(most, int64(l.InFlight)), known
+		lost = who.lost
 	default:
-		p.slot = claim
+		slot = claim
 	}
-	if lost.lose(r, now/int64(time.Minute)) {
-		return Place{}, false
+	if lost.lose(r, now/int64(time.Minute)) || !l.take(slot, claimSlots) {
+		return p, false
 	}
-	if p.slot, ok = l.take(p.slot, most); ok {
-		l.enter()
-	}
-	return p, ok
+	return l.enterRobot(slot), true
 }

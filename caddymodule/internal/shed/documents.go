@@ -38,15 +38,15 @@ func (ds *documents) add(number uint32, begin int64, client uint64) *document {
 	return nil
 }
 
-// areLate reports whether people who came after since have waited too long.
+// areLate reports whether people have waited too long after since.
 func (ds *documents) areLate(since, now, latency int64) bool {
 	waiting, late, clients := 0, 0, make([]uint64, 0, leastWaiting)
 	for i := range ds {
 		begin := ds[i].begin.Load()
-		if begin <= 0 || begin < since {
+		if begin <= 0 {
 			continue
 		}
-		if waiting++; now-begin > latency {
+		if waiting++; now-max(begin, since) > latency {
 			late++
 			if client := ds[i].client.Load(); len(clients) < leastWaiting && !slices.Contains(clients, client) {
 				clients = append(clients, client)

@@ -10,11 +10,14 @@ const (
 	// fewShare is 1 divided by the share of the arrivals below which refusing robots
 	// would not help.
 	fewShare = 10
-	// fallOf is 1 divided by the part of the load by which a step must lower it within
-	// helpAfter, or it is given back, and tried again after retryAfter.
+	// fallOf is 1 divided by the part of what people notice of the load by which a step
+	// must lower it within helpAfter, unless it ends the load. Otherwise it is given back,
+	// and tried again after retryAfter, or as soon as people notice another load: by the
+	// factor other.
 	fallOf     = 10
 	helpAfter  = time.Minute
 	retryAfter = 5 * time.Minute
+	other      = 1.5
 	// quick and steady are the times over which loads are averaged that a step begins
 	// with, and those that it is compared with: a short dip is no fall.
 	quick  = 2 * time.Second
@@ -69,47 +72,66 @@ func (a *average) add(value float64, elapsed, over time.Duration) {
 	*a += average((value - float64(*a)) * min(1, float64(elapsed)/float64(over)))
 }
 
+// trend has the averages of a load over a short and a long time.
+type trend struct{ quick, steady average }
+
+func (t *trend) add(value float64, elapsed time.Duration) {
+	t.quick.add(value, elapsed, quick)
+	t.steady.add(value, elapsed, steady)
+}
+
+// fellFrom reports whether the load is lower than it was, and not only for a moment.
+func (t *trend) fellFrom(before average) bool {
+	return max(t.quick, t.steady)*fallOf < before*(fallOf-1)
+}
+
 // effects has what the steps brought. Load.mu guards it.
 type effects struct {
-	at              int64 // of the last look
-	last            sample
-	inFlight, pages struct{ quick, steady average } // pages: their times
-	steps           []effect
+	at            int64 // of the last look
+	slow          int64 // of the last one at which people waited too long
+	last          sample
+	inFlight      average // of all requests that count
+	people, pages trend   // requests in flight that are no robots', and the times of pages
+	steps         []effect
 }
 
 // effect is that of one step.
 type effect struct {
-	begin           int64 // since when it is refused
-	inFlight, pages average
-	helps           bool
-	again           int64 // when a step that was given back is tried again
+	begin         int64 // since when it is refused
+	people, pages average
+	helps         bool
+	again         int64 // when a step that was given back is tried again
 }
 
-// look measures the load, and gives steps back that did not lower it.
-func (e *effects) look(l *Load, now int64) {
+// look measures the load, and gives steps back that helped nobody. slow says that people
+// wait too long, pressed that InFlight was exceeded.
+func (e *effects) look(l *Load, now int64, slow, pressed bool) {
 	elapsed := time.Duration(max(0, now-e.at))
-	n, count := float64(l.counted(l.inFlight.Load())), l.sample(now)
-	e.inFlight.quick.add(n, elapsed, quick)
-	e.inFlight.steady.add(n, elapsed, steady)
+	all, count := float64(l.counted(l.inFlight.Load())), l.sample(now)
+	people := max(0, all-float64(l.robots.Load()))
+	e.inFlight.add(all, elapsed, steady)
+	e.people.add(people, elapsed)
 	if pages := count.pages - e.last.pages; pages > 0 {
-		mean := float64(count.spent-e.last.spent) / float64(pages)
-		e.pages.quick.add(mean, elapsed, quick)
-		e.pages.steady.add(mean, elapsed, steady)
+		e.pages.add(float64(count.spent-e.last.spent)/float64(pages), elapsed)
 	}
 	e.at, e.last = now, count
+	if slow {
+		e.slow = now
+	}
+	isOver := now-e.slow > int64(steady) && (l.InFlight == 0 || e.inFlight <= average(l.InFlight))
 	for step := range int(l.level.Load()) {
 		s, bit := &e.steps[step], uint64(1)<<step
 		switch isUseless := l.useless.Load()&bit != 0; {
-		case isUseless && now >= s.again:
+		case isUseless && (now >= s.again || (slow || pressed) && max(e.people.steady, s.people) > other*min(e.people.steady, s.people)):
 			l.useless.And(^bit)
 			e.begin(l, step, now)
 		case isUseless || s.helps:
 		case !l.isSeen(step, now):
 			e.begin(l, step, now) // nobody came whose refusal could help
-		case now-s.begin > int64(steady) && (e.inFlight.steady*fallOf <= s.inFlight*(fallOf-1) || e.pages.steady*fallOf < s.pages*(fallOf-1)):
+		case now-s.begin > int64(steady) && (isOver || e.people.fellFrom(s.people) || e.pages.fellFrom(s.pages)):
 			s.helps = true
 		case now-s.begin >= int64(helpAfter):
-			s.again = now + int64(retryAfter)
+			s.again, s.people = now+int64(retryAfter), e.people.steady
 			l.useless.Or(bit)
 		}
 	}
@@ -122,7 +144,7 @@ func (e *effects) begin(l *Load, step int, now int64) bool {
 	if l.useless.Load()&(1<<step) != 0 && now < s.again {
 		return false
 	}
-	*s = effect{begin: now, inFlight: e.inFlight.quick, pages: e.pages.quick}
+	*s = effect{begin: now, people: e.people.quick, pages: e.pages.quick}
 	return true
 }
 

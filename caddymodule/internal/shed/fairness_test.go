@@ -95,7 +95,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 			served++
 			load.Leave(place)
 		}
-		now += second
+		now += second / 2
 	}
 	if served < 80 || strangers > 0 {
 		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
@@ -230,6 +230,105 @@ func TestUselessStepsAreGivenBack(t *testing.T) {
 	}
 	if b.load.State(b.now).Since.IsZero() {
 		t.Error("the server is not busy")
+	}
+}
+
+// stall lets people, and robots of four kinds, send requests to a back end that answers
+// nothing for ten minutes, and then everything again. Clients wait for a minute.
+type stall struct {
+	*backend
+	from, until int64
+}
+
+func newStall(load *Load) *stall {
+	return &stall{newBackend(load), begin + 60*second, begin + 660*second}
+}
+
+func (s *stall) isOn() bool { return s.from <= s.now && s.now < s.until }
+
+func (s *stall) person() {
+	arrived := s.now
+	s.client++
+	place := s.load.Enter(Request{Now: s.now, Document: true, Number: uint32(s.client), Client: s.client})
+	s.answer(func(ok bool) {
+		if s.load.Leave(place); ok && s.load.Latency > 0 {
+			s.load.ObservePage(arrived, s.now)
+		}
+		s.waits, s.arrivals = append(s.waits, s.now-arrived), append(s.arrivals, arrived)
+	})
+}
+
+func (s *stall) robot(name string, r Rank) {
+	if place, ok := s.load.EnterRobot(s.now, r); ok {
+		s.served[name]++
+		s.answer(func(bool) { s.load.Leave(place) })
+	} else {
+		s.refused[name]++
+	}
+}
+
+// answer calls answered after the request was, or after a client gave up.
+func (s *stall) answer(answered func(ok bool)) {
+	if !s.isOn() {
+		s.request(func() { answered(true) })
+		return
+	}
+	s.at(min(s.now+60*second, s.until), func() { answered(false) })
+}
+
+// While a back end answers nothing, robots are refused for a minute, because that does
+// not help, and again in each sixth minute. Search engines lose a fifth at most. When it
+// answers again, all are served.
+func TestStalledBackEnd(t *testing.T) {
+	for _, cfg := range []Config{{InFlight: 7}, {Latency: time.Second}, {InFlight: 7, Latency: time.Second}} {
+		s := newStall(newLoad(cfg.InFlight, cfg.Latency))
+		bing := Rank{Step: step("search").Step, Engine: "bingbot", Client: 1 << 40}
+		for at := begin - 30*3600*second; at < begin; at += 3600 * second {
+			if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
+				s.load.Leave(place)
+			}
+		}
+		until := begin + 900*second
+		s.every(10, until, s.person)
+		s.every(3, until, func() { s.robot("ai", step(allAI)) })
+		s.every(1, until, func() { s.robot("feed", step("preview")) })
+		s.every(1, until, func() { s.robot("known", bing) })
+		s.every(1, until, func() {
+			s.robot("verified", Rank{Step: len(defaultOrder.Steps) - 1, Engine: "Googlebot", Verified: true})
+		})
+		s.run(s.until)
+		for name, most := range map[string]int{"ai": 24, "feed": 24, "known": 20, "verified": 20} {
+			if lost := 100 * s.refused[name] / (s.refused[name] + s.served[name]); lost > most || lost == 0 {
+				t.Errorf("%+v: %s lost %d %% of its requests", cfg, name, lost)
+			}
+		}
+		s.run(s.until + 10*second)
+		clear(s.refused)
+		if s.run(until); s.refused["ai"]+s.refused["feed"] > 0 {
+			t.Errorf("%+v: ten seconds after the stall: refused %v", cfg, s.refused)
+		}
+	}
+}
+
+// A step that was given back is refused again as soon as its robots are the load.
+func TestGivenBackStepIsTriedAgain(t *testing.T) {
+	for _, cfg := range []Config{{InFlight: 8}, {Latency: time.Second}, {InFlight: 8, Latency: time.Second}} {
+		s := newStall(newLoad(cfg.InFlight, cfg.Latency))
+		s.until = begin + 180*second
+		until := begin + 400*second
+		s.every(20, until, s.person)
+		s.every(4, s.until, func() { s.robot("ai", step(allAI)) })
+		s.run(s.until - second)
+		if s.load.useless.Load() == 0 {
+			t.Fatalf("%+v: no step was given back", cfg)
+		}
+		for range 200 {
+			s.at(s.until+1, func() { s.backend.robot("ai", step(allAI), second, until) })
+		}
+		s.run(until + 10*second)
+		if p99 := s.p99(begin+240*second, until); p99 > time.Second {
+			t.Errorf("%+v: people's p99 is %v a minute after the robots came", cfg, p99)
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ type Load struct {
 	Config
 
 	inFlight atomic.Int64
+	robots   atomic.Int64            // of these, those of robots
 	uploads  atomic.Int64            // of these, those whose body has not arrived
 	slots    [trial + 1]atomic.Int64 // the requests in flight that take a slot
 	level    atomic.Int32            // the steps below it are refused
@@ -121,8 +122,9 @@ type Request struct {
 
 // Place is what Leave has to know about a request in flight.
 type Place struct {
-	slot Slot
-	page *document
+	slot  Slot
+	robot bool
+	page  *document
 }
 
 // Enter counts a request that is not refused.
@@ -142,13 +144,12 @@ func (l *Load) Enter(r Request) (p Place) {
 	return p
 }
 
-// enter counts a request, and returns the number of those in flight that count.
-func (l *Load) enter() int64 {
+// enter counts a request.
+func (l *Load) enter() {
 	n := l.counted(l.inFlight.Add(1))
 	if l.InFlight > 0 && n > int64(l.InFlight) && !l.pressed.Load() {
 		l.pressed.Store(true)
 	}
-	return n
 }
 
 // Slot is a limited place among the requests in flight.
@@ -158,17 +159,16 @@ type Slot uint8
 const (
 	NoSlot Slot = iota
 	claim       // for strangers that claim to be a search engine
-	known       // for claims of addresses that are known
 	trial       // for robots that are let through again
 )
 
 // take takes a slot, if less than most are taken.
-func (l *Load) take(slot Slot, most int64) (Slot, bool) {
+func (l *Load) take(slot Slot, most int64) bool {
 	if slot != NoSlot && l.slots[slot].Add(1) > most {
 		l.slots[slot].Add(-1)
-		return NoSlot, false
+		return false
 	}
-	return slot, true
+	return true
 }
 
 // EnterRobot counts the request of a robot, unless it is refused.
@@ -187,30 +187,41 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 	if seen := &l.seen[r.Step]; now-seen.Load() > int64(lookEvery) {
 		seen.Store(now)
 	}
-	if l.arrivals.areFewRobots() {
-		l.enter()
-		return Place{}, true
+	isRefused := r.Step < int(l.level.Load())
+	if l.arrivals.areFewRobots() || isRefused && l.useless.Load()&(1<<r.Step) != 0 {
+		return l.enterRobot(NoSlot), true
 	}
-	if r.Step >= int(l.level.Load()) || l.useless.Load()&(1<<r.Step) != 0 {
+	if !isRefused {
+		slot := NoSlot
 		if most == 0 && r.Step < int(l.tried.Load()) {
-			p.slot = trial
+			slot = trial
 		}
-		if p.slot, ok = l.take(p.slot, l.room.Load()); !ok {
+		if !l.take(slot, l.room.Load()) {
 			l.turned.Store(now)
 			return Place{}, false
 		}
-		if n := l.enter(); n <= most || most == 0 {
+		p = l.enterRobot(slot)
+		if most == 0 || l.counted(l.inFlight.Load()) <= most {
 			return p, true
 		}
 		l.Leave(p)
-		p = Place{}
 	}
 	return l.enterEngine(now, r, who)
+}
+
+// enterRobot counts a request of a robot, which has taken a slot.
+func (l *Load) enterRobot(slot Slot) Place {
+	l.robots.Add(1)
+	l.enter()
+	return Place{slot: slot, robot: true}
 }
 
 // Leave ends what Enter or EnterRobot began: the request has its answer.
 func (l *Load) Leave(p Place) {
 	l.inFlight.Add(-1)
+	if p.robot {
+		l.robots.Add(-1)
+	}
 	if p.slot != NoSlot {
 		l.slots[p.slot].Add(-1)
 	}
@@ -269,8 +280,8 @@ func (l *Load) look(now int64) {
 		l.change(now, int(l.level.Load()))
 	}
 	l.arrivals.look(now)
-	l.effects.look(l, now)
 	slow, pressed := l.isSlow(now), l.pressed.Swap(false) || l.InFlight > 0 && l.counted(l.inFlight.Load()) > int64(l.InFlight)
+	l.effects.look(l, now, slow, pressed)
 	if pressed || slow {
 		l.press(now, slow, pressed)
 		return
