@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,8 @@ func TestStrangersDoNotDisplaceASearchEngine(t *testing.T) {
 	strangers.Wait()
 }
 
-// People who wait at a back end that answers nothing are enough for latency to act.
+// People who wait at a back end that answers nothing are enough for latency to act. After a
+// minute in which that did not help, robots are served.
 func TestLatencyActsWhileNothingIsAnswered(t *testing.T) {
 	t.Parallel()
 	b := newCrowd(t)
@@ -92,6 +94,18 @@ func TestLatencyActsWhileNothingIsAnswered(t *testing.T) {
 	s.pass(time.Second)
 	s.eventually("robots are refused", func() bool { return s.get(gptbot, "/").status == 503 })
 	s.wants(200, s.get(chrome, "/"), "a person")
+	for i := range 5 {
+		s.pass(10 * time.Second)
+		s.wants(503, s.get(gptbot, "/"), fmt.Sprintf("a robot %d s later", 10*i+10))
+	}
+	s.pass(10 * time.Second)
+	s.eventually("robots are served, because refusing them did not help", func() bool {
+		s.pass(time.Second)
+		return s.get(gptbot, "/").status == 200
+	})
+	if state := s.shedding(); state.Since == nil || slices.Contains(state.Refused, "ai-*") {
+		t.Errorf("%+v", state)
+	}
 	b.gate.open()
 	people.Wait()
 }
