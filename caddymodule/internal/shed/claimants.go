@@ -4,56 +4,55 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 const (
 	// knownAfter is how long an address must have come with the name of a search engine,
 	// without a pause of that long, to be known.
 	knownAfter = 24 * time.Hour
-	// Sizes of the tables of claimants. Those that are known have their own, so that
-	// strangers displace none of them.
-	maxStrangers = 4096
-	maxKnown     = 1024
+	// maxClaimants is how many addresses are remembered.
+	maxClaimants = 5120
 	// claimSlots is how many strangers with the name of a search engine are served at
 	// once, beyond what engines lets through.
 	claimSlots = 4
 )
 
-// claimants remembers the addresses that come with the name of a search engine which
-// is not verified.
-type claimants struct{ strangers, known *table.Table[claimant] }
-
-// claimant is such an address. The zero value is new.
+// claimant is an address that comes with the name of a search engine which is not
+// verified. The zero value is new.
 type claimant struct {
-	first, last atomic.Int64 // times of requests
-	lost        *engines     // nil until it is known
+	first, last atomic.Int64            // times of requests
+	lost        atomic.Pointer[engines] // nil until it is known
 }
 
-func newClaimants() claimants {
-	return claimants{table.New[claimant](maxStrangers), table.New[claimant](maxKnown)}
+// worth is the time of the last request. Those that are known are worth more, so that
+// strangers displace none of them.
+func (c *claimant) worth() int64 {
+	if c.lost.Load() != nil {
+		return c.last.Load() | 1<<62
+	}
+	return c.last.Load()
 }
 
-// come notes a request, and returns the address.
-func (c *claimants) come(client uint64, now int64) *claimant {
-	last := func(c *claimant) int64 { return c.last.Load() }
-	who := c.known.Get(client)
-	if who == nil {
-		who = c.strangers.Add(client, last, nil)
+// come notes a request, and returns what the address lost; nil if it is not known.
+func (c *claimant) come(now int64) *engines {
+	if before := c.last.Swap(now); now-before > int64(knownAfter) || before-now > int64(setBack) {
+		c.first.Store(now)
+		c.lost.Store(nil)
+	} else if c.lost.Load() == nil && now-c.first.Load() >= int64(knownAfter) {
+		c.lost.CompareAndSwap(nil, &engines{served: make(map[Rank]int)})
 	}
-	if before := who.last.Swap(now); now-before > int64(knownAfter) || before-now > int64(setBack) {
-		who.first.Store(now)
-		c.known.Remove(client)
+	return c.lost.Load()
+}
+
+// lostOf returns what counts the losses of a search engine; nil for others and strangers.
+func (l *Load) lostOf(r Rank, now int64) *engines {
+	switch {
+	case r.Engine == "":
+		return nil
+	case r.Verified:
+		return &l.engines
 	}
-	if first := who.first.Load(); who.lost == nil && now-first >= int64(knownAfter) {
-		who = c.known.Add(client, last, func(c *claimant) {
-			c.lost = &engines{served: make(map[Rank]int)}
-			c.first.Store(first)
-			c.last.Store(now)
-		})
-	}
-	return who
+	return l.claims.Add(r.Client, (*claimant).worth, nil).come(now)
 }
 
 const (
@@ -95,19 +94,16 @@ func (e *engines) lose(r Rank, minute int64) bool {
 }
 
 // enterEngine counts a request that is refused, unless it is one that a search engine
-// must not lose.
-func (l *Load) enterEngine(now int64, r Rank, who *claimant) (p Place, ok bool) {
-	lost, slot := &l.engines, NoSlot
-	switch {
-	case r.Engine == "":
+// must not lose. lost is what lostOf returns.
+func (l *Load) enterEngine(now int64, r Rank, lost *engines) (p Place, ok bool) {
+	if r.Engine == "" {
 		return p, false
-	case r.Verified:
-	case who.lost != nil:
-		lost = who.lost
-	default:
-		slot = claim
 	}
-	if lost.lose(r, now/int64(time.Minute)) || !l.take(slot, claimSlots) {
+	var slot *atomic.Int64
+	if lost == nil {
+		lost, slot = &l.engines, &l.strangers
+	}
+	if lost.lose(r, now/int64(time.Minute)) || !take(slot, claimSlots) {
 		return p, false
 	}
 	return l.enterRobot(slot), true

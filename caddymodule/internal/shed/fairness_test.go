@@ -73,7 +73,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 		now += 3600 * second
 	}
 	for i := range uint64(100_000) {
-		load.claims.come((100+i)<<40, now)
+		load.lostOf(engine("bingbot", 100+i), now)
 	}
 	for range 5 {
 		load.Enter(Request{Now: now})
@@ -101,7 +101,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
 	}
 	now += 25 * 3600 * second
-	if load.claims.come(1<<40, now); load.claims.come(1<<40, now).lost != nil {
+	if load.lostOf(engine("bingbot", 1), now) != nil || load.lostOf(engine("bingbot", 1), now) != nil {
 		t.Error("an address is known after a day without a request")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 const (
@@ -67,23 +69,23 @@ type Config struct {
 type Load struct {
 	Config
 
-	inFlight atomic.Int64
-	robots   atomic.Int64            // of these, those of robots
-	uploads  atomic.Int64            // of these, those whose body has not arrived
-	slots    [trial + 1]atomic.Int64 // the requests in flight that take a slot
-	level    atomic.Int32            // the steps below it are refused
-	useless  atomic.Uint64           // but these: bit by step
-	tried    atomic.Int32            // the steps from level up to it are let through again
-	room     atomic.Int64            // for robots of these steps
-	turned   atomic.Int64            // when there was none
-	busy     atomic.Int64            // since when; 0 if it is not
-	pressed  atomic.Bool             // InFlight was exceeded since the last look
-	next     atomic.Int64            // time of the next look
-	seen     []atomic.Int64
-	arrivals arrivals
-	engines  engines
-	claims   claimants
-	waiting  documents
+	inFlight         atomic.Int64
+	robots           atomic.Int64  // of these, those of robots
+	uploads          atomic.Int64  // of these, those whose body has not arrived
+	strangers, trial atomic.Int64  // of these, those of strangers that claim to be a search engine, and of robots that are let through again
+	level            atomic.Int32  // the steps below it are refused
+	useless          atomic.Uint64 // but these: bit by step
+	tried            atomic.Int32  // the steps from level up to it are let through again
+	room             atomic.Int64  // for robots of these steps
+	turned           atomic.Int64  // when there was none
+	busy             atomic.Int64  // since when; 0 if it is not
+	pressed          atomic.Bool   // InFlight was exceeded since the last look
+	next             atomic.Int64  // time of the next look
+	seen             []atomic.Int64
+	arrivals         arrivals
+	engines          engines
+	claims           *table.Table[claimant]
+	waiting          documents
 
 	pages, slow, spent atomic.Int64 // all samples of the latency, those above Latency, and their sum
 	since              atomic.Int64 // requests from before do not count as samples
@@ -93,8 +95,7 @@ type Load struct {
 	last    int64      // look under load
 	fell    int64      // when a step was last let through again; 0 if one was refused since
 	calm    time.Duration
-	acted   int64   // when it was last seen that the last step acts
-	mark    int64   // requests in flight then
+	acted   int64   // when a step was last refused
 	alone   average // time of pages before robots were let through again
 	adapted int64   // when room was
 	// older and newer have the counts of earlier looks: older at the begin of the
@@ -106,7 +107,8 @@ type Load struct {
 // New returns a Load.
 func New(cfg Config) *Load {
 	return &Load{
-		Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm, engines: engines{served: make(map[Rank]int)}, claims: newClaimants(),
+		Config: cfg, seen: make([]atomic.Int64, cfg.Steps), calm: calm, engines: engines{served: make(map[Rank]int)},
+		claims:  table.New[claimant](maxClaimants),
 		effects: effects{steps: make([]effect, cfg.Steps)},
 	}
 }
@@ -122,7 +124,7 @@ type Request struct {
 
 // Place is what Leave has to know about a request in flight.
 type Place struct {
-	slot  Slot
+	slot  *atomic.Int64 // that it takes; nil if it takes none
 	robot bool
 	page  *document
 }
@@ -152,20 +154,10 @@ func (l *Load) enter() {
 	}
 }
 
-// Slot is a limited place among the requests in flight.
-type Slot uint8
-
-// The slots. NoSlot is not limited.
-const (
-	NoSlot Slot = iota
-	claim       // for strangers that claim to be a search engine
-	trial       // for robots that are let through again
-)
-
-// take takes a slot, if less than most are taken.
-func (l *Load) take(slot Slot, most int64) bool {
-	if slot != NoSlot && l.slots[slot].Add(1) > most {
-		l.slots[slot].Add(-1)
+// take takes a slot, if less than most are taken. A nil slot is not limited.
+func take(slot *atomic.Int64, most int64) bool {
+	if slot != nil && slot.Add(1) > most {
+		slot.Add(-1)
 		return false
 	}
 	return true
@@ -176,12 +168,8 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 	l.look(now)
 	l.arrivals.all.Add(1)
 	l.arrivals.robots.Add(1)
-	protected, most := r.Engine != "", int64(l.InFlight)
-	var who *claimant
-	if protected && !r.Verified {
-		who = l.claims.come(r.Client, now)
-	}
-	if protected && (r.Verified || who.lost != nil) {
+	most, lost := int64(l.InFlight), l.lostOf(r, now)
+	if lost != nil {
 		most *= protectedFactor
 	}
 	if seen := &l.seen[r.Step]; now-seen.Load() > int64(lookEvery) {
@@ -189,14 +177,14 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 	}
 	isRefused := r.Step < int(l.level.Load())
 	if l.arrivals.areFewRobots() || isRefused && l.useless.Load()&(1<<r.Step) != 0 {
-		return l.enterRobot(NoSlot), true
+		return l.enterRobot(nil), true
 	}
 	if !isRefused {
-		slot := NoSlot
+		var slot *atomic.Int64
 		if most == 0 && r.Step < int(l.tried.Load()) {
-			slot = trial
+			slot = &l.trial
 		}
-		if !l.take(slot, l.room.Load()) {
+		if !take(slot, l.room.Load()) {
 			l.turned.Store(now)
 			return Place{}, false
 		}
@@ -206,11 +194,11 @@ func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
 		}
 		l.Leave(p)
 	}
-	return l.enterEngine(now, r, who)
+	return l.enterEngine(now, r, lost)
 }
 
 // enterRobot counts a request of a robot, which has taken a slot.
-func (l *Load) enterRobot(slot Slot) Place {
+func (l *Load) enterRobot(slot *atomic.Int64) Place {
 	l.robots.Add(1)
 	l.enter()
 	return Place{slot: slot, robot: true}
@@ -222,8 +210,8 @@ func (l *Load) Leave(p Place) {
 	if p.robot {
 		l.robots.Add(-1)
 	}
-	if p.slot != NoSlot {
-		l.slots[p.slot].Add(-1)
+	if p.slot != nil {
+		p.slot.Add(-1)
 	}
 	if p.page != nil {
 		p.page.begin.Store(0)
@@ -270,7 +258,7 @@ func (l *Load) look(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if isSetBack { // all times that are known lie ahead
-		l.last, l.fell, l.adapted = now, now, now
+		l.last, l.fell, l.adapted, l.acted = now, now, now, now
 		l.turned.Store(0)
 		l.busy.Store(min(l.busy.Load(), now))
 		l.effects.forget(l)
@@ -358,15 +346,8 @@ func (l *Load) press(now int64, slow, pressed bool) {
 // isSettled reports whether the last step had its time to act on the latency. It needs
 // the lock.
 func (l *Load) isSettled(now int64) bool {
-	n := l.inFlight.Load()
-	isFalling := l.level.Load() > 0 && n*fallOf <= l.mark*(fallOf-1)
-	if now-l.acted >= 0 && now-l.acted < int64(settle) {
-		return false
-	}
-	if isFalling {
-		l.acted, l.mark = now, n
-	}
-	return !isFalling
+	isFalling := float64(l.inFlight.Load())*fallOf <= float64(l.effects.inFlight)*(fallOf-1)
+	return !isFalling && now-l.acted >= int64(settle)
 }
 
 // raise refuses another step: the first one that robots of now belong to. It needs
@@ -377,7 +358,7 @@ func (l *Load) raise(now int64) {
 		l.calm = min(2*l.calm, mostCalm)
 	}
 	l.score, l.fell = 0, 0
-	l.acted, l.mark = now, l.inFlight.Load()
+	l.acted = now
 	l.tried.Store(0)
 	level := int(l.level.Load())
 	for step := level; step < len(l.seen); step++ {

@@ -195,7 +195,7 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 		if with > alone*12/10 {
 			t.Errorf("%s: people's p99 is %v, and %v without robots", name, with, alone)
 		}
-		if b.changes != 2 || load.State(b.now).InFlight != 0 || load.slots[claim].Load() != 0 {
+		if b.changes != 2 || load.State(b.now).InFlight != 0 || load.robots.Load() != 0 || load.strangers.Load() != 0 {
 			t.Errorf("%s: busy changed %d times, at the end %+v", name, b.changes, load.State(b.now))
 		}
 	}
@@ -326,7 +326,7 @@ func TestSearchEngines(t *testing.T) {
 	slots := 0
 	var last Place
 	for unverified.Client = range 1000 {
-		if place, ok := load.EnterRobot(now, unverified); ok && place.slot == claim {
+		if place, ok := load.EnterRobot(now, unverified); ok && place.slot == &load.strangers {
 			last = place
 			slots++
 		}
@@ -427,7 +427,7 @@ func TestConcurrentRequests(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := cmp.Or(load.inFlight.Load(), load.slots[claim].Load(), load.slots[trial].Load()); n != 0 {
+	if n := cmp.Or(load.inFlight.Load(), load.strangers.Load(), load.trial.Load(), load.robots.Load()); n != 0 {
 		t.Errorf("%d requests stay in flight", n)
 	}
 }
