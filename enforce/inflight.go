@@ -65,16 +65,6 @@ func enteredBit(i int, b *judge.Bound) uint16 {
 	return 1 << (2 * i)
 }
 
-// isIn reports whether the request is in flight for a limit.
-func isIn(d *judge.Decision) bool {
-	for i := range d.Len() {
-		if d.At(i).Entered != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // leave ends what enter began.
 func (p *pacer) leave(r *judge.Request, d *judge.Decision) {
 	for i := range d.Len() {

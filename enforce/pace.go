@@ -30,15 +30,16 @@ var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle
 // pace applies the rate limits, Visit-time and Settings.Limits to a request that is let
 // through, which may be held for wait.
 func (p *pacer) pace(ctx context.Context, r *judge.Request, d *judge.Decision, wait time.Duration) {
-	if d.AllHeld() != 0 {
+	isHeld := d.AllHeld() != 0
+	if isHeld {
 		p.enter(r, d)
 	}
-	again := wait > 0 && isIn(d)
-	if again { // a request that waits is not in flight
+	mayWait := isHeld && wait > 0
+	if mayWait { // a request that waits is not in flight
 		p.leave(r, d)
 	}
 	p.take(ctx, r, d, wait)
-	if again {
+	if mayWait && d.Action == judge.Pass {
 		p.enter(r, d)
 	}
 }
