@@ -227,11 +227,13 @@ func localPort(r *http.Request) uint16 {
 }
 
 // Bounds of a crawler's body that is read before the request takes a turn. They have
-// room for a form, and all of them together take 4 MiB of memory at most.
+// room for a form, and all of them together take 4 MiB of memory at most. No client gets
+// more than the bodies of one part.
 const (
 	maxBody      = 64 << 10
 	bodyTime     = 2 * time.Second
-	bodiesAtOnce = 64
+	bodyParts    = 8
+	bodiesOfPart = 8
 )
 
 var (
@@ -255,7 +257,7 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 			return
 		}
 	}
-	body, refusal := x.handler.receive(x.r, w)
+	body, refusal := x.receive(w)
 	if refusal == nil {
 		x.r.Body, x.r.ContentLength, x.r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 		if len(body) == 0 {
@@ -264,7 +266,10 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 		return
 	}
 	header := w.Header()
-	header["Cache-Control"], header["Connection"] = noStore, []string{"close"}
+	header["Cache-Control"] = noStore
+	if x.r.ProtoMajor == 1 { // in HTTP/3 the field would be an error (RFC 9114, section 4.2)
+		header["Connection"] = []string{"close"}
+	}
 	if x.unread = refusal; limit != nil {
 		d.Exceed(limit, 0)
 	} else {
@@ -274,21 +279,27 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 
 // receive reads a body. It returns an answer that refuses the request if the body is
 // too long, or does not arrive in time.
-func (h *Handler) receive(r *http.Request, w http.ResponseWriter) (body []byte, refusal *answer) {
+func (x *exchange) receive(w http.ResponseWriter) (body []byte, refusal *answer) {
+	r := x.r
 	if r.ContentLength > maxBody {
 		return nil, &bodyTooLong
 	}
-	defer h.bodies.Add(-1)
-	if h.bodies.Add(1) > bodiesAtOnce {
-		return nil, &bodyTooSlow
-	}
 	deadline := http.NewResponseController(w)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // fails only outside of a server
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	first := make([]byte, 1)
+	_, err := io.ReadFull(r.Body, first)
+	if err == nil { // in HTTP/3, only this tells a body from none
+		part := &x.handler.bodies[shed.ClientOf(&x.request)%bodyParts]
+		defer part.Add(-1)
+		if part.Add(1) > bodiesOfPart {
+			return nil, &bodyTooSlow
+		}
+		body, err = io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(first), r.Body), maxBody+1))
+	}
 	switch {
 	case len(body) > maxBody:
 		return nil, &bodyTooLong
-	case err != nil: // the deadline stays, for what the server does with the rest
+	case err != nil && err != io.EOF: // the deadline stays, for what the server does with the rest
 		return nil, &bodyTooSlow
 	}
 	_ = deadline.SetReadDeadline(time.Time{})

@@ -87,11 +87,11 @@ type Handler struct {
 	visits    *visitors.Watcher // nil without suspects
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
-	guard     *live.Guard     // nil without the setting
-	bodies    atomic.Int32    // that are read
-	sourceID  uint64          // from Source.id
-	fields    response.Fields // of the responses
-	off       config.Hosts    // of off_hosts
+	guard     *live.Guard             // nil without the setting
+	bodies    [bodyParts]atomic.Int32 // that are read, by client
+	sourceID  uint64                  // from Source.id
+	fields    response.Fields         // of the responses
+	off       config.Hosts            // of off_hosts
 	answers   customAnswers
 	forwarded *forwarded.Reader // nil without forwarded_request
 	usage     []string          // the Content-Usage field of the policy; nil without one

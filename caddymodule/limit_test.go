@@ -208,17 +208,20 @@ func TestBodiesOfCrawlers(t *testing.T) {
 		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != judge.OverLimit && rec.Reason != judge.Shed) {
 			t.Errorf("%s: %v %v", tt.name, rec.Action, rec.Reason)
 		}
-		if n := tt.h.bodies.Load(); n != 0 {
-			t.Errorf("%s: %d bodies are being read", tt.name, n)
+		for i := range tt.h.bodies {
+			if n := tt.h.bodies[i].Load(); n != 0 {
+				t.Errorf("%s: %d bodies are being read", tt.name, n)
+			}
 		}
 	}
-	limited.bodies.Store(bodiesAtOnce)
-	r := request(gptbot, "/x")
-	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("a=b")), 3
-	if w := serve(t, limited, r); w.Code != 408 {
-		t.Errorf("one body more than are read at once: %d", w.Code)
+	for i := range limited.bodies {
+		limited.bodies[i].Store(bodiesOfPart)
 	}
-	if w := serve(t, limited, request(gptbot, "/x")); w.Code != 200 {
-		t.Errorf("a request without a body beside them: %d", w.Code)
+	for body, want := range map[string]int{"a=b": 408, "": 200} {
+		r := request(gptbot, "/x")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), -1
+		if w := serve(t, limited, r); w.Code != want {
+			t.Errorf("a body %q beside as many as are read at once: %d", body, w.Code)
+		}
 	}
 }
