@@ -1,19 +1,22 @@
 package e2e_test
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quic-go/quic-go/http3"
-	"golang.org/x/net/http2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// Streams of HTTP/2 and HTTP/3 hold no turn of at_once, neither by a body that does not
-// end nor by an answer that nobody reads.
+// Streams of HTTP/2 and HTTP/3 hold no turn of at_once: not by a body that does not end,
+// not by an answer that nobody reads, and not by a request that the client cancels.
 func TestStreamsHoldNoTurns(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
@@ -27,11 +30,12 @@ func TestStreamsHoldNoTurns(t *testing.T) {
 		"\t\t\tat_once 4\n\t\t}\n\t}\n\treverse_proxy "+b.address()+"\n}\n")
 	insecure := &tls.Config{InsecureSkipVerify: true}
 	for name, transport := range map[string]func() http.RoundTripper{
-		"HTTP/2": func() http.RoundTripper { return &http2.Transport{TLSClientConfig: insecure} },
+		"HTTP/2": func() http.RoundTripper { return &http.Transport{TLSClientConfig: insecure, ForceAttemptHTTP2: true} },
 		"HTTP/3": func() http.RoundTripper { return &http3.Transport{TLSClientConfig: insecure} },
 	} {
+		ctx := t.Context()
 		get := func(from http.RoundTripper, path, ua string, body io.Reader) (*http.Response, error) {
-			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://localhost:%d%s", s.port, path), body)
+			r, _ := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("https://localhost:%d%s", s.port, path), body)
 			r.Header.Set("User-Agent", ua)
 			return from.RoundTrip(r)
 		}
@@ -75,5 +79,19 @@ func TestStreamsHoldNoTurns(t *testing.T) {
 			}
 		}
 		s.eventually("slow readers leave their turns", func() bool { return status() == 200 })
+		for i := range 300 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(t.Context(), time.Duration(i%10)*time.Millisecond)
+			_, _ = get(attacker, "/archive/big", gptbot, nil)
+			cancel()
+		}
+		s.eventually("nothing is in flight", func() bool {
+			for _, budget := range adminValue[statusapi.Budgets](s, "budgets?crawler=GPTBot").Budgets {
+				if budget.InFlight > 0 {
+					return false
+				}
+			}
+			return true
+		})
 	}
 }
