@@ -142,19 +142,14 @@ func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
 	return held
 }
 
-// role returns the role of a subject. An impostor is none of the crawlers that are not
-// held.
-func (l *CompiledLimit) role(s *Subject) role {
-	if s.Agent.Crawler == nil || s.Claim.State == verify.Impostor {
-		return held
-	}
-	return l.roles[s.Agent.Crawler.Index()]
-}
-
 // Holds reports whether the limit holds a subject on its paths, and whether it does
 // apart from the other crawlers, as one of the search engines and ads that are included.
+// An impostor is none of the crawlers that are not held.
 func (l *CompiledLimit) Holds(s *Subject) (holds, isApart bool) {
-	r := l.role(s)
+	if s.Agent.Crawler == nil || s.Claim.State == verify.Impostor {
+		return true, false
+	}
+	r := l.roles[s.Agent.Crawler.Index()]
 	return r != free, r == apart
 }
 
@@ -167,7 +162,7 @@ func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	}
 	for i := range settings.CompiledLimits {
 		l := &settings.CompiledLimits[i]
-		if l.role(s) != free && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
+		if holds, _ := l.Holds(s); holds && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
 			held |= 1 << i
 		}
 	}

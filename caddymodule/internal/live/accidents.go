@@ -191,11 +191,8 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	}
 	if f.Invented, f.look = p.Invented, a.looks; p.shared {
 		f.Sites = p.Hosts
-	} else if site := p.SiteOf(p.Origin.Host); len(f.Sites) != 1 || f.Sites[0] != site {
-		f.Sites = []string{site}
-	}
-	if !p.shared {
-		f.Host = p.Origin.Host
+	} else if site := p.SiteOf(p.Origin.Host); f.Host == "" || f.Sites[0] != site {
+		f.Host, f.Sites = p.Origin.Host, []string{site}
 	}
 	settings, ok := configured[f.Host]
 	if !ok {
