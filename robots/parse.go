@@ -75,11 +75,11 @@ func (f *File) read(text string) {
 }
 
 // parser collects the lines of a file in a few lists. Blocks and runs are
-// ranges in these lists. A block is a group as it is written in the file:
-// User-agent lines and the rules below them. A run is User-agent lines and the
-// fields below them. A known field ends the User-agent lines of a run, but not
-// those of a block: a Crawl-delay applies only to the crawlers directly above
-// it.
+// ranges in these lists, each of which ends where the next one begins. A block
+// is a group as it is written in the file: User-agent lines and the rules below
+// them. A run is User-agent lines and the fields below them. A known field ends
+// the User-agent lines of a run, but not those of a block: a Crawl-delay applies
+// only to the crawlers directly above it.
 type parser struct {
 	file        *File
 	agents      map[string]int32 // index in names, by the token in lower case
@@ -87,8 +87,8 @@ type parser struct {
 	refs        []ref // one for each token on a User-agent line
 	rules       []ruleLine
 	fields      []Field
-	blocks      []block // ranges of refs, and of the rules below
-	runs        []block // ranges of refs, and of the fields below
+	blocks      []block // of refs, and of the rules below
+	runs        []block // of refs, and of the fields below
 	open        bool    // a User-agent line would belong to the last block
 	inRun       bool    // a User-agent line would belong to the last run
 	recordEnded bool    // a blank line ended the last record (Koster 1994)
@@ -106,8 +106,9 @@ type agent struct {
 // several words (-1 if not). Both are indexes in parser.names.
 type ref struct{ token, word int32 }
 
-// block is a range of refs, and the range of the rules or fields below them.
-type block struct{ refs, items [2]int }
+// block is where a range of refs begins, and the range of the rules or fields
+// below them.
+type block struct{ refs, items int }
 
 const starAgent = 0
 
@@ -133,11 +134,11 @@ func (p *parser) line(l *Line) {
 func (p *parser) userAgent(l *Line) {
 	p.recordEnded = false
 	if !p.open {
-		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
+		p.blocks = append(p.blocks, block{len(p.refs), len(p.rules)})
 		p.open, p.inRun = true, false
 	}
 	if !p.inRun {
-		p.runs = append(p.runs, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.fields), 0}})
+		p.runs = append(p.runs, block{len(p.refs), len(p.fields)})
 		p.inRun = true
 	}
 	if p.file.dialect.lists() {
@@ -147,25 +148,6 @@ func (p *parser) userAgent(l *Line) {
 	} else {
 		p.refer(l.Value, l.Number)
 	}
-	p.extend()
-}
-
-// extend extends the last block and the last run to the last line that was
-// read.
-func (p *parser) extend() {
-	extendLast(p.blocks, p.open, len(p.refs), len(p.rules))
-	extendLast(p.runs, p.inRun, len(p.refs), len(p.fields))
-}
-
-func extendLast(list []block, open bool, refs, items int) {
-	if len(list) == 0 {
-		return
-	}
-	b := &list[len(list)-1]
-	if open {
-		b.refs[1] = refs
-	}
-	b.items[1] = items
 }
 
 // refer adds the token in a value of a User-agent line to refs.
@@ -224,7 +206,6 @@ func (p *parser) rule(l *Line) {
 	} else if l.Value != "" {
 		p.rules = append(p.rules, newRuleLine(at, l.Value, l.Number, flags))
 	}
-	p.extend()
 }
 
 func (p *parser) field(l *Line) {
@@ -253,7 +234,6 @@ func (p *parser) field(l *Line) {
 		p.inRun = false
 	}
 	p.fields = append(p.fields, fd)
-	p.extend()
 }
 
 // documentTags start an HTML document. partTags start a part of one, such as the

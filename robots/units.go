@@ -38,14 +38,15 @@ func (p *parser) finish() {
 		return
 	}
 	u := unitTable{parser: p, index: make(map[string]int, len(p.blocks)), compiled: map[string]*ruleset{}}
-	for _, b := range p.blocks {
-		if un := u.unit(b.refs); un != nil {
-			un.rules = extend(un.rules, p.rules[b.items[0]:b.items[1]])
+	blocks, runs := append(p.blocks, block{len(p.refs), len(p.rules)}), append(p.runs, block{len(p.refs), len(p.fields)})
+	for i, b := range p.blocks {
+		if un := u.unit(p.refs[b.refs:blocks[i+1].refs]); un != nil {
+			un.rules = extend(un.rules, p.rules[b.items:blocks[i+1].items])
 		}
 	}
-	for _, r := range p.runs {
-		if un := u.unit(r.refs); un != nil {
-			fields := p.fields[r.items[0]:r.items[1]]
+	for i, r := range p.runs {
+		if un := u.unit(p.refs[r.refs:runs[i+1].refs]); un != nil {
+			fields := p.fields[r.items:runs[i+1].items]
 			un.fields = extend(un.fields, fields)
 			for i := range fields {
 				un.addField(&fields[i])
@@ -101,11 +102,10 @@ func (u *unitTable) ruleset(rules []ruleLine) *ruleset {
 	return &ruleset{file: u.file, rules: rules, same: same}
 }
 
-// unit returns the unit for the crawlers that a range of refs names, nil if it
-// names none.
-func (u *unitTable) unit(refs [2]int) *unit {
+// unit returns the unit for the crawlers that refs name, nil if they name none.
+func (u *unitTable) unit(refs []ref) *unit {
 	u.set = u.set[:0]
-	for _, r := range u.refs[refs[0]:refs[1]] {
+	for _, r := range refs {
 		u.set = append(u.set, r.token)
 		if r.word >= 0 && !u.names[r.word].exact {
 			u.set = append(u.set, r.word)
