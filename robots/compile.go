@@ -8,14 +8,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// source is a pattern to compile, and the rule that has it.
-type source struct {
-	pattern string
-	from    uint32 // of the rule's pattern in the text of the file
-	rule    int
-	allow   bool
-}
-
 // rank returns the rank of a rule: of the rules that match, the one with the
 // highest rank decides. This is the rule with the most octets; if several have
 // the same number, Allow decides (RFC 9309, section 2.2.2). In the older
@@ -31,34 +23,26 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 	return r
 }
 
-// compileRules compiles patterns to a matcher. It ignores patterns that can
-// never match.
-func compileRules(f *File, fold bool, sources []source) *matcher {
-	d := f.dialect
-	m := &matcher{text: f.text, wildRules: new(wildRules)}
-	var wilds []wildPattern
-	literals := make([]literal, 0, len(sources))
-	for _, src := range sources {
-		p, ok := pattern.Compile(src.pattern, d.Syntax(), fold)
-		if !ok {
-			continue
+// compileRules compiles the patterns of rules to a matcher. It ignores patterns
+// that can never match. With fold, the matcher ignores case.
+func compileRules(s *ruleset, fold bool) *matcher {
+	f := s.file
+	b := builder{matcher: &matcher{text: f.text, wildRules: new(wildRules)}, ruleset: s, literals: make([]literal, 0, len(s.rules)+1)}
+	for i, line := range s.rules {
+		r := line.rule(f)
+		b.add(i, r.Pattern, fold)
+		if f.dialect == Google && r.Allow {
+			if folder, ok := pattern.IndexFolder(r.Pattern); ok {
+				b.add(i, folder, fold)
+			}
 		}
-		w := winner{rank: rank(d, p.Octets, src.rule, src.allow), rule: int32(src.rule)}
-		l := literal{text: p.Prefix, at: src.from, winner: w, anchored: p.Anchored, wild: -1}
-		if p.Wild {
-			l.wild = int32(len(wilds))
-			wilds = append(wilds, wildPattern{w, p})
-		}
-		literals = append(literals, l)
-		m.addVariant(f, &src, fold)
 	}
-	b := builder{matcher: m, wilds: wilds}
-	if slices.ContainsFunc(literals, func(l literal) bool { return !strings.HasPrefix(f.text[l.at:], l.text) }) {
-		b.joinTexts(literals)
+	if slices.ContainsFunc(b.literals, func(l literal) bool { return !strings.HasPrefix(f.text[l.at:], l.text) }) {
+		b.joinTexts()
 	}
-	b.buildTree(literals)
+	b.buildTree()
 	b.placeWilds()
-	if b.nodes, b.exact = slices.Clone(b.nodes), slices.Clone(b.exact); len(wilds)+len(b.exact) == 0 {
+	if b.nodes, b.exact = slices.Clone(b.nodes), slices.Clone(b.exact); len(b.wilds)+len(b.exact) == 0 {
 		b.wildRules = nil
 	}
 	return b.matcher
@@ -67,9 +51,32 @@ func compileRules(f *File, fold bool, sources []source) *matcher {
 // builder builds a matcher.
 type builder struct {
 	*matcher
-	wilds     []wildPattern
+	*ruleset
+	literals  []literal
 	parents   []int32 // the parent of each node
-	wildNodes []wildNode
+	wilds     []wildPattern
+	wildNodes []wildNode // in the order of the nodes
+}
+
+// add adds a pattern of a rule, and the pattern as served if that makes a variant.
+func (b *builder) add(rule int, text string, fold bool) {
+	d, line := b.file.dialect, b.rules[rule]
+	winnerOf := func(p *pattern.Pattern) winner { return winner{rank(d, p.Octets, rule, line.allow()), int32(rule)} }
+	p, ok := pattern.Compile(text, d.Syntax(), fold)
+	if !ok {
+		return
+	}
+	l := literal{text: p.Prefix, at: line.from, winner: winnerOf(&p), anchored: p.Anchored, wild: -1}
+	if p.Wild {
+		l.wild = int32(len(b.wilds))
+		b.wilds = append(b.wilds, wildPattern{l.winner, p})
+	}
+	b.literals = append(b.literals, l)
+	if served, differs := pattern.Served(text); differs && line.allow() {
+		if p, ok := pattern.Compile(served, d.Syntax(), fold); ok {
+			b.variants = append(b.variants, variant{winnerOf(&p), p})
+		}
+	}
 }
 
 // wildPattern is a rule with a `*`, with its whole pattern.
@@ -82,24 +89,22 @@ type wildPattern struct {
 // the prefix of the rule.
 type wildNode struct{ node, wild int32 }
 
-// literal is a text to put into the tree, and its rule. If wild is not
-// negative, the rule continues with a `*` after the text, and wild is its index
-// in builder.wilds.
+// literal is a text to put into the tree, and its rule.
 type literal struct {
 	text     string
 	at       uint32 // the text in matcher.text
 	winner   winner
 	anchored bool
-	wild     int32
+	wild     int32 // index in builder.wilds if the rule continues with a `*` after the text, else -1
 }
 
 // joinTexts makes a text of the literals, for patterns that are compared in another
 // form than that of the file.
-func (b *builder) joinTexts(literals []literal) {
+func (b *builder) joinTexts() {
 	var text strings.Builder
-	for i := range literals {
-		literals[i].at = uint32(text.Len())
-		text.WriteString(literals[i].text)
+	for i := range b.literals {
+		b.literals[i].at = uint32(text.Len())
+		text.WriteString(b.literals[i].text)
 	}
 	b.text = text.String()
 }
@@ -107,7 +112,8 @@ func (b *builder) joinTexts(literals []literal) {
 // buildTree puts the literals into the tree, level by level. Each node
 // represents a range of the sorted literals: those that start with the text of
 // the node.
-func (b *builder) buildTree(literals []literal) {
+func (b *builder) buildTree() {
+	literals := b.literals
 	slices.SortFunc(literals, func(x, y literal) int {
 		return cmp.Or(strings.Compare(x.text, y.text), cmp.Compare(x.winner.rule, y.winner.rule))
 	})
@@ -196,7 +202,7 @@ func (b *builder) placeWilds() {
 		return
 	}
 	var indexed []wildPattern
-	rest := b.wildNodes // in the order of the nodes
+	rest := b.wildNodes
 	for i := range b.nodes {
 		above := int32(-1)
 		if p := b.parents[i]; p >= 0 {

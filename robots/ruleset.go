@@ -78,24 +78,9 @@ func (s *ruleset) compile() *matcher {
 	if s.same != nil {
 		s.first.Store(s.same.matcher())
 	} else {
-		s.first.CompareAndSwap(nil, compileRules(s.file, false, s.sources()))
+		s.first.CompareAndSwap(nil, compileRules(s, false))
 	}
 	return s.first.Load()
-}
-
-// sources returns the patterns of the rules. A rule may have two.
-func (s *ruleset) sources() []source {
-	sources := make([]source, 0, len(s.rules)+1)
-	for i, line := range s.rules {
-		r := line.rule(s.file)
-		sources = append(sources, source{pattern: r.Pattern, from: line.from, rule: i, allow: r.Allow})
-		if s.file.dialect == Google && r.Allow {
-			if folder, ok := pattern.IndexFolder(r.Pattern); ok {
-				sources = append(sources, source{pattern: folder, from: line.from, rule: i, allow: true})
-			}
-		}
-	}
-	return sources
 }
 
 // fold returns the matcher that ignores case.
@@ -103,7 +88,7 @@ func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
 	}
-	s.folded.CompareAndSwap(nil, compileRules(s.file, true, s.sources()))
+	s.folded.CompareAndSwap(nil, compileRules(s, true))
 	return s.folded.Load()
 }
 
@@ -201,18 +186,6 @@ func decideView(sets []*ruleset, t *subject, fold bool, sent Verdict) decision {
 type variant struct {
 	winner
 	pattern.Pattern
-}
-
-// addVariant adds the pattern of an Allow rule as served, if it differs.
-func (m *matcher) addVariant(f *File, src *source, fold bool) {
-	served, differs := pattern.Served(src.pattern)
-	if !src.allow || !differs {
-		return
-	}
-	if p, ok := pattern.Compile(served, f.dialect.Syntax(), fold); ok {
-		w := winner{rank: rank(f.dialect, p.Octets, src.rule, true), rule: int32(src.rule)}
-		m.variants = append(m.variants, variant{w, p})
-	}
 }
 
 // opens reports whether the Allow rule that decided on the target as sent is a

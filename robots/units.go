@@ -38,15 +38,16 @@ func (p *parser) finish() {
 		return
 	}
 	u := unitTable{parser: p, index: make(map[string]int, len(p.blocks)), compiled: map[string]*ruleset{}}
-	blocks, runs := append(p.blocks, block{len(p.refs), len(p.rules)}), append(p.runs, block{len(p.refs), len(p.fields)})
 	for i, b := range p.blocks {
-		if un := u.unit(p.refs[b.refs:blocks[i+1].refs]); un != nil {
-			un.rules = extend(un.rules, p.rules[b.items:blocks[i+1].items])
+		end := endOf(p.blocks, i, block{len(p.refs), len(p.rules)})
+		if un := u.unit(p.refs[b.refs:end.refs]); un != nil {
+			un.rules = extend(un.rules, p.rules[b.items:end.items])
 		}
 	}
 	for i, r := range p.runs {
-		if un := u.unit(p.refs[r.refs:runs[i+1].refs]); un != nil {
-			fields := p.fields[r.items:runs[i+1].items]
+		end := endOf(p.runs, i, block{len(p.refs), len(p.fields)})
+		if un := u.unit(p.refs[r.refs:end.refs]); un != nil {
+			fields := p.fields[r.items:end.items]
 			un.fields = extend(un.fields, fields)
 			for i := range fields {
 				un.addField(&fields[i])
@@ -54,6 +55,14 @@ func (p *parser) finish() {
 		}
 	}
 	u.groups()
+}
+
+// endOf returns where block i ends. all is where the last one ends.
+func endOf(list []block, i int, all block) block {
+	if i+1 < len(list) {
+		return list[i+1]
+	}
+	return all
 }
 
 // extend appends more to list. If list is empty, it returns more itself,
