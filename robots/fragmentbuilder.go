@@ -14,9 +14,8 @@ const fewEdges = 6
 // indexBuilder builds a fragmentIndex.
 type indexBuilder struct {
 	*fragmentIndex
-	numbers map[string]int32 // the number of each fragment
-	all     []int32          // the symbols of all rules
-	rules   []builtRule
+	all   []int32 // the symbols of all rules
+	rules []builtRule
 }
 
 // builtRule is a rule that is to be put into the tree.
@@ -28,7 +27,7 @@ type builtRule struct {
 }
 
 func newFragmentIndex(rules []wildPattern) *fragmentIndex {
-	b := indexBuilder{fragmentIndex: &fragmentIndex{}, numbers: map[string]int32{}}
+	b := indexBuilder{fragmentIndex: &fragmentIndex{}}
 	b.addFragments(rules)
 	b.addPrefixes(rules)
 	for i := range rules {
@@ -54,7 +53,6 @@ func (b *indexBuilder) addFragments(rules []wildPattern) {
 	b.fragments, b.sizes = make([]fragment, len(suffix)), make([]int32, len(suffix))
 	b.texts = append([]string{""}, all...)
 	for i, f := range all {
-		b.numbers[f] = int32(i) + 1
 		b.fragments[i+1].suffix = suffix[i+1]
 		b.sizes[i+1] = int32(len(f))
 	}
@@ -89,7 +87,8 @@ func (b *indexBuilder) addRule(r *wildPattern) {
 		if last != 0 {
 			b.fragments[last].inner = max(b.fragments[last].inner, r.rank)
 		}
-		last = b.numbers[f]
+		number, _ := slices.BinarySearch(b.texts, f) // the first text is empty
+		last = int32(number)
 		b.all = append(b.all, last)
 	}
 	f := &b.fragments[last]

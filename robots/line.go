@@ -112,12 +112,6 @@ func (l *Line) splitAtBlank(start, end int) {
 	}
 }
 
-// blank reports whether the line is empty: it has neither text nor a comment.
-func (l *Line) blank() bool {
-	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
-	return l.Directive == DirectiveNone && from == to
-}
-
 // bomLen returns the length of the byte order mark, or of the first part of
 // one, that s starts with.
 func bomLen(s string) int { return commonPrefix(s, byteOrderMark, 0) }

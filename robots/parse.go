@@ -115,7 +115,7 @@ const starAgent = 0
 func (p *parser) line(l *Line) {
 	switch l.Directive {
 	case DirectiveNone:
-		if p.file.dialect.firstMatch() && l.blank() {
+		if p.file.dialect.firstMatch() && !strings.Contains(l.Raw, "#") { // a blank line
 			p.open, p.inRun, p.recordEnded = false, false, true
 		}
 	case DirectiveUserAgent:

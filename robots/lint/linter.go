@@ -159,7 +159,7 @@ const blanks = " \t\n\v\f\r"
 
 // isBlank reports whether a line is empty: it has neither text nor a comment.
 func isBlank(line *robots.Line) bool {
-	return line.Directive == robots.DirectiveNone && strings.Trim(line.Raw[start(line):], blanks) == ""
+	return line.Directive == robots.DirectiveNone && !strings.Contains(line.Raw, "#")
 }
 
 // isRule reports whether a line is an Allow or Disallow line.
