@@ -18,7 +18,7 @@ func benchFixture(b *testing.B) *fixture {
 		fmt.Fprintf(&lines, "%d.%d.%d.%d\n", 16+i%64, i%251, i%241, i%239)
 	}
 	f.web.set(listURL, page(lines.String()))
-	if _, err := f.lists[listURL].Fetch(b.Context(), f.reader); err != nil {
+	if _, err := f.sources["list "+listURL].Fetch(b.Context(), f.reader); err != nil {
 		b.Fatal(err)
 	}
 	now := time.Now()
@@ -58,7 +58,7 @@ func BenchmarkSignature(b *testing.B) {
 	}{{"Ed25519", newEd25519Signer()}, {"RSA-PSS 2048", newRSASigner(2048)}, {"ECDSA P-256", newECDSASigner()}} {
 		f := benchFixture(b)
 		f.web.set(directoryAt, page(bc.signer.jwk, "Content-Type", directoryType))
-		if _, err := f.directories[directoryAt].Fetch(b.Context(), f.reader); err != nil {
+		if _, err := f.sources["directory "+directoryAt].Fetch(b.Context(), f.reader); err != nil {
 			b.Fatal(err)
 		}
 		m := bc.signer.request(agentMember, bc.signer.params(now, ""), authority, coveredBot)

@@ -26,7 +26,7 @@ type Checker struct {
 // subject has the methods by which claims to be one crawler are checked.
 type subject struct {
 	row    *crawler.Crawler
-	lists  []*source[*list]
+	lists  []*source
 	names  *suffixSet // nil: DNS is not used
 	agents []*agent
 
@@ -79,10 +79,10 @@ func (c *Checker) release() {
 			continue
 		}
 		for _, l := range s.lists {
-			release(c.verifier, c.verifier.lists, l)
+			c.verifier.release(l)
 		}
 		for _, a := range s.agents {
-			release(c.verifier, c.verifier.directories, a.source)
+			c.verifier.release(a.source)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		switch {
 		case h == nil:
 			doubt = ListMissing
-		case h.Value.contains(addr):
+		case h.Value.(*list).contains(addr):
 			client.Proof.set(now)
 			return Result{State: Verified, Method: ListMethod}
 		case !fresh(h, now):
@@ -239,7 +239,7 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 		if h == nil {
 			continue
 		}
-		if known = true; h.Value.contains(addr) {
+		if known = true; h.Value.(*list).contains(addr) {
 			return true
 		}
 	}

@@ -221,7 +221,7 @@ func TestAddressAllocatesNothing(t *testing.T) {
 	f := newFixture(t)
 	defer f.Close()
 	f.web.set(listURL, page(goodList))
-	if _, err := f.lists[listURL].Fetch(t.Context(), f.reader); err != nil {
+	if _, err := f.sources["list "+listURL].Fetch(t.Context(), f.reader); err != nil {
 		t.Fatal(err)
 	}
 	names := f.checker.subject(f.registry.Lookup("Both")).names

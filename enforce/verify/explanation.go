@@ -69,7 +69,7 @@ func (e *Explanation) add(step Step, why Reason) Reason {
 	return why
 }
 
-func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.Addr) (Step, Reason) {
+func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (Step, Reason) {
 	step := Step{Method: ListMethod, Asked: l.URL, State: Unverified}
 	h, err := l.Fetch(ctx, c.verifier.reader)
 	if h == nil {
@@ -78,12 +78,12 @@ func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.
 	}
 	now := c.verifier.config.Now()
 	age := now.Sub(h.Read()).Round(time.Minute)
-	where := fmt.Sprintf("%s, read %s ago", countOf(h.Value.count, "prefix", "prefixes"), age)
+	where := fmt.Sprintf("%s, read %s ago", countOf(h.Value.entries(), "prefix", "prefixes"), age)
 	if err != nil {
 		where += fmt.Sprintf("; the last read failed: %v", err)
 	}
 	switch {
-	case h.Value.contains(addr):
+	case h.Value.(*list).contains(addr):
 		step.State, step.Answer = Verified, "the address is in the list ("+where+")"
 	case !fresh(h, now):
 		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
@@ -127,7 +127,7 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = countOf(len(h.Value.keys), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
+	step.Answer = countOf(h.Value.entries(), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
 	return step
 }
 

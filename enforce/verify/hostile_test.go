@@ -98,7 +98,7 @@ func TestCostlySignatures(t *testing.T) {
 	f := newFixture(t)
 	defer f.Close()
 	f.web.set(directoryAt, page(s.jwk, "Content-Type", directoryType))
-	if _, err := f.directories[directoryAt].Fetch(t.Context(), f.reader); err != nil {
+	if _, err := f.sources["directory "+directoryAt].Fetch(t.Context(), f.reader); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -207,7 +207,7 @@ func BenchmarkCostlySignatures(b *testing.B) {
 	}{{"Ed25519", newEd25519Signer()}, {"RSA-PSS 4096", newRSASigner(4096)}} {
 		f := benchFixture(b)
 		f.web.set(directoryAt, page(algorithm.signer.jwk, "Content-Type", directoryType))
-		if _, err := f.directories[directoryAt].Fetch(b.Context(), f.reader); err != nil {
+		if _, err := f.sources["directory "+directoryAt].Fetch(b.Context(), f.reader); err != nil {
 			b.Fatal(err)
 		}
 		messages := costlyMessages(algorithm.signer, now)

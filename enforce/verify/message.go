@@ -69,10 +69,7 @@ func (r *reading) component(item httpsfv.Item) (string, error) {
 	if !ok || id != strings.ToLower(id) {
 		return "", errComponent
 	}
-	var names []string
-	if item.Params != nil {
-		names = item.Params.Names()
-	}
+	names := item.Params.Names()
 	if !strings.HasPrefix(id, "@") {
 		return r.field(id, item, names)
 	}
@@ -247,8 +244,8 @@ func (r *reading) lines(name string) []string {
 
 // dictionary returns the members of a dictionary field. name is in lower case.
 func (r *reading) dictionary(name string) (*httpsfv.Dictionary, error) {
-	if members, known := r.dictionaries[name]; members != nil {
-		return members, nil
+	if dictionary, known := r.dictionaries[name]; dictionary != nil {
+		return dictionary, nil
 	} else if known {
 		return nil, errComponent
 	}
@@ -257,52 +254,35 @@ func (r *reading) dictionary(name string) (*httpsfv.Dictionary, error) {
 	if err := r.parse(lines); err != nil {
 		return nil, err
 	}
-	if err := checkLabels(lines); err != nil {
+	dictionary, err := httpsfv.UnmarshalDictionary(lines)
+	switch {
+	case err != nil:
 		return nil, err
+	case members(lines) > len(dictionary.Names()): // RFC 9651 lets the last one count, but another implementation may use the first one
+		return nil, errors.New("a dictionary has the same key twice")
 	}
-	members, err := httpsfv.UnmarshalDictionary(lines)
-	if err != nil {
-		return nil, err
-	}
-	r.dictionaries[name] = members
-	return members, nil
+	r.dictionaries[name] = dictionary
+	return dictionary, nil
 }
 
-var errLabels = errors.New("a dictionary has the same key twice")
-
-// checkLabels returns an error if a dictionary has the same key twice. RFC 9651 lets the last one count, but another implementation may use
-// the first one.
-func checkLabels(fields []string) error {
-	seen := make(map[string]bool, 2)
-	for _, field := range fields {
-		for start := 0; start < len(field); {
-			end := memberEnd(field, start)
-			label := strings.Trim(field[start:end], " \t")
-			if at := strings.IndexAny(label, "=;"); at >= 0 {
-				label = label[:at]
+// members returns how many members a dictionary field with these lines has.
+func members(lines []string) (n int) {
+	for _, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		n++
+		quoted := false
+		for i := 0; i < len(line); i++ {
+			switch c := line[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case c == ',' && !quoted:
+				n++
 			}
-			if seen[label] {
-				return errLabels
-			}
-			seen[label] = true
-			start = end + 1
 		}
 	}
-	return nil
-}
-
-// memberEnd returns the end of the dictionary member that begins at start: the next comma outside strings, or the end of the field.
-func memberEnd(field string, start int) int {
-	quoted := false
-	for i := start; i < len(field); i++ {
-		switch c := field[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			return i
-		}
-	}
-	return len(field)
+	return n
 }

@@ -17,10 +17,6 @@ import (
 // signatureTag is the tag of Web Bot Auth signatures (draft-ietf-webbotauth-httpsig-protocol).
 const signatureTag = "web-bot-auth"
 
-// signed reports whether m has the field Signature-Input. It is cheap: call it
-// before building the rest of a Message for [Checker.Signature].
-func signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
-
 // Signature checks the Web Bot Auth signatures of m. It returns the crawler that signed the request, whatever the User-Agent states.
 //
 // claim is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of
@@ -30,7 +26,7 @@ func signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 // signature. The state is never Impostor, because a signature that is not valid does not refute a claim. Call Signature only once for each
 // request: with a nonce, a second call returns SignatureReplayed.
 func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Result) {
-	if !signed(m) || !c.verifier.config.Signatures {
+	if len(m.Header["Signature-Input"]) == 0 || !c.verifier.config.Signatures {
 		return nil, Result{}
 	}
 	r := newReading(m)
@@ -93,7 +89,7 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.
 		if h == nil {
 			continue
 		}
-		k := h.Value.find(in.keyID, h.Read(), now)
+		k := h.Value.(*directory).find(in.keyID, h.Read(), now)
 		if k == nil {
 			why = KeyUnknown
 			continue
@@ -118,7 +114,7 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.
 
 // agent is a directory of keys and the crawlers that sign with them.
 type agent struct {
-	source *source[*directory]
+	source *source
 	rows   []*crawler.Crawler // at least one
 }
 
@@ -190,13 +186,12 @@ func coveredAgent(r *reading, in *signatureInput) (string, Reason) {
 func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	var covered []string
 	for _, item := range in.list.Items {
-		if item.Value != "signature-agent" || item.Params == nil {
+		if item.Value != "signature-agent" {
 			continue
 		}
-		if value, _ := item.Params.Get("key"); value != nil {
-			if key, ok := value.(string); ok && slices.Contains(keys, key) {
-				covered = append(covered, key)
-			}
+		value, _ := item.Params.Get("key")
+		if key, ok := value.(string); ok && slices.Contains(keys, key) {
+			covered = append(covered, key)
 		}
 	}
 	if in.covers("signature-agent") {
@@ -287,7 +282,7 @@ func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 	for _, label := range lists.Names() {
 		member, _ := lists.Get(label)
 		list, ok := member.(httpsfv.InnerList)
-		if !ok || list.Params == nil || param[string](list, "tag") != tag {
+		if !ok || param[string](list, "tag") != tag {
 			continue
 		}
 		if len(list.Items) > maxComponents {
@@ -328,12 +323,7 @@ func (in *signatureInput) checkTimes(now time.Time) Reason {
 
 // covers reports whether the signature covers the component id without parameters.
 func (in *signatureInput) covers(id string) bool {
-	for _, item := range in.list.Items {
-		if item.Value == id && (item.Params == nil || len(item.Params.Names()) == 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == id && len(item.Params.Names()) == 0 })
 }
 
 // param returns a parameter of a type, the zero value if there is none.

@@ -322,7 +322,7 @@ func FuzzSignature(f *testing.F) {
 	fx := newFixture(f, func(c *Config) { c.Now = func() time.Time { return now } })
 	f.Cleanup(fx.Close)
 	fx.web.set(directoryAt, page(s.jwk, "Content-Type", directoryType))
-	if _, err := fx.directories[directoryAt].Fetch(f.Context(), fx.reader); err != nil {
+	if _, err := fx.sources["directory "+directoryAt].Fetch(f.Context(), fx.reader); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, input, signature, agent, uri string) {

@@ -43,8 +43,7 @@ type Verifier struct {
 	checkers map[*crawler.Registry]*Checker
 
 	mu              sync.Mutex
-	lists           map[string]*source[*list]
-	directories     map[string]*source[*directory]
+	sources         map[string]*source // by source.key
 	started, closed bool
 	ctx             context.Context
 	cancel          context.CancelFunc
@@ -62,10 +61,7 @@ func New(config Config) *Verifier {
 	if config.Resolver == nil {
 		config.Resolver = net.DefaultResolver
 	}
-	v := &Verifier{
-		config: config, checkers: make(map[*crawler.Registry]*Checker),
-		lists: make(map[string]*source[*list]), directories: make(map[string]*source[*directory]),
-	}
+	v := &Verifier{config: config, checkers: make(map[*crawler.Registry]*Checker), sources: make(map[string]*source)}
 	v.reader = document.NewReader(document.Config{
 		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,
 	})
@@ -88,11 +84,8 @@ func (v *Verifier) Start() {
 	for range dnsConcurrency {
 		v.running.Go(func() { v.lookups.work(v.ctx) })
 	}
-	for _, s := range v.lists {
-		start(v, s)
-	}
-	for _, s := range v.directories {
-		start(v, s)
+	for _, s := range v.sources {
+		v.read(s)
 	}
 }
 
@@ -111,11 +104,8 @@ func (v *Verifier) Close() {
 func (v *Verifier) Sources() []SourceState {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	states := make([]SourceState, 0, len(v.lists)+len(v.directories))
-	for _, s := range v.lists {
-		states = append(states, s.state())
-	}
-	for _, s := range v.directories {
+	states := make([]SourceState, 0, len(v.sources))
+	for _, s := range v.sources {
 		states = append(states, s.state())
 	}
 	return states
@@ -211,24 +201,27 @@ func parseURL(address string) (*url.URL, error) {
 	return u, err
 }
 
-// content is the parsed content of a document: a list or a directory.
+// content is the parsed content of a document: a *list or a *directory.
 type content interface{ entries() int }
 
 // source is a list or directory that is read regularly.
-type source[T content] struct {
-	document.Source[T]
+type source struct {
+	document.Source[content]
 	kind  SourceKind
 	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
 	end   context.CancelFunc // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
 }
 
+// key identifies a source. One document can be a list and a directory.
+func (s *source) key() string { return string(s.kind) + " " + s.URL }
+
 // fresh reports whether a copy was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the read:
 // then it reports whether the read was at most FreshPeriod after now.
-func fresh[T any](c *document.Copy[T], now time.Time) bool {
+func fresh(c *document.Copy[content], now time.Time) bool {
 	return now.Sub(c.Read()).Abs() <= FreshPeriod
 }
 
-func (s *source[T]) state() SourceState {
+func (s *source) state() SourceState {
 	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures()}
 	if c := s.Copy(); c != nil {
 		state.Entries, state.Read = c.Value.entries(), c.Read()
@@ -236,8 +229,8 @@ func (s *source[T]) state() SourceState {
 	return state
 }
 
-// start starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
-func start[T content](v *Verifier, s *source[T]) {
+// read starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
+func (v *Verifier) read(s *source) {
 	ctx, cancel := context.WithCancel(v.ctx)
 	s.end = cancel
 	v.running.Go(func() {
@@ -246,16 +239,16 @@ func start[T content](v *Verifier, s *source[T]) {
 }
 
 // list returns the source of the list at address. The caller must release it.
-func (v *Verifier) list(address string) (*source[*list], error) {
+func (v *Verifier) list(address string) (*source, error) {
 	u, err := parseURL(address)
 	if err != nil {
 		return nil, err
 	}
-	return acquire(v, v.lists, &source[*list]{kind: listSource, Source: document.Source[*list]{
+	return v.acquire(&source{kind: listSource, Source: document.Source[content]{
 		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
-		Parse: func(r *document.Response, old *document.Copy[*list], now time.Time) (*list, error) {
+		Parse: func(r *document.Response, old *document.Copy[content], now time.Time) (content, error) {
 			if old != nil && now.Sub(old.Read()) <= comparePeriod {
-				return parseList(r.Body, u.Fragment, old.Value)
+				return parseList(r.Body, u.Fragment, old.Value.(*list))
 			}
 			return parseList(r.Body, u.Fragment, nil)
 		},
@@ -263,7 +256,7 @@ func (v *Verifier) list(address string) (*source[*list], error) {
 }
 
 // directory returns the source of the agent's directory. The caller must release it.
-func (v *Verifier) directory(agent string) (*source[*directory], error) {
+func (v *Verifier) directory(agent string) (*source, error) {
 	u, err := parseURL(agent)
 	if err != nil {
 		return nil, err
@@ -272,41 +265,41 @@ func (v *Verifier) directory(agent string) (*source[*directory], error) {
 	if v.config.allowTestKeys {
 		refused = nil
 	}
-	return acquire(v, v.directories, &source[*directory]{kind: DirectorySource, Source: document.Source[*directory]{
+	return v.acquire(&source{kind: DirectorySource, Source: document.Source[content]{
 		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
-		Parse: func(r *document.Response, _ *document.Copy[*directory], now time.Time) (*directory, error) {
+		Parse: func(r *document.Response, _ *document.Copy[content], now time.Time) (content, error) {
 			return parseDirectory((*response)(r), refused, now)
 		},
 	}})
 }
 
-// acquire adds a use of the source with the URL of s and returns it. If there is none, it adds s, and starts its reads if v was started.
-func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
+// acquire adds a use of the source with the key of s and returns it. If there is none, it adds s, and starts its reads if v was started.
+func (v *Verifier) acquire(s *source) (*source, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if known := sources[s.URL]; known != nil {
+	if known := v.sources[s.key()]; known != nil {
 		known.users++
 		return known, nil
 	}
-	if len(v.lists)+len(v.directories) >= maxSources {
+	if len(v.sources) >= maxSources {
 		return nil, fmt.Errorf("the crawlers have more than %d lists and directories", maxSources)
 	}
 	s.users = 1
-	sources[s.URL] = s
+	v.sources[s.key()] = s
 	if v.started && !v.closed {
-		start(v, s)
+		v.read(s)
 	}
 	return s, nil
 }
 
 // release removes a use of s. After the last one, s is no longer read.
-func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
+func (v *Verifier) release(s *source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if s.users--; s.users > 0 {
 		return
 	}
-	delete(sources, s.URL)
+	delete(v.sources, s.key())
 	if s.end != nil {
 		s.end()
 	}
