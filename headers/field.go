@@ -93,13 +93,6 @@ func (x *tagIndex) forCrawler(crawler string) (d Directives) {
 	return d.settle()
 }
 
-// overrides reports whether directives in x override a list element: they apply
-// to the same crawler and forbid what it permits.
-func (x *tagIndex) overrides(it item) bool {
-	one, err := it.directive()
-	return err == nil && x.forCrawler(it.crawler).overrides(one)
-}
-
 // dropOverridden returns the value without the directives that tags override.
 // It returns v itself if they override none, and "" if nothing is left.
 func dropOverridden(v string, tags tagIndex) string {
@@ -107,7 +100,7 @@ func dropOverridden(v string, tags tagIndex) string {
 	crawler, dropped := "", false
 	l := list{rest: v}
 	for it := range l.items {
-		if tags.overrides(it) {
+		if one, err := it.directive(); err == nil && tags.forCrawler(it.crawler).overrides(one) {
 			dropped = true
 			continue
 		}

@@ -78,11 +78,8 @@ func (r *Setting) parseDirectives(s string) error {
 	if name, rest, found := strings.Cut(s, ":"); found && r.isCrawler(trim(name)) {
 		r.Crawler, s = trim(name), trim(rest)
 	}
-	if rest, found := strings.CutPrefix(s, "only "); found || s == "only" {
+	if rest, found := strings.CutPrefix(s+" ", "only "); found {
 		r.Only, s = true, trim(rest)
-		if s == "only" {
-			s = ""
-		}
 	}
 	if s == "" {
 		return fmt.Errorf("no directive after the pattern %q; write at least one, such as noindex", clip(r.Pattern))
