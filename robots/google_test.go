@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // googleParser is a simple implementation of google/robotstxt, written from its
@@ -31,7 +33,7 @@ func googleAllows(text string, agents []string, path string) bool {
 }
 
 func googleLines(text string) (lines []string) {
-	for _, c := range []byte(byteOrderMark) {
+	for _, c := range []byte(canonical.ByteOrderMark) {
 		if text == "" || text[0] != c {
 			break
 		}

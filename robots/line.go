@@ -3,6 +3,8 @@ package robots
 import (
 	"iter"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Line is one line of a robots.txt file. Raw and Ending of all lines, one after
@@ -32,8 +34,6 @@ func (f *File) Lines() iter.Seq[Line] {
 	}
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
-
 // rawLines iterates over the lines of a text, without key, value and directive.
 // The yielded Line is overwritten by the next one. The time is proportional to
 // the size of the text, for any mix of line endings.
@@ -61,7 +61,7 @@ func rawLines(text string) iter.Seq[*Line] {
 func (l *Line) split(d Dialect) {
 	start, end := 0, len(l.Raw)
 	if l.Offset == 0 {
-		start = bomLen(l.Raw)
+		start = canonical.MarkLen(l.Raw)
 	}
 	if d == Google {
 		end = googleEnd(l.Raw, start)
@@ -111,10 +111,6 @@ func (l *Line) splitAtBlank(start, end int) {
 		l.Key, l.ValueCol = s, end
 	}
 }
-
-// bomLen returns the length of the byte order mark, or of the first part of
-// one, that s starts with.
-func bomLen(s string) int { return commonPrefix(s, byteOrderMark, 0) }
 
 // trimRange returns the bounds of s[from:to] without blanks at both ends.
 func trimRange(s string, from, to int) (int, int) {

@@ -250,7 +250,7 @@ var (
 // of a page, and has a User-agent line, is a robots.txt: a script that writes the
 // file may write warnings before it.
 func LooksLikeHTML(data []byte) bool {
-	start := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte(byteOrderMark)), " \t\r\n\f\v")
+	start := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte(canonical.ByteOrderMark)), " \t\r\n\f\v")
 	if len(start) == 0 || start[0] != '<' {
 		return false
 	}

@@ -169,9 +169,9 @@ func (v *Views) addEscaped() {
 			}
 		}
 	}
-	for _, octets := range [...]string{".", unreserved} {
+	for _, octets := range [...]string{".", canonical.Unreserved} {
 		from := len(v.buf)
-		v.buf = appendUnescaped(v.buf, v.text(path), octets)
+		v.buf = canonical.AppendUnescaped(v.buf, v.text(path), octets)
 		v.buf = v.buf[:from+len(canonical.CleanPath(v.buf[from:], true))]
 		w.endEscaped(from, query)
 	}
@@ -189,22 +189,6 @@ func (w *viewWriter) endEscaped(from int, query span) {
 		return
 	}
 	w.views = append(w.views, view{target: x, literal: x, escaped: true})
-}
-
-// unreserved are the octets that need no escape (RFC 3986, section 2.3).
-const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
-
-// appendUnescaped appends s after decoding the escapes of some octets.
-func appendUnescaped(b []byte, s, octets string) []byte {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if v, ok := canonical.Unescape(s, i); ok && strings.IndexByte(octets, v) >= 0 {
-			c = v
-			i += 2
-		}
-		b = append(b, c)
-	}
-	return b
 }
 
 // addFolded adds the views from an index on in lower case.

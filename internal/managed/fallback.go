@@ -127,7 +127,7 @@ func (m *merger) build() *site {
 	if len(m.order) == 0 && len(m.policy.License) == 0 {
 		return s
 	}
-	if n := len(s.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(s.lines[n-1].text, byteOrderMark)) != "" {
+	if n := len(s.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(s.lines[n-1].text, canonical.ByteOrderMark)) != "" {
 		s.add(entry{})
 	}
 	s.add(entry{text: beginMarker})

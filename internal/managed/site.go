@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -17,8 +18,6 @@ const (
 	endMarker      = "# END lines made from a policy"
 	replacedMarker = "# replaced by a policy: "
 )
-
-const byteOrderMark = "\xef\xbb\xbf"
 
 // site is a site's own file, without the lines that an earlier merge added, and
 // with the lines that it replaced.
@@ -33,7 +32,7 @@ func readSite(text []byte) (*site, error) {
 	begin, sections := 0, 0
 	endings := map[string]int{}
 	for l := range robots.Parse(text).Lines() {
-		mark := strings.TrimSpace(strings.TrimPrefix(l.Raw, byteOrderMark))
+		mark := strings.TrimSpace(strings.TrimPrefix(l.Raw, canonical.ByteOrderMark))
 		switch {
 		case mark == beginMarker && begin > 0:
 			return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but those that begin in line %d have not "+
@@ -73,8 +72,8 @@ func (s *site) restore() {
 	for i := range s.lines {
 		l := &s.lines[i]
 		if _, old, ok := strings.Cut(l.text, replacedMarker); ok {
-			if strings.HasPrefix(l.text, byteOrderMark) {
-				old = byteOrderMark + old
+			if strings.HasPrefix(l.text, canonical.ByteOrderMark) {
+				old = canonical.ByteOrderMark + old
 			}
 			l.text = old
 		}
@@ -111,8 +110,8 @@ func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site 
 		line := &out.lines[i]
 		i++
 		bom := ""
-		if strings.HasPrefix(line.text, byteOrderMark) {
-			bom = byteOrderMark
+		if strings.HasPrefix(line.text, canonical.ByteOrderMark) {
+			bom = canonical.ByteOrderMark
 		}
 		if kept, ok := o.read(&l, d, removed); !ok {
 			line.text = bom + kept + replacedMarker + line.text[len(bom):]

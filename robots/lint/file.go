@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -57,15 +58,15 @@ func (l *linter) checkFile() bool {
 func (l *linter) checkMark() {
 	first := robots.Line{Number: 1}
 	marks, rest := 0, l.text
-	for ; strings.HasPrefix(rest, byteOrderMark); marks++ {
-		rest = rest[len(byteOrderMark):]
+	for ; strings.HasPrefix(rest, canonical.ByteOrderMark); marks++ {
+		rest = rest[len(canonical.ByteOrderMark):]
 	}
 	switch marks {
 	case 0:
 	case 1:
 		f := l.at("byte-order-mark", &first, 0, "", "save the file without a byte order mark").suggest("")
-		if bomLen(rest) == 0 { // otherwise the parser would skip what follows
-			f.edit(Unsafe, &first, 0, len(byteOrderMark), "")
+		if canonical.MarkLen(rest) == 0 { // otherwise the parser would skip what follows
+			f.edit(Unsafe, &first, 0, len(canonical.ByteOrderMark), "")
 		}
 		l.add(f)
 	default:

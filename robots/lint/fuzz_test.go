@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -135,7 +136,7 @@ func checkAdvice(t *testing.T, file *robots.File) {
 			if !slices.Contains(remove, l.Number) {
 				b = append(b, l.Raw+l.Ending...)
 			} else if l.Offset == 0 {
-				b = append(b, l.Raw[:bomLen(l.Raw)]...)
+				b = append(b, l.Raw[:canonical.MarkLen(l.Raw)]...)
 			}
 		}
 		return b

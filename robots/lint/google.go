@@ -72,7 +72,7 @@ func (l *linter) googlePath(line *robots.Line) *Finding {
 		return l.onValue(code, line, "Google does not encode the %% as URLs do, which have %%25 here").suggest(escapePath(line.Value))
 	}
 	f := l.onValue(code, line, "Google compares the escapes in this path as they are written")
-	if plain := decodeUnreserved(line.Value); plain != line.Value {
+	if plain := string(canonical.AppendUnescaped(nil, line.Value, canonical.Unreserved)); plain != line.Value {
 		f.suggest(plain)
 	}
 	return f
@@ -117,20 +117,4 @@ func quoted(line string) string {
 		return "nothing"
 	}
 	return `"` + shorten(line) + `"`
-}
-
-// decodeUnreserved decodes the escapes of octets that URLs need not escape (RFC
-// 3986, section 2.3).
-func decodeUnreserved(p string) string {
-	var b strings.Builder
-	for i := 0; i < len(p); i++ {
-		c, ok := canonical.Unescape(p, i)
-		if ok && (isWord(string(rune(c))) || c == '~') {
-			i += 2
-		} else {
-			c = p[i]
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }

@@ -62,22 +62,15 @@ func (l *linter) checkGroups() {
 				}
 			}
 		}
-		l.checkContinued(b)
+		for _, c := range b.continued {
+			if b.hasRules { // the author probably meant to start another group
+				l.add(l.onValue("joined-groups", c.line, "the rules below also apply to the crawlers above the blank line %d", c.blank).relateTo(c.blank))
+			}
+		}
 	}
 	l.checkGroupsWithoutRules(hasRules)
 	l.checkDelays()
 	l.checkSearchEngines()
-}
-
-// checkContinued reports a group with rules that continues after a blank line,
-// although the author probably meant to start another group there.
-func (l *linter) checkContinued(b *block) {
-	if !b.hasRules {
-		return
-	}
-	for _, c := range b.continued {
-		l.add(l.onValue("joined-groups", c.line, "the rules below also apply to the crawlers above the blank line %d", c.blank).relateTo(c.blank))
-	}
 }
 
 // checkGroupsWithoutRules reports groups without rules.
@@ -210,11 +203,6 @@ type lostGroup struct {
 type lostAgent struct {
 	line *robots.Line
 	f    *Finding // nil if checkGoogle reports the line
-}
-
-func (g *lostGroup) add(line *robots.Line, f *Finding) {
-	g.begun = true
-	g.waiting = append(g.waiting, lostAgent{line, f})
 }
 
 // isAgent reports whether a line that the parser does not know is meant as a

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -46,7 +47,7 @@ func (l *linter) checkLines() {
 			continue
 		case robots.DirectiveUnknown:
 			if f := l.unknownLine(line); l.isAgent(line, f) {
-				lost.add(line, f)
+				lost = lostGroup{true, append(lost.waiting, lostAgent{line, f})}
 				blank = -1
 			} else if f != nil {
 				l.add(f)
@@ -103,7 +104,7 @@ func (l *linter) checkShape(line *robots.Line) {
 	if len(line.Raw) > maxLine {
 		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores the rest from here", len(line.Raw)))
 	}
-	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[bomLen(line.Raw):])) {
+	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[canonical.MarkLen(line.Raw):])) {
 		f := l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8")
 		if escaped, ok := escapeWindows1252(line.Value); ok && isRule(line) {
 			end := line.ValueCol + len(line.Value)
@@ -128,7 +129,7 @@ func (l *linter) checkKey(line *robots.Line) {
 	switch {
 	case !strings.EqualFold(line.Key, name):
 		format := "only some crawlers read %q as %s"
-		if googleSpelling(line) {
+		if isRule(line) || line.Directive == robots.DirectiveUserAgent || line.Directive == robots.DirectiveSitemap {
 			format = "only Google accepts the spelling %q; write %s"
 		}
 		l.add(l.onKey("misspelt-key", line, format, line.Key, name).
@@ -141,12 +142,6 @@ func (l *linter) checkKey(line *robots.Line) {
 		l.add(l.onKey("missing-colon", line, "put a colon after %s: most crawlers ignore the line without it", line.Key).
 			suggest(line.Key+":").edit(Unsafe, line, end, line.ValueCol, ": "))
 	}
-}
-
-// googleSpelling reports whether Google's parser accepts the misspelt key of a
-// line.
-func googleSpelling(line *robots.Line) bool {
-	return isRule(line) || line.Directive == robots.DirectiveUserAgent || line.Directive == robots.DirectiveSitemap
 }
 
 // checkComment checks the text after the value.

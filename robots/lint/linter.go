@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -133,23 +134,11 @@ func (l *linter) add(f *Finding) {
 	l.findings = append(l.findings, *f)
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
-
-// bomLen returns the length of the byte order mark, or of the first part of
-// one, that s starts with. Google's parser and package robots skip both.
-func bomLen(s string) int {
-	n := 0
-	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
-		n++
-	}
-	return n
-}
-
 // start returns the index at which the content of a line starts. On the first
 // line, this is after the byte order mark.
 func start(line *robots.Line) int {
 	if line.Offset == 0 {
-		return bomLen(line.Raw)
+		return canonical.MarkLen(line.Raw)
 	}
 	return 0
 }

@@ -36,12 +36,6 @@ func (l *linter) patternSet(s string) (*set, bool) {
 // contains reports whether it is certain that s contains every path of t.
 func (s *set) contains(t *set) bool { return s.Matches(t.witness) && !differInQuery(s, t) }
 
-// disjoint reports whether it is certain that s and t have no path in common.
-func (s *set) disjoint(t *set) bool {
-	_, ok, certain := pattern.Common(&s.Pattern, &t.Pattern)
-	return certain && !ok && !differInQuery(s, t)
-}
-
 // differInQuery reports whether two patterns can't be compared, because the
 // parser compares them with different forms of a query (see robots.Views): one
 // with a question mark and one without. This matters only if the query of the
@@ -210,12 +204,12 @@ func (o *overlaps) finding(code string, r, other *overlapRule, format string, ar
 // disjoint reports whether it is certain that no path matches both rules.
 func (o *overlaps) disjoint(r, other *overlapRule) bool {
 	if r.Wild || other.Wild {
-		o.budget -= (r.Octets + 1) * (other.Octets + 1)
-		if o.budget < 0 {
+		if o.budget -= (r.Octets + 1) * (other.Octets + 1); o.budget < 0 {
 			return false
 		}
 	}
-	return r.disjoint(other.set)
+	_, ok, certain := pattern.Common(&r.set.Pattern, &other.set.Pattern)
+	return certain && !ok && !differInQuery(r.set, other.set)
 }
 
 // dropLastRuleFindings drops the finding about the last rule of a block if all

@@ -23,9 +23,12 @@ func (l *linter) checkRuleLine(line *robots.Line) {
 			"\n"+line.Directive.String()+": ", paths...))
 		return
 	case separated:
-		l.add(l.suggestPaths(l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it",
-			separatorName(value)),
-			" ", paths...))
+		name := "comma"
+		if strings.HasSuffix(value, ";") {
+			name = "semicolon"
+		}
+		f := l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it", name)
+		l.add(l.suggestPaths(f, " ", paths...))
 		return
 	case l.lists():
 		paths = strings.Fields(value)
@@ -320,12 +323,4 @@ func isSeparator(path string, sep byte) bool {
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return sep == ',' && strings.Trim(name, "0123456789,") != ""
-}
-
-// separatorName returns the name of the separator at the end of a value.
-func separatorName(value string) string {
-	if strings.HasSuffix(value, ";") {
-		return "semicolon"
-	}
-	return "comma"
 }
