@@ -90,7 +90,7 @@ func TestWaitAfterTermsChange(t *testing.T) {
 				terms := Compile(g)
 				var longest time.Duration
 				if terms != nil {
-					for _, limit := range terms.limits[:terms.n] {
+					for _, limit := range terms.limits {
 						longest = max(longest, time.Duration(limit.interval)*time.Microsecond)
 					}
 				}

@@ -3,8 +3,9 @@ package throttle
 import "github.com/caddy-robots/caddy-robots/robots"
 
 const (
-	microsPerMinute = 60_000_000
 	minutesPerDay   = 24 * 60
+	microsPerMinute = 60_000_000
+	microsPerDay    = minutesPerDay * microsPerMinute
 )
 
 // span is a robots.Window in a form that is fast to check. It is open from
@@ -58,25 +59,14 @@ func minutesFrom(from, to int32) int32 {
 
 // minuteStart returns the start of the minute of at. Both are in microseconds
 // since 1970.
-func minuteStart(at int64) int64 { return floorDiv(at, microsPerMinute) * microsPerMinute }
+func minuteStart(at int64) int64 { return at - modulo(at, microsPerMinute) }
 
 // minuteOfDay returns the minute of the UTC day of at, which is in microseconds
 // since 1970.
-func minuteOfDay(at int64) int32 {
-	m := floorDiv(at, microsPerMinute) % minutesPerDay
-	if m < 0 {
-		m += minutesPerDay
-	}
-	return int32(m)
-}
+func minuteOfDay(at int64) int32 { return int32(modulo(at, microsPerDay) / microsPerMinute) }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
+// modulo returns the remainder of a divided by b, from 0 to b-1.
+func modulo(a, b int64) int64 { return (a%b + b) % b }
 
 // minutes is a set of minutes of the day, with one bit for each. All Visit-time
 // lines of a group together are one set.

@@ -124,7 +124,7 @@ func (f *Fleet) lookUp(now int64, uses []Use, list []budget) (_ []budget, stored
 		case now-b.last < storedFor.Microseconds():
 			b.since = 1
 		}
-		list, stored = append(list, b), stored || u.Limits.n > 0
+		list, stored = append(list, b), stored || len(u.Limits.limits) > 0
 	}
 	return list, stored
 }
@@ -143,7 +143,7 @@ func (f *Fleet) newCall(now int64, uses []Use, list []budget) scriptCall {
 // update stores the states that the script has returned.
 func (f *Fleet) update(q scriptCall, uses []Use) {
 	for i := range q.budgets {
-		if b := &q.budgets[i]; b.limits.n > 0 {
+		if b := &q.budgets[i]; len(b.limits.limits) > 0 {
 			f.local.update(q.now, uses[b.use].Key, b.limits, &b.arrivals, q.back)
 		}
 	}

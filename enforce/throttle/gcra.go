@@ -66,7 +66,7 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 	if t.windows || t.visits {
 		minute = minuteOfDay(at)
 	}
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		l := &t.limits[i]
 		free := a.tat[i] - l.tolerance
 		if free <= until {
@@ -93,7 +93,7 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 // fresh returns the state of an unused budget.
 func (t *Limits) fresh(now int64) arrivals {
 	a := arrivals{last: now, sig: t.sig}
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		a.tat[i] = now
 	}
 	return a
@@ -107,7 +107,7 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 		minute = minuteOfDay(at)
 	}
 	var used float32
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		if l := &t.limits[i]; l.window.open(minute) {
 			tat := max(at, a.tat[i]) + l.interval
 			a.tat[i] = tat >> l.shift << l.shift
@@ -132,7 +132,7 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 		minute = minuteOfDay(at)
 	}
 	b, before, least := *a, now, int64(0)
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		l := &t.limits[i]
 		if !l.window.open(minute) {
 			continue
@@ -153,7 +153,7 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 		return false
 	}
 	b.last, b.used = min(a.last, before), 0
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		if l := &t.limits[i]; l.window.open(minute) {
 			b.used = max(b.used, float32(b.tat[i]-b.last)/float32(l.interval))
 		}
@@ -174,7 +174,7 @@ func (t *Limits) convert(a *arrivals) {
 	if p := t.part.Load(); p != nil && p.limits.sig == a.sig {
 		used *= float64(p.of) // the other processes may have used as much
 	}
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		l := &t.limits[i]
 		a.tat[i] = a.last
 		if l.window.open(minute) {
@@ -190,7 +190,7 @@ func (a *arrivals) merge(b *arrivals, t *Limits) {
 	if b.last > a.last {
 		a.last, a.used = b.last, b.used
 	}
-	for i := range a.tat[:t.n] {
+	for i := range a.tat[:len(t.limits)] {
 		a.tat[i] = max(a.tat[i], b.tat[i])
 	}
 }
@@ -204,7 +204,7 @@ func (t *Limits) rewind(now int64, a *arrivals) bool {
 		return false
 	}
 	a.last = now
-	for i := range a.tat[:t.n] {
+	for i := range a.tat[:len(t.limits)] {
 		a.tat[i] -= ahead
 	}
 	return true

@@ -81,7 +81,6 @@ type Grant struct {
 // more than one request per microsecond is ignored.
 type Limits struct {
 	limits  []limit
-	n       int    // limits in use
 	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool   // a limit has a window
 	visits  bool   // there are Visit-time lines
@@ -143,10 +142,8 @@ func Compile(g Grant) *Limits {
 	}
 
 	t.setLimits(limits)
-	if len(g.Visits) > 0 { // not in setVisits, which needs 11 kB of stack
-		t.setVisits(g.Visits)
-	}
-	if t.n == 0 && !t.visits {
+	t.setVisits(g.Visits)
+	if len(t.limits) == 0 && !t.visits {
 		return nil
 	}
 	return t
@@ -182,8 +179,7 @@ func (a limit) implies(b limit) bool {
 }
 
 // addRate adds l to the limits unless one of them implies it, and removes those
-// that it implies. A file of 500 KiB can have 30,000 lines, so addRate also
-// drops limits that can't be among the strictest.
+// that it implies.
 func addRate(limits []limit, l limit) []limit {
 	for _, have := range limits {
 		if have.implies(l) {
@@ -191,26 +187,17 @@ func addRate(limits []limit, l limit) []limit {
 		}
 	}
 	limits = slices.DeleteFunc(limits, func(have limit) bool { return have.reason == RequestRate && l.implies(have) })
-	limits = append(limits, l)
-	if len(limits) > 4*maxLimits {
-		strictestFirst(limits)
-		limits = limits[:len(limits)-1]
-	}
-	return limits
+	return append(limits, l)
 }
 
-// strictestFirst sorts limits by their sustained rate. The Crawl-delay stays
-// first: it has no window, so it always has an effect.
-func strictestFirst(limits []limit) {
-	slices.SortStableFunc(limits, func(a, b limit) int {
-		return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.interval, a.interval))
-	})
-}
-
-// setLimits sets the limits of t: at most maxLimits, the strictest ones.
+// setLimits sets the limits of t: at most maxLimits, those with the lowest
+// sustained rates. The Crawl-delay stays first: it has no window, so it always has
+// an effect.
 func (t *Limits) setLimits(limits []limit) {
 	if len(limits) > maxLimits {
-		strictestFirst(limits)
+		slices.SortStableFunc(limits, func(a, b limit) int {
+			return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.interval, a.interval))
+		})
 		limits = limits[:maxLimits]
 	}
 	t.limits = slices.Clone(limits)
@@ -223,30 +210,22 @@ func (t *Limits) setLimits(limits []limit) {
 			sum.Write(b[:])
 		}
 	}
-	t.n = len(limits)
 	h := sum.Sum64()
 	t.sig = uint32(h ^ h>>32)
 }
 
-// setVisits joins all windows into one set of minutes. Of windows that open at
-// the same minute, only the longest counts.
+// setVisits joins all windows into one set of minutes.
 func (t *Limits) setVisits(visits []robots.VisitTime) {
-	var longest [minutesPerDay]span
 	for _, v := range visits {
 		s, ok := newSpan(v.Window)
 		if !ok {
 			continue
 		}
 		t.visits = true
-		if longest[s.from].length == 0 {
+		t.visit.add(s)
+		if !slices.ContainsFunc(t.opens, func(o opening) bool { return o.minute == s.from }) {
 			t.opens = append(t.opens, opening{s.from, v.Line})
 		}
-		if longest[s.from].length < s.length {
-			longest[s.from] = s
-		}
-	}
-	for _, s := range longest {
-		t.visit.add(s)
 	}
 	if t.visit == everyMinute {
 		t.visits, t.opens = false, nil
@@ -263,14 +242,14 @@ var everyMinute = func() (m minutes) {
 // t while each decides alone. Each interval is n times as long, and the number
 // of requests that may come at once is divided by n. Visit-time stays the same.
 func (t *Limits) dividedBy(n int) *Limits {
-	if n <= 1 || t.n == 0 {
+	if n <= 1 || len(t.limits) == 0 {
 		return t
 	}
 	if p := t.part.Load(); p != nil && p.of == n {
 		return p.limits
 	}
 	one := &Limits{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
-	limits := slices.Clone(t.limits[:t.n])
+	limits := slices.Clone(t.limits)
 	for i := range limits {
 		limits[i] = limits[i].dividedBy(int64(n))
 	}
@@ -301,5 +280,5 @@ func (t *Limits) same(u *Limits) bool {
 	if t == nil || u == nil {
 		return t == u
 	}
-	return t == u || t.sig == u.sig && t.n == u.n && t.visit == u.visit
+	return t == u || t.sig == u.sig && len(t.limits) == len(u.limits) && t.visit == u.visit
 }

@@ -70,7 +70,7 @@ func TestCompile(t *testing.T) {
 			terms := Compile(test.grant)
 			limits := 0
 			if terms != nil {
-				limits = terms.n
+				limits = len(terms.limits)
 			}
 			if (terms == nil) != test.isNil || limits != test.limits {
 				t.Errorf("%+v: %d limits, want %d", terms, limits, test.limits)

@@ -47,7 +47,7 @@ func (q scriptCall) args() []string {
 		clock = "caller"
 	}
 	for i := range q.budgets {
-		size += scriptBudget + scriptLimit*q.budgets[i].limits.n
+		size += scriptBudget + scriptLimit*len(q.budgets[i].limits.limits)
 	}
 	args := append(make([]string, 0, size), clock, number(q.now), number(q.hold), number(q.slack), action)
 	for i := range q.budgets {
@@ -56,8 +56,8 @@ func (q scriptCall) args() []string {
 			last = b.last
 		}
 		args = append(args, strconv.FormatUint(uint64(t.sig), 16), number(last),
-			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(t.n)), number(b.since))
-		for i := range t.limits[:t.n] {
+			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(len(t.limits))), number(b.since))
+		for i := range t.limits {
 			l := &t.limits[i]
 			args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
 				number(int64(l.window.length)), number(1<<l.shift), number(b.tat[i]))
@@ -72,7 +72,7 @@ func (q scriptCall) args() []string {
 func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error) {
 	size := 1
 	for i := range q.budgets {
-		size += 2 + q.budgets[i].limits.n
+		size += 2 + len(q.budgets[i].limits.limits)
 	}
 	if len(reply) != size {
 		return false, errReply
@@ -103,7 +103,7 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 		if b.used = float32(used); failed != nil {
 			err = errReply
 		}
-		for j := range b.limits.limits[:b.limits.n] {
+		for j := range b.limits.limits {
 			b.tat[j] = time()
 		}
 	}

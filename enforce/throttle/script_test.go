@@ -59,15 +59,15 @@ func TestWireFormIsThatOf010(t *testing.T) {
 func takeAs010(t *testing.T, client valkey.Client, name string, l *Limits, now time.Time) bool {
 	t.Helper()
 	at := strconv.FormatInt(now.UnixMicro(), 10)
-	args := []string{"caller", at, "0", "0", "take", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(l.n), "0"}
-	for _, limit := range l.limits[:l.n] {
+	args := []string{"caller", at, "0", "0", "take", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(len(l.limits)), "0"}
+	for _, limit := range l.limits {
 		for _, n := range []int64{limit.interval, limit.tolerance, int64(limit.window.from), int64(limit.window.length), 1 << limit.shift} {
 			args = append(args, strconv.FormatInt(n, 10))
 		}
 		args = append(args, at)
 	}
 	reply, err := valkey.NewLuaScript(takeOf010).Exec(t.Context(), client, []string{name}, args).ToArray()
-	if err != nil || len(reply) != 3+l.n {
+	if err != nil || len(reply) != 3+len(l.limits) {
 		t.Fatal(reply, err)
 	}
 	accepted, err := reply[0].AsInt64()

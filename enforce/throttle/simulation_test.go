@@ -82,7 +82,7 @@ func (s *ledger) accepts(q scriptCall, i int) bool {
 			panic(err)
 		}
 		a.last, a.used = q.now, 0
-		for i := range a.tat[:b.limits.n] {
+		for i := range a.tat[:len(b.limits.limits)] {
 			l := b.limits.limits[i]
 			a.tat[i] = max(a.tat[i], (q.now+l.tolerance+int64(float64(part)/(1<<32)*float64(l.interval)))>>l.shift<<l.shift)
 			a.used = max(a.used, float32(a.tat[i]-a.last)/float32(l.interval))

@@ -65,7 +65,7 @@ func (s slot) load(t *Limits, a *arrivals) {
 	if e.sig != t.sig {
 		return
 	}
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		shift := t.limits[i].shift
 		base := e.last >> shift
 		a.tat[i] = (base + int64(e.tat[i]-uint32(base))) << shift
@@ -77,7 +77,7 @@ func (s slot) store(t *Limits, a *arrivals) {
 	e := s.entry
 	e.last, e.used, e.sig = a.last, a.used, t.sig
 	free := a.last
-	for i := range t.limits[:t.n] {
+	for i := range t.limits {
 		tat := max(a.last, a.tat[i])
 		e.tat[i] = uint32(tat >> t.limits[i].shift)
 		free = max(free, tat)

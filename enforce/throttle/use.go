@@ -98,7 +98,7 @@ func (b *budget) stagger(now, since int64, seed uint64, part *Limits) {
 	a := arrivals{last: now, sig: part.sig}
 	random := float64(mix(b.tag^seed+uint64(now), 0xd1342543de82ef95)>>11) / (1 << 53)
 	gone := now - since
-	for i := range part.limits[:part.n] {
+	for i := range part.limits {
 		p := &part.limits[i]
 		a.used = max(a.used, float32(b.tat[i]-now)/float32(p.interval))
 		free := max(0, b.tat[i]-l.limits[i].tolerance-now)
