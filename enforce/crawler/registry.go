@@ -128,10 +128,8 @@ var builtin = sync.OnceValue(func() *Registry {
 // error names the row and what is wrong with it.
 func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
-	at := make(map[string]int, len(all))
 	for i, c := range r.rows {
 		all[i] = *c
-		at[canonical.Lower(c.Name)] = i
 	}
 	added := make(map[string]bool, len(rows))
 	for _, row := range rows {
@@ -140,12 +138,11 @@ func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", row.Name)
 		}
 		added[name] = true
-		if i, ok := at[name]; ok {
-			all[i] = row
-			continue
+		if known := r.byName[name]; known != nil {
+			all[known.index] = row
+		} else {
+			all = append(all, row)
 		}
-		at[name] = len(all)
-		all = append(all, row)
 	}
 	return newRegistry(all)
 }
