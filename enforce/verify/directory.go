@@ -64,8 +64,8 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 type response document.Response
 
 // parseDirectory parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory without a usable key is
-// an error. refused are the thumbprints of keys that are never used.
-func parseDirectory(r *response, refused []string, now time.Time) (*directory, error) {
+// an error.
+func parseDirectory(r *response, now time.Time) (*directory, error) {
 	mediaType, _, err := mime.ParseMediaType(r.MediaType)
 	if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
 		return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.MediaType, strings.Join(directoryTypes, ", "))
@@ -81,7 +81,7 @@ func parseDirectory(r *response, refused []string, now time.Time) (*directory, e
 		switch {
 		case err != nil:
 			unusable = err
-		case slices.Contains(refused, k.thumbprint):
+		case slices.Contains(testKeys, k.thumbprint):
 			unusable = errors.New("RFC 9421 publishes the private key")
 		case !k.expires.IsZero() && k.expires.Before(now):
 			unusable = errors.New("the key has expired")

@@ -53,6 +53,9 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v.testKeys {
+		acceptTestKeys(t)
+	}
 	var row *crawler.Crawler
 	var result Result
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +65,7 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 			t.Fatal(err)
 		}
 		w.set(directoryURL(u), page(v.keys, "Content-Type", v.mediaType))
-		f := New(Config{Signatures: true, Client: &http.Client{Transport: w}, allowTestKeys: v.testKeys, Now: func() time.Time { return v.now }})
+		f := New(Config{Signatures: true, Client: &http.Client{Transport: w}, Now: func() time.Time { return v.now }})
 		defer f.Close()
 		checker, err := f.Bind(registry)
 		if err != nil {
@@ -234,11 +237,12 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		r.Header.Set(name, value)
 	}
 	r.MediaType = r.Header.Get("Content-Type")
-	if _, err := parseDirectory(r, nil, time.Unix(1735689660, 0)); err != nil {
+	acceptTestKeys(t)
+	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err != nil {
 		t.Errorf("the directory of the draft: %v", err)
 	}
 	r.Body = append(r.Body, ' ')
-	if _, err := parseDirectory(r, nil, time.Unix(1735689660, 0)); err == nil {
+	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err == nil {
 		t.Error("a changed directory was accepted")
 	}
 	var shapes struct {
@@ -260,9 +264,16 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		if s.ContentType == "" {
 			s.ContentType = directoryType
 		}
-		_, err = parseDirectory(&response{Body: s.Body, MediaType: s.ContentType}, testKeys, seen)
+		_, err = parseDirectory(&response{Body: s.Body, MediaType: s.ContentType}, seen)
 		if want := s.Host == "chatgpt.com" || s.Host == "www.shopify.com"; (err == nil) != want {
 			t.Errorf("%s: %v, want accepted: %v", s.Host, err, want)
 		}
 	}
+}
+
+// acceptTestKeys makes directories accept the keys of RFC 9421 until the test ends.
+func acceptTestKeys(t *testing.T) {
+	keys := testKeys
+	testKeys = nil
+	t.Cleanup(func() { testKeys = keys })
 }

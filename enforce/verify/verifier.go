@@ -26,8 +26,6 @@ type Config struct {
 	Resolver Resolver         // nil: net.DefaultResolver
 	Observer Observer         // nil: none
 	Now      func() time.Time // the clock for ages of copies and answers. nil: time.Now
-
-	allowTestKeys bool // accept the keys of RFC 9421, which test vectors use
 }
 
 // Verifier has the lists, the directories and the DNS answers with which claims are checked. All sites of a server can share one. Its
@@ -261,14 +259,10 @@ func (v *Verifier) directory(agent string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := testKeys
-	if v.config.allowTestKeys {
-		refused = nil
-	}
 	return v.acquire(&source{kind: DirectorySource, Source: document.Source[content]{
 		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
 		Parse: func(r *document.Response, _ *document.Copy[content], now time.Time) (content, error) {
-			return parseDirectory((*response)(r), refused, now)
+			return parseDirectory((*response)(r), now)
 		},
 	}})
 }
