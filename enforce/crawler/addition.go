@@ -22,15 +22,9 @@ func (r Rejection) String() string { return fmt.Sprintf("crawler %q: %s", r.Name
 // ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an
 // error, and no rows, if no row is valid or the file has more than 10,000.
 func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
-	var rows []Crawler
 	var refused []Rejection
-	err := eachRow(data, func(line int, text []byte) error {
-		row, err := readRow(text)
-		if err != nil {
-			refused = append(refused, Rejection{cmp.Or(row.Name, fmt.Sprintf("line %d", line)), err.Error()})
-			return nil
-		}
-		rows = append(rows, row)
+	rows, err := readRows(data, func(line int, name string, err error) error {
+		refused = append(refused, Rejection{cmp.Or(name, fmt.Sprintf("line %d", line)), err.Error()})
 		return nil
 	})
 	if err == nil && len(rows) == 0 {

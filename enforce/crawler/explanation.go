@@ -48,10 +48,11 @@ func (m *Matcher) Explain(ua string) Explanation {
 			continue
 		}
 		s := m.table.find(hash)
+		meaning := wordMeaning(s, ua[i:i+n])
 		if tok := m.findToken(s, hash, ua, i); tok != nil {
-			n = len(tok.text)
-			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Meaning: tok.meaning()})
-		} else if meaning := wordMeaning(s, ua[i:i+n]); meaning != "" {
+			n, meaning = len(tok.text), tok.meaning()
+		}
+		if meaning != "" {
 			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Meaning: meaning})
 		}
 		i += n
@@ -74,11 +75,9 @@ func (t *token) meaning() string {
 
 // wordMeaning describes what a word indicates; "" if it is no evidence.
 func wordMeaning(s *slot, word string) string {
-	var r role
+	r := parts(word)
 	if s != nil && s.role != 0 {
 		r = s.role
-	} else {
-		r = parts(word)
 	}
 	for _, m := range meanings {
 		if r&m.role != 0 {

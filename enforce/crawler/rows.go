@@ -68,38 +68,29 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 // An error begins with the number of the line. ReadRows checks each row alone; [Registry.With] checks that no two rows have the same name
 // or the same User-Agent token.
 func ReadRows(data []byte) ([]Crawler, error) {
-	var rows []Crawler
-	err := eachRow(data, func(line int, text []byte) error {
-		row, err := readRow(text)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-		rows = append(rows, row)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rows, nil
+	return readRows(data, func(line int, _ string, err error) error { return fmt.Errorf("line %d: %w", line, err) })
 }
 
-// eachRow calls do for each row of a registry file, with the number of its line. It stops at the first error.
-func eachRow(data []byte, do func(line int, text []byte) error) error {
-	line, rows := 0, 0
+// readRows parses the rows of a registry file. It calls refuse for a row that is not valid, with its line and the crawler's name, and
+// stops at the first error that refuse returns.
+func readRows(data []byte, refuse func(line int, name string, err error) error) (rows []Crawler, err error) {
+	line, n := 0, 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
 		text := bytes.TrimSpace(raw)
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
-		if rows++; rows > maxRows {
-			return fmt.Errorf("line %d: a registry file can have at most %d rows", line, maxRows)
+		if n++; n > maxRows {
+			return nil, fmt.Errorf("line %d: a registry file can have at most %d rows", line, maxRows)
 		}
-		if err := do(line, text); err != nil {
-			return err
+		if row, err := readRow(text); err == nil {
+			rows = append(rows, row)
+		} else if err = refuse(line, row.Name, err); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return rows, nil
 }
 
 func readRow(text []byte) (Crawler, error) {
