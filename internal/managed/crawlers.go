@@ -18,22 +18,18 @@ func nameable(token string) bool {
 	return robots.ProductToken(token) != "" && robots.Parse([]byte("User-agent: "+token+"\n")).Named(token) != nil
 }
 
-// owner returns the crawler that the first token of c belongs to. It is c
-// itself, or another crawler if c has no own token: Google's favicon fetcher,
-// for instance, obeys the group of Googlebot-Image.
+// owner returns the crawler that the first token of c belongs to: it is the
+// crawler's name, or in its User-Agent. All tokens of a control-only crawler belong
+// to it. The owner is c itself, or another crawler if c has no own token: Google's
+// favicon fetcher, for instance, obeys the group of Googlebot-Image.
 func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
-	for _, row := range append([]*crawler.Crawler{c}, l.byFirst[strings.ToLower(first(c))]...) {
-		if isOwn(row, first(c)) {
+	token := first(c)
+	for _, row := range append([]*crawler.Crawler{c}, l.byFirst[strings.ToLower(token)]...) {
+		if strings.EqualFold(row.Name, token) || row.ControlOnly || words.ContainsFold(row.Tokens(), token) {
 			return row
 		}
 	}
 	return c
-}
-
-// isOwn reports whether a token belongs to a crawler: it is the crawler's name,
-// or in its User-Agent. All tokens of a control-only crawler belong to it.
-func isOwn(c *crawler.Crawler, token string) bool {
-	return strings.EqualFold(c.Name, token) || c.ControlOnly || words.ContainsFold(c.Tokens(), token)
 }
 
 // ownTokens returns the tokens with which a file gives the crawler its own

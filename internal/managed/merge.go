@@ -142,7 +142,7 @@ func (m *merger) targets() {
 	m.inside = map[*crawler.Crawler]bool{}
 	// Control-only tokens come last. Tools show a group by its first token, and
 	// control-only tokens arrive in no request.
-	var last []target
+	list := map[bool][]target{} // by Crawler.ControlOnly
 	for _, cv := range m.covers {
 		if cv == nil {
 			continue
@@ -169,13 +169,9 @@ func (m *merger) targets() {
 				m.notes.add(AlsoApplies, other.Name, c.Name, 0, t.terms.line)
 			}
 		}
-		if c.ControlOnly {
-			last = append(last, t)
-		} else {
-			m.list = append(m.list, t)
-		}
+		list[c.ControlOnly] = append(list[c.ControlOnly], t)
 	}
-	m.list = append(m.list, last...)
+	m.list = slices.Concat(list[false], list[true])
 	for _, k := range m.search {
 		if m.covers[k.crawler.Index()] == nil {
 			m.notes.add(KeptSearch, k.crawler.Name, "deny "+k.purpose, 0, k.line)

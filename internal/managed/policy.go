@@ -190,7 +190,8 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 			beyond = beyondPresets
 		}
 		for _, purpose := range set.deny {
-			if !deniesSite(all.Deny, string(purpose)) {
+			whole := func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, string(purpose)) }
+			if !slices.ContainsFunc(all.Deny, whole) {
 				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
 			}
 		}
@@ -209,9 +210,4 @@ func withPreferences(list, preset []Preference, line int) []Preference {
 		}
 	}
 	return list
-}
-
-// deniesSite reports whether a statement denies the whole site to a purpose.
-func deniesSite(list []Deny, purpose string) bool {
-	return slices.ContainsFunc(list, func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, purpose) })
 }

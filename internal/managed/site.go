@@ -102,19 +102,16 @@ func (s *site) add(lines ...entry) {
 func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site {
 	out := &site{lines: slices.Clone(s.lines), ending: s.ending}
 	var o owners
-	i := 0
 	for l := range robots.Parse(s.text(), robots.WithDialect(d), robots.WithMaxSize(1<<30)).Lines() {
-		if i == len(out.lines) {
+		if l.Number > len(out.lines) {
 			break
 		}
-		line := &out.lines[i]
-		i++
-		bom := ""
-		if strings.HasPrefix(line.text, canonical.ByteOrderMark) {
-			bom = canonical.ByteOrderMark
-		}
 		if kept, ok := o.read(&l, d, removed); !ok {
-			line.text = bom + kept + replacedMarker + line.text[len(bom):]
+			text := &out.lines[l.Number-1].text
+			old, marked := strings.CutPrefix(*text, canonical.ByteOrderMark)
+			if *text = kept + replacedMarker + old; marked {
+				*text = canonical.ByteOrderMark + *text
+			}
 		}
 	}
 	return out
