@@ -20,9 +20,6 @@ type Check struct {
 	Readers  string   `json:"readers"` // which crawlers read it in which way, and where that is documented
 	Before   string   `json:"before"`  // a file with the finding
 	After    string   `json:"after"`   // the same file, corrected; "" if no change of the text corrects it
-
-	location string // where the file of the example was read from
-	external bool   // a check of the caller reports it: see WithCheck
 }
 
 // checksFile has the text of each check. The statements about Google's parser
@@ -53,18 +50,9 @@ func example(code string) string {
 
 // checks holds all checks, sorted by code, without long examples.
 var checks = sync.OnceValue(func() []Check {
-	var rows []struct {
-		Check
-		Location string
-		External bool
-	}
-	if err := json.Unmarshal(checksFile, &rows); err != nil {
+	var all []Check
+	if err := json.Unmarshal(checksFile, &all); err != nil {
 		panic("lint: checks.json: " + err.Error())
-	}
-	all := make([]Check, len(rows))
-	for i, row := range rows {
-		all[i] = row.Check
-		all[i].location, all[i].external = row.Location, row.External
 	}
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.Code, b.Code) })
 	return all

@@ -68,10 +68,7 @@ func TestLint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts := []Option{WithCrawlers(crawlers)}
-			if r, ok := CheckFor(name); ok && r.location != "" {
-				opts = append(opts, WithLocation(r.location))
-			}
+			opts := []Option{WithCrawlers(crawlers), WithLocation(locations[name])}
 			f := robots.Parse(data)
 			findings := Lint(f, opts...)
 			if name == "clean" && len(findings) > 0 {
