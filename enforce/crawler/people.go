@@ -2,6 +2,7 @@ package crawler
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"weak"
@@ -136,11 +137,11 @@ func Describe(ua string) Description {
 	if u == nil {
 		return d
 	}
-	words := outerWords(ua)
-	if name, version := u.Browser(); words.mainstream && browsers[name] && !strings.Contains(ua, "; wv)") {
+	mainstream, versioned := outerWords(ua)
+	if name, version := u.Browser(); mainstream && slices.Contains(browsers, name) && !strings.Contains(ua, "; wv)") {
 		d.Browser, d.BrowserVersion = name, bounded(version)
 	}
-	if engine, _ := u.Engine(); engines[engine] {
+	if engine, _ := u.Engine(); slices.Contains(engines, engine) {
 		d.Engine = engine
 	}
 	d.System = system(u.OSInfo(), ua)
@@ -148,7 +149,7 @@ func Describe(ua string) Description {
 	if model := u.Model(); d.Mobile && model != "" && model != "K" { // K: Chrome's reduced User-Agent
 		d.Device = bounded(strings.TrimPrefix(model, "SAMSUNG "))
 	}
-	if d.Browser == "Safari" && d.Mobile && !words.version {
+	if d.Browser == "Safari" && d.Mobile && !versioned {
 		d.Browser, d.BrowserVersion = UnknownPart, "" // an app shows the page
 	}
 	return d
@@ -156,25 +157,18 @@ func Describe(ua string) Description {
 
 // browsers and engines are names that the library finds reliably.
 var (
-	browsers = set("Chrome", "Chromium", "Firefox", "Safari", "Edge", "Opera", "Internet Explorer")
-	engines  = set("AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML")
+	browsers = []string{"Chrome", "Chromium", "Firefox", "Safari", "Edge", "Opera", "Internet Explorer"}
+	engines  = []string{"AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML"}
 )
 
-// outer is what outerWords finds in a User-Agent.
-type outer struct {
-	// all words outside comments are words that mainstream browsers send, and no word in a comment is one of a console's or a television's
-	// browser
-	mainstream bool
-	version    bool // one of them is `Version`, Safari's version
-}
-
 // outerProducts are the words that mainstream browsers send outside comments.
-var outerProducts = set("mozilla", "applewebkit", "gecko", "chrome", "chromium", "safari", "version", "mobile", "tablet", "firefox", "edg",
-	"edge", "edga", "edgios",
-	"opr", "opera", "presto", "crios", "fxios", "like")
+var outerProducts = strings.Fields(`mozilla applewebkit gecko chrome chromium safari version mobile tablet firefox edg edge edga edgios
+	opr opera presto crios fxios like`)
 
-func outerWords(ua string) outer {
-	words := outer{mainstream: true}
+// outerWords reports whether all words outside comments are words that mainstream browsers send, and no word in a comment is one of a
+// console's or a television's browser; and whether one of them is `Version`, Safari's version.
+func outerWords(ua string) (mainstream, versioned bool) {
+	mainstream = true
 	depth := 0
 	for i := 0; i < len(ua); {
 		hash, n := firstWord(ua[i:])
@@ -184,7 +178,7 @@ func outerWords(ua string) outer {
 			switch ua[i] {
 			case '(', '[':
 				depth++
-				words.mainstream = words.mainstream && ua[i] == '('
+				mainstream = mainstream && ua[i] == '('
 			case ')', ']':
 				depth = max(depth-1, 0)
 			}
@@ -192,14 +186,14 @@ func outerWords(ua string) outer {
 		case i > 0 && (ua[i-1] == '/' || ua[i-1] == '.'): // a version
 		case depth == 0:
 			word := strings.ToLower(ua[i : i+n])
-			words.version = words.version || word == "version"
-			words.mainstream = words.mainstream && (outerProducts[word] || s != nil && s.role&roleUnix != 0)
+			versioned = versioned || word == "version"
+			mainstream = mainstream && (slices.Contains(outerProducts, word) || s != nil && s.role&roleUnix != 0)
 		default: // in a comment: consoles and televisions have browsers of their own
-			words.mainstream = words.mainstream && (s == nil || s.role&roleMobile == 0 || s.role&(roleAndroid|roleForm|roleNoise) != 0)
+			mainstream = mainstream && (s == nil || s.role&roleMobile == 0 || s.role&(roleAndroid|roleForm|roleNoise) != 0)
 		}
 		i += n
 	}
-	return words
+	return mainstream, versioned
 }
 
 // system returns the operating system, with its version if browsers send the true one.
@@ -231,14 +225,6 @@ func system(info useragent.OSInfo, ua string) string {
 
 // bounded returns the first 64 octets of a text that clients can choose.
 func bounded(s string) string { return s[:min(len(s), 64)] }
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
 
 // parse returns nil if the library panics.
 func parse(ua string) (u *useragent.UserAgent) {
