@@ -89,7 +89,9 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 		return nil, err
 	}
 	m.noteLongerAllows(after)
-	slices.SortStableFunc(m.notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SiteLine, b.SiteLine)) })
+	slices.SortStableFunc(m.notes, func(a, b Note) int {
+		return cmp.Or(cmp.Compare(a.Kind.name, b.Kind.name), cmp.Compare(a.SiteLine, b.SiteLine))
+	})
 	result := &Merged{Notes: m.notes, Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
 	for _, line := range merged.lines {
 		result.origins = append(result.origins, line.origin)

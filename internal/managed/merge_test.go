@@ -275,7 +275,7 @@ func TestMerge(t *testing.T) {
 			}
 			var kinds []string
 			for _, n := range m.Notes {
-				if kinds = append(kinds, string(n.Kind)); !strings.Contains(n.String(), n.Crawlers[0]+": ") && len(n.Crawlers) == 1 {
+				if kinds = append(kinds, n.Kind.String()); !strings.Contains(n.String(), n.Crawlers[0]+": ") && len(n.Crawlers) == 1 {
 					t.Errorf("the note does not name its crawler: %s", n)
 				}
 			}

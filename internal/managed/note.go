@@ -10,44 +10,50 @@ import (
 )
 
 // NoteKind is the kind of a Note.
-type NoteKind string
+type NoteKind struct{ name, text string }
+
+// String returns the name of the kind, such as "kept-group".
+func (k NoteKind) String() string { return k.name }
+
+// MarshalText returns the same as String.
+func (k NoteKind) MarshalText() ([]byte, error) { return []byte(k.name), nil }
 
 // The kinds of notes.
-const (
+var (
 	// KeptGroup means that the site's file has an own group for crawlers whose
 	// purpose the policy names. That group stays.
-	KeptGroup NoteKind = "kept-group"
+	KeptGroup = NoteKind{"kept-group", "own group in robots.txt kept"}
 	// ReplacedGroup means that a group of the policy replaces the site's group
 	// for crawlers that the policy names.
-	ReplacedGroup NoteKind = "replaced-group"
+	ReplacedGroup = NoteKind{"replaced-group", "the policy's group replaces the one in robots.txt"}
 	// LongerAllow means that an Allow of the site's file overrides a path that
 	// the policy denies, because it is at least as long.
-	LongerAllow NoteKind = "longer-allow"
+	LongerAllow = NoteKind{"longer-allow", "a longer Allow in robots.txt overrides the policy"}
 	// NoCrawlDelay means that crawlers get no Crawl-delay because they are
 	// documented to ignore it.
-	NoCrawlDelay NoteKind = "no-crawl-delay"
+	NoCrawlDelay = NoteKind{"no-crawl-delay", "no delay, because they are documented to ignore Crawl-delay"}
 	// LongerDelay means that the site's Crawl-delay stays because it is at
 	// least as long as the policy's.
-	LongerDelay NoteKind = "longer-delay"
+	LongerDelay = NoteKind{"longer-delay", "the longer Crawl-delay in robots.txt stays"}
 	// SharedGroup means that crawlers obey the group of another crawler, so
 	// that the policy can't give them their own rules.
-	SharedGroup NoteKind = "shared-group"
+	SharedGroup = NoteKind{"shared-group", "the policy does not apply to them, because they obey the group of another crawler"}
 	// AlsoApplies means that the policy also applies to crawlers that it does
 	// not mention, because they obey the group of a crawler that it does.
-	AlsoApplies NoteKind = "also-applies"
+	AlsoApplies = NoteKind{"also-applies", "the policy applies to them too, because they obey the group of another crawler"}
 	// WithoutToken means that a User-agent line can't name the crawlers,
 	// because of the form of their token.
-	WithoutToken NoteKind = "without-token"
+	WithoutToken = NoteKind{"without-token", "no User-agent line can name this token"}
 	// FallbackGroup means that crawlers outside the policy would fall back to a
 	// group of the policy. They got their own groups, so that nothing changes
 	// for them.
-	FallbackGroup NoteKind = "fallback-group"
+	FallbackGroup = NoteKind{"fallback-group", "own group added, so that nothing changes"}
 	// KeptSearch means that a deny of a purpose does not apply to crawlers of
 	// that purpose, because they also crawl for a search engine.
-	KeptSearch NoteKind = "kept-search"
+	KeptSearch = NoteKind{"kept-search", "they crawl for search too, so this applies to them only with their names"}
 	// KeptPreference means that the site's own Content-Signal or Content-Usage
 	// has another value for a key of the policy. The site's value stays.
-	KeptPreference NoteKind = "kept-preference"
+	KeptPreference = NoteKind{"kept-preference", "robots.txt has another value, which stays"}
 )
 
 // Note is information for the site's operator about a merge.
@@ -59,26 +65,12 @@ type Note struct {
 	Detail   string   `json:"detail,omitempty"`    // a rule, a token or a key; "" if none
 }
 
-var noteTexts = map[NoteKind]string{
-	KeptGroup:      "own group in robots.txt kept",
-	ReplacedGroup:  "the policy's group replaces the one in robots.txt",
-	LongerAllow:    "a longer Allow in robots.txt overrides the policy",
-	NoCrawlDelay:   "no delay, because they are documented to ignore Crawl-delay",
-	LongerDelay:    "the longer Crawl-delay in robots.txt stays",
-	SharedGroup:    "the policy does not apply to them, because they obey the group of another crawler",
-	AlsoApplies:    "the policy applies to them too, because they obey the group of another crawler",
-	WithoutToken:   "no User-agent line can name this token",
-	FallbackGroup:  "own group added, so that nothing changes",
-	KeptSearch:     "they crawl for search too, so this applies to them only with their names",
-	KeptPreference: "robots.txt has another value, which stays",
-}
-
 // Text returns a phrase that says what the kind of the note means.
-func (n Note) Text() string { return noteTexts[n.Kind] }
+func (n Note) Text() string { return n.Kind.text }
 
 // String returns the note as a line of text, with at most eight crawlers.
 func (n Note) String() string {
-	text := words.List(n.Crawlers, 8) + ": " + noteTexts[n.Kind]
+	text := words.List(n.Crawlers, 8) + ": " + n.Kind.text
 	if n.Detail != "" {
 		text += ": " + n.Detail
 	}
