@@ -110,14 +110,14 @@ var builtinRows []byte
 func Builtin() *Registry { return builtin() }
 
 var builtin = sync.OnceValue(func() *Registry {
+	var r *Registry
 	rows, err := ReadRows(builtinRows)
-	if err != nil {
-		panic("crawler: registry.jsonl: " + err.Error())
-	}
 	for i := range rows {
 		rows[i].Sources = nil
 	}
-	r, err := newRegistry(rows)
+	if err == nil {
+		r, err = newRegistry(rows)
+	}
 	if err != nil {
 		panic("crawler: registry.jsonl: " + err.Error())
 	}

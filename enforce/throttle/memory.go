@@ -104,24 +104,9 @@ func (m *Memory) Resize(now time.Time, maxEntries int) {
 		next.list[i].resize(used*5/4/bucketSize/len(next.list)+1, at)
 	}
 	for i := range old.list {
-		old.list[i].copyTo(next, at)
+		old.list[i].copyTo(func(h uint64) *table { return &next.of(h).table }, at)
 	}
 	m.shards.Store(next)
-}
-
-// copyTo copies the keys that are in use to the shards of another size.
-func (t *table) copyTo(next *shards, now uint32) {
-	for i := range t.heads {
-		for j := range bucketSize {
-			if t.cost(i, j, now) <= reusable {
-				continue
-			}
-			to := next.of(hashTag(t.entries[i*bucketSize+j].tag, t.seed))
-			for !to.move(t, i, j, now) {
-				to.grow(now)
-			}
-		}
-	}
 }
 
 // Take implements Limiter. It does not use ctx.

@@ -234,27 +234,26 @@ func (t *table) grow(now uint32) { t.resize(len(t.heads)+max(2, len(t.heads)/4),
 // resize gives the table size buckets, or more if the keys need them, up to its
 // limit. It drops unused keys.
 func (t *table) resize(size int, now uint32) {
-	for old := *t; ; size += max(2, size/4) {
-		size = min(size, t.limit)
-		t.heads, t.entries = make([]head, size), make([]entry, size*bucketSize)
-		t.used, t.evictions = 0, old.evictions
-		if t.moveFrom(&old, now) || size == t.limit {
-			return
-		}
-	}
+	old := *t
+	size = min(size, t.limit)
+	t.heads, t.entries, t.used = make([]head, size), make([]entry, size*bucketSize), 0
+	old.copyTo(func(uint64) *table { return t }, now)
 }
 
-// moveFrom copies the keys of old that are in use. If there is no room for one
-// of them and t may grow, it stops and returns false.
-func (t *table) moveFrom(old *table, now uint32) bool {
-	for i := range old.heads {
+// copyTo copies the keys that are in use, each to the table for its hash, and makes
+// that larger if there is no room.
+func (t *table) copyTo(tableFor func(h uint64) *table, now uint32) {
+	for i := range t.heads {
 		for j := range bucketSize {
-			if old.cost(i, j, now) > reusable && !t.move(old, i, j, now) {
-				return false
+			if t.cost(i, j, now) <= reusable {
+				continue
+			}
+			to := tableFor(hashTag(t.entries[i*bucketSize+j].tag, t.seed))
+			for !to.move(t, i, j, now) {
+				to.grow(now)
 			}
 		}
 	}
-	return true
 }
 
 // move copies a key of old. If there is no room and t may grow, it returns

@@ -351,20 +351,15 @@ func LowerOctet(c byte) byte {
 	return c
 }
 
-// Fold changes the ASCII letters of b to lower case.
-func Fold(b []byte) {
-	for i, c := range b {
-		b[i] = LowerOctet(c)
-	}
-}
-
 // Lower returns s with its ASCII letters in lower case and all other octets
 // unchanged.
 func Lower(s string) string {
 	for i := range len(s) {
 		if LowerOctet(s[i]) != s[i] {
 			b := []byte(s)
-			Fold(b)
+			for i, c := range b {
+				b[i] = LowerOctet(c)
+			}
 			return string(b)
 		}
 	}
