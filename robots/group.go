@@ -103,8 +103,10 @@ func (g *Group) Line() int { return g.orNone().line }
 func (g *Group) Rules() []Rule { return rulesOf(g.orNone().rules) }
 
 // RuleCount returns the number of the group's Rules, without making the list.
-func (g *Group) RuleCount() (n int) {
-	for _, set := range g.orNone().rules {
+func (g *Group) RuleCount() int { return countRules(g.orNone().rules) }
+
+func countRules(sets []*ruleset) (n int) {
+	for _, set := range sets {
 		n += len(set.rules)
 	}
 	return n

@@ -160,7 +160,6 @@ func (u *unitTable) groups() {
 	}
 	shared := make(map[string]*Group) // by the units of the group
 	budget := mergeFactor*len(u.rules) + mergeFree
-	byID := make([]*Group, len(u.names))
 	for id, units := range member {
 		if len(units) == 0 {
 			continue
@@ -179,19 +178,15 @@ func (u *unitTable) groups() {
 		}
 		g.line = min(g.line, a.line)
 		g.tokens = append(g.tokens, a.name)
-		byID[id] = g
-		switch {
-		case id == starAgent:
-		case a.exact:
-			f.tokens = append(f.tokens, a.name)
-		default:
-			f.words = append(f.words, canonical.Lower(a.name))
+		if id == starAgent {
+			f.star = g
+			continue
 		}
-	}
-	f.star = byID[starAgent]
-	for id, g := range byID {
-		if g != nil && id != starAgent {
-			f.named = append(f.named, namedGroup{u.names[id].name, g})
+		f.named = append(f.named, namedGroup{a.name, g})
+		if a.exact {
+			f.tokens = append(f.tokens, a.name)
+		} else {
+			f.words = append(f.words, canonical.Lower(a.name))
 		}
 	}
 	slices.SortFunc(f.named, func(a, b namedGroup) int { return a.compare(b.token) })
@@ -202,15 +197,12 @@ func (u *unitTable) groups() {
 // assemble returns what is left of it.
 func (g *Group) assemble(f *File, units []*unit, budget int) int {
 	var more lines
-	rules, noindex := 0, 0
 	for _, un := range units {
 		if un.ruleset != nil {
 			g.rules = append(g.rules, un.ruleset)
-			rules += len(un.rules)
 		}
 		if un.noindexset != nil {
 			more.noindex = append(more.noindex, un.noindexset)
-			noindex += len(un.noindex)
 		}
 		if len(un.fields) > 0 {
 			more.fields = append(more.fields, un.fields)
@@ -226,13 +218,11 @@ func (g *Group) assemble(f *File, units []*unit, budget int) int {
 	for _, un := range units {
 		more.limits.merge(&un.limits)
 	}
-	if len(g.rules) > 1 && rules <= budget {
-		budget -= rules
-		g.rules = []*ruleset{newRuleset(f, joinRules(g.rules))}
-	}
-	if len(more.noindex) > 1 && noindex <= budget {
-		budget -= noindex
-		more.noindex = []*ruleset{newRuleset(f, joinRules(more.noindex))}
+	for _, sets := range []*[]*ruleset{&g.rules, &more.noindex} {
+		if n := countRules(*sets); len(*sets) > 1 && n <= budget {
+			budget -= n
+			*sets = []*ruleset{newRuleset(f, joinRules(*sets))}
+		}
 	}
 	return budget
 }
