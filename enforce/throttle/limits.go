@@ -116,11 +116,7 @@ func Compile(g Grant) *Limits {
 	if g.Delay.Delay <= 0 && len(g.Rates)+len(g.Visits) == 0 {
 		return nil
 	}
-	longest := g.MaxDelay
-	if longest <= 0 {
-		longest = DefaultMaxDelay
-	}
-	longest = min(longest, maxMaxDelay)
+	longest := min(cmp.Or(max(g.MaxDelay, 0), DefaultMaxDelay), maxMaxDelay)
 	burst := max(g.Burst, 1)
 
 	t := &Limits{}

@@ -49,15 +49,15 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, uses []Use
 		return l.Take(ctx, now, uses, 0)
 	}
 	defer w.held.Add(-1)
-	r := w.reuse(now, uses, maxWait)
-	if !r.OK {
-		r = l.Take(ctx, now, uses, maxWait)
-		if !r.OK || r.Delay <= 0 {
-			return r
-		}
-		if r.turn != nil {
-			w.queue.add(r.turn)
-		}
+	at := now.UnixMicro()
+	var r Result
+	if free := w.queue.reuse(uses, at, at+min(maxWait, MaxWait).Microseconds()); free != nil {
+		r = free.result
+		r.Delay, r.turn = time.Duration(free.at-at)*time.Microsecond, free
+	} else if r = l.Take(ctx, now, uses, maxWait); !r.OK || r.Delay <= 0 {
+		return r
+	} else if r.turn != nil {
+		w.queue.add(r.turn)
 	}
 	start, timer := time.Now(), time.NewTimer(r.Delay)
 	defer timer.Stop()
@@ -74,19 +74,6 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, uses []Use
 		r.OK, r.RetryAfter = false, r.Delay
 		return r
 	}
-}
-
-// reuse returns the result for a request that gets an abandoned turn; the zero
-// Result if there is none.
-func (w *Waiters) reuse(now time.Time, uses []Use, maxWait time.Duration) Result {
-	at := now.UnixMicro()
-	free := w.queue.reuse(uses, at, at+min(maxWait, MaxWait).Microseconds())
-	if free == nil {
-		return Result{}
-	}
-	r := free.result
-	r.Delay, r.turn = time.Duration(free.at-at)*time.Microsecond, free
-	return r
 }
 
 // Close makes w hold no further requests. Requests that are already held go on

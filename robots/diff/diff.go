@@ -276,11 +276,8 @@ func (d *differ) pairs() []*pair {
 			continue
 		}
 		seen[lower] = true
-		c, ok := known[lower]
-		if !ok {
-			c = Crawler{Tokens: []string{t}}
-		}
-		c.Tokens = append([]string{t}, c.Tokens[1:]...)
+		c := known[lower]
+		c.Tokens = append([]string{t}, c.Tokens[min(1, len(c.Tokens)):]...) // as the file writes the first one
 		if d.includes(c) {
 			add(c)
 		}

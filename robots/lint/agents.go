@@ -171,10 +171,7 @@ func (l *linter) checkSpelling(line *robots.Line, token string) {
 // as bingbot is Bing.
 func isShort(word, known string) bool {
 	rest, ok := strings.CutPrefix(known, word)
-	if !ok || len(word) < 4 {
-		return false
-	}
-	return slices.Contains(crawlerEnds, strings.TrimPrefix(rest, "-"))
+	return ok && len(word) >= 4 && slices.Contains(crawlerEnds, strings.TrimPrefix(rest, "-"))
 }
 
 // Shorter tokens are not compared: there are other crawlers with similar names.
