@@ -260,8 +260,7 @@ func (w *word) value(s string) (Directives, error) {
 		t, day, ok := parseDate(s)
 		if !ok {
 			return d, fmt.Errorf("%s needs a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO "+
-				"8601, RFC 822 or RFC 850); found %q",
-				w.name, clip(s))
+				"8601, RFC 822 or RFC 850); found %q", w.name, clip(s))
 		}
 		d.until, d.day = t, day
 	}

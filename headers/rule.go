@@ -138,8 +138,7 @@ func namePattern(s string) (pattern, error) {
 			classRegexp(s))
 	case strings.HasSuffix(s, "$") && len(s) > 1:
 		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for "+
-			"a $ that is part of the name)",
-			clip(s))
+			"a $ that is part of the name)", clip(s))
 	}
 	return nameglob.New(s), nil
 }

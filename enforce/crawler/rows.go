@@ -222,12 +222,10 @@ func checkTokens(tokens []string, userAgents bool) error {
 			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), maxTokenSize)
 		case !validToken(token):
 			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or "+
-				"\"_\", and not end with a space",
-				token)
+				"\"_\", and not end with a space", token)
 		case userAgents && BrowserWord(token):
 			return fmt.Errorf("browsers send the word %q, so people would count as this crawler: write it under \"shared\", "+
-				"where it counts only if nothing indicates a person",
-				token)
+				"where it counts only if nothing indicates a person", token)
 		}
 		seen[key] = true
 	}

@@ -45,8 +45,7 @@ func NewServerResolver(address string) (Resolver, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || ap.Port() == 0 {
 		return nil, fmt.Errorf("%q is not the address of a DNS server: write an IP address with or without a port, like "+
-			"192.0.2.53 or 192.0.2.53:53",
-			address)
+			"192.0.2.53 or 192.0.2.53:53", address)
 	}
 	return &serverResolver{ap.String()}, nil
 }

@@ -114,8 +114,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		return nil
 	}
 	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that an https:// host may "+
-		"gain or lose its \"www.\" prefix",
-		to.Redacted())
+		"gain or lose its \"www.\" prefix", to.Redacted())
 }
 
 // Response is a document as a server sent it, or as it was stored.

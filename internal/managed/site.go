@@ -36,8 +36,7 @@ func readSite(text []byte) (*site, error) {
 		switch {
 		case mark == beginMarker && begin > 0:
 			return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but those that begin in line %d have not "+
-				"ended: delete one of the two lines",
-				l.Number, begin)
+				"ended: delete one of the two lines", l.Number, begin)
 		case mark == beginMarker:
 			begin, sections = l.Number, sections+1
 		case mark == endMarker && begin == 0:
@@ -60,8 +59,7 @@ func readSite(text []byte) (*site, error) {
 	for _, l := range s.lines {
 		if strings.Contains(l.text, replacedMarker) {
 			return nil, fmt.Errorf("line %d of robots.txt was replaced by a policy, but the lines of the policy are missing: "+
-				"delete the line, or remove the comment before it",
-				l.line)
+				"delete the line, or remove the comment before it", l.line)
 		}
 	}
 	return s, nil
