@@ -20,6 +20,7 @@ type Checker struct {
 	registry *crawler.Registry
 	subjects []*subject        // by a crawler's index in the registry; nil if no method is on for the crawler
 	agents   map[string]*agent // by the URL of the directory
+	sources  []*source         // to release, once for each crawler that uses it
 	uses     int               // calls of Bind without their Close; guarded by verifier.binding
 }
 
@@ -48,13 +49,12 @@ func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	c := &Checker{verifier: v, registry: registry, subjects: make([]*subject, registry.Len()), agents: make(map[string]*agent), uses: 1}
 	for row := range registry.All() {
 		s := &subject{row: row}
-		c.subjects[row.Index()] = s
 		if err := c.fill(s); err != nil {
 			c.release()
 			return nil, fmt.Errorf("crawler %q: verify: %w", row.Name, err)
 		}
-		if len(s.lists) == 0 && s.names == nil && len(s.agents) == 0 {
-			c.subjects[row.Index()] = nil
+		if len(s.lists) > 0 || s.names != nil || len(s.agents) > 0 {
+			c.subjects[row.Index()] = s
 		}
 	}
 	v.checkers[registry] = c
@@ -74,16 +74,8 @@ func (c *Checker) Close() {
 }
 
 func (c *Checker) release() {
-	for _, s := range c.subjects {
-		if s == nil {
-			continue
-		}
-		for _, l := range s.lists {
-			c.verifier.release(l)
-		}
-		for _, a := range s.agents {
-			c.verifier.release(a.source)
-		}
+	for _, s := range c.sources {
+		c.verifier.release(s)
 	}
 }
 
@@ -96,7 +88,7 @@ func (c *Checker) fill(s *subject) error {
 			if err != nil {
 				return err
 			}
-			s.lists = append(s.lists, l)
+			s.lists, c.sources = append(s.lists, l), append(c.sources, l)
 		}
 	}
 	if on.DNS && len(facts.Hosts) > 0 {
@@ -130,6 +122,7 @@ func (c *Checker) agent(address string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.sources = append(c.sources, source)
 	a := c.agents[source.URL]
 	if a == nil {
 		a = &agent{source: source}
