@@ -60,10 +60,7 @@ func (c *Clock) at(wall, monotonic int64) int64 {
 	for {
 		s := c.setting.Load()
 		if s == nil {
-			s = &clockSetting{offset: offset, level: monotonic}
-			if c.setting.CompareAndSwap(nil, s) {
-				return wall
-			}
+			c.setting.CompareAndSwap(nil, &clockSetting{offset: offset, level: monotonic})
 			continue
 		}
 		if change := offset - s.offset; change < -clockNoise || change > clockNoise {
