@@ -65,20 +65,20 @@ func (l *lookups) set(suffixes []string) *suffixSet {
 
 // enqueue queues a lookup, unless the same one is queued or running. It drops the lookup if the queue is full.
 func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
-	key := l.cache.key(s.id, addr)
-	if len(s.queue) == cap(s.queue) || !l.cache.reserve(key) {
-		if len(s.queue) == cap(s.queue) {
-			l.config.Observer.LookupDropped()
+	if len(s.queue) < cap(s.queue) {
+		key := l.cache.key(s.id, addr)
+		if !l.cache.reserve(key) {
+			return
 		}
-		return
+		select {
+		case s.queue <- addr:
+			l.offer(s)
+			return
+		default:
+			l.cache.release(key)
+		}
 	}
-	select {
-	case s.queue <- addr:
-		l.offer(s)
-	default:
-		l.cache.release(key)
-		l.config.Observer.LookupDropped()
-	}
+	l.config.Observer.LookupDropped()
 }
 
 // offer gives s to the workers if it has queued lookups and fewer than setWorkers workers.
@@ -126,16 +126,12 @@ func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 // states are the states for Observer.Lookup.
 var states = [...]State{confirmed: Verified, refuted: Impostor, failed: Unverified}
 
-// Lifetimes of DNS answers.
-const (
-	confirmedLifetime = 24 * time.Hour
-	refutedLifetime   = time.Hour
-	failedLifetime    = 5 * time.Minute
+// lifetimes are those of DNS answers.
+var lifetimes = [...]time.Duration{confirmed: 24 * time.Hour, refuted: time.Hour, failed: 5 * time.Minute}
 
-	// A confirmed address is looked up again when less than confirmedRefresh of its lifetime is left, so that it stays verified during an
-	// outage of DNS.
-	confirmedRefresh = 6 * time.Hour
-)
+// confirmedRefresh is when a confirmed address is looked up again: when less of its lifetime is left, so that it stays verified during an
+// outage of DNS.
+const confirmedRefresh = 6 * time.Hour
 
 // Numbers of addresses in the cache, by answer. A full table takes 25 octets for each.
 const (
@@ -216,8 +212,7 @@ func (c *cache) release(key uint64) { c.pending.Remove(key) }
 
 // put stores the answer of a lookup. A failed lookup does not replace another answer.
 func (c *cache) put(key uint64, a answer, now time.Time) {
-	lifetime := map[answer]time.Duration{confirmed: confirmedLifetime, refuted: refutedLifetime, failed: failedLifetime}[a]
-	c.answers[a].add(key).Store(now.Add(lifetime).Unix())
+	c.answers[a].add(key).Store(now.Add(lifetimes[a]).Unix())
 	for other := confirmed; other <= failed && a != failed; other++ {
 		if other != a {
 			c.answers[other].Remove(key)

@@ -25,7 +25,7 @@ func TestLifetimesOfDNSAnswers(t *testing.T) {
 			f.ask("Named", "203.0.113.5")
 			f.ask("Named", "198.51.100.1")
 		}
-		time.Sleep(refutedLifetime - time.Minute)
+		time.Sleep(lifetimes[refuted] - time.Minute)
 		f.ask("Named", "198.51.100.1")
 		synctest.Wait()
 		if f.names.asked != asked {
