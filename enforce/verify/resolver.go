@@ -223,15 +223,13 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 		}
 		return finding{answer: failed, err: err}
 	}
-	f := finding{answer: refuted}
 	if len(names) > maxNames {
-		names = names[:maxNames]
-		f.answer, err = failed, fmt.Errorf("the address has more than %d host names", maxNames)
+		names, err = names[:maxNames], fmt.Errorf("the address has more than %d host names", maxNames)
 	}
+	f := finding{answer: refuted, names: names}
 	if err != nil {
 		f.answer, f.err = failed, err
 	}
-	f.names = names
 	for _, host := range names {
 		host = normalName(host)
 		if len(host) > maxNameOctets || !hasSuffix(host, suffixes) {
