@@ -148,8 +148,8 @@ func joinLines[L, T any](lists []L, of func(L) []T, number func(*T) int) []T {
 // the shortest delay, so that a crawler that obeys any of them also obeys this
 // one.
 func (g *Group) CrawlDelay() (CrawlDelay, bool) {
-	if delays := g.orNone().delays; len(delays) > 0 {
-		return delays[0], true
+	if delay := g.orNone().delay; delay != nil {
+		return *delay, true
 	}
 	return CrawlDelay{}, false
 }

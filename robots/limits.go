@@ -10,7 +10,7 @@ import (
 
 // limits holds the parsed limits and preferences of a group.
 type limits struct {
-	delays  []CrawlDelay
+	delay   *CrawlDelay // the shortest one
 	rates   []RequestRate
 	visits  []VisitTime
 	signals []ContentSignal
@@ -25,7 +25,7 @@ func (l *limits) add(fd *Field) {
 	switch fd.Directive {
 	case DirectiveCrawlDelay:
 		if d, ok := parseCrawlDelay(fd.Value); ok {
-			l.addDelay(CrawlDelay{Delay: d, Line: fd.Line})
+			l.addDelay(&CrawlDelay{Delay: d, Line: fd.Line})
 		}
 	case DirectiveRequestRate:
 		addLimit(&l.rates, fd, parseRequestRate)
@@ -50,19 +50,16 @@ func parseVisitTime(fd *Field) (VisitTime, bool) {
 	return VisitTime{Window: w, Line: fd.Line}, ok
 }
 
-// addDelay adds a delay. A group keeps only the shortest one.
-func (l *limits) addDelay(d CrawlDelay) {
-	if len(l.delays) == 0 {
-		l.delays = []CrawlDelay{d}
-	} else if d.Delay < l.delays[0].Delay {
-		l.delays[0] = d
+func (l *limits) addDelay(d *CrawlDelay) {
+	if l.delay == nil || d.Delay < l.delay.Delay {
+		l.delay = d
 	}
 }
 
 // merge adds the limits of another unit of the same group.
 func (l *limits) merge(o *limits) {
-	for _, d := range o.delays {
-		l.addDelay(d)
+	if o.delay != nil {
+		l.addDelay(o.delay)
 	}
 	l.rates = joinLimits(l.rates, o.rates, func(r *RequestRate) int { return r.Line })
 	l.visits = joinLimits(l.visits, o.visits, func(v *VisitTime) int { return v.Line })
