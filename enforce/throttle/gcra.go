@@ -63,7 +63,7 @@ func (t *Limits) earliest(now int64, a *arrivals) verdict {
 func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line int) {
 	until = at
 	var minute int32
-	if t.windows || t.visits {
+	if t.windows || len(t.opens) > 0 {
 		minute = minuteOfDay(at)
 	}
 	for i := range t.limits {
@@ -82,7 +82,7 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 		}
 		until, why, line = free, l.reason, l.line
 	}
-	if t.visits && !t.visit.has(minute) {
+	if len(t.opens) > 0 && !t.visit.has(minute) {
 		next := t.nextOpening(minute)
 		open := minuteStart(at) + int64(minutesFrom(minute, next.minute))*microsPerMinute
 		until, why, line = max(until, open), VisitTime, next.line

@@ -83,9 +83,8 @@ type Limits struct {
 	limits  []limit
 	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool   // a limit has a window
-	visits  bool   // there are Visit-time lines
 	visit   minutes
-	opens   []opening // sorted by minute
+	opens   []opening // sorted by minute; none without Visit-time lines
 	part    atomic.Pointer[part]
 }
 
@@ -139,7 +138,7 @@ func Compile(g Grant) *Limits {
 
 	t.setLimits(limits)
 	t.setVisits(g.Visits)
-	if len(t.limits) == 0 && !t.visits {
+	if len(t.limits)+len(t.opens) == 0 {
 		return nil
 	}
 	return t
@@ -217,14 +216,13 @@ func (t *Limits) setVisits(visits []robots.VisitTime) {
 		if !ok {
 			continue
 		}
-		t.visits = true
 		t.visit.add(s)
 		if !slices.ContainsFunc(t.opens, func(o opening) bool { return o.minute == s.from }) {
 			t.opens = append(t.opens, opening{s.from, v.Line})
 		}
 	}
 	if t.visit == everyMinute {
-		t.visits, t.opens = false, nil
+		t.opens = nil
 	}
 	slices.SortFunc(t.opens, func(a, b opening) int { return cmp.Compare(a.minute, b.minute) })
 }
@@ -244,7 +242,7 @@ func (t *Limits) dividedBy(n int) *Limits {
 	if p := t.part.Load(); p != nil && p.of == n {
 		return p.limits
 	}
-	one := &Limits{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
+	one := &Limits{windows: t.windows, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits)
 	for i := range limits {
 		limits[i] = limits[i].dividedBy(int64(n))
