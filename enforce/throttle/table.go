@@ -18,12 +18,11 @@ const bucketSize = 8
 // that searches and evictions need is small, and separate from the entries: a
 // search reads two heads and then, nearly always, only the right entry.
 type table struct {
-	heads     []head
-	entries   []entry // bucketSize for each head
-	limit     int     // largest number of buckets
-	seed      uint64
-	used      int // entries in use
-	evictions uint64
+	heads   []head
+	entries []entry // bucketSize for each head
+	limit   int     // largest number of buckets
+	seed    uint64
+	used    int // entries in use
 }
 
 // head has the data about a bucket that searches and evictions need.
@@ -214,12 +213,8 @@ func (t *table) cost(bucket, i int, now uint32) uint64 {
 }
 
 func (t *table) put(p place, tag, h uint64) slot {
-	switch p.cost {
-	case empty:
+	if p.cost == empty {
 		t.used++
-	case reusable:
-	default:
-		t.evictions++
 	}
 	head := &t.heads[p.bucket]
 	head.marks = head.marks&^(0xff<<(8*p.index)) | mark(h)<<(8*p.index)
@@ -268,7 +263,6 @@ func (t *table) move(old *table, bucket, i int, now uint32) bool {
 			return false
 		}
 		if p.cost >= old.cost(bucket, i, now) {
-			t.evictions++
 			return true
 		}
 	}

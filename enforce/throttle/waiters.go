@@ -19,7 +19,6 @@ import (
 // Caddy cancels them at the end of its grace period; without a grace period, it
 // waits for the requests.
 type Waiters struct {
-	max    int64
 	held   atomic.Int64
 	closed atomic.Bool
 	queue  queue
@@ -28,7 +27,7 @@ type Waiters struct {
 // NewWaiters returns a Waiters that holds at most max requests at a time. If max
 // is 0 or less, it holds none.
 func NewWaiters(max int) *Waiters {
-	return &Waiters{max: int64(max), queue: queue{max: max, lines: make(map[Key]*line)}}
+	return &Waiters{queue: queue{max: max, lines: make(map[Key]*line)}}
 }
 
 // Take calls l.Take with maxWait, and holds an accepted request for its Delay.
@@ -44,7 +43,7 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, uses []Use
 	if maxWait <= 0 || w.closed.Load() {
 		return l.Take(ctx, now, uses, 0)
 	}
-	if w.held.Add(1) > w.max {
+	if w.held.Add(1) > int64(w.queue.max) {
 		w.held.Add(-1)
 		return l.Take(ctx, now, uses, 0)
 	}
@@ -133,8 +132,8 @@ func (r Result) heldBy(g giver, now int64, uses []Use) Result {
 // before it that were abandoned. An abandoned turn before others goes to the next
 // request of the same budgets. So requests that end delay no other for long.
 type queue struct {
-	max       int
-	abandoned atomic.Int64 // turns; at most max
+	max       int          // requests that are held, and abandoned turns
+	abandoned atomic.Int64 // turns
 
 	mu    sync.Mutex
 	lines map[Key]*line
