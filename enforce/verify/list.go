@@ -26,11 +26,10 @@ const (
 // list is a published list of addresses. It is immutable.
 type list struct {
 	table        *bart.Lite
-	count        int
 	size4, size6 float64 // IPv4 addresses, IPv6 /64 networks; overlapping prefixes count twice
 }
 
-func (l *list) entries() int { return l.count }
+func (l *list) entries() int { return l.table.Size() }
 
 // contains reports whether addr is in the list. addr must not be IPv4 in IPv6 form.
 func (l *list) contains(addr netip.Addr) bool { return l.table.Contains(addr) }
@@ -57,12 +56,11 @@ func parseList(body []byte, part string, old *list) (*list, error) {
 		*size += math.Exp2(float64(bits - p.Bits()))
 		l.table.Insert(p)
 	}
-	l.count = l.table.Size()
 	if l.size4 > maxSize4 || l.size6 > maxSize6 {
 		return nil, errors.New("the prefixes contain too many addresses: the limits are 2^26 IPv4 addresses and 2^47 IPv6 /64 networks")
 	}
 	if old != nil && l.farFewer(old) {
-		return nil, fmt.Errorf("the list has %d prefixes, far fewer than the list in use, which has %d", l.count, old.count)
+		return nil, fmt.Errorf("the list has %d prefixes, far fewer than the list in use, which has %d", l.entries(), old.entries())
 	}
 	return l, nil
 }
@@ -70,7 +68,7 @@ func parseList(body []byte, part string, old *list) (*list, error) {
 // farFewer reports whether more than half of the prefixes and of the addresses are gone. Prefixes that were joined into wider ones have as
 // many addresses as before.
 func (l *list) farFewer(old *list) bool {
-	return old.count >= 4 && l.count*2 < old.count && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
+	return old.entries() >= 4 && l.entries()*2 < old.entries() && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }
 
 // ListSize returns the number of prefixes of a published list of addresses. part
@@ -81,7 +79,7 @@ func ListSize(body []byte, part string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return l.count, nil
+	return l.entries(), nil
 }
 
 // maxPrefixes is the maximum number of prefixes of a list. The longest known list has 1,300.

@@ -104,7 +104,7 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.
 		if !k.verify(base, in.signature) {
 			return nil, SignatureWrong
 		}
-		if in.nonce != "" && !c.verifier.replays.first(k.thumbprint, in.nonce, in.expires, now) {
+		if in.nonce != "" && !c.verifier.firstUse(k.thumbprint, in.nonce, in.expires, now) {
 			return nil, SignatureReplayed
 		}
 		return a.row(claim), NoReason
@@ -230,21 +230,13 @@ func agentURL(item httpsfv.Item) (string, Reason) {
 	return directoryURL(u), NoReason
 }
 
-// maxNonces is the number of nonces that replays can store.
+// maxNonces is the number of nonces that a Verifier can store.
 const maxNonces = 65_536
 
-// replays stores the nonces of verified signatures until the signatures expire. If there is no room, it drops a nonce whose signature
-// expires soon. It is safe for concurrent use.
-type replays struct {
-	seed maphash.Seed
-	seen expiries
-}
-
-func newReplays() *replays { return &replays{maphash.MakeSeed(), newExpiries(maxNonces)} }
-
-// first reports whether the nonce was not used before with the key of that thumbprint, and stores it. expires is in seconds since 1970.
-func (r *replays) first(thumbprint, nonce string, expires int64, now time.Time) bool {
-	used := r.seen.add(maphash.String(r.seed, thumbprint+"\x00"+nonce))
+// firstUse reports whether the nonce was not used before with the key of that thumbprint, and stores it until the signature expires. If
+// there is no room, it drops a nonce whose signature expires soon. expires is in seconds since 1970.
+func (v *Verifier) firstUse(thumbprint, nonce string, expires int64, now time.Time) bool {
+	used := v.nonces.add(maphash.String(v.lookups.cache.seed, thumbprint+"\x00"+nonce))
 	before := used.Load()
 	return before <= now.Unix() && used.CompareAndSwap(before, expires)
 }

@@ -34,7 +34,7 @@ type Verifier struct {
 	config  Config
 	reader  *document.Reader
 	lookups *lookups
-	replays *replays
+	nonces  expiries // of verified signatures
 	proofs  *table.Table[Proof]
 
 	binding  sync.Mutex
@@ -64,7 +64,7 @@ func New(config Config) *Verifier {
 		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,
 	})
 	v.lookups = newLookups(&v.config)
-	v.replays = newReplays()
+	v.nonces = newExpiries(maxNonces)
 	v.proofs = table.New[Proof](maxProofs)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
