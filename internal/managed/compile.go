@@ -89,7 +89,7 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	}
 	c.cover()
 	c.checkCovered()
-	if c.fatal {
+	if slices.ContainsFunc(c.errs, func(err error) bool { return !err.(*StatementError).UnknownName }) {
 		l = nil
 	}
 	return l, errors.Join(c.errs...)
@@ -205,7 +205,6 @@ type compiler struct {
 	given    Policy // as written
 	purposes map[string]bool
 	errs     []error
-	fatal    bool // an error other than an unknown name
 }
 
 func newCompiler(registry *crawler.Registry) *compiler {
@@ -218,7 +217,6 @@ func newCompiler(registry *crawler.Registry) *compiler {
 }
 
 func (c *compiler) errorf(line int, format string, args ...any) {
-	c.fatal = true
 	c.errs = append(c.errs, &StatementError{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
