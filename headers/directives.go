@@ -88,11 +88,10 @@ func (d Directives) MarshalText() ([]byte, error) { return d.appendTo(nil), nil 
 // UnmarshalText reads the text as ParseDirectives does.
 func (d *Directives) UnmarshalText(text []byte) error {
 	parsed, err := ParseDirectives(string(text))
-	if err != nil {
-		return err
+	if err == nil {
+		*d = parsed
 	}
-	*d = parsed
-	return nil
+	return err
 }
 
 // validate returns an error for directives that are probably a mistake: no

@@ -21,9 +21,9 @@ type Signals struct {
 
 // pathSignal is the value for the paths that a pattern matches.
 type pathSignal struct {
-	path  *pathGlob // nil: all paths
-	text  string    // the pattern; "": all paths
-	value string    // of the field
+	path  *pathGlob
+	text  string // the pattern; "": all paths
+	value string // of the field
 }
 
 const (
@@ -100,11 +100,7 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 			errs = append(errs, fmt.Errorf("%s: more than %d lines", field, maxSignals))
 			break
 		}
-		p := pathSignal{text: path, value: value}
-		if path != "" {
-			p.path = newPathGlob(path)
-		}
-		signals = append(signals, p)
+		signals = append(signals, pathSignal{newPathGlob(path), path, value})
 	}
 	slices.SortStableFunc(signals, func(a, b pathSignal) int { return len(b.text) - len(a.text) })
 	return signals, errs
@@ -182,7 +178,7 @@ func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
 		return
 	}
 	for i := range signals {
-		if p := signals[i].path; p == nil || p.matchViews(v) {
+		if signals[i].path.matchViews(v) {
 			h[field] = []string{signals[i].value}
 			return
 		}
