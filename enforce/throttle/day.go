@@ -66,7 +66,12 @@ func minuteStart(at int64) int64 { return at - modulo(at, microsPerMinute) }
 func minuteOfDay(at int64) int32 { return int32(modulo(at, microsPerDay) / microsPerMinute) }
 
 // modulo returns the remainder of a divided by b, from 0 to b-1.
-func modulo(a, b int64) int64 { return (a%b + b) % b }
+func modulo(a, b int64) int64 {
+	if a %= b; a < 0 {
+		a += b
+	}
+	return a
+}
 
 // minutes is a set of minutes of the day, with one bit for each. All Visit-time
 // lines of a group together are one set.
