@@ -210,18 +210,14 @@ func (t *Limits) rewind(now int64, a *arrivals) bool {
 	return true
 }
 
-// decide decides on a request under t with the budget a. If it accepts the
-// request, it uses budget. dirty reports whether a has changed.
-func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
-	if a.sig != t.sig {
-		t.convert(a)
-	}
-	dirty = t.rewind(now, a)
+// decide decides on a request under t with the budget a, which belongs to t. used
+// reports whether the request uses budget.
+func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, used bool) {
 	v := t.earliest(now, a)
 	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
-		return v.refusal(now), dirty
+		return v.refusal(now), false
 	}
-	return v.acceptance(now), t.use(v.at, a) || dirty
+	return v.acceptance(now), t.use(v.at, a)
 }
 
 // First returns the result for the first request of a key, at now. Only

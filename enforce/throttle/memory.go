@@ -134,14 +134,9 @@ func (m *Memory) Take(_ context.Context, now time.Time, uses []Use, maxWait time
 // take decides on a request for the key with a tag and hash.
 func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration) Result {
 	var a arrivals
-	place, found := t.find(tag, h)
-	if found {
-		place.load(l, &a)
-	} else {
-		a = l.fresh(now)
-	}
-	r, dirty := l.decide(now, &a, maxWait)
-	if !dirty {
+	place, found, rewound := t.load(now, tag, h, l, &a)
+	r, used := l.decide(now, &a, maxWait)
+	if !used && !rewound {
 		return r
 	}
 	if !found {
