@@ -99,22 +99,6 @@ func AppendDecoded(dst []byte, s string) []byte {
 	return dst
 }
 
-// Unreserved are the octets that need no escape (RFC 3986, section 2.3).
-const Unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
-
-// AppendUnescaped appends s after decoding the escapes of some octets.
-func AppendUnescaped(dst []byte, s, octets string) []byte {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if v, ok := Unescape(s, i); ok && strings.IndexByte(octets, v) >= 0 {
-			c = v
-			i += 2
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
 // Unescape returns the octet that the escape at s[i:] encodes, and false if
 // there is no escape: a `%` and two hexadecimal digits.
 func Unescape(s string, i int) (byte, bool) {
@@ -123,18 +107,6 @@ func Unescape(s string, i int) (byte, bool) {
 	}
 	h, l := hexDigits[s[i+1]], hexDigits[s[i+2]]
 	return h<<4 | l&15, h|l < 16
-}
-
-// ByteOrderMark is the byte order mark in UTF-8.
-const ByteOrderMark = "\xef\xbb\xbf"
-
-// MarkLen returns the length of the byte order mark, or of the first part of one,
-// that a file starts with. Google's parser skips both.
-func MarkLen(file string) (n int) {
-	for n < min(len(file), len(ByteOrderMark)) && file[n] == ByteOrderMark[n] {
-		n++
-	}
-	return n
 }
 
 // hexDigits are the values of hexadecimal digits, 16 for other octets.
@@ -412,4 +384,32 @@ func FirstWord(token string) string {
 		return token
 	}
 	return strings.TrimRight(token[:len(token)-len(rest)], "-.")
+}
+
+// Unreserved are the octets that need no escape (RFC 3986, section 2.3).
+const Unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
+// AppendUnescaped appends s after decoding the escapes of some octets.
+func AppendUnescaped(dst []byte, s, octets string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if v, ok := Unescape(s, i); ok && strings.IndexByte(octets, v) >= 0 {
+			c = v
+			i += 2
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// ByteOrderMark is the byte order mark in UTF-8.
+const ByteOrderMark = "\xef\xbb\xbf"
+
+// MarkLen returns the length of the byte order mark, or of the first part of one,
+// that a file starts with. Google's parser skips both.
+func MarkLen(file string) (n int) {
+	for n < min(len(file), len(ByteOrderMark)) && file[n] == ByteOrderMark[n] {
+		n++
+	}
+	return n
 }
