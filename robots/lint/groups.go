@@ -64,7 +64,8 @@ func (l *linter) checkGroups() {
 		}
 		for _, c := range b.continued {
 			if b.hasRules { // the author probably meant to start another group
-				l.add(l.onValue("joined-groups", c.line, "the rules below also apply to the crawlers above the blank line %d", c.blank).relateTo(c.blank))
+				f := l.onValue("joined-groups", c.line, "the rules below also apply to the crawlers above the blank line %d", c.blank)
+				l.add(f.relateTo(c.blank))
 			}
 		}
 	}
