@@ -60,12 +60,9 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	return k
 }
 
-// response is the response with a directory.
-type response document.Response
-
 // parseDirectory parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory without a usable key is
 // an error.
-func parseDirectory(r *response, now time.Time) (*directory, error) {
+func parseDirectory(r *document.Response, now time.Time) (*directory, error) {
 	mediaType, _, err := mime.ParseMediaType(r.MediaType)
 	if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
 		return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.MediaType, strings.Join(directoryTypes, ", "))
@@ -129,7 +126,7 @@ func readKeys(body []byte) ([]jwk, error) {
 
 // checkDirectorySignatures checks the signatures of a directory, which prove that its server has the private keys. They are optional. A
 // signature that is not valid makes the directory unusable.
-func checkDirectorySignatures(r *response, d *directory) error {
+func checkDirectorySignatures(r *document.Response, d *directory) error {
 	if len(r.Header["Signature-Input"]) == 0 {
 		return nil
 	}
@@ -143,7 +140,7 @@ func checkDirectorySignatures(r *response, d *directory) error {
 		if k == nil {
 			continue // the key is not used
 		}
-		base, err := signatureBase(in.list, func(item httpsfv.Item) (string, error) { return r.component(fields, item) })
+		base, err := signatureBase(in.list, func(item httpsfv.Item) (string, error) { return directoryComponent(r, fields, item) })
 		if err != nil {
 			return err
 		}
@@ -154,8 +151,8 @@ func checkDirectorySignatures(r *response, d *directory) error {
 	return nil
 }
 
-// component returns the value of a covered component of a directory's response.
-func (r *response) component(fields *reading, item httpsfv.Item) (string, error) {
+// directoryComponent returns the value of a covered component of a directory's response.
+func directoryComponent(r *document.Response, fields *reading, item httpsfv.Item) (string, error) {
 	id, _ := item.Value.(string)
 	names := item.Params.Names()
 	switch {

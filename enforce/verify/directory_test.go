@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 func TestParseDirectory(t *testing.T) {
@@ -49,7 +51,7 @@ func TestParseDirectory(t *testing.T) {
 		"256 keys":                                     {many(255), directoryType, ""},
 		"a P-256 key that is not on the curve":         {`{"keys":[{"kty":"EC","crv":"P-256","x":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA","y":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA"}]}`, directoryType, "P-256"},
 	} {
-		d, err := parseDirectory(&response{Body: []byte(tc.body), MediaType: tc.mediaType}, now)
+		d, err := parseDirectory(&document.Response{Body: []byte(tc.body), MediaType: tc.mediaType}, now)
 		switch {
 		case tc.err != "":
 			if err == nil || !strings.Contains(err.Error(), tc.err) {
@@ -178,7 +180,7 @@ func FuzzDirectory(f *testing.F) {
 	f.Add([]byte(`{"keys":[` + newECDSASigner().jwk + `,{"kty":"RSA","n":"AQ","e":"AQAB","exp":1e300}]}`))
 	f.Add([]byte(`{"kty":"OKP","crv":"Ed25519","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, err := parseDirectory(&response{Body: body, MediaType: directoryType}, time.Unix(1_800_000_000, 0))
+		d, err := parseDirectory(&document.Response{Body: body, MediaType: directoryType}, time.Unix(1_800_000_000, 0))
 		if err != nil {
 			return
 		}

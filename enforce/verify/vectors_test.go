@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 // corpus returns the folder of test vectors; "" if ROBOTS_CORPUS is not set.
@@ -232,7 +233,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		}
 	}
 	readJSONFile(t, filepath.Join(dir, "draft_directory_response.json"), &draft)
-	r := &response{Body: []byte(draft.Response.Body), Authority: draft.Request.Authority, Header: make(http.Header)}
+	r := &document.Response{Body: []byte(draft.Response.Body), Authority: draft.Request.Authority, Header: make(http.Header)}
 	for name, value := range draft.Response.Headers {
 		r.Header.Set(name, value)
 	}
@@ -264,7 +265,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		if s.ContentType == "" {
 			s.ContentType = directoryType
 		}
-		_, err = parseDirectory(&response{Body: s.Body, MediaType: s.ContentType}, seen)
+		_, err = parseDirectory(&document.Response{Body: s.Body, MediaType: s.ContentType}, seen)
 		if want := s.Host == "chatgpt.com" || s.Host == "www.shopify.com"; (err == nil) != want {
 			t.Errorf("%s: %v, want accepted: %v", s.Host, err, want)
 		}

@@ -262,7 +262,7 @@ func (v *Verifier) directory(agent string) (*source, error) {
 	return v.acquire(&source{kind: DirectorySource, Source: document.Source[content]{
 		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
 		Parse: func(r *document.Response, _ *document.Copy[content], now time.Time) (content, error) {
-			return parseDirectory((*response)(r), now)
+			return parseDirectory(r, now)
 		},
 	}})
 }
