@@ -65,16 +65,16 @@ func auditCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
+func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	files, size, err := openLogs(args, cmd.InOrStdin())
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	if err := cmp.Or(o.checkSuggest(files), o.checkPast()); err != nil {
-		return exitFailed, err
+		return err
 	}
 	if o.location, err = parseZone(o.zone); err != nil {
-		return exitFailed, err
+		return err
 	}
 	options := audit.Options{
 		Files: files, Format: o.format, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
@@ -83,46 +83,37 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	var page *os.File
 	if o.html != "" {
 		if page, err = openPage(o.html); err != nil {
-			return exitFailed, err
+			return err
 		}
 		defer discardPage(page)
 	}
 	if err := cmp.Or(o.addSites(cmd, &options), o.checkSite(&options)); err != nil {
-		return exitFailed, err
+		return err
 	}
 	done, err := o.addVerification(&options)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	defer done()
 	if o.asksPast() {
-		if err := o.past(cmd, options); err != nil {
-			return exitFailed, err
-		}
-		return 0, nil
+		return o.past(cmd, options)
 	}
 	r, err := audit.Run(cmd.Context(), options)
 	clearProgress(cmd.ErrOrStderr())
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	if o.suggest {
 		if err := o.addSuggestions(cmd, options, r); err != nil {
-			return exitFailed, err
+			return err
 		}
 	}
 	if o.html != "" { // first, because the text may go to a program that stops reading
 		if err := writePage(page, r); err != nil {
-			return exitFailed, err
+			return err
 		}
 	}
-	if err := o.print(cmd.OutOrStdout(), r); err != nil {
-		return exitFailed, err
-	}
-	if r.Against != nil && r.Against.Bad {
-		return exitFinding, nil
-	}
-	return 0, nil
+	return cmp.Or(o.print(cmd.OutOrStdout(), r), findingIf(r.Against != nil && r.Against.Bad))
 }
 
 // print writes the report.

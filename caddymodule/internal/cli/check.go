@@ -32,31 +32,29 @@ func checkCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (c *checker) check(cmd *cobra.Command, args []string) (int, error) {
+func (c *checker) check(cmd *cobra.Command, args []string) error {
 	c.cmd = cmd
 	if err := c.prepare(); err != nil {
-		return exitFailed, err
+		return err
 	}
-	status := 0
+	found := false
 	for _, arg := range args {
 		handlers, err := c.handlers(arg)
 		if err != nil {
-			return exitFailed, err
+			return err
 		}
 		for i := range handlers {
 			made, err := c.decide(&handlers[i], arg)
 			if err != nil {
-				return exitFailed, err
+				return err
 			}
-			if made.action != judge.Pass {
-				status = exitFinding
-			}
+			found = found || made.action != judge.Pass
 			if err := c.print(made); err != nil {
-				return exitFailed, err
+				return err
 			}
 		}
 	}
-	return status, nil
+	return findingIf(found)
 }
 
 // checked is the output of `caddy robots check` for one URL. Line numbers are

@@ -96,18 +96,18 @@ func addHelp(cmd *cobra.Command) {
 	cmd.Long, cmd.Example = "\n"+help, strings.TrimSuffix(examples, "\n")
 }
 
-// newCommand returns a command that runs f. f returns the exit status.
-func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.Command, args []string) (int, error)) *cobra.Command {
+// newCommand returns a command that runs f.
+func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run(f)}
 }
 
 // runParent prints the help of a command that only has subcommands. It returns
 // an error for an unknown subcommand.
-func runParent(cmd *cobra.Command, args []string) (int, error) {
+func runParent(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return 0, cmd.Help()
+		return cmd.Help()
 	}
-	return exitFailed, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(args[0])...))
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(args[0])...))
 }
 
 // didYouMean returns the end of an error about an unknown word: the words that it
@@ -130,26 +130,40 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, didYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
 }
 
-// The exit statuses of commands, besides 0.
+// exitStatus is the error of a command that did its work and found a problem. Any other
+// error means that it could not do its work: its exit status is 1.
+type exitStatus int
+
 const (
-	exitFailed  = 1 // the command could not do its work
-	exitFinding = 2 // the command did its work and found a problem
+	exitFinding exitStatus = 2
+	exitErrors  exitStatus = 3 // of lint, if a finding is an error
 )
 
-// run converts a function that returns the exit status to a cobra function. An
-// error means exitFailed.
-func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// findingIf returns exitFinding if a command found a problem.
+func findingIf(found bool) error {
+	if found {
+		return exitFinding
+	}
+	return nil
+}
+
+// run converts the function of a command to that of cobra.
+func run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
-		status, err := f(cmd, args)
-		if err != nil {
-			err = redacted(err, inputs(cmd, args)...)
-			if !errors.Is(err, errReported) {
-				printError(cmd, err)
-			}
-			return err
+		err := f(cmd, args)
+		if status, ok := errors.AsType[exitStatus](err); ok {
+			return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(status), nil })(cmd, args)
 		}
-		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
+		if err == nil {
+			return nil
+		}
+		if err = redacted(err, inputs(cmd, args)...); !errors.Is(err, errReported) {
+			printError(cmd, err)
+		}
+		return err
 	}
 }
 

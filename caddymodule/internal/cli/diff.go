@@ -37,19 +37,19 @@ const fullUsage = "list all crawlers of a change, not only the first ones"
 var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to " +
 	"compare: there may be more changes")
 
-func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
+func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	if args[0] == "-" && args[1] == "-" {
-		return exitFailed, errors.New("only one of the two can be standard input")
+		return errors.New("only one of the two can be standard input")
 	}
 	dialect, err := dialectFlag(o.dialect)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	var files [2]*robots.File
 	for i, name := range args {
 		body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
 		if err != nil {
-			return exitFailed, err
+			return err
 		}
 		files[i] = robots.Parse(body, robots.WithDialect(dialect))
 		if files[i].Truncated() {
@@ -65,14 +65,14 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) (int, error) {
 	}
 	switch {
 	case err != nil:
-		return exitFailed, err
+		return err
 	case len(r.Changes) > 0:
 		if !r.Complete {
 			fmt.Fprintln(cmd.ErrOrStderr(), errIncomplete)
 		}
-		return exitFinding, nil
+		return exitFinding
 	case !r.Complete:
-		return exitFailed, errIncomplete
+		return errIncomplete
 	}
-	return 0, nil
+	return nil
 }

@@ -85,17 +85,17 @@ func (f *registryFlag) Set(path string) (err error) {
 }
 
 // identify runs the command.
-func (o *identifyOptions) identify(cmd *cobra.Command, args []string) (int, error) {
+func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	fromInput := len(args) == 1 && args[0] == "-"
 	if fromInput && o.robots == "-" {
-		return exitFailed, errors.New("standard input can be the list or the robots.txt, not both")
+		return errors.New("standard input can be the list or the robots.txt, not both")
 	}
 	if err := o.config.replace(cmd, &o.rules); err != nil {
-		return exitFailed, err
+		return err
 	}
 	rules, err := o.compile(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	matcher := rules.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -116,7 +116,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) (int, erro
 			identify(oneLine.Replace(arg))
 		}
 	}
-	return 0, errors.Join(err, out.Flush())
+	return errors.Join(err, out.Flush())
 }
 
 // oneLine replaces line breaks and TABs, which no User-Agent has, with blanks.

@@ -48,30 +48,30 @@ func initCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
+func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	sites, err := o.sites(cmd.ErrOrStderr())
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	if o.robots != "" && len(sites) > 1 {
-		return exitFailed, fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
+		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
 	var blocks, notes grouped
 	suggestions := ""
 	if len(sites) > 1 {
 		if suggestions, err = o.readLogs(cmd, sites, nil, &notes); err != nil {
-			return exitFailed, err
+			return err
 		}
 	}
 	var unread []int // the sites without a known robots.txt
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
-			return exitFailed, err
+			return err
 		}
 		if len(sites) == 1 {
 			if suggestions, err = o.readLogs(cmd, sites, f, &notes); err != nil {
-				return exitFailed, err
+				return err
 			}
 		}
 		p := sites[i].Propose(f, crawler.Builtin(), suggestions)
@@ -90,7 +90,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) (int, error) {
 	for _, note := range notes.texts {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", report.Visible(words.List(notes.names[note], 5)), report.Visible(note))
 	}
-	return 0, nil
+	return nil
 }
 
 // grouped has texts with the names of the sites that they are for.

@@ -24,9 +24,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// exitErrors is the exit status of lint if a finding is an error.
-const exitErrors = 3
-
 // lintFlags are the flags of `caddy robots lint`.
 type lintFlags struct {
 	dialect        string
@@ -69,9 +66,9 @@ func lintCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
+func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	if err := o.validate(args); err != nil {
-		return exitFailed, err
+		return err
 	}
 	out := cmd.OutOrStdout()
 	if o.fix && !o.write {
@@ -79,7 +76,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 	}
 	var docs []*report.Document
 	var failures []error
-	status := 0
+	var status exitStatus
 	for _, name := range args {
 		d, err := o.document(cmd, name)
 		if err != nil {
@@ -91,13 +88,16 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 		status = max(status, o.status(d))
 		docs = append(docs, d)
 	}
-	if err := o.print(out, docs, failures); err != nil {
-		return exitFailed, err
+	err := o.print(out, docs, failures)
+	switch {
+	case err != nil:
+		return err
+	case len(failures) > 0:
+		return errReported
+	case status > 0:
+		return status
 	}
-	if len(failures) > 0 {
-		return exitFailed, errReported
-	}
-	return status, nil
+	return nil
 }
 
 // print writes the findings in all files.
@@ -119,7 +119,7 @@ func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []err
 }
 
 // status returns the exit status for the findings in a file.
-func (o *lintFlags) status(d *report.Document) int {
+func (o *lintFlags) status(d *report.Document) exitStatus {
 	worst, ok := d.Worst()
 	var least lint.Severity
 	if !ok || least.UnmarshalText([]byte(o.failOn)) != nil || worst < least {
@@ -259,23 +259,23 @@ func rewrite(name string, old, fixed []byte) error {
 }
 
 // explain prints the pages of checks or, without arguments, a list of all checks.
-func explain(cmd *cobra.Command, args []string) (int, error) {
+func explain(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return 0, listChecks(cmd.OutOrStdout())
+		return listChecks(cmd.OutOrStdout())
 	}
 	for i, code := range args {
 		if err := knownCheck(code); err != nil {
-			return exitFailed, err
+			return err
 		}
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
 		r, _ := lint.CheckFor(code)
 		if _, err := io.WriteString(cmd.OutOrStdout(), r.Page()); err != nil {
-			return exitFailed, err
+			return err
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // listChecks prints a line for each check.

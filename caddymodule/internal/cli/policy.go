@@ -38,18 +38,18 @@ func policyCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
+func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 	if err := o.config.validate(cmd); err != nil {
-		return exitFailed, err
+		return err
 	}
 	site, err := o.config.site(" with a policy", func(s *Site) bool { return s.Rules.Managed != nil })
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	own := judge.Response{Status: http.StatusNotFound}
 	if o.robots != "" {
 		if own.Body, err = readRobots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
-			return exitFailed, err
+			return err
 		}
 		own.Status = http.StatusOK
 	}
@@ -62,12 +62,12 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) (int, error) {
 	}
 	merged, err := merge(site, own)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	if _, err := cmd.OutOrStdout().Write(merged.Text()); err != nil {
-		return exitFailed, err
+		return err
 	}
-	return 0, o.printChanges(cmd.ErrOrStderr(), site, own.Body, merged)
+	return o.printChanges(cmd.ErrOrStderr(), site, own.Body, merged)
 }
 
 // merge merges the policy of a site with the site's own file.
@@ -106,15 +106,15 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 }
 
 // compare compares the published files of URLs with the expected ones.
-func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Response) (int, error) {
-	status := 0
+func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Response) error {
+	found := false
 	for _, url := range o.check {
 		if !isURL(url) {
-			return exitFailed, fmt.Errorf("--check %s is not an http or https URL", url)
+			return fmt.Errorf("--check %s is not an http or https URL", url)
 		}
 		answer, err := answerOf(readRobots(cmd.Context(), url, nil))
 		if err != nil {
-			return exitFailed, err
+			return err
 		}
 		published, source := answer.Body, own
 		if o.robots == "" {
@@ -122,17 +122,17 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Respon
 		}
 		want, err := merge(site, source)
 		if err != nil {
-			return exitFailed, err
+			return err
 		}
 		if bytes.Equal(published, want.Text()) {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s publishes the policy\n", shown(url))
 			continue
 		}
-		status = exitFinding
+		found = true
 		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes a different robots.txt. With the policy, it would have these changes:\n", shown(url))
 		if err := o.printChanges(cmd.OutOrStdout(), site, published, want); err != nil {
-			return exitFailed, err
+			return err
 		}
 	}
-	return status, nil
+	return findingIf(found)
 }

@@ -61,16 +61,16 @@ func statusCommand() *cobra.Command {
 // minWatch is the minimum value of --every.
 const minWatch = 200 * time.Millisecond
 
-func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
+func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	switch {
 	case o.span != statusapi.SpanHour && o.span != statusapi.SpanDay && o.span != statusapi.SpanMonth:
-		return exitFailed, fmt.Errorf("--span %q: want hour, day or month", o.span)
+		return fmt.Errorf("--span %q: want hour, day or month", o.span)
 	case o.limit < 1 || o.limit > statusapi.MaxLimit:
-		return exitFailed, fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
+		return fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
 	case o.fleet && (o.watch || o.span == statusapi.SpanMonth):
-		return exitFailed, errors.New("--fleet: not with --watch, and only with --span hour or day")
+		return errors.New("--fleet: not with --watch, and only with --span hour or day")
 	case o.every < minWatch:
-		return exitFailed, fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
+		return fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
 	}
 	if o.config == "" && o.address == "" {
 		if _, err := os.Stat(defaultConfig); err == nil {
@@ -80,7 +80,7 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 	caddy.BufferedLog() // Caddy logs which configuration file it reads; standard error is for problems
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	if o.fleet {
 		return o.fleetStatus(address, cmd.OutOrStdout())
@@ -88,21 +88,16 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) (int, error) {
 	if o.watch {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		return 0, o.repeat(ctx, address, cmd.OutOrStdout())
+		return o.repeat(ctx, address, cmd.OutOrStdout())
 	}
 	s, err := o.ask(address)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	out := cmd.OutOrStdout()
 	width, _ := sizeOf(out)
-	if err := o.print(out, s, width, paintFor(out)); err != nil {
-		return exitFailed, err
-	}
-	if slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe }) {
-		return exitFinding, nil
-	}
-	return 0, nil
+	severe := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe })
+	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(severe))
 }
 
 // statusReport is the output of `caddy robots status --json`.
@@ -321,20 +316,20 @@ func verifiedRefused(c statusapi.Counts) string {
 var fleetTemplate string
 
 // fleetStatus prints the counts of all servers of a fleet.
-func (o *statusOptions) fleetStatus(address string, out io.Writer) (int, error) {
+func (o *statusOptions) fleetStatus(address string, out io.Writer) error {
 	var view statusapi.FleetView
 	if err := o.get(address, "fleet?name="+url.QueryEscape(o.name), &view); err != nil {
-		return exitFailed, err
+		return err
 	}
 	if o.json {
-		return 0, report.NewEncoder(out).Encode(view)
+		return report.NewEncoder(out).Encode(view)
 	}
 	span := statusapi.SpanDay
 	if o.span == statusapi.SpanHour {
 		span = o.span
 	}
 	width, _ := sizeOf(out)
-	return 0, report.Layout{Paint: paintFor(out), Width: width}.Execute(out, fleetTemplate, template.FuncMap{
+	return report.Layout{Paint: paintFor(out), Width: width}.Execute(out, fleetTemplate, template.FuncMap{
 		"span": func() string { return span },
 		"counts": func(s statusapi.FleetSpans) statusapi.FleetCounts {
 			if span == statusapi.SpanHour {

@@ -36,43 +36,41 @@ func verifyCommand(m Module) *cobra.Command {
 	return cmd
 }
 
-func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
+func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
 	if err := o.config.replace(cmd, &o.rules); err != nil {
-		return exitFailed, err
+		return err
 	}
 	o.rules.Registry = cmp.Or(o.rules.Registry, crawler.Builtin())
 	rows, err := o.crawlers()
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	addrs := make([]netip.Addr, len(args))
 	for i, arg := range args {
 		if addrs[i], err = netip.ParseAddr(arg); err != nil {
-			return exitFailed, fmt.Errorf("%q is not an IP address", arg)
+			return fmt.Errorf("%q is not an IP address", arg)
 		}
 	}
 	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true, Signatures: true}, o.resolver)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
 	defer verifier.Close()
 	checker, err := verifier.Bind(o.rules.Registry)
 	if err != nil {
-		return exitFailed, err
+		return err
 	}
-	status := 0
+	found := false
 	for _, addr := range addrs {
 		for _, row := range rows {
 			e := checker.Explain(cmd.Context(), row, addr)
-			if e.Result.State != verify.Verified {
-				status = exitFinding
-			}
+			found = found || e.Result.State != verify.Verified
 			if err := o.print(cmd.OutOrStdout(), &e); err != nil {
-				return exitFailed, err
+				return err
 			}
 		}
 	}
-	return status, nil
+	return findingIf(found)
 }
 
 // newVerifier returns a verifier that uses the DNS server of --resolver; "" stands for
