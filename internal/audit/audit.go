@@ -141,13 +141,14 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.logs, err = logfile.NewSequence(o.Files, o.Format, o.Zone); err != nil {
 		return nil, err
 	}
-	a.inputs = newInputs(a.logs.Logs, a.mask, a.only)
+	a.inputs = &inputs{logs: a.logs.Logs, each: make([]inputTally, len(a.logs.Logs)), mask: a.mask, only: a.only, examples: []UnreadableExample{}}
 	return a, nil
 }
 
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	if err := eachLine(ctx, a.logs, a.options.Progress, func(l *logfile.Log) error { return a.count(ctx, l) }); err != nil {
+	err := a.eachRequest(ctx, a.options.Progress, func(l *logfile.Log, clock int64) { a.countRequest(&l.Entry, a.judge(ctx, l, clock)) })
+	if err != nil {
 		return err
 	}
 	a.pacer.release(math.MaxInt64)
@@ -177,36 +178,31 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progres
 	return nil
 }
 
-// count counts one line.
-func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
-	rules, isRequest, err := a.judgeLine(ctx, l)
-	if isRequest {
-		a.countRequest(&l.Entry, rules)
-	}
-	return err
+// eachRequest counts the lines of the logs, and calls count for each that is a request of
+// a client, with the latest time before it. A request without a time gets that one.
+func (a *auditor) eachRequest(ctx context.Context, progress func(Progress), count func(l *logfile.Log, clock int64)) error {
+	return eachLine(ctx, a.logs, progress, func(l *logfile.Log) error {
+		isRequest, err := a.inputs.count(l)
+		if !isRequest || err != nil {
+			return err
+		}
+		clock := a.clock
+		if !l.Entry.Timed {
+			l.Entry.At = clock
+		}
+		a.clock = max(clock, l.Entry.At)
+		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
+		count(l, clock)
+		return nil
+	})
 }
 
-// judgeLine is judge for a line that may have no request.
-func (a *auditor) judgeLine(ctx context.Context, l *logfile.Log) (rules *judge.Rules, isRequest bool, err error) {
-	if isRequest, err = a.inputs.count(l); !isRequest || err != nil {
-		return nil, false, err
-	}
-	e := &l.Entry
-	if !e.Timed {
-		e.At = a.clock
-	}
-	rules = a.judge(ctx, l)
-	a.reliability.count(e, a.clock)
-	a.clock = max(a.clock, e.At)
-	return rules, true, nil
-}
-
-// judge decides what enforcing robots.txt would have done with a request, and what
-// Options.Was would have done, apart from limits of the pace. It returns the rules by
-// which Options.Sites decided.
-func (a *auditor) judge(ctx context.Context, l *logfile.Log) *judge.Rules {
+// judge decides what enforcing robots.txt would have done with the current request, and
+// what Options.Was would have done, apart from limits of the pace. It returns the rules
+// by which Options.Sites decided.
+func (a *auditor) judge(ctx context.Context, l *logfile.Log, clock int64) *judge.Rules {
 	v := &a.current
-	v.setEntry(l, a.hosts.of(l.Entry.Host))
+	a.reliability.count(&l.Entry, clock)
 	source, edition := a.decide(ctx, l, v.host.site, &v.now)
 	v.source = source
 	if v.host.was != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,10 +31,10 @@ const (
 type claims struct {
 	origins map[claim]claimOrigin
 	list    []claim
-	dropped int64     // claims that were not looked up
-	failed  int       // failed lookups
-	worked  bool      // a lookup succeeded
-	ends    time.Time // when lookups line by line end; zero before the first one
+	dropped int64        // claims that were not looked up
+	failed  atomic.Int64 // failed lookups
+	worked  atomic.Bool  // a lookup succeeded
+	ends    time.Time    // when lookups line by line end; zero before the first one
 }
 
 // claim is an address whose User-Agent names a crawler.
@@ -89,13 +89,14 @@ func (c *claims) lookUp(ctx context.Context, s *site, r *judge.Request, d *judge
 }
 
 // givenUp reports whether too many lookups have failed.
-func (c *claims) givenUp() bool { return !c.worked && c.failed >= givenUpAfter }
+func (c *claims) givenUp() bool { return !c.worked.Load() && c.failed.Load() >= givenUpAfter }
 
 // countLookup counts the result of a lookup.
 func (c *claims) countLookup(worked bool) {
-	c.worked = c.worked || worked
-	if !worked {
-		c.failed++
+	if worked {
+		c.worked.Store(true)
+	} else {
+		c.failed.Add(1)
 	}
 }
 
@@ -143,22 +144,15 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
 	c := a.claims
-	var mu sync.Mutex // for c
 	var running errgroup.Group
 	running.SetLimit(lookupsAtOnce)
 	for i, key := range c.list {
-		mu.Lock()
-		givenUp := c.givenUp()
-		mu.Unlock()
-		if givenUp || limited.Err() != nil {
+		if c.givenUp() || limited.Err() != nil {
 			c.dropped += int64(len(c.list) - i)
 			break
 		}
 		running.Go(func() error {
-			worked := c.origins[key].checker.LookUp(limited, key.row, key.addr)
-			mu.Lock()
-			c.countLookup(worked)
-			mu.Unlock()
+			c.countLookup(c.origins[key].checker.LookUp(limited, key.row, key.addr))
 			return nil
 		})
 	}

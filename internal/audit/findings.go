@@ -234,7 +234,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	case len(verified) > 0:
 		f.Change = "If these pages should be found, exempt the verified search engines from the rules. In the robots block of the Caddyfile:"
 		f.Paste = "verify\nexempt " + strings.Join(verified, " ")
-	case a.claims != nil && !a.claims.worked:
+	case a.claims != nil && !a.claims.worked.Load():
 		f.Change = "No crawler could be verified, because neither the published lists nor DNS answered: run this command again when they do."
 	case r.Verified:
 		f.Change = "None of these clients is verified, so this harms no search engine that is known: change nothing for them."

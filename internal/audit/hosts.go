@@ -273,23 +273,25 @@ func newSites(list []Site) (sites []*site, err error) {
 	index := 0
 	for i, given := range append(slices.Clone(list), Site{}) {
 		s := &site{Site: given, none: i == len(list), sole: len(list) == 0}
-		if s.now, err = newTimeline(&given.Rules, given.Robots, &index); err != nil {
+		if s.now, err = newTimeline(&given.Rules, given.Robots); err != nil {
 			return nil, err
+		}
+		for _, src := range s.now.sources {
+			src.index, index = index, index+1
 		}
 		sites = append(sites, s)
 	}
 	return sites, nil
 }
 
-// newTimeline parses the versions of a robots.txt. index is that of the first source,
-// and becomes that of the next timeline's.
-func newTimeline(rules *judge.Settings, versions []Version, index *int) (*timeline, error) {
+// newTimeline parses the versions of a robots.txt.
+func newTimeline(rules *judge.Settings, versions []Version) (*timeline, error) {
 	replay, err := enforce.NewReplay(*rules)
 	if err != nil {
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
-	t.addSources(versions, index)
+	t.addSources(versions)
 	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }

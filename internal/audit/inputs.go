@@ -81,14 +81,6 @@ const maxUnreadable = 10
 // errHosts is the error for a log without a request for Options.Hosts.
 var errHosts = errors.New("has no request for")
 
-func newInputs(logs []*logfile.Log, m mask.Masker, only hostFilter) *inputs {
-	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: m, only: only, examples: []UnreadableExample{}}
-	for i, l := range logs {
-		c.each[i].Name = l.Name
-	}
-	return c
-}
-
 // count counts the current line of a log, and reports whether it is a request of a
 // client. It returns an error for a log without User-Agents.
 func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
@@ -176,7 +168,7 @@ func (c *inputs) report(r *Report) {
 	for i, l := range c.logs {
 		t := &c.each[i]
 		all.merge(t.period)
-		t.Compression, t.Period, t.Resolution = l.Compression, t.period.report(), time.Duration(t.coarse).Seconds()
+		t.Name, t.Compression, t.Period, t.Resolution = l.Name, l.Compression, t.period.report(), time.Duration(t.coarse).Seconds()
 		t.Zone = t.period.known && t.zoneless == 0
 		if t.Format == "" {
 			t.Format = l.Format.Name()

@@ -103,7 +103,8 @@ func (v *judgement) applyPaceNow(line *timeline) {
 		limits, decided := line.limitsOf(v.now.Group), 0
 		if v.now.Action != judge.Pass && v.now.Reason != judge.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
-			t.throttle(decided)
+			t.Throttled++
+			t.by[decided]++
 		}
 		for _, l := range limits {
 			v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
@@ -183,12 +184,6 @@ func newPaceTally(src *source, limits []limit, judged bool) *paceTally {
 	}
 	p.window = int64(max(10*interval, time.Minute))
 	return p
-}
-
-// throttle counts a request that the limit at a line throttled.
-func (p *paceTally) throttle(line int) {
-	p.Throttled++
-	p.by[line]++
 }
 
 // add counts a request of a budget.

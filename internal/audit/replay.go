@@ -16,8 +16,8 @@ import (
 // Replayed is a request of a log with the decisions on it by several versions of a
 // site. Its strings are valid only during the call that gets it.
 type Replayed struct {
-	Method, Target, Host, Client, Referer string
-	Status                                int
+	Target, Host, Client, Referer string
+	Status                        int
 	cost.Sum
 	// Decisions are those by each version, in the order of the versions.
 	Decisions []judge.Decision
@@ -26,7 +26,7 @@ type Replayed struct {
 // clone returns a copy that does not share the memory of the line.
 func (r *Replayed) clone() *Replayed {
 	c := *r
-	for _, s := range []*string{&c.Method, &c.Target, &c.Host, &c.Client, &c.Referer} {
+	for _, s := range []*string{&c.Target, &c.Host, &c.Client, &c.Referer} {
 		*s = strings.Clone(mask.Shortened(*s))
 	}
 	c.Decisions = slices.Clone(r.Decisions)
@@ -53,18 +53,13 @@ func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
 	}
 	defer a.logs.Close()
 	var j Judged
-	err = eachLine(ctx, a.logs, o.Progress, func(l *logfile.Log) error {
-		rules, isRequest, err := a.judgeLine(ctx, l)
-		if !isRequest {
-			return err
-		}
-		v := &a.current
+	err = a.eachRequest(ctx, o.Progress, func(l *logfile.Log, clock int64) {
+		rules, v := a.judge(ctx, l, clock), &a.current
 		a.outcomes.countRequest(v)
 		if j = (Judged{l, v.host.Name, nil, &v.now}); v.source != nil {
 			j.Rules = rules
 		}
 		each(&j)
-		return nil
 	})
 	if err = cmp.Or(err, a.inputs.check()); err != nil {
 		return nil, err
@@ -90,67 +85,43 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 		return err
 	}
 	defer a.logs.Close()
-	r := replay{auditor: a, site: a.sites[index]}
-	first := 0
+	timelines := make([]*timeline, len(versions))
 	for i := range versions {
-		t, err := newTimeline(&versions[i].Rules, versions[i].Robots, &first)
-		if err != nil {
+		if timelines[i], err = newTimeline(&versions[i].Rules, versions[i].Robots); err != nil {
 			return err
 		}
-		r.versions = append(r.versions, t)
 	}
 	a.pacer.settle = func(v *judgement) {
 		for i := range v.replayed.Decisions {
 			if d := &v.replayed.Decisions[i]; d.Paced() {
-				r.versions[i].paceOther(v, d)
+				timelines[i].paceOther(v, d)
 			}
 		}
 		each(v.replayed)
 	}
-	if err := eachLine(ctx, a.logs, nil, r.count); err != nil {
+	current := Replayed{Decisions: make([]judge.Decision, len(versions))} // memory for the current line
+	err = a.eachRequest(ctx, nil, func(l *logfile.Log, _ int64) {
+		e, v := &l.Entry, &a.current
+		if v.host.site != a.sites[index] {
+			return
+		}
+		current = Replayed{Target: e.Target, Host: v.host.Name, Client: e.Client, Referer: e.Referer, Status: e.Status,
+			Sum: costOf(e), Decisions: current.Decisions}
+		v.replayed = &current
+		paced := false
+		for i, t := range timelines {
+			t.decide(e, &v.request, &current.Decisions[i])
+			paced = paced || current.Decisions[i].Paced()
+		}
+		if paced && v.timed {
+			a.pacer.add(v.clone(), a.clock)
+		} else {
+			a.pacer.settle(v)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	a.pacer.release(math.MaxInt64)
-	return nil
-}
-
-// replay is a running Replay.
-type replay struct {
-	*auditor
-	site     *site
-	versions []*timeline
-	current  Replayed // memory for the current line
-}
-
-// count decides about the request of a line.
-func (r *replay) count(l *logfile.Log) error {
-	isRequest, err := r.inputs.count(l)
-	if !isRequest || err != nil {
-		return err
-	}
-	e, v := &l.Entry, &r.auditor.current
-	if !e.Timed {
-		e.At = r.clock
-	}
-	r.clock = max(r.clock, e.At)
-	host := r.hosts.of(e.Host)
-	if host.site != r.site {
-		return nil
-	}
-	v.setEntry(l, host)
-	decisions := slices.Grow(r.current.Decisions[:0], len(r.versions))[:len(r.versions)]
-	r.current = Replayed{Method: e.Method, Target: e.Target, Host: host.Name, Client: e.Client, Referer: e.Referer, Status: e.Status,
-		Sum: costOf(e), Decisions: decisions}
-	v.replayed = &r.current
-	paced := false
-	for i, t := range r.versions {
-		t.decide(e, &v.request, &decisions[i])
-		paced = paced || decisions[i].Paced()
-	}
-	if paced && v.timed {
-		r.pacer.add(v.clone(), r.clock)
-	} else {
-		r.pacer.settle(v)
-	}
 	return nil
 }

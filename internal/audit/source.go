@@ -91,9 +91,9 @@ type Version struct {
 type source struct {
 	Source
 	timeline *timeline // it is one of its sources
-	index    int
-	from     int64 // nanoseconds since 1970; 0: from the beginning
-	until    int64 // nanoseconds since 1970; 0: no end
+	index    int       // in Report.Sources or Against.Sources
+	from     int64     // nanoseconds since 1970; 0: from the beginning
+	until    int64     // nanoseconds since 1970; 0: no end
 	edition  *enforce.Edition
 	inForce  *judge.Rules // of edition
 	rules    map[ruleKey]*ruleTally
@@ -114,14 +114,13 @@ type ruleTally struct {
 	crawlers map[*crawlerTally]*LineCrawler
 }
 
-// addSources parses versions of a robots.txt, and sorts them by time. index counts the
-// sources.
-func (t *timeline) addSources(versions []Version, index *int) {
+// addSources parses versions of a robots.txt, and sorts them by time.
+func (t *timeline) addSources(versions []Version) {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: t.replay.Edition(v.Response, v.From, before),
+		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, edition: t.replay.Edition(v.Response, v.From, before),
 			timeline: t, rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
@@ -130,7 +129,6 @@ func (t *timeline) addSources(versions []Version, index *int) {
 		if i > 0 {
 			t.sources[i-1].until = s.from
 		}
-		*index++
 		s.addRules()
 		t.sources = append(t.sources, s)
 	}

@@ -59,7 +59,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
-		failed := !c.worked && c.failed > 0
+		failed := !c.worked.Load() && c.failed.Load() > 0
 		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
 		warn(!failed && c.dropped > 0, "verify_incomplete",
 			"%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
@@ -80,25 +80,21 @@ func (a *auditor) warnOfInputs(warn warner) {
 }
 
 func (a *auditor) warnOfAddresses(warn warner) {
-	addresses, _ := a.reliability.addresses.count()
-	t := &a.reliability
-	switch {
-	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
-		warn(true, "few_addresses",
-			"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
-				"impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
-	case a.inputs.requests >= 20 && t.private*10 >= a.inputs.requests*9:
-		warn(true, "few_addresses",
-			"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and "+
-				"figures by address are not reliable.")
-	}
-	switch {
-	case a.inputs.requests >= 20 && t.masked*10 >= a.inputs.requests*9:
-		warn(true, "masked_addresses",
-			"The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
-	case t.unclear*10 >= a.inputs.requests*9 && a.inputs.requests > 0:
-		warn(true, "masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
-	}
+	t, requests := &a.reliability, a.inputs.requests
+	addresses, _ := t.addresses.count()
+	nearlyAll := func(n int64) bool { return n*10 >= requests*9 }
+	few := requests >= 200 && (addresses <= 3 || requests/max(addresses, 1) >= 2000)
+	warn(few, "few_addresses",
+		"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
+			"impostor, and figures by address are not reliable.", addresses, requests)
+	warn(!few && requests >= 20 && nearlyAll(t.private), "few_addresses",
+		"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and "+
+			"figures by address are not reliable.")
+	masked := requests >= 20 && nearlyAll(t.masked)
+	warn(masked, "masked_addresses",
+		"The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
+	warn(!masked && requests > 0 && nearlyAll(t.unclear), "masked_addresses",
+		"The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
 }
 
 func (a *auditor) warnOfTimes(warn warner) {
