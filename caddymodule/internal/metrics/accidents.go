@@ -19,9 +19,7 @@ const shedding = "shedding"
 // ReportAccidents reports how many accidents of each kind there are, until stop is
 // called, in place of the report of an earlier call.
 func ReportAccidents(count func() map[string]int) (stop func()) {
-	report := &accidentReport{count}
-	accidents.values.Store(0, report)
-	return func() { accidents.values.CompareAndDelete(0, report) }
+	return accidents.report(0, &accidentReport{count})
 }
 
 // sendAccidents sends the metric of the newest report.

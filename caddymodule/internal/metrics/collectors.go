@@ -63,6 +63,13 @@ func newLive[V any](kind prometheus.ValueType, collect func(values []V, send sen
 	return collected(&live[V]{kind: kind, descs: descs, collect: collect})
 }
 
+// report reports a value until stop is called, in place of that of an earlier call with
+// the key.
+func (l *live[V]) report(key any, value V) (stop func()) {
+	l.values.Store(key, value)
+	return func() { l.values.CompareAndDelete(key, value) }
+}
+
 // Describe implements prometheus.Collector.
 func (l *live[V]) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range l.descs {

@@ -186,8 +186,7 @@ type engine struct {
 // ReportEngine reports the rules of an engine, with the kind of its source, until
 // stop is called.
 func ReportEngine(e *enforce.Engine, kind string) (stop func()) {
-	engines.values.Store(e, engine{e, kind})
-	return func() { engines.values.Delete(e) }
+	return engines.report(e, engine{e, kind})
 }
 
 // sendRules sends the metrics of the engines.

@@ -34,9 +34,7 @@ type siteReport struct {
 // the report of an earlier call. The most sites that have most requests of crawlers
 // get a label value of their own. If most is 0, nothing is reported.
 func ReportSites(counts *counters.Counters, most int) (stop func()) {
-	report := &siteReport{counts, most}
-	sites.values.Store(0, report)
-	return func() { sites.values.CompareAndDelete(0, report) }
+	return sites.report(0, &siteReport{counts, most})
 }
 
 // sendSites sends the metrics of the newest report.
@@ -47,15 +45,26 @@ func sendSites(reports []*siteReport, send sender) {
 	counts := reports[0].Decided()
 	isHost := func(n counters.SiteCounts) bool { return n.Pattern != "" }
 	hosts := slices.DeleteFunc(slices.Clone(counts), func(n counters.SiteCounts) bool { return !isHost(n) })
-	sendHosts(hosts, chooseSites(&namedHosts, hosts, maxHosts), send)
+	sendCounts(hosts, chooseSites(&namedHosts, hosts, maxHosts), "", hostDecisions, hostPeople, send)
 	counts = slices.DeleteFunc(counts, isHost)
-	named := chooseSites(&namedSites, counts, reports[0].most)
-	type key struct{ site, action string }
+	sendCounts(counts, chooseSites(&namedSites, counts, reports[0].most), counters.OtherSites, siteDecisions, sitePeople, send)
+}
+
+// maxHosts is the largest number of hosts with a label value.
+const maxHosts = 500
+
+// sendCounts sends the counts of the sites or hosts that are named: several sites may have
+// the same host. The others count as rest, unless that is "".
+func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons *prometheus.Desc, send sender) {
+	type key struct{ name, action string }
 	decided, people := make(map[key]uint64), make(map[string]uint64)
 	for _, n := range counts {
 		name := n.Site
 		if named[name] == 0 {
-			name = counters.OtherSites
+			name = rest
+		}
+		if name == "" {
+			continue
 		}
 		for action, count := range n.Actions {
 			decided[key{name, action}] += count
@@ -63,38 +72,14 @@ func sendSites(reports []*siteReport, send sender) {
 		people[name] += n.People
 	}
 	for k, n := range decided {
-		if n > 0 || k.site != counters.OtherSites {
-			send(siteDecisions, float64(n), k.site, k.action)
+		if n > 0 || k.name != rest {
+			send(decisions, float64(n), k.name, k.action)
 		}
 	}
-	for site, n := range people {
-		if n > 0 || site != counters.OtherSites {
-			send(sitePeople, float64(n), site)
+	for name, n := range people {
+		if n > 0 || name != rest {
+			send(persons, float64(n), name)
 		}
-	}
-}
-
-// maxHosts is the largest number of hosts with a label value.
-const maxHosts = 500
-
-// sendHosts sends the metrics of the named hosts. Several sites may have the same one.
-func sendHosts(counts []counters.SiteCounts, named map[string]int, send sender) {
-	type key struct{ host, action string }
-	decided, people := make(map[key]uint64), make(map[string]uint64)
-	for _, n := range counts {
-		if named[n.Site] == 0 {
-			continue
-		}
-		for action, count := range n.Actions {
-			decided[key{n.Site, action}] += count
-		}
-		people[n.Site] += n.People
-	}
-	for k, n := range decided {
-		send(hostDecisions, float64(n), k.host, k.action)
-	}
-	for host, n := range people {
-		send(hostPeople, float64(n), host)
 	}
 }
 
