@@ -1,14 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func checkCommand(m Module) *cobra.Command {
@@ -100,4 +110,239 @@ func (c *checked) sentence(paint report.Paint) string {
 		text += "  but no request reaches the robots handler, because handlers before it answer all of them"
 	}
 	return text
+}
+
+// checker makes the decisions of `caddy robots check`. It has the flags.
+type checker struct {
+	agent, robots, dialect string
+	before, grace, client  string
+	config                 configFlags
+	json                   bool
+	rules                  judge.Settings
+
+	cmd       *cobra.Command
+	sites     []Site                    // of the configuration; nil without --config
+	responses map[string]judge.Response // robots.txt that were read, by file or URL
+	rootFiles map[int]string            // in the root folders of sites, by index
+	inForce   map[rulesKey]*judge.Rules
+}
+
+// rulesKey identifies rules: the place of the handler in checker.sites, and the
+// robots.txt.
+type rulesKey struct {
+	handler int
+	robots  string
+}
+
+// prepare checks the flags and reads the configuration.
+func (c *checker) prepare() (err error) {
+	if err := c.config.validate(c.cmd); err != nil {
+		return err
+	}
+	if c.client != "" {
+		if _, err := netip.ParseAddr(c.client); err != nil {
+			return fmt.Errorf("--client %s: want an IP address, such as 192.0.2.1", c.client)
+		}
+	}
+	if c.rules.MaxDelay <= 0 {
+		return fmt.Errorf("--max-crawl-delay %s: want more than 0", c.rules.MaxDelay)
+	}
+	if c.config.path != "" {
+		return c.useConfig()
+	}
+	if c.rules.Dialect, err = dialectFlag(c.dialect); err != nil {
+		return err
+	}
+	if c.rules.Grace, err = judge.ParseGrace(c.grace); err != nil {
+		return fmt.Errorf("--grace %w", err)
+	}
+	return nil
+}
+
+// useConfig takes the settings from the configuration.
+func (c *checker) useConfig() (err error) {
+	if c.sites, err = c.config.module.Sites(c.config.path); err != nil {
+		return err
+	}
+	for i := range c.sites {
+		c.sites[i].index = i
+		if rules := &c.sites[i].Rules; rules.MaxDelay == 0 || c.cmd.Flags().Changed("max-crawl-delay") {
+			rules.MaxDelay = c.rules.MaxDelay
+		}
+	}
+	return nil
+}
+
+// handlers returns the robots handlers that decide about a URL or path: one,
+// unless the site in the configuration has several.
+func (c *checker) handlers(arg string) ([]Site, error) {
+	if c.config.path == "" {
+		return []Site{{Rules: c.rules}}, nil
+	}
+	at, err := url.Parse(arg)
+	if err != nil || at.Host == "" {
+		at = nil // a path; it may be malformed
+	}
+	return c.config.handlers(c.sites, at, "", anyHandler)
+}
+
+// decide makes the decision of a handler about one URL, as if it were the
+// crawler's first request. The time between requests does not count, but the time
+// of day does. With --before, its robots.txt is the one that was replaced.
+func (c *checker) decide(site *Site, target string) (*checked, error) {
+	rules, err := c.rulesFor(site, target)
+	if err != nil {
+		return nil, err
+	}
+	var before *judge.Rules
+	if c.before != "" {
+		if before, err = c.rulesOf(site, c.before); err != nil {
+			return nil, err
+		}
+	}
+	req := &judge.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
+		Time: time.Now()}
+	var step func(*judge.Request, *judge.Decision) string
+	if site.Shed != nil {
+		step = site.Shed.Describe
+	}
+	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, step)
+	return newChecked(site, target, check, d), c.checkAgent(rules, d)
+}
+
+// checkAgent returns an error if --agent is a product token that the decision
+// knows nothing about: not by the registry, robots.txt or the configuration. It
+// may be misspelt, and rules for another crawler would seem to allow the URL.
+func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
+	registry, word := rules.Matcher().Registry(), c.agent
+	row := registry.Lookup(word)
+	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
+		d.Reason == judge.Exempt ||
+		row != nil && (row.ControlOnly || row.Class == crawler.App) || rules.File().Named(word) != nil {
+		return nil
+	}
+	tokens := slices.Clone(rules.File().Tokens())
+	for other := range registry.All() {
+		if tokens = append(tokens, other.Tokens()...); other.ControlOnly {
+			tokens = append(tokens, other.Name)
+		}
+	}
+	near := []string{editdistance.Nearest(word, slices.Values(tokens))}
+	if row != nil { // by its name, or the token of a group that it obeys
+		near = row.Tokens()
+	}
+	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such "+
+		"as %s/1.0, need not be known",
+		word, cmp.Or(didYouMean(near...), "."), word)
+}
+
+// rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots
+// (unless the configuration itself has the handler's), of the handler's source, of the root folder of its site, or of the URL's site. The
+// URL may be malformed, as those of crawlers may be, unless robots.txt is fetched
+// from it.
+func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
+	if c.robots != "" && !site.Inline {
+		return c.rulesOf(site, c.robots)
+	}
+	if site.Source != nil {
+		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s\n", shown(c.config.path),
+				site.name())
+		}
+		return c.rulesOf(site, fromSource)
+	}
+	u, err := url.Parse(arg)
+	switch {
+	case strings.HasPrefix(arg, "/"), err == nil && u.Scheme == "" && u.Host == "":
+		file, err := c.rootFile(site, arg)
+		if err != nil {
+			return nil, err
+		}
+		return c.rulesOf(site, file)
+	case err != nil:
+		return nil, err
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%q is not an http or https URL", arg)
+	}
+	return c.rulesOf(site, u.Scheme+"://"+u.Host+"/robots.txt")
+}
+
+// rootFile returns the robots.txt in the root folder of a site, for a path. It prints
+// its name on standard error, once.
+func (c *checker) rootFile(site *Site, path string) (string, error) {
+	if file, ok := c.rootFiles[site.index]; ok {
+		return file, nil
+	}
+	all, err := c.config.routes()
+	if err != nil {
+		return "", err
+	}
+	file := rootFile(all, site)
+	if file == "" {
+		host := "example.com"
+		if len(site.Hosts) > 0 && !strings.ContainsAny(site.Hosts[0], "*{") {
+			host = site.Hosts[0]
+		}
+		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
+			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
+	}
+	fmt.Fprintf(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file\n", shown(file),
+		site.name())
+	c.rootFiles[site.index] = file
+	return file, nil
+}
+
+// fromSource stands for the robots.txt of a handler's source.
+const fromSource = ""
+
+// rulesOf returns the rules of a handler with the named robots.txt.
+func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
+	key := rulesKey{site.index, name}
+	if c.inForce[key] == nil {
+		answer, err := c.read(site, name)
+		if err != nil {
+			return nil, err
+		}
+		if c.inForce[key], err = site.Rules.Rules(answer); err != nil {
+			return nil, err
+		}
+	}
+	return c.inForce[key], nil
+}
+
+// read reads a robots.txt, each file and URL once. If a site has none, everything is
+// allowed.
+func (c *checker) read(site *Site, name string) (judge.Response, error) {
+	if name == fromSource {
+		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
+		if err != nil {
+			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.name(), site.SourceName, err)
+		}
+		return answer, nil
+	}
+	if answer, ok := c.responses[name]; ok {
+		return answer, nil
+	}
+	body, err := readRobots(c.cmd.Context(), name, c.cmd.InOrStdin())
+	answer := judge.Response{Status: http.StatusOK, Body: body}
+	if c.robots == "" {
+		missing := err
+		if answer, err = answerOf(body, err); err == nil && missing != nil {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything\n", missing)
+		}
+	}
+	if err == nil {
+		c.responses[name] = answer
+	}
+	return answer, err
+}
+
+// print prints the decision of a handler.
+func (c *checker) print(made *checked) (err error) {
+	w := c.cmd.OutOrStdout()
+	if c.json {
+		return report.NewEncoder(w).Encode(made)
+	}
+	_, err = fmt.Fprintln(w, made.sentence(paintFor(w)))
+	return err
 }
