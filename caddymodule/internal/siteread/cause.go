@@ -2,16 +2,20 @@ package siteread
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
 // clientAddress is the client address of the read. 192.0.2.0/24 is for
@@ -115,4 +119,94 @@ func NotePass(r *http.Request, reader any) {
 func IsForeign(r *http.Request) bool {
 	c, ok := r.Context().Value(causeKey{}).(*Cause)
 	return ok && c.foreign.Load()
+}
+
+// Links knows which hosts get their rules from another host that publishes a file,
+// by a redirect. So hosts that redirect to each other do not wait for each other.
+// The zero Links is ready for use, and safe for concurrent use.
+type Links struct {
+	mu sync.Mutex
+	to map[place]place
+}
+
+// place is a handler at an origin.
+type place struct {
+	handler any
+	origin  judge.Origin
+}
+
+// maxLinks bounds the links of a configuration.
+const maxLinks = 10_000
+
+// Follow links the host of a read that was redirected from another one to the
+// handler's file at an origin. It reports whether the file may be published for
+// the read: not if its rules come, in the end, from the host that reads.
+func (l *Links) Follow(r *http.Request, handler any, origin judge.Origin) bool {
+	c, ok := r.Context().Value(causeKey{}).(*Cause)
+	if !ok {
+		return true
+	}
+	from, at := place{c.reader, c.origin}, place{handler, origin}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.to == nil {
+		l.to = make(map[place]place)
+	}
+	if _, known := l.to[from]; from != at && (known || len(l.to) < maxLinks) {
+		l.to[from] = at
+		c.linked.Store(true)
+	}
+	for range origins.MaxRedirects + 1 {
+		if at == from {
+			return false
+		}
+		if at, ok = l.to[at]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// end forgets the link of a read that has followed none.
+func (l *Links) end(c *Cause) {
+	if c.linked.Swap(false) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.to, place{c.reader, c.origin})
+}
+
+// maxPrefetched bounds the origins of one handler that are prefetched.
+const maxPrefetched = 1000
+
+// Prefetched returns the origins for which a handler at a site should read
+// robots.txt before a request causes it: those that the configuration names, and
+// those that it has in common with known, which the previous configuration read, by
+// host.
+// Behind a trusted proxy they are only the latter, because clients may use another
+// scheme than the proxy.
+func Prefetched(site *routes.Site, known map[string][]judge.Origin) (origins []judge.Origin) {
+	server := site.Server
+	if server == nil {
+		return nil
+	}
+	if server.Port != 0 && !server.TrustsProxies() {
+		origins = site.Origins()
+	}
+	hosts := site.Hosts
+	if slices.ContainsFunc(hosts, routes.IsPattern) {
+		hosts = slices.Collect(maps.Keys(known))
+	}
+	for _, host := range hosts {
+		if _, invented := site.Invented(host); invented || !site.Serves(host) {
+			continue
+		}
+		for _, origin := range known[host] {
+			if site.HasScheme(origin.Scheme) && (server.Port == 0 || server.Port == origin.Port) && !slices.Contains(origins, origin) {
+				origins = append(origins, origin)
+			}
+		}
+	}
+	return origins[:min(len(origins), maxPrefetched)]
 }
