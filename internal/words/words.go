@@ -69,6 +69,14 @@ func ContainsFold(list []string, word string) bool {
 	return word != "" && slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
 
+// Map returns what f returns for each element of a list; nil for an empty list.
+func Map[T, S any](list []T, f func(T) S) (out []S) {
+	for _, v := range list {
+		out = append(out, f(v))
+	}
+	return out
+}
+
 // Strings returns a list of words of another type. It is never nil, so that
 // JSON has an empty list.
 func Strings[S ~string](list []S) []string {
