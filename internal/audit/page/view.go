@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // view is the data of the template: the report, and what the page shows of its lists.
@@ -173,11 +174,8 @@ var estimateNames = map[string]string{
 }
 
 // Estimates returns descriptions of the figures that are estimates.
-func Estimates(r *audit.Report) (list []string) {
-	for _, name := range r.Estimates {
-		list = append(list, cmp.Or(estimateNames[name], name))
-	}
-	return list
+func Estimates(r *audit.Report) []string {
+	return words.Map(r.Estimates, func(name string) string { return cmp.Or(estimateNames[name], name) })
 }
 
 // The largest number of elements of each list in the page. The page says how many it

@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Input is what suggestions are made from.
@@ -69,9 +70,7 @@ func Add(ctx context.Context, in *Input) error {
 		return err
 	}
 	findAlternatives(chosen)
-	for _, c := range chosen {
-		r.Suggestions = append(r.Suggestions, c.Suggestion)
-	}
+	r.Suggestions = append(r.Suggestions, words.Map(chosen, func(c *candidate) audit.Suggestion { return c.Suggestion })...)
 	if len(chosen) == 0 {
 		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
 		return nil
@@ -251,11 +250,7 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	if len(list) == 0 {
 		return nil, nil
 	}
-	var versions []audit.Site
-	for _, c := range list {
-		versions = append(versions, s.with(c))
-	}
-	t, err := s.try(ctx, versions)
+	t, err := s.try(ctx, words.Map(list, func(c *candidate) audit.Site { return s.with(c) }))
 	if err != nil {
 		return nil, err
 	}
