@@ -3,11 +3,13 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // MaxExemptFrom is the maximum length of Check.ExemptFrom.
@@ -62,14 +64,10 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	if d.Limits != nil {
 		c.setPace(d, longest)
 	}
-	for _, l := range limits {
-		c.Limits = append(c.Limits, Limit{Rule: l.Text, Line: l.Line, File: l.File})
-	}
+	c.Limits = append(c.Limits, words.Map(limits, func(l judge.Bound) Limit { return Limit{Rule: l.Text, Line: l.Line, File: l.File} })...)
 	if r.Client == "" && d.Reason != judge.Exempt {
 		from := d.Rules.ExemptFrom(&d.Agent)
-		for _, prefix := range from[:min(len(from), MaxExemptFrom)] {
-			c.ExemptFrom = append(c.ExemptFrom, prefix.String())
-		}
+		c.ExemptFrom = append(c.ExemptFrom, words.Map(from[:min(len(from), MaxExemptFrom)], netip.Prefix.String)...)
 	}
 	return c, d
 }
@@ -83,12 +81,8 @@ func (c *Check) setPace(d *judge.Decision, longest time.Duration) {
 			c.CrawlDelayAsked = delay.Delay.Seconds()
 		}
 	}
-	for _, rate := range d.Group.RequestRates() {
-		c.RequestRates = append(c.RequestRates, rate.String())
-	}
-	for _, visit := range d.Group.VisitTimes() {
-		c.VisitTimes = append(c.VisitTimes, visit.Window.String())
-	}
+	c.RequestRates = append(c.RequestRates, words.Map(d.Group.RequestRates(), robots.RequestRate.String)...)
+	c.VisitTimes = append(c.VisitTimes, words.Map(d.Group.VisitTimes(), func(v robots.VisitTime) string { return v.Window.String() })...)
 }
 
 // Text returns all of c but the action as one line of text, such as "GPTBot (crawler):
