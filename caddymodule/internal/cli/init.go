@@ -174,11 +174,7 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
 // shellWords returns words of a command line, as a POSIX shell needs them.
 func shellWords(list []string) string {
-	var quoted []string
-	for _, s := range list {
-		quoted = append(quoted, shellWord(s))
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(words.Map(list, shellWord), " ")
 }
 
 // shellWord quotes text as one word for a POSIX shell.
@@ -254,11 +250,7 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 
 // siteNames returns the names of sites.
 func siteNames(sites []proposal.Site) []string {
-	names := make([]string, len(sites))
-	for i := range sites {
-		names[i] = sites[i].Name()
-	}
-	return names
+	return words.Map(sites, func(s proposal.Site) string { return s.Name() })
 }
 
 // readLogs returns what the logs suggest for the robots block, as comments, and adds
@@ -325,11 +317,9 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 
 // costliest returns the three hosts that sent most octets to robots.
 func costliest(hosts []audit.Host) string {
-	var names []string
-	for _, h := range slices.SortedFunc(slices.Values(hosts), func(a, b audit.Host) int { return cmp.Compare(b.Octets, a.Octets) }) {
-		names = append(names, fmt.Sprintf("%s (%s)", h.Name, words.Octets(h.Octets)))
-	}
-	return strings.Join(names[:min(3, len(names))], ", ")
+	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b audit.Host) int { return cmp.Compare(b.Octets, a.Octets) })
+	nameOf := func(h audit.Host) string { return fmt.Sprintf("%s (%s)", h.Name, words.Octets(h.Octets)) }
+	return strings.Join(words.Map(hosts[:min(3, len(hosts))], nameOf), ", ")
 }
 
 // theLog is the name before notes about logs.

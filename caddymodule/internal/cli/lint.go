@@ -20,6 +20,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/release"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -293,10 +294,7 @@ func knownCheck(code string) error {
 	if _, ok := lint.CheckFor(code); ok {
 		return nil
 	}
-	var codes []string
-	for _, r := range lint.Checks() {
-		codes = append(codes, r.Code)
-	}
+	codes := words.Map(lint.Checks(), func(c lint.Check) string { return c.Code })
 	near := didYouMean(editdistance.Nearest(code, slices.Values(codes)))
 	return fmt.Errorf("the linter has no check %q%s", code, cmp.Or(near, ": \"caddy robots explain\" lists all"))
 }

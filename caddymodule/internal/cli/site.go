@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Site is a robots handler of a configuration file.
@@ -138,10 +139,7 @@ func (c *configFlags) site(kind string, suitable func(*Site) bool) (*Site, error
 		return nil, err
 	}
 	if len(list) > 1 {
-		var texts []string
-		for i := range list {
-			texts = append(texts, list[i].handler())
-		}
+		texts := words.Map(list, func(s Site) string { return s.handler() })
 		return nil, fmt.Errorf("%s has several robots handlers%s for %s: select one with --handler. The handlers are %s", c.path, kind,
 			list[0].name(), strings.Join(texts, "; "))
 	}
@@ -224,10 +222,7 @@ func (c *configFlags) group(all []Site, at *url.URL) []Site {
 	if host == "" {
 		return nil
 	}
-	var group []Site
-	for _, i := range bestFor(all, host) {
-		group = append(group, all[i])
-	}
+	group := words.Map(bestFor(all, host), func(i int) Site { return all[i] })
 	if at == nil {
 		return group
 	}

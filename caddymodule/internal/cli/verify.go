@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // verifyOptions are the flags of `caddy robots verify`.
@@ -129,9 +130,9 @@ func newVerified(e *verify.Explanation) *verified {
 	if e.Result.State == verify.Verified {
 		v.Method = e.Result.Method.String()
 	}
-	for _, s := range e.Steps {
-		v.Steps = append(v.Steps, verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()})
-	}
+	v.Steps = words.Map(e.Steps, func(s verify.Step) verifiedStep {
+		return verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()}
+	})
 	return v
 }
 

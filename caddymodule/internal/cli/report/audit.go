@@ -104,11 +104,8 @@ func seconds(s float64) string {
 
 // counts returns the most frequent names with their counts.
 func counts(list []audit.Count) string {
-	var parts []string
-	for _, c := range list[:min(len(list), 8)] {
-		parts = append(parts, clipped(c.Name, 32)+" "+words.Count(c.Requests))
-	}
-	return strings.Join(parts, ", ")
+	text := func(c audit.Count) string { return clipped(c.Name, 32) + " " + words.Count(c.Requests) }
+	return strings.Join(words.Map(list[:min(len(list), 8)], text), ", ")
 }
 
 // sourceNames returns the display names of several robots.txt files.
@@ -218,10 +215,9 @@ func verdictText(v audit.Verdict) string {
 // siteChanges returns how often which action of a site changed, and whether only one of
 // two configurations has its hosts. config is the name of the old one.
 func siteChanges(s *audit.SiteChanges, config string) string {
-	var list []string
-	for _, c := range s.Changes {
-		list = append(list, fmt.Sprintf("%s, was %s: %s", c.Now, c.Was, words.Count(c.Requests)))
-	}
+	list := words.Map(s.Changes, func(c audit.Change) string {
+		return fmt.Sprintf("%s, was %s: %s", c.Now, c.Was, words.Count(c.Requests))
+	})
 	text := cmp.Or(strings.Join(list, "; "), "-")
 	switch {
 	case config == "" || s.Only == "":

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -53,10 +54,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 		"columnKind": "unicodeCodePoints", "newlineSequences": []string{"\r\n", "\n", "\r"},
 	}
 	if len(failures) > 0 {
-		var notifications []object
-		for _, err := range failures {
-			notifications = append(notifications, object{"level": "error", "message": message(err.Error())})
-		}
+		notifications := words.Map(failures, func(err error) object { return object{"level": "error", "message": message(err.Error())} })
 		run["invocations"] = []object{{"executionSuccessful": false, "toolExecutionNotifications": notifications}}
 	}
 	enc := NewEncoder(w)

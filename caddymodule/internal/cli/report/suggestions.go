@@ -89,15 +89,9 @@ func (b *commented) reason(i int, s audit.Suggestion) {
 	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
 	b.comment(fmt.Sprintf("It %s.", s.Why))
 	if len(s.InsteadOf) > 0 {
-		b.comment(fmt.Sprintf("Use it instead of %s, by which these crawlers get nothing.", words.List(numbers(s.InsteadOf), len(s.InsteadOf))))
+		b.comment(fmt.Sprintf("Use it instead of %s, by which these crawlers get nothing.",
+			strings.Join(words.Map(s.InsteadOf, strconv.Itoa), ", ")))
 	}
-}
-
-func numbers(list []int) (texts []string) {
-	for _, n := range list {
-		texts = append(texts, strconv.Itoa(n))
-	}
-	return texts
 }
 
 // directives adds the subdirectives: first one policy with the statements of all
