@@ -197,9 +197,5 @@ const maxQuoted = 5
 
 // quoted lists values without duplicates.
 func quoted(values []string) string {
-	var list []string
-	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
-		list = append(list, strconv.Quote(v))
-	}
-	return words.List(list, maxQuoted)
+	return words.List(words.Map(slices.Compact(slices.Sorted(slices.Values(values))), strconv.Quote), maxQuoted)
 }
