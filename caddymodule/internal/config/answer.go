@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Answer replaces the default answer to requests with one verdict.
@@ -64,11 +65,7 @@ var verdicts = []verdict{
 }
 
 func verdictNames() string {
-	var names []string
-	for _, v := range verdicts {
-		names = append(names, v.name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(words.Map(verdicts, func(v verdict) string { return v.name }), ", ")
 }
 
 // verdict returns the verdict that the answer is for, nil if there is none.

@@ -78,11 +78,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	row.UserAgents = given(c.UserAgents, row.UserAgents)
 	row.Robots = given(c.Robots, row.Robots, row.UserAgents[:min(1, len(row.UserAgents))])
 	row.Operator = cmp.Or(c.Operator, row.Operator)
-	var purposes []crawler.Purpose
-	for _, p := range c.Purposes {
-		purposes = append(purposes, crawler.Purpose(p))
-	}
-	row.Purposes = given(purposes, row.Purposes)
+	row.Purposes = given(words.Map(c.Purposes, func(p string) crawler.Purpose { return crawler.Purpose(p) }), row.Purposes)
 	switch {
 	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {

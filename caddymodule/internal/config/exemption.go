@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Exemption is a crawler that is never refused. In JSON, a string is short for an
@@ -74,10 +75,7 @@ func (p *parser) exempt(_ string, args []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("exempt needs at least one value: the name of a crawler")
 	}
-	var added []Exemption
-	for _, name := range names {
-		added = append(added, Exemption{Name: name, From: from})
-	}
+	added := words.Map(names, func(name string) Exemption { return Exemption{Name: name, From: from} })
 	if _, err := exemptions(added); err != nil {
 		return err
 	}

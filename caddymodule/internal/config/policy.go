@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // policyBlock collects the statements of a policy.
@@ -24,9 +25,7 @@ type policyBlock struct {
 func (p *parser) policy(_ string, presets []string) error {
 	head := p.head
 	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}
-	for _, name := range presets {
-		b.policy.Presets = append(b.policy.Presets, managed.Preset{Name: name, Line: head.Line()})
-	}
+	b.policy.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
 	p.settings.Policy = b.policy
 	err := p.block(table{
 		"deny":    b.statement(b.deny),
@@ -142,8 +141,7 @@ func (b *policyBlock) license(_, url string) error {
 }
 
 func (b *policyBlock) hidden(_ string, values []string, line int) error {
-	for _, v := range values {
-		b.policy.Hidden = append(b.policy.Hidden, managed.Hidden{Path: v, Line: line})
-	}
+	hidden := func(path string) managed.Hidden { return managed.Hidden{Path: path, Line: line} }
+	b.policy.Hidden = append(b.policy.Hidden, words.Map(values, hidden)...)
 	return nil
 }
