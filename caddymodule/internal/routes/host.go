@@ -71,16 +71,13 @@ func IndexHosts(list caddyhttp.RouteList) *HostIndex {
 }
 
 // For returns the routes for a host, in their order, and perhaps others.
-func (x *HostIndex) For(host string) (list caddyhttp.RouteList) {
+func (x *HostIndex) For(host string) caddyhttp.RouteList {
 	if x.byHost == nil {
 		return x.list
 	}
 	indexes := slices.Concat(x.others, x.byHost[PlainHost(host)])
 	slices.Sort(indexes)
-	for _, i := range slices.Compact(indexes) {
-		list = append(list, x.list[i])
-	}
-	return list
+	return words.Map(slices.Compact(indexes), func(i int) caddyhttp.Route { return x.list[i] })
 }
 
 // intersection returns the hosts that both a route and a route around it match.

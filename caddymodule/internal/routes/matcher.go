@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // maxMatcherText is the most octets of a text about matchers.
@@ -75,29 +77,27 @@ func notText(value any) string {
 
 // Text writes a value of JSON in words: lists and objects without brackets.
 func Text(value any) string {
-	var words []string
+	var texts []string
 	switch value := value.(type) {
 	case string:
 		return value
 	case []string:
-		words = value
+		texts = value
 	case []any:
-		for _, v := range value {
-			words = append(words, Text(v))
-		}
+		texts = words.Map(value, Text)
 	case map[string]any:
 		if expression, ok := value["expr"].(string); ok {
 			return expression
 		}
 		for name, v := range value {
-			words = append(words, strings.TrimSpace(name+" "+Text(v)))
+			texts = append(texts, strings.TrimSpace(name+" "+Text(v)))
 		}
-		slices.Sort(words)
+		slices.Sort(texts)
 	case nil:
 	default:
 		return fmt.Sprint(value)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(texts, " ")
 }
 
 // joinTexts joins the texts about the matchers of routes that are inside each

@@ -8,6 +8,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // walk goes through routes and their subroutes, in their order. It yields each
@@ -39,16 +41,13 @@ func walk(around *Route, list caddyhttp.RouteList) iter.Seq2[*Route, caddyhttp.M
 }
 
 // Servers returns the running HTTP servers, sorted by name.
-func Servers(ctx caddy.Context) (servers []*caddyhttp.Server) {
+func Servers(ctx caddy.Context) []*caddyhttp.Server {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
 		return nil
 	}
 	all := app.(*caddyhttp.App).Servers
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		servers = append(servers, all[name])
-	}
-	return servers
+	return words.Map(slices.Sorted(maps.Keys(all)), func(name string) *caddyhttp.Server { return all[name] })
 }
 
 // HasHandler reports whether a handler of a server, and of its named routes, is
