@@ -107,13 +107,6 @@ const (
 	maxSiteChanges = 200 // in the report
 )
 
-func newAgainst(m mask.Masker, config string) *against {
-	return &against{
-		mask: m, differences: make(map[differenceKey]int),
-		report: Against{Config: config, Sources: []Source{}, Sites: []SiteChanges{}, Differences: []Difference{}},
-	}
-}
-
 // action returns the action of a decision. robots.txt files are compared as if the
 // settings enforced them.
 func (g *against) action(d *judge.Decision) string {

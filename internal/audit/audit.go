@@ -128,7 +128,8 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		if a.before, err = newSites(o.Was); err != nil {
 			return nil, err
 		}
-		a.against = newAgainst(a.mask, o.WasConfig)
+		report := Against{Config: o.WasConfig, Sources: []Source{}, Sites: []SiteChanges{}, Differences: []Difference{}}
+		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: report}
 	}
 	a.hosts = newHosts(a.sites, a.before)
 	a.suspects = newSuspects(a.sites)
@@ -141,7 +142,8 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.logs, err = logfile.NewSequence(o.Files, o.Format, o.Zone); err != nil {
 		return nil, err
 	}
-	a.inputs = &inputs{logs: a.logs.Logs, each: make([]inputTally, len(a.logs.Logs)), mask: a.mask, only: a.only, examples: []UnreadableExample{}}
+	logs := a.logs.Logs
+	a.inputs = &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: a.mask, only: a.only, examples: []UnreadableExample{}}
 	return a, nil
 }
 

@@ -76,31 +76,28 @@ func (p *pacer) release(until int64) {
 		v := p.waiting[0]
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]
-		v.applyPace()
+		if v.now.Paced() && v.source != nil && v.crawler != nil {
+			v.applyPace(v.host.site.now)
+		}
+		if v.was != nil && v.was.Paced() {
+			v.host.was.now.paceOther(v, v.was)
+		}
 		p.settle(v)
 	}
 }
 
-// applyPace applies the limits of the pace to the request. Where the times of the log
-// are not exact enough for a limit, only Visit-time is applied.
-func (v *judgement) applyPace() {
-	if v.now.Paced() && v.source != nil && v.crawler != nil {
-		v.applyPaceNow(v.host.site.now)
-	}
-	if v.was != nil && v.was.Paced() {
-		v.host.was.now.paceOther(v, v.was)
-	}
-}
-
-// applyPaceNow applies the limits to the decision by Site.Robots.
-func (v *judgement) applyPaceNow(line *timeline) {
+// applyPace applies the limits of the pace to the decision by Site.Robots. Where the times
+// of the log are not exact enough for a limit, only Visit-time is applied.
+func (v *judgement) applyPace(line *timeline) {
 	if v.now.Limits == nil {
 		line.pace(v, &v.now, true)
 	} else {
-		t := v.crawler.paceOf(v)
+		limits, decided := line.limitsOf(v.now.Group), 0
+		t := valueOf(&v.crawler.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
+			return newPaceTally(v.source, limits, v.timesSufficeFor(limits))
+		})
 		t.add(line.replay.Budget(&v.request, &v.now), v.at)
 		line.pace(v, &v.now, t.Judged)
-		limits, decided := line.limitsOf(v.now.Group), 0
 		if v.now.Action != judge.Pass && v.now.Reason != judge.OverLimit {
 			decided = v.source.paceLine(&v.now, limits)
 			t.Throttled++
@@ -132,14 +129,6 @@ func (t *timeline) pace(v *judgement, d *judge.Decision, judged bool) {
 	if d.Action != judge.Pass && d.Reason != judge.VisitTime && !judged {
 		*d = before
 	}
-}
-
-// paceOf returns the tally for the group that limits the crawler's pace.
-func (t *crawlerTally) paceOf(v *judgement) *paceTally {
-	return valueOf(&t.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
-		limits := v.host.site.now.limitsOf(v.now.Group)
-		return newPaceTally(v.source, limits, v.timesSufficeFor(limits))
-	})
 }
 
 // paceTally measures the pace of a crawler under the limits of one group.

@@ -26,7 +26,10 @@ func (a *auditor) warnings(r *Report) []Warning {
 			list = append(list, Warning{code, fmt.Sprintf(format, args...)})
 		}
 	}
-	a.warnOfInputs(warn)
+	for _, l := range a.logs.Logs {
+		warn(l.Cut != nil, "cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
+		warn(l.Format.Mixed(), "mixed_formats", "%s has lines of several formats.", l.Name)
+	}
 	a.warnOfAddresses(warn)
 	a.warnOfTimes(warn)
 	t := &a.reliability
@@ -70,13 +73,6 @@ func (a *auditor) warnings(r *Report) []Warning {
 		}
 	}
 	return list
-}
-
-func (a *auditor) warnOfInputs(warn warner) {
-	for _, l := range a.logs.Logs {
-		warn(l.Cut != nil, "cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
-		warn(l.Format.Mixed(), "mixed_formats", "%s has lines of several formats.", l.Name)
-	}
 }
 
 func (a *auditor) warnOfAddresses(warn warner) {

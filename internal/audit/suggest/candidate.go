@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -122,7 +123,8 @@ func (t *tally) names(row *crawler.Crawler) bool {
 
 // disallows returns a Disallow for paths that only robots get.
 func (s *suggester) disallows(u *unit) (list []*candidate) {
-	if !s.canDisallow || u.wanted || s.inSitemap(u) {
+	inUnit := func(target string) bool { return software.Matches(u.group, target) }
+	if !s.canDisallow || u.wanted || slices.ContainsFunc(s.Sitemap, inUnit) {
 		return nil
 	}
 	rows := s.costly(u.crawlers)

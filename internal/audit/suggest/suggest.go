@@ -128,13 +128,10 @@ func (s *suggester) hosts() []string {
 	if len(list) == 0 && len(s.Report.Hosts) > 0 && !s.Report.Hosts[0].Rest {
 		list = append(list, s.Report.Hosts[0].Name)
 	}
-	list = slices.DeleteFunc(list, func(host string) bool { return !isHost(host) })
+	list = slices.DeleteFunc(list, func(host string) bool { // with characters that mean something else in a Caddyfile
+		return host == "" || strings.Trim(host, "*abcdefghijklmnopqrstuvwxyz0123456789-.") != ""
+	})
 	return append([]string{}, list...)
-}
-
-// isHost reports whether a host has only characters that mean the same in a Caddyfile.
-func isHost(host string) bool {
-	return host != "" && strings.Trim(host, "*abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
 }
 
 // findConditions finds out which kinds of changes can be suggested.
@@ -166,11 +163,6 @@ func (s *suggester) findConditions() {
 	if s.whole.Seconds == 0 {
 		s.note("The log does not have the durations of requests: costs are requests and octets.")
 	}
-}
-
-// inSitemap reports whether the sitemap names one of the unit's paths.
-func (s *suggester) inSitemap(u *unit) bool {
-	return slices.ContainsFunc(s.Sitemap, func(target string) bool { return software.Matches(u.group, target) })
 }
 
 // with returns the site with changes.
