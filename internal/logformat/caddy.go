@@ -44,8 +44,13 @@ type caddyLine struct {
 func (p *caddyLog) parse(line []byte, e *Entry) Problem {
 	p.console, p.nested = false, false
 	begin := bytes.IndexByte(line, '{')
-	if begin < 0 {
-		return p.withoutFields(line)
+	if begin < 0 { // it is a log line of Caddy if it begins with a time
+		if column, _, isFound := bytes.Cut(line, []byte("\t")); isFound {
+			if _, ok := p.times.parse(column); ok {
+				return NoRequest
+			}
+		}
+		return badJSON
 	}
 	p.walk.buf = p.walk.buf[:0]
 	l := caddyLine{duration: -1}
@@ -53,17 +58,6 @@ func (p *caddyLog) parse(line []byte, e *Entry) Problem {
 		p.head(line[:begin], e, &l)
 	}
 	return p.object(line[begin:], e, &l)
-}
-
-// withoutFields handles a line without an object. It is a log line of Caddy if it
-// begins with a time.
-func (p *caddyLog) withoutFields(line []byte) Problem {
-	if i := bytes.IndexByte(line, '\t'); i > 0 {
-		if _, ok := p.times.parse(line[:i]); ok {
-			return NoRequest
-		}
-	}
-	return badJSON
 }
 
 // head parses the columns that the console encoder writes before the object. The
@@ -113,18 +107,12 @@ func (p *caddyLog) object(b []byte, e *Entry, l *caddyLine) Problem {
 	case inner:
 		p.nested = true
 		return p.object(p.inner, e, l)
+	case !ok && !bytes.HasSuffix(bytes.TrimRight(o.b, " \t\r"), []byte("}")):
+		return cutOff
 	case !ok:
-		return cutOrBad(o)
+		return badJSON
 	}
 	return p.finish(e, l)
-}
-
-// cutOrBad returns cutOff for an object without an end, and badJSON for others.
-func cutOrBad(o *object) Problem {
-	if b := bytes.TrimRight(o.b, " \t\r"); len(b) > 0 && b[len(b)-1] != '}' {
-		return cutOff
-	}
-	return badJSON
 }
 
 // member parses one member of the outer object.
