@@ -56,7 +56,10 @@ func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, b
 			return err
 		}
 		for i := range old {
-			old[i].like = 1 + slices.IndexFunc(places, old[i].isLike)
+			p := &old[i]
+			p.like = 1 + slices.IndexFunc(places, func(other place) bool {
+				return p.err == nil && other.err == nil && p.source == nil && other.source == nil && slices.Equal(p.names, other.names)
+			})
 		}
 		places = append(places, old...)
 	}
@@ -200,12 +203,6 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 // warn adds a warning to the report.
 func warn(to *audit.Options, code, text string) {
 	to.Warnings = append(to.Warnings, audit.Warning{Code: code, Text: text})
-}
-
-// isLike reports whether the place of another configuration is the same, so that one
-// read is enough.
-func (p *place) isLike(other place) bool {
-	return p.err == nil && other.err == nil && p.source == nil && other.source == nil && slices.Equal(p.names, other.names)
 }
 
 // read reads the robots.txt of a place. If there is none, the error is that of the first

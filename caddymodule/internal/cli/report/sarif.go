@@ -35,7 +35,8 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 		indexes[k.Code] = i
 		rules = append(rules, object{
 			"id": k.Code, "shortDescription": message(k.Title), "fullDescription": message(k.Why),
-			"helpUri": helpURI(k.Code), "help": object{"text": k.Page(), "markdown": k.Page()},
+			"helpUri":              "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-checks.md#" + k.Code,
+			"help":                 object{"text": k.Page(), "markdown": k.Page()},
 			"defaultConfiguration": object{"level": level(k.Severity)},
 		})
 	}
@@ -60,11 +61,6 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 	enc := NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
-}
-
-// helpURI returns the URL of the page about a rule.
-func helpURI(code string) string {
-	return "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-checks.md#" + code
 }
 
 // level returns the name of a severity in SARIF (section 3.27.10).
@@ -135,9 +131,6 @@ func artifact(name string) object {
 	return object{"uri": (&url.URL{Path: path}).String(), "uriBaseId": "%SRCROOT%"}
 }
 
-// local reports whether the document is a file, not a URL or standard input.
-func (d *Document) local() bool { return d.Name != "-" && !strings.Contains(d.Name, "://") }
-
 // GitLab writes the findings in several files as a Code Quality report. GitLab shows
 // it in merge requests.
 func GitLab(w io.Writer, docs []*Document) error {
@@ -145,7 +138,7 @@ func GitLab(w io.Writer, docs []*Document) error {
 	for _, d := range docs {
 		seen := map[string]int{}
 		path := d.Name
-		if d.local() {
+		if d.Name != "-" && !strings.Contains(d.Name, "://") { // a file
 			path = filepath.ToSlash(filepath.Clean(d.Name))
 		}
 		for i := range d.Findings {
