@@ -60,7 +60,8 @@ func (o *Reads) Close() error { return o.review.Close() }
 func (o *Reads) Fetched(e origins.FetchEvent) {
 	fetches.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Repeated {
-		countRepeatedFetch()
+		repeatedFetches.WithLabelValues().Inc()
+		repeated.add(time.Now())
 	}
 	if e.Outcome != judge.Failed {
 		lastGoodFetch.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
@@ -232,12 +233,6 @@ func CountEviction(memory bool) {
 	}
 	evictions.WithLabelValues(limit).Inc()
 	evicted.add(time.Now())
-}
-
-// countRepeatedFetch counts the fetch of an origin that had been dropped.
-func countRepeatedFetch() {
-	repeatedFetches.WithLabelValues().Inc()
-	repeated.add(time.Now())
 }
 
 // Evictions returns how many origins were dropped, and how many of those were read
