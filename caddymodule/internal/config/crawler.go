@@ -93,8 +93,10 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	if c.RunBy != "" {
 		row.RunBy, err = crawler.ParseRunBy(c.RunBy)
 	}
-	if c.Verify != nil {
-		c.Verify.apply(&row)
+	if v := c.Verify; v != nil {
+		row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
+		confirmed := func(fact string) bool { return fact == "verify" } // by the site's operator, who writes it
+		row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), confirmed)
 	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
 	return row, cmp.Or(about("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -122,14 +121,6 @@ func (v *CrawlerVerify) check() error {
 		err = cmp.Or(err, about("verify dns:", verify.CheckSuffix(suffix)))
 	}
 	return err
-}
-
-// apply replaces the methods of row.
-func (v *CrawlerVerify) apply(row *crawler.Crawler) {
-	row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
-	row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), func(fact string) bool {
-		return fact == "verify" // the site's operator confirms it by writing it
-	})
 }
 
 // verify parses the line verify.
