@@ -80,11 +80,6 @@ func namedBy(group *robots.Group, d *judge.Decision) string {
 	return ""
 }
 
-// empty reports whether there is nothing to add to a response.
-func (t *robotsTxtFields) empty() bool {
-	return t.noindex.Directives.Empty() && t.signals.Empty() && !t.varies
-}
-
 // apply adds the fields to the header of a response with status.
 func (t *robotsTxtFields) apply(header http.Header, target string, status int) {
 	if t.varies {

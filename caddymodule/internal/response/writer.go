@@ -30,7 +30,8 @@ type Fields struct {
 // there is nothing to add, the next handler gets w itself. w may be a Head.
 func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *judge.Decision, next caddyhttp.Handler) error {
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
-	if match.Empty() && lines.empty() && !f.Table.NeedsResponse() && !f.Meta {
+	noLines := lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
+	if match.Empty() && noLines && !f.Table.NeedsResponse() && !f.Meta {
 		return next.ServeHTTP(w, r)
 	}
 	t := &writer{
