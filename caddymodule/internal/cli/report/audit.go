@@ -37,24 +37,17 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"number":       func(i int) int { return i + 1 },
 		"lines":        func(s string) []string { return strings.Split(s, "\n") },
 		"moment":       moment,
-		"seconds":      seconds,
-		"counts":       counts,
-		"crawler":      crawlerName,
 		"paced":        crawlersWith(func(c *audit.Crawler) bool { return c.Pace != nil }),
 		"readers":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Reads) > 0 }),
 		"refused":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }),
 		"firstRead":    func(c audit.Crawler) *time.Time { return &c.Reads[0].Time },
 		"lastRead":     func(c audit.Crawler) *time.Time { return &c.Reads[len(c.Reads)-1].Until },
 		"answers":      func(c audit.Crawler) string { return page.Answers(&c) },
-		"source":       sourceName,
 		"sources":      sourceNames,
 		"rules":        func(source int) ruleLists { return newRuleLists(r, source) },
 		"ruleLine":     ruleLine,
-		"ruleText":     ruleText,
 		"ruleCrawlers": ruleCrawlers,
-		"verdict":      verdictText,
-		"verdictLine":  verdictLine,
-		"siteChanges":  func(s audit.SiteChanges) string { return siteChanges(&s, r.Against.Config) },
+		"list":         func(n int, texts []string) string { return words.List(texts, n) },
 		"estimates":    func() string { return strings.Join(page.Estimates(r), ", ") },
 		"estimate": func(name string) string {
 			if slices.Contains(r.Estimates, name) {
@@ -83,31 +76,6 @@ func moment(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// crawlerName returns the display name of a crawler.
-func crawlerName(c audit.Crawler) string {
-	switch {
-	case c.Rest:
-		return "(other " + c.Class + ")"
-	case c.Name == "":
-		return "(no User-Agent)"
-	}
-	return clipped(c.Name, 32)
-}
-
-// seconds returns a duration in seconds with a unit, "-" for 0.
-func seconds(s float64) string {
-	if s == 0 {
-		return "-"
-	}
-	return words.Seconds(s)
-}
-
-// counts returns the most frequent names with their counts.
-func counts(list []audit.Count) string {
-	text := func(c audit.Count) string { return clipped(c.Name, 32) + " " + words.Count(c.Requests) }
-	return strings.Join(words.Map(list[:min(len(list), 8)], text), ", ")
-}
-
 // sourceNames returns the display names of several robots.txt files.
 func sourceNames(list []audit.Source) string {
 	var names []string
@@ -117,21 +85,6 @@ func sourceNames(list []audit.Source) string {
 		}
 	}
 	return words.List(names, 5)
-}
-
-// sourceName returns the display name of a robots.txt.
-func sourceName(s audit.Source) string {
-	name := Visible(s.Name)
-	if len(s.Hosts) > 0 {
-		name += " for " + Visible(words.List(s.Hosts, 3))
-	}
-	if s.From != nil {
-		name += " from " + moment(s.From)
-	}
-	if s.To != nil {
-		name += " until " + moment(s.To)
-	}
-	return name
 }
 
 // ruleLists are the lines of a robots.txt that applied to a request, and those that
@@ -169,14 +122,6 @@ func ruleLine(r audit.Line) string {
 	return file + ":" + strconv.Itoa(r.Line)
 }
 
-// ruleText returns a rule as the file writes it. Hidden paths are not shown.
-func ruleText(r audit.Line) string {
-	if r.Layer == "hidden" {
-		return "(hidden)"
-	}
-	return clipped(r.Text, 48)
-}
-
 // ruleCrawlers returns the crawlers to which a rule applied most often.
 func ruleCrawlers(r audit.Line) string {
 	return crawlerCounts(len(r.Crawlers), func(i int) (string, int64) { return r.Crawlers[i].Name, r.Crawlers[i].Applied })
@@ -198,42 +143,4 @@ func crawlerCounts(n int, of func(i int) (name string, count int64)) string {
 		list = append(list, fmt.Sprintf("%d more", n-3))
 	}
 	return strings.Join(list, ", ")
-}
-
-// verdictText returns the action, reason and line of a decision.
-func verdictText(v audit.Verdict) string {
-	s := v.Action + " (" + v.Reason
-	if v.Line > 0 {
-		s += ", " + verdictLine(v)
-	}
-	if v.Rule != "" { // that of a hidden path is not shown
-		s += ": " + clipped(v.Rule, 48)
-	}
-	return s + ")"
-}
-
-// siteChanges returns how often which action of a site changed, and whether only one of
-// two configurations has its hosts. config is the name of the old one.
-func siteChanges(s *audit.SiteChanges, config string) string {
-	list := words.Map(s.Changes, func(c audit.Change) string {
-		return fmt.Sprintf("%s, was %s: %s", c.Now, c.Was, words.Count(c.Requests))
-	})
-	text := cmp.Or(strings.Join(list, "; "), "-")
-	switch {
-	case config == "" || s.Only == "":
-		return text
-	case s.Only == "was":
-		return text + " (no robots handler now)"
-	}
-	return text + " (no robots handler in " + Visible(config) + ")"
-}
-
-// verdictLine returns the line that decided: of robots.txt, or of the configuration,
-// with the name of its file.
-func verdictLine(v audit.Verdict) string {
-	line := "line " + strconv.Itoa(v.Line)
-	if v.Layer != "" && v.Layer != "file" {
-		line += " of " + Visible(cmp.Or(v.File, "the configuration"))
-	}
-	return line
 }
