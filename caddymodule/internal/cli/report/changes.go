@@ -2,24 +2,33 @@ package report
 
 import (
 	"bufio"
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
+//go:embed changes.txt
+var changesTemplate string
+
 // Changes writes the changes between two files as text: for each change the
 // affected crawlers, the lines that make it, and example paths. Unless full is
 // set, it names at most 12 crawlers of a change.
 func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
-	t := textWriter{Writer: bufio.NewWriter(w), paint: paint}
-	for i := range changes {
-		t.change(&changes[i], full)
-	}
-	return t.Flush()
+	return Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
+		"excerpt": func(text string) string { return newExcerpt(text, 0, 0).text },
+		"crawlers": func(c diff.Change) string {
+			if full {
+				return crawlers(&c, len(c.Crawlers))
+			}
+			return crawlers(&c, maxCrawlers)
+		},
+	}, changes)
 }
 
 // ChangesJSON writes changes as JSON, one object per line.
@@ -32,57 +41,6 @@ func ChangesJSON(w io.Writer, changes []diff.Change) error {
 		}
 	}
 	return buf.Flush()
-}
-
-func (t *textWriter) change(c *diff.Change, full bool) {
-	title := ""
-	switch {
-	case c.What != "verdict":
-		title = t.paint.Odd(c.What + changed(c))
-	case c.Allowed:
-		title = t.paint.Good("now allowed")
-	default:
-		title = t.paint.Bad("now disallowed")
-	}
-	if c.Reading != "" {
-		title += ", only for crawlers that use Google's parser:"
-	} else {
-		title += " for"
-	}
-	limit := maxCrawlers
-	if full {
-		limit = len(c.Crawlers)
-	}
-	fmt.Fprintf(t, "%s %s\n", title, t.paint.in(bold, crawlers(c, limit)))
-	t.side("-", red, c.Old, c.OldLine)
-	t.side("+", green, c.New, c.NewLine)
-	for _, p := range c.Paths {
-		fmt.Fprintf(t, "    %s\n", newExcerpt(p, 0, 0).text)
-	}
-	t.WriteByte('\n')
-}
-
-// side writes the line of one of the two files.
-func (t *textWriter) side(sign string, s style, text string, line int) {
-	if text == "" {
-		return
-	}
-	at := ""
-	if line > 0 {
-		at = t.paint.in(faint, fmt.Sprintf("  (line %d)", line))
-	}
-	fmt.Fprintf(t, "  %s%s\n", t.paint.in(s, sign+" "+newExcerpt(text, 0, 0).text), at)
-}
-
-// changed returns what happened to a line.
-func changed(c *diff.Change) string {
-	switch {
-	case c.Old == "":
-		return " added"
-	case c.New == "":
-		return " removed"
-	}
-	return " changed"
 }
 
 // maxCrawlers is the maximum number of crawlers that are listed for a change.

@@ -234,13 +234,16 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // wrap breaks a line at blanks so that it fits on the terminal. Its other parts are
 // indented.
 func (l Layout) wrap(line string) string {
+	if l.Width == 0 {
+		return line
+	}
 	var b strings.Builder
 	at := 0
 	for i, word := range strings.Split(line, " ") {
 		n := textWidth(strings.TrimSuffix(escapes.ReplaceAllString(word, ""), "\n"))
 		switch {
 		case i == 0:
-		case l.Width > 0 && at > 4 && at+1+n > l.Width:
+		case at > 4 && at+1+n > l.Width:
 			b.WriteString("\n    ")
 			at = 4
 		default:
