@@ -201,7 +201,6 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 		"counts":    counts,
 		"people":    func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
 		"requests":  func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
-		"severe":    func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
 		"minute":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"rate":      s.rate,
 		"reasons":   func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
@@ -211,13 +210,11 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 			}
 			return n
 		},
-		"partOf":    partOf,
-		"verified":  verifiedShare,
-		"refusedOf": verifiedRefused,
-		"line":      lineOf,
-		"list":      func(tokens []string) string { return words.List(tokens, 3) },
-		"actions":   actionsOf,
-		"origin":    originName,
+		"partOf":   partOf,
+		"verified": verifiedShare,
+		"line":     lineOf,
+		"list":     func(tokens []string) string { return words.List(tokens, 3) },
+		"actions":  actionsOf,
 	}, s)
 }
 
@@ -282,17 +279,6 @@ func actionsOf(c statusapi.LineCounts) string {
 	return strings.Join(actions, ", ")
 }
 
-// originName returns an origin or, if the rules are the same for all origins of a
-// handler, the handler's sites. The matchers of the handler follow, because a site may
-// have several handlers.
-func originName(o statusapi.Origin) string {
-	name := cmp.Or(o.Origin, strings.Join(o.Sites, ", "))
-	if o.Matcher != "" {
-		name += " (" + o.Matcher + ")"
-	}
-	return name
-}
-
 // verifiedShare returns the share of verified requests among those that could be
 // verified.
 func verifiedShare(c statusapi.Counts) string {
@@ -301,15 +287,6 @@ func verifiedShare(c statusapi.Counts) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d %%", c.Verified*100/claims)
-}
-
-// verifiedRefused returns the number of verified requests that were refused, "-" if
-// none was verified.
-func verifiedRefused(c statusapi.Counts) string {
-	if c.Verified+c.VerifiedRefused == 0 {
-		return "-"
-	}
-	return fmt.Sprint(c.VerifiedRefused)
 }
 
 //go:embed fleet.txt

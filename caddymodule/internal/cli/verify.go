@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"net/netip"
@@ -107,6 +108,9 @@ func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
 	return rows, nil
 }
 
+//go:embed verify.txt
+var verifyTemplate string
+
 // verified is the output of the command for one address.
 type verified struct {
 	Address string         `json:"address"`
@@ -141,28 +145,5 @@ func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	if o.json {
 		return report.NewEncoder(w).Encode(v)
 	}
-	return v.write(w, paintFor(w))
-}
-
-// write prints the result as text. Control characters from DNS and web servers
-// are escaped.
-func (v *verified) write(w io.Writer, paint report.Paint) error {
-	colour := map[string]func(string) string{verify.Verified.String(): paint.Good, verify.Impostor.String(): paint.Bad}[v.State]
-	if colour == nil {
-		colour = paint.Odd
-	}
-	text := fmt.Sprintf("%s %s %s", colour(fmt.Sprintf("%-10s", v.State)), v.Address, report.Visible(v.Crawler))
-	switch {
-	case v.Method != "":
-		text += "  by " + v.Method
-	case v.Reason != "":
-		text += "  " + v.Reason
-	case len(v.Steps) == 0:
-		text += "  its operator documents no method to verify it"
-	}
-	for _, s := range v.Steps {
-		text += fmt.Sprintf("\n    %-9s  %s\n               %s: %s", s.Method, report.Visible(s.Asked), s.Says, report.Visible(s.Answer))
-	}
-	_, err := fmt.Fprintln(w, text)
-	return err
+	return report.Layout{Paint: paintFor(w)}.Execute(w, verifyTemplate, nil, v)
 }
