@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -58,7 +59,7 @@ func (c *checker) check(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			found = found || made.action != judge.Pass
+			found = found || made.Action != judge.Pass.String()
 			if err := c.print(made); err != nil {
 				return err
 			}
@@ -66,6 +67,9 @@ func (c *checker) check(cmd *cobra.Command, args []string) error {
 	}
 	return findingIf(found)
 }
+
+//go:embed check.txt
+var checkTemplate string
 
 // checked is the output of `caddy robots check` for one URL. Line numbers are
 // those of the site's robots.txt or, for another layer, of the configuration.
@@ -83,33 +87,14 @@ type checked struct {
 	Matcher  string `json:"matcher,omitempty"`
 	// Unreached says that no request reaches the handler.
 	Unreached bool `json:"unreached,omitempty"`
-
-	action  judge.Action
-	handler string // from Site.handler
 }
 
 func newChecked(site *Site, target string, check *verdict.Check, d *judge.Decision) *checked {
-	c := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached, action: d.Action, handler: site.handler()}
-	if c.handler != "" {
+	c := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
+	if site.of > 1 {
 		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
 	}
 	return c
-}
-
-// sentence returns the decision as one line of text.
-func (c *checked) sentence(paint report.Paint) string {
-	colour := [...]func(string) string{judge.Pass: paint.Good, judge.Deny: paint.Bad, judge.Throttle: paint.Odd}[c.action]
-	text := colour(fmt.Sprintf("%-8s", c.Action)) + " " + report.Visible(c.URL+"  "+c.Text())
-	if c.Hidden != "" {
-		text += fmt.Sprintf(", %q", c.Hidden)
-	}
-	if c.handler != "" {
-		text += "  [" + report.Visible(c.handler) + "]"
-	}
-	if c.Unreached {
-		text += "  but no request reaches the robots handler, because handlers before it answer all of them"
-	}
-	return text
 }
 
 // checker makes the decisions of `caddy robots check`. It has the flags.
@@ -338,11 +323,10 @@ func (c *checker) read(site *Site, name string) (judge.Response, error) {
 }
 
 // print prints the decision of a handler.
-func (c *checker) print(made *checked) (err error) {
+func (c *checker) print(made *checked) error {
 	w := c.cmd.OutOrStdout()
 	if c.json {
 		return report.NewEncoder(w).Encode(made)
 	}
-	_, err = fmt.Fprintln(w, made.sentence(paintFor(w)))
-	return err
+	return report.Layout{Paint: paintFor(w)}.Execute(w, checkTemplate, nil, made)
 }
