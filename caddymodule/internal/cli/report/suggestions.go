@@ -1,54 +1,43 @@
 package report
 
 import (
-	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
+//go:embed suggestions.txt
+var suggestionsTemplate string
+
 // Suggestions writes the suggestions of an audit as a Caddyfile: a site with a robots
 // block, and comments with the lines for robots.txt.
 func Suggestions(w io.Writer, r *audit.Report) error {
-	s := r.Suggested
-	b := new(commented)
-	b.comment("Suggestions of caddy robots audit. Nothing was changed.")
-	if len(s.Software) > 0 {
-		b.comment("Software: " + words.List(s.Software, 5) + ".")
-	}
-	for _, n := range s.Notes {
-		b.comment(n)
-	}
-	if len(r.Suggestions) > 0 {
-		b.comment(fmt.Sprintf("All requests: %s. Besides what robots.txt refuses, the suggestions together would have saved %s.",
-			sum(audit.Saved{Sum: s.Whole}), sum(s.Together)))
-		b.comment("Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent " +
-			"would have been refused.")
-	}
-	if b.has(r, "caddyfile") {
-		fmt.Fprintf(b, "\n%s {\n\trobots {\n", cmp.Or(strings.Join(s.Hosts, ", "), "example.com"))
-		b.prefix = "\t\t"
-		b.directives(r.Suggestions)
-		b.WriteString("\t}\n}\n")
-	}
-	if b.has(r, "robots_txt") {
-		b.WriteString("\n# Add the lines below at the end of robots.txt, each without the # at its start:\n")
-		b.prefix = "#"
-		for i, one := range r.Suggestions {
-			if one.Where == "robots_txt" {
-				b.WriteString("#\n")
-				b.reason(i, one)
-				b.lines(one.Text)
-			}
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
+		"list": func(n int, texts []string) string { return words.List(texts, n) },
+		"sum":  sum,
+		"all":  func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
+		"any": func(where string) bool {
+			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == where })
+		},
+		"directives": func() string {
+			b := &commented{prefix: "\t\t"}
+			b.directives(r.Suggestions)
+			return b.String()
+		},
+		"commented": func(i int, s audit.Suggestion) string {
+			b := &commented{prefix: "#"}
+			b.reason(i, s)
+			b.lines(s.Text)
+			return b.String()
+		},
+	}, r)
 }
 
 // Commented returns the suggestions for a robots block as comments in such a block, and
@@ -67,11 +56,6 @@ func Commented(r *audit.Report) (text string, others int) {
 type commented struct {
 	strings.Builder
 	prefix string // before each line
-}
-
-// has reports whether a suggestion has text for a place.
-func (b *commented) has(r *audit.Report, where string) bool {
-	return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == where })
 }
 
 // comment adds a line of a comment.
