@@ -28,15 +28,11 @@ const SeveralHandlers = "handlers"
 // logs and robots.txt files.
 func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, auditTemplate, template.FuncMap{
-		"count":        words.Count[int64],
-		"plural":       func(n int64, what string) string { return words.Plural(n, what, what+"s") },
 		"octets":       words.Octets,
 		"took":         words.Seconds,
 		"shares":       page.Shares,
 		"costly":       costly,
 		"number":       func(i int) int { return i + 1 },
-		"lines":        func(s string) []string { return strings.Split(s, "\n") },
-		"moment":       moment,
 		"paced":        crawlersWith(func(c *audit.Crawler) bool { return c.Pace != nil }),
 		"readers":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Reads) > 0 }),
 		"refused":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }),
@@ -47,7 +43,6 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"rules":        func(source int) ruleLists { return newRuleLists(r, source) },
 		"ruleLine":     ruleLine,
 		"ruleCrawlers": ruleCrawlers,
-		"list":         func(n int, texts []string) string { return words.List(texts, n) },
 		"estimates":    func() string { return strings.Join(page.Estimates(r), ", ") },
 		"estimate": func(name string) string {
 			if slices.Contains(r.Estimates, name) {

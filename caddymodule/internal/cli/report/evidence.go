@@ -22,36 +22,17 @@ var refusalsTemplate string
 //go:embed evidence.txt
 var evidenceTemplate string
 
-// evidenceFuncs are functions of both templates.
-func evidenceFuncs(more template.FuncMap) template.FuncMap {
-	for name, f := range (template.FuncMap{
-		"count":  words.Count[int64],
-		"plural": func(n int64, what string) string { return words.Plural(n, what, what+"s") },
-		"moment": moment,
-		"lines":  func(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") },
-		"place": func(x any) string {
-			if row, ok := x.(*evidence.Row); ok {
-				return placeOf(&row.Decision)
-			}
-			return placeOf(x.(*verdict.Decision))
-		},
-	}) {
-		more[name] = f
-	}
-	return more
-}
-
 // Refusals writes which requests Caddy refused, as text.
 func Refusals(w io.Writer, r *evidence.Refusals, paint Paint) error {
-	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, evidenceFuncs(template.FuncMap{
-		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome,
+	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, template.FuncMap{
+		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome, "place": placeOf,
 		"why": func(q *evidence.Request) string { return why(q, r.Sources) },
-	}), r)
+	}, r)
 }
 
 // Evidence writes what the logs have of one crawler, as text.
 func Evidence(w io.Writer, v *evidence.Evidence) error {
-	return Layout{Indent: "  "}.Execute(w, evidenceTemplate, evidenceFuncs(template.FuncMap{}), v)
+	return Layout{Indent: "  "}.Execute(w, evidenceTemplate, template.FuncMap{"place": placeOf}, v)
 }
 
 // refusalsSummary returns the first line.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
@@ -41,6 +42,11 @@ var funcs = template.FuncMap{
 	"join":    func(list []string) string { return strings.Join(list, ", ") },
 	"clip":    func(n int, s string) string { return clipped(s, n) },
 	"head":    func() string { return headMark },
+	"list":    func(n int, texts []string) string { return words.List(texts, n) },
+	"lines":   func(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") },
+	"count":   words.Count[int64],
+	"plural":  func(n int64, what string) string { return words.Plural(n, what, what+"s") },
+	"moment":  moment,
 	"first":   first,
 	"more": func(n int, list any) string {
 		if more := reflect.ValueOf(list).Len() - n; more > 0 {

@@ -20,9 +20,8 @@ var suggestionsTemplate string
 // block, and comments with the lines for robots.txt.
 func Suggestions(w io.Writer, r *audit.Report) error {
 	return Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
-		"list": func(n int, texts []string) string { return words.List(texts, n) },
-		"sum":  sum,
-		"all":  func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
+		"sum": sum,
+		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
 		"any": func(where string) bool {
 			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == where })
 		},
