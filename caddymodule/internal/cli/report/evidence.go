@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/template"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 //go:embed refusals.txt
@@ -25,29 +22,14 @@ var evidenceTemplate string
 // Refusals writes which requests Caddy refused, as text.
 func Refusals(w io.Writer, r *evidence.Refusals, paint Paint) error {
 	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, template.FuncMap{
-		"summary": func() string { return refusalsSummary(r) }, "outcome": outcome, "place": placeOf,
-		"why": func(q *evidence.Request) string { return why(q, r.Sources) },
+		"place": placeOf,
+		"why":   func(q *evidence.Request) string { return why(q, r.Sources) },
 	}, r)
 }
 
 // Evidence writes what the logs have of one crawler, as text.
 func Evidence(w io.Writer, v *evidence.Evidence) error {
 	return Layout{Indent: "  "}.Execute(w, evidenceTemplate, template.FuncMap{"place": placeOf}, v)
-}
-
-// refusalsSummary returns the first line.
-func refusalsSummary(r *evidence.Refusals) string {
-	text := fmt.Sprintf("Caddy refused %s of %s", words.Count(r.Refused), words.Plural(r.Requests, "request", "requests"))
-	if len(r.Hosts) > 0 {
-		text += " for " + words.List(r.Hosts, 5)
-	}
-	if r.WouldRefuse > 0 {
-		text += fmt.Sprintf(", and would have refused %s more without mode monitor", words.Count(r.WouldRefuse))
-	}
-	if r.Requests == 0 && r.Narrow {
-		text = "The log has no such request at that time"
-	}
-	return text + "."
 }
 
 // placeOf returns the line that decided.
@@ -60,19 +42,6 @@ func placeOf(d *verdict.Decision) string {
 		text += ": " + d.Rule
 	}
 	return text
-}
-
-// outcome says what happened to a request.
-func outcome(r *evidence.Request) string {
-	switch d := r.Robots; {
-	case d == nil:
-		return fmt.Sprintf("status %d, not by the robots handler", r.Status)
-	case strings.HasPrefix(d.Action, "would_"):
-		return fmt.Sprintf("status %d; without mode monitor, it would have been refused", r.Status)
-	case d.Action == judge.Pass.String():
-		return fmt.Sprintf("the robots handler let it pass, status %d", r.Status)
-	}
-	return fmt.Sprintf("refused with %d", r.Status)
 }
 
 // why returns the decision on a request. sources are the versions of robots.txt that are known.
