@@ -120,12 +120,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
 	switch {
 	case o.json:
+		return report.WriteJSON(w, r)
 	case o.suggest:
 		return report.Suggestions(w, r)
-	default:
-		return report.Audit(w, r, paintFor(w))
 	}
-	return writeJSON(w, r)
+	return report.Audit(w, r, paintFor(w))
 }
 
 // parseZone reads --zone: the name of a zone, or an offset from UTC.

@@ -94,7 +94,7 @@ func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
 	case err != nil:
 		return err
 	case o.json:
-		return writeJSON(w, r)
+		return report.WriteJSON(w, r)
 	default:
 		return report.Refusals(w, r, paintFor(w))
 	}
@@ -114,7 +114,7 @@ func (o *auditOptions) writeEvidence(cmd *cobra.Command, q *evidence.Query) erro
 	out := cmp.Or(o.out, "evidence-"+regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(v.Name), "-"))
 	list := []string{out + ".txt", out + ".json"}
 	err = cmp.Or(writePrivate(list[0], func(w io.Writer) error { return report.Evidence(w, v) }),
-		writePrivate(list[1], func(w io.Writer) error { return writeJSON(w, v) }))
+		writePrivate(list[1], func(w io.Writer) error { return report.WriteJSON(w, v) }))
 	if err == nil && o.reporter != "" {
 		list = append(list, out+".xarf.jsonl")
 		err = writePrivate(list[2], func(w io.Writer) error { return v.WriteXARF(w, by) })
@@ -133,11 +133,4 @@ func writePrivate(name string, f func(io.Writer) error) error {
 		return fmt.Errorf("--out: %w: name files that do not exist", err)
 	}
 	return errors.Join(f(file), file.Close())
-}
-
-// writeJSON writes indented JSON.
-func writeJSON(w io.Writer, v any) error {
-	enc := report.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -58,9 +58,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 		notifications := words.Map(failures, func(err error) object { return object{"level": "error", "message": message(err.Error())} })
 		run["invocations"] = []object{{"executionSuccessful": false, "toolExecutionNotifications": notifications}}
 	}
-	enc := NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
+	return WriteJSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
 }
 
 // level returns the name of a severity in SARIF (section 3.27.10).
@@ -154,7 +152,5 @@ func GitLab(w io.Writer, docs []*Document) error {
 			})
 		}
 	}
-	enc := NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(issues)
+	return WriteJSON(w, issues)
 }
