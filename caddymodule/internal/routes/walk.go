@@ -16,28 +16,24 @@ import (
 // route with a nil handler first, and then with each of its handlers. around is the
 // route that the routes are inside of.
 func walk(around *Route, list caddyhttp.RouteList) iter.Seq2[*Route, caddyhttp.MiddlewareHandler] {
-	return func(yield func(*Route, caddyhttp.MiddlewareHandler) bool) {
-		for i := range list {
-			route := &Route{Around: around, live: list[i].MatcherSets}
-			if !yield(route, nil) {
-				return
-			}
-			for _, handler := range list[i].Handlers {
-				if !yield(route, handler) {
-					return
-				}
-				sub, ok := handler.(*caddyhttp.Subroute)
-				if !ok {
-					continue
-				}
-				for inside, handler := range walk(route, sub.Routes) {
-					if !yield(inside, handler) {
-						return
-					}
-				}
+	return func(yield func(*Route, caddyhttp.MiddlewareHandler) bool) { walkInto(around, list, yield) }
+}
+
+// walkInto is walk as a function that returns whether yield wants more.
+func walkInto(around *Route, list caddyhttp.RouteList, yield func(*Route, caddyhttp.MiddlewareHandler) bool) bool {
+	for i := range list {
+		route := &Route{Around: around, live: list[i].MatcherSets}
+		if !yield(route, nil) {
+			return false
+		}
+		for _, handler := range list[i].Handlers {
+			sub, isSubroute := handler.(*caddyhttp.Subroute)
+			if !yield(route, handler) || isSubroute && !walkInto(route, sub.Routes, yield) {
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // Servers returns the running HTTP servers, sorted by name.
