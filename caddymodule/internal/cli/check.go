@@ -89,14 +89,6 @@ type checked struct {
 	Unreached bool `json:"unreached,omitempty"`
 }
 
-func newChecked(site *Site, target string, check *verdict.Check, d *judge.Decision) *checked {
-	c := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
-	if site.of > 1 {
-		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
-	}
-	return c
-}
-
 // checker makes the decisions of `caddy robots check`. It has the flags.
 type checker struct {
 	agent, robots, dialect string
@@ -192,7 +184,11 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 		step = site.Shed.Describe
 	}
 	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, step)
-	return newChecked(site, target, check, d), c.checkAgent(rules, d)
+	made := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
+	if site.of > 1 {
+		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
+	}
+	return made, c.checkAgent(rules, d)
 }
 
 // checkAgent returns an error if --agent is a product token that the decision

@@ -129,7 +129,7 @@ type verifiedStep struct {
 	Says   string `json:"says"` // verified, impostor or unverified
 }
 
-func newVerified(e *verify.Explanation) *verified {
+func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
 	if e.Result.State == verify.Verified {
 		v.Method = e.Result.Method.String()
@@ -137,11 +137,6 @@ func newVerified(e *verify.Explanation) *verified {
 	v.Steps = words.Map(e.Steps, func(s verify.Step) verifiedStep {
 		return verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()}
 	})
-	return v
-}
-
-func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
-	v := newVerified(e)
 	if o.json {
 		return report.NewEncoder(w).Encode(v)
 	}

@@ -3,8 +3,9 @@ package report
 import (
 	"bufio"
 	_ "embed"
-	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -20,13 +21,17 @@ var changesTemplate string
 // affected crawlers, the lines that make it, and example paths. Unless full is
 // set, it names at most 12 crawlers of a change.
 func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
+	limit := maxCrawlers
+	if full {
+		limit = math.MaxInt
+	}
 	return Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
 		"excerpt": func(text string) string { return newExcerpt(text, 0, 0).text },
-		"crawlers": func(c diff.Change) string {
-			if full {
-				return crawlers(&c, len(c.Crawlers))
-			}
-			return crawlers(&c, maxCrawlers)
+		"limit":   func() int { return limit },
+		"beyond":  func(list []string) int { return max(0, len(list)-limit) },
+		// Lines outside of groups apply to all crawlers.
+		"isOutside": func(what string) bool {
+			return slices.Contains([]string{"sitemap", "host", "license", "clean-param"}, what)
 		},
 	}, changes)
 }
@@ -45,33 +50,6 @@ func ChangesJSON(w io.Writer, changes []diff.Change) error {
 
 // maxCrawlers is the maximum number of crawlers that are listed for a change.
 const maxCrawlers = 12
-
-// crawlers lists the crawlers to which a change applies, but not more than limit.
-func crawlers(c *diff.Change, limit int) string {
-	tokens := c.Crawlers
-	var named []string
-	for _, t := range tokens[:min(len(tokens), limit)] {
-		if t == "*" {
-			t = others(c.What)
-		}
-		named = append(named, newExcerpt(t, 0, 0).text)
-	}
-	s := strings.Join(named, ", ")
-	if more := len(tokens) - limit; more > 0 {
-		s += fmt.Sprintf(" and %d more (--full lists all)", more)
-	}
-	return s
-}
-
-// others returns the words for *. Lines outside of groups apply to all crawlers, the
-// others to those without a group of their own.
-func others(what string) string {
-	switch what {
-	case "sitemap", "host", "license", "clean-param":
-		return "all crawlers"
-	}
-	return "all other crawlers"
-}
 
 // Unified writes the changes of a file as a unified diff, for patch and git apply. It
 // writes nothing if nothing changed.
