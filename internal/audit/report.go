@@ -315,10 +315,9 @@ func (a *auditor) summary(r *Report) (list []string) {
 // of requests; "" if there is none.
 func (r *Report) refused(selects func(*Crawler) bool) string {
 	var list []string
-	for i := range r.Crawlers {
-		if c := &r.Crawlers[i]; c.Denied+c.Throttled > 0 && selects(c) {
-			refused := words.Count(c.Denied + c.Throttled)
-			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), refused, requests(c.Requests)))
+	for _, c := range r.CrawlersWith(selects) {
+		if n := c.Denied + c.Throttled; n > 0 {
+			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(n), requests(c.Requests)))
 		}
 	}
 	return words.List(list, 5) // clients can invent names

@@ -346,12 +346,9 @@ func noteClients(r *audit.Report, notes *grouped) {
 	} {
 		var list []string
 		refused := int64(0)
-		for i := range r.Crawlers {
-			c := &r.Crawlers[i]
-			if kind.selects(c) {
-				list = append(list, fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "no User-Agent"), words.Plural(c.Requests, "request", "requests")))
-				refused += c.Denied + c.Throttled
-			}
+		for _, c := range r.CrawlersWith(kind.selects) {
+			list = append(list, fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "no User-Agent"), words.Plural(c.Requests, "request", "requests")))
+			refused += c.Denied + c.Throttled
 		}
 		if len(list) == 0 {
 			continue

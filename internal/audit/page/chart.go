@@ -247,7 +247,7 @@ const slowest, fastest = 1.0 / 16, 256.0
 
 // paced returns the crawlers with a limited pace, those with the largest Factor first.
 func paced(r *audit.Report) shown[*audit.Crawler] {
-	list := crawlersWith(r, func(c *audit.Crawler) bool { return c.Pace != nil })
+	list := r.CrawlersWith(func(c *audit.Crawler) bool { return c.Pace != nil })
 	slices.SortStableFunc(list, func(a, b *audit.Crawler) int { return cmp.Compare(b.Pace.Factor, a.Pace.Factor) })
 	return cut(list, maxPaces)
 }

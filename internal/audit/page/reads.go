@@ -71,8 +71,8 @@ func newReadTable(r *audit.Report) *readTable {
 	}
 	s := span{r.Period.From.UTC(), r.Period.To.UTC()}
 	never := func(c *audit.Crawler) bool { return c.RobotsTxtReads == 0 && !c.Rest }
-	readers := cut(crawlersWith(r, func(c *audit.Crawler) bool { return len(c.Reads) > 0 && !never(c) }), maxTimelines)
-	t := &readTable{Ticks: s.ticks(), Left: readers.Left(), Never: cut(crawlersWith(r, never), maxNeverRead)}
+	readers := cut(r.CrawlersWith(func(c *audit.Crawler) bool { return len(c.Reads) > 0 && !never(c) }), maxTimelines)
+	t := &readTable{Ticks: s.ticks(), Left: readers.Left(), Never: cut(r.CrawlersWith(never), maxNeverRead)}
 	used := make(map[string]bool)
 	for _, c := range readers.Rows {
 		row := newReadRow(c, s)

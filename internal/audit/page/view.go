@@ -41,7 +41,7 @@ func newView(r *audit.Report) *view {
 	v := &view{
 		Report: r, Title: title(r), Activity: newActivity(&r.Activity), Warnings: cut(r.Warnings, maxNotes),
 		Crawlers: cut(r.Crawlers, maxCrawlers), Sources: cut(r.Sources, maxSources), Reads: newReadTable(r), Paces: paced(r),
-		Examples: cut(crawlersWith(r, func(c *audit.Crawler) bool { return len(c.Refused) > 0 }), maxExamples),
+		Examples: cut(r.CrawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }), maxExamples),
 		Hosts:    cut(r.Hosts, maxHosts), Inputs: cut(r.Inputs, maxInputs), Estimates: Estimates(r),
 		places: make(places), budget: maxLines,
 	}
@@ -103,16 +103,6 @@ func (t nameTable) Others() (n int64) {
 		n += c.Requests
 	}
 	return n
-}
-
-// crawlersWith returns the crawlers of a report that are suitable.
-func crawlersWith(r *audit.Report, suitable func(*audit.Crawler) bool) (list []*audit.Crawler) {
-	for i := range r.Crawlers {
-		if suitable(&r.Crawlers[i]) {
-			list = append(list, &r.Crawlers[i])
-		}
-	}
-	return list
 }
 
 // requests returns the number of requests of several crawlers.

@@ -33,12 +33,12 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		"shares":       page.Shares,
 		"costly":       costly,
 		"number":       func(i int) int { return i + 1 },
-		"paced":        crawlersWith(func(c *audit.Crawler) bool { return c.Pace != nil }),
-		"readers":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Reads) > 0 }),
-		"refused":      crawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }),
+		"paced":        func() any { return r.CrawlersWith(func(c *audit.Crawler) bool { return c.Pace != nil }) },
+		"readers":      func() any { return r.CrawlersWith(func(c *audit.Crawler) bool { return len(c.Reads) > 0 }) },
+		"refused":      func() any { return r.CrawlersWith(func(c *audit.Crawler) bool { return len(c.Refused) > 0 }) },
 		"firstRead":    func(c audit.Crawler) *time.Time { return &c.Reads[0].Time },
 		"lastRead":     func(c audit.Crawler) *time.Time { return &c.Reads[len(c.Reads)-1].Until },
-		"answers":      func(c audit.Crawler) string { return page.Answers(&c) },
+		"answers":      page.Answers,
 		"sources":      sourceNames,
 		"rules":        func(source int) ruleLists { return newRuleLists(r, source) },
 		"ruleLine":     ruleLine,
@@ -54,13 +54,6 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 			return slices.DeleteFunc(slices.Clone(r.Warnings), func(w audit.Warning) bool { return w.Code == SeveralHandlers })
 		},
 	}, r)
-}
-
-// crawlersWith returns a function that selects crawlers.
-func crawlersWith(suitable func(*audit.Crawler) bool) func([]audit.Crawler) []audit.Crawler {
-	return func(list []audit.Crawler) []audit.Crawler {
-		return slices.DeleteFunc(slices.Clone(list), func(c audit.Crawler) bool { return !suitable(&c) })
-	}
 }
 
 // moment returns a time in UTC, "-" for none.
