@@ -27,16 +27,17 @@ type State struct {
 // States returns the states of all origins in p, in no order.
 func (p *Table) States() iter.Seq[State] {
 	return func(yield func(State) bool) {
+		now := p.cfg.Now().UnixNano()
 		for e := range p.table.all() {
-			if !yield(p.state(e)) {
+			if !yield(p.state(e, now)) {
 				return
 			}
 		}
 	}
 }
 
-// state returns the state of an entry.
-func (p *Table) state(e *entry) State {
+// state returns the state of an entry at a time, in nanoseconds since 1970.
+func (p *Table) state(e *entry, now int64) State {
 	s := State{Origin: e.origin, Rules: e.rules.Load(), Last: judge.Pending, Invented: e.invented.Load()}
 	if s.Rules == nil {
 		s.Rules = p.pending
@@ -45,7 +46,6 @@ func (p *Table) state(e *entry) State {
 		s.Began, s.Next = time.Unix(0, at), time.Unix(0, e.nextFetch.Load())
 	}
 	if h := e.history.Load(); h != nil {
-		now := p.cfg.Now().UnixNano()
 		for _, v := range h.Earlier {
 			if !v.Ended(now) {
 				s.Earlier = append(s.Earlier, v)

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/mail"
 	"net/netip"
 	"os"
@@ -12,9 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -27,6 +31,7 @@ type pastOptions struct {
 	at            string
 	evidence      string
 	out, reporter string
+	persist       string
 }
 
 func (o *auditOptions) addPast(cmd *cobra.Command) {
@@ -37,6 +42,8 @@ func (o *auditOptions) addPast(cmd *cobra.Command) {
 	f.StringVar(&o.evidence, "evidence", "", "write what the log has of this crawler after it read robots.txt, for an abuse desk")
 	f.StringVar(&o.out, "out", "", "with --evidence: the files to write, without .txt, .json and .xarf.jsonl; default: evidence-NAME")
 	f.StringVar(&o.reporter, "reporter", "", "with --evidence: who reports, such as \"Example Hosting <abuse@example.com>\": also write X-ARF")
+	f.StringVar(&o.persist, "persist", "",
+		"with --evidence: the file of the setting persist, which has texts of robots.txt; default: that of --config")
 	for _, other := range []string{"suggest", "html", "against"} {
 		cmd.MarkFlagsMutuallyExclusive("decided", "evidence", other)
 	}
@@ -50,8 +57,8 @@ func (o *auditOptions) checkPast() error {
 	switch {
 	case !o.asksPast() && (len(o.clients) > 0 || o.at != ""):
 		return errors.New("--client and --at need --decided or --evidence")
-	case o.evidence == "" && (o.out != "" || o.reporter != ""):
-		return errors.New("--out and --reporter need --evidence")
+	case o.evidence == "" && (o.out != "" || o.reporter != "" || o.persist != ""):
+		return errors.New("--out, --reporter and --persist need --evidence")
 	case o.asksPast() && len(o.configs) > 1:
 		return errors.New("--decided and --evidence compare no configurations: give one --config")
 	}
@@ -106,6 +113,9 @@ func (o *auditOptions) writeEvidence(cmd *cobra.Command, q *evidence.Query) erro
 	if err != nil || o.reporter != "" && by.Name == "" {
 		return fmt.Errorf("--reporter %s: want a name and an address, such as \"Example Hosting <abuse@example.com>\"", o.reporter)
 	}
+	if err := o.addTexts(q); err != nil {
+		return err
+	}
 	v, err := evidence.Collect(cmd.Context(), q, o.evidence, time.Now())
 	clearProgress(cmd.ErrOrStderr())
 	if err != nil {
@@ -124,6 +134,43 @@ func (o *auditOptions) writeEvidence(cmd *cobra.Command, q *evidence.Query) erro
 			report.Visible(v.Summary), shown(words.List(list, len(list))), v.DeleteBy)
 	}
 	return err
+}
+
+// addTexts adds the texts of robots.txt in the file of the setting persist.
+func (o *auditOptions) addTexts(q *evidence.Query) error {
+	name := o.persist
+	if name == "" && o.config.path != "" {
+		text, err := o.config.module.Config(o.config.path)
+		if err != nil {
+			return err
+		}
+		var c struct {
+			Apps struct{ Robots struct{ Persist string } }
+		}
+		if err := json.Unmarshal(text, &c); err != nil {
+			return err
+		}
+		name = caddy.NewReplacer().ReplaceAll(c.Apps.Robots.Persist, "")
+	}
+	if name == "" {
+		return nil
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && o.persist == "" {
+		return nil // the server of the configuration runs elsewhere
+	} else if err != nil {
+		return fmt.Errorf("--persist: %w", err)
+	}
+	defer file.Close()
+	texts, err := counters.ReadTexts(file)
+	if err != nil {
+		return fmt.Errorf("--persist %s: %w", name, err)
+	}
+	q.TextsFrom, q.Texts = name, make(map[string]string, len(texts))
+	for version, one := range texts {
+		q.Texts[version] = one.Text
+	}
+	return nil
 }
 
 // writePrivate writes a new file that only its owner can read.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -45,10 +46,39 @@ func TestAuditEvidence(t *testing.T) {
 	if !strings.HasPrefix(string(texts[".txt"]), v.Summary) || bytes.Count(texts[".xarf.jsonl"], []byte("\n")) != 1 {
 		t.Errorf("%s%s", texts[".txt"], texts[".xarf.jsonl"])
 	}
+	checkPersist(t, v.RobotsTxt[0].Version)
 	if status, _, stderr := runCommand("", args...); status != 1 || !strings.Contains(stderr, "file exists") {
 		t.Errorf("a second time: status %d, %s", status, stderr)
 	}
 	if again, err := os.ReadFile(out + ".txt"); err != nil || !bytes.Equal(again, texts[".txt"]) {
 		t.Errorf("the file was replaced, or %v", err)
+	}
+}
+
+// The file of persist gives the texts of versions. A file that is none is an error.
+func checkPersist(t *testing.T, version string) {
+	t.Helper()
+	folder := t.TempDir()
+	persist, out := filepath.Join(folder, "robots.json"), filepath.Join(folder, "case")
+	run := func(text string) (int, string) {
+		if err := os.WriteFile(persist, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, _, stderr := runCommand("", "audit", "--evidence", "gptbot", "--persist", persist, "--out", out, filepath.Join(commandsFolder, "decided.log"))
+		return status, stderr
+	}
+	if status, stderr := run(`{"version":1,"texts":7}`); status != 1 || !strings.Contains(stderr, "--persist") {
+		t.Errorf("a damaged file: status %d, %s", status, stderr)
+	}
+	if status, stderr := run(`{"version":1,"texts":{"` + version + `":{"text":"User-agent: *\n","last":1}}}`); status != 0 {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	v := new(evidence.Evidence)
+	text, err := os.ReadFile(out + ".json")
+	if err := cmp.Or(err, json.Unmarshal(text, v)); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.RobotsTxt[0]; got.Text != "User-agent: *\n" || got.Name != persist || got.SHA256 == "" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -59,7 +59,7 @@ type Counters struct {
 	folded       time.Time
 	sites        map[string]*Site
 	retired      []*Crawler // removed from the table; requests that found them before may still count
-	retiredHosts []*Site    // likewise
+	retiredHosts []*Site    // likewise, with their crawlers and lines
 }
 
 // New returns Counters whose counts are all 0. now returns the time of day.
@@ -141,8 +141,8 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 // processors do not wait for the same cache line.
 const shards = 8
 
-// Site counts requests to one site. Its methods for requests are safe for
-// concurrent use.
+// Site counts requests to one site, or to one host of it: each fold adds those to the
+// counters of the site, too. Its methods for requests are safe for concurrent use.
 type Site struct {
 	counters *Counters
 	name     string
@@ -153,16 +153,16 @@ type Site struct {
 	classes  [classes]atomic.Pointer[Crawler] // crawlers that have no counters of their own, by class
 
 	// Guarded by Counters.mu:
-	visitors history
-	reasons  byOutcome[history]
+	visitors      history
+	reasons       byOutcome[history]
+	searchRefused history // of verified search engines
 
 	// Of a host:
-	first int32  // day since 1970 on which it had its first request
-	last  minute // of the last request
-	known bool   // it had requests on two days
-	gone  bool   // it is evicted
-
-	slot int // in the list of the latest place, plus 1
+	first  int32  // day since 1970 on which it had its first request
+	last   minute // of the last request
+	known  bool   // it had requests on two days
+	gone   bool   // it is evicted
+	octets int64  // that its counters take
 }
 
 // classes is the number of values of crawler.Class.
@@ -198,12 +198,4 @@ func (s *Site) Uncount(d *judge.Decision) {
 	if m := claimMeasures[d.Claim.State]; m != requests {
 		c.claims[m-verified].Add(minusOne)
 	}
-}
-
-// peopleTotal returns the requests of people.
-func (s *Site) peopleTotal() (n uint64) {
-	for i := range s.people {
-		n += s.people[i].n.Load()
-	}
-	return n
 }

@@ -57,7 +57,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
 	rules := make(map[int]LineCount)
-	for _, r := range c.Lines(statusapi.AllSites()) {
+	for r := range c.Lines(statusapi.AllSites()) {
 		rules[r.Number] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != judge.FileLayer || r.Site != "example.com" {
@@ -77,13 +77,13 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	c.Site(statusapi.AnySite).Count(decision(goodbot, judge.Disallowed), clock.requestTo("made-up.example"))
 	scope := statusapi.Sites("a.example", "made-up.example")
 	s := c.Summary(scope, statusapi.SpanHour)
-	if len(s.Sites) != 1 || s.Crawlers.Total.Requests != 1 || s.People.Total != 0 || len(s.Reasons) != 1 {
+	if len(c.Rows(scope, statusapi.SpanHour)) != 1 || s.Crawlers.Total.Requests != 1 || s.People.Total != 0 || len(s.Reasons) != 1 {
 		t.Errorf("summary: %+v", s)
 	}
 	if found := crawlersByName(c, scope); len(found) != 1 || found["GPTBot"].Total.Requests != 1 {
 		t.Errorf("crawlers: %v", found)
 	}
-	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
+	if rules := slices.Collect(c.Lines(scope)); len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
 	recent := c.Refusals(scope, statusapi.RecentQuery{})
@@ -121,7 +121,7 @@ func TestRefusedClaims(t *testing.T) {
 	count(gptbot, judge.Disallowed, verify.NoMethod, star, false)
 	count(goodbot, judge.Disallowed, verify.NoMethod, star, false)
 	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || s.Sites[0].Search.Hour != n {
+	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || siteByName(c, statusapi.AllSites(), "example.com").Search.Hour != n {
 		t.Errorf("search engines: %+v", n)
 	}
 	if n := s.Crawlers.Total; n.VerifiedRefused != 3 || n.ClaimsRefused != 2 {

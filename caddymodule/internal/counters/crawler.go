@@ -27,10 +27,12 @@ type Crawler struct {
 	decided byOutcome[tally]
 	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
 	run     run
+	sum     *Crawler // the same crawler at the pattern of a host, which has the counts of all its hosts; nil at a site
 
 	// Guarded by Counters.mu:
 	past [measures]history
 	last minute // of the last request
+	gone bool   // it is evicted
 }
 
 // tally counts decisions with one outcome.
@@ -89,42 +91,32 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	if name == "" { // an empty User-Agent, or a suspect
 		return s.class(a.SentClass())
 	}
-	if c := s.named(name, known, func() *Crawler { return newCrawler(s, name, a) }); c != nil {
-		return c
-	}
-	return s.class(a.SentClass())
-}
-
-// named returns the counters of the crawler with a name, nil if there is no room. If
-// there are none, it adds those that create returns.
-func (s *Site) named(name string, known bool, create func() *Crawler) *Crawler {
-	hash := s.counters.hashName(name, known) ^ s.salt
+	hash, table := s.counters.hashName(name, known)^s.salt, s.counters.crawlers
 	is := func(c *Crawler) bool {
 		return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
 	}
-	if c := s.counters.crawlers.find(hash, is); c != nil {
+	if c := table.find(hash, is); c != nil {
 		return c
 	}
-	of := configured
-	switch {
-	case !known:
+	of, sum := configured, (*Crawler)(nil)
+	if s.pattern != nil {
+		of, sum = ofHost, s.pattern.crawler(a)
+	}
+	if !known {
 		of = invented
-	case s.pattern != nil:
-		of = ofHost
 	}
-	if s.pattern != nil && (!s.counters.crawlers.hasRoom(of) || !s.counters.takeRoom(crawlerSize)) {
-		return nil
+	if s.pattern == nil || table.hasRoom(of) && s.counters.takeRoom(crawlerSize) {
+		if c := table.add(hash, of, is, func() *Crawler {
+			c := &Crawler{site: s, name: strings.Clone(name), class: a.SentClass(), known: known, sum: sum}
+			if known {
+				c.operator, c.purposes = a.Crawler.Operator, a.Crawler.Purposes
+			}
+			return c
+		}); c != nil {
+			return c
+		}
 	}
-	return s.counters.crawlers.add(hash, of, is, create)
-}
-
-// newCrawler returns counters for a crawler. All are 0.
-func newCrawler(s *Site, name string, a *crawler.Agent) *Crawler {
-	c := &Crawler{site: s, name: strings.Clone(name), class: a.SentClass()}
-	if a.Crawler != nil {
-		c.known, c.operator, c.purposes = true, a.Crawler.Operator, a.Crawler.Purposes
-	}
-	return c
+	return s.class(a.SentClass())
 }
 
 // class returns the counters for the crawlers of a class that have none of their
@@ -134,10 +126,13 @@ func (s *Site) class(class crawler.Class) *Crawler {
 	if c := at.Load(); c != nil {
 		return c
 	}
-	if s.pattern != nil && !s.counters.takeRoom(crawlerSize) {
-		return s.pattern.class(class)
+	sum := (*Crawler)(nil)
+	if s.pattern != nil {
+		if sum = s.pattern.class(class); !s.counters.takeRoom(crawlerSize) {
+			return sum
+		}
 	}
-	at.CompareAndSwap(nil, &Crawler{site: s, name: class.String(), class: class, other: true})
+	at.CompareAndSwap(nil, &Crawler{site: s, name: class.String(), class: class, other: true, sum: sum})
 	return at.Load()
 }
 

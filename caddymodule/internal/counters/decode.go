@@ -7,29 +7,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// decoder reads a file, even a damaged one: of the JSON before the place where it
-// breaks, it leaves out the values that don't have the form of this version.
-type decoder struct {
-	*json.Decoder
-	file file
-	left int   // values that were left out
-	why  error // the first of them was
-}
-
-// decodeFile reads a file. If there is an error, the file has what could be read.
+// decodeFile reads a file, even a damaged one. If there is an error, the file has what could
+// be read: what is before the place where the JSON breaks, without values that don't have the
+// form of this version.
 func decodeFile(r io.Reader) (*file, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if len(text) > maxFile {
 		err = fmt.Errorf("it is larger than %d octets", maxFile)
 	}
-	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(text))}
-	broken := d.object(d.field)
-	end := d.InputOffset()
+	f := new(file)
+	value, end, broken := repaired(text)
+	wrong := json.Unmarshal(value, f) // goes on after a value of another type
+	invalid := f.removeInvalid()
 	sum := string(bytes.TrimSpace(text[end:])) // the files of 0.1.0 have none
 	switch {
 	case err != nil:
@@ -37,143 +32,98 @@ func decodeFile(r io.Reader) (*file, error) {
 		err = fmt.Errorf("it ends too early, after %d octets", len(text))
 	case broken != nil:
 		err = fmt.Errorf("it is damaged after octet %d: %w", end, broken)
-	case d.file.Version != fileVersion:
-		err = fmt.Errorf("it has version %d, and this server uses version %d", d.file.Version, fileVersion)
-	case d.left > 0:
-		err = fmt.Errorf("values in it are not used (%d); the first one: %w", d.left, d.why)
+	case f.Version != fileVersion:
+		err = fmt.Errorf("it has version %d, and this server uses version %d", f.Version, fileVersion)
+	case wrong != nil || invalid != nil:
+		err = fmt.Errorf("values in it are not used; the first one: %w", cmp.Or(invalid, wrong))
 	case sum != "" && sum != checksum(text[:end]):
 		err = errors.New("it was changed after it had been written: its checksum is another one")
 	}
-	return &d.file, err
+	return f, err
 }
 
-// field reads the value of a field of the file.
-func (d *decoder) field(name string) error {
-	f := &d.file
-	switch name {
-	case "sites":
-		return d.array(func() error { return d.site(&f.Sites) })
-	case "hosts":
-		return d.array(func() error { return d.site(&f.Hosts) })
-	case "rules":
-		return d.array(d.line)
-	case "guard":
-		return d.array(func() error {
-			var raw json.RawMessage
-			err := d.Decode(&raw)
-			if err == nil {
-				f.Guard = append(f.Guard, raw)
+// repaired returns the JSON value with which a text begins, and where that ends. If the value
+// breaks off, or the rest is no JSON, it returns an error, and the value without that.
+func repaired(text []byte) (value []byte, end int, err error) {
+	type level struct {
+		end byte
+		key bool // the next token is a key
+	}
+	var open []level // objects and arrays
+	d := json.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			for _, l := range slices.Backward(open) {
+				value = append(value, l.end)
 			}
-			return err
-		})
-	case "robots_txt":
-		f.Files = make(map[string]json.RawMessage)
-		return d.object(func(name string) error {
-			var raw json.RawMessage
-			err := d.Decode(&raw)
-			if err == nil {
-				f.Files[name] = raw
+			return value, int(d.InputOffset()), err
+		}
+		in := len(open) - 1
+		if in >= 0 && open[in].key && token != json.Delim('}') {
+			open[in].key = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{'}', true})
+		case json.Delim('['):
+			open = append(open, level{']', false})
+		case json.Delim('}'), json.Delim(']'):
+			open, in = open[:in], in-1
+			fallthrough
+		default:
+			if in >= 0 {
+				open[in].key = open[in].end == '}'
 			}
-			return err
+		}
+		if end = int(d.InputOffset()); len(open) == 0 {
+			return text[:end], end, nil
+		}
+		value = text[:end:end]
+	}
+}
+
+// removeInvalid removes values that can't be used, and returns why the first one can't.
+func (f *file) removeInvalid() (first error) {
+	remove := func(err error) bool {
+		first = cmp.Or(first, err)
+		return err != nil
+	}
+	for _, sites := range []*[]*fileSite{&f.Sites, &f.Hosts} {
+		*sites = slices.DeleteFunc(*sites, func(s *fileSite) bool {
+			if s == nil || s.Name == "" {
+				return remove(errors.New("a site has no name"))
+			}
+			s.Crawlers = slices.DeleteFunc(s.Crawlers, func(c *fileCrawler) bool { return remove(c.parse()) })
+			return false
 		})
 	}
-	return d.value(map[string]any{"version": &f.Version, "at": &f.At, "since": &f.Since}[name], nil)
+	f.Lines = slices.DeleteFunc(f.Lines, func(l *fileLine) bool { return remove(l.parse()) })
+	return first
 }
 
-// site reads a site. If the JSON breaks in it, the file gets the site with what was
-// read of it.
-func (d *decoder) site(to *[]fileSite) error {
-	var s fileSite
-	err := d.object(func(name string) error {
-		if name == "crawlers" {
-			return d.array(func() error {
-				row := new(fileCrawler)
-				return d.value(row, func() (err error) {
-					if row.class, err = crawler.ParseClass(row.Class); err != nil {
-						return fmt.Errorf("crawler %q: %w", row.Name, err)
-					}
-					s.Crawlers = append(s.Crawlers, row)
-					return nil
-				})
-			})
-		}
-		return d.value(map[string]any{
-			"name": &s.Name, "people": &s.People, "reasons": &s.Reasons, "pattern": &s.Pattern, "first": &s.First, "days": &s.Days, "seen": &s.Seen,
-		}[name], nil)
-	})
-	if s.Name != "" {
-		*to = append(*to, s)
-	} else if err == nil {
-		d.leaveOut(errors.New("a site has no name"))
+// parse sets class.
+func (f *fileCrawler) parse() (err error) {
+	if f == nil {
+		return errors.New("a crawler is null")
 	}
-	return err
-}
-
-// line reads a line.
-func (d *decoder) line() error {
-	r := new(fileLine)
-	return d.value(r, func() error {
-		var err1, err2 error
-		r.layer, err1 = parse(r.Layer, judge.LimitLayer+1)
-		r.reason, err2 = parse(r.Reason, judge.Reason(judge.Reasons))
-		if r.Site == "" {
-			return errors.New("a rule has no site")
-		}
-		if err := cmp.Or(err1, err2); err != nil {
-			return fmt.Errorf("the layer or reason of a rule: %w", err)
-		}
-		d.file.Lines = append(d.file.Lines, r)
-		return nil
-	})
-}
-
-// value reads a value. It is left out if v is nil, if it doesn't have the form of v, or if
-// use, which may be nil, returns an error. An error of value means that the JSON breaks.
-func (d *decoder) value(v any, use func() error) error {
-	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil || v == nil {
-		return err
-	}
-	err := json.Unmarshal(raw, v)
-	if err == nil && use != nil {
-		err = use()
-	}
-	if err != nil {
-		d.leaveOut(err)
+	if f.class, err = crawler.ParseClass(f.Class); err != nil {
+		return fmt.Errorf("crawler %q: %w", f.Name, err)
 	}
 	return nil
 }
 
-func (d *decoder) leaveOut(why error) {
-	d.left, d.why = d.left+1, cmp.Or(d.why, why)
-}
-
-// object reads an object, or null. For each name, field reads the value.
-func (d *decoder) object(field func(name string) error) error {
-	return d.items('{', func() error {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		return field(name.(string))
-	})
-}
-
-// array reads an array, or null. element reads each element.
-func (d *decoder) array(element func() error) error { return d.items('[', element) }
-
-func (d *decoder) items(begin json.Delim, item func() error) error {
-	switch token, err := d.Token(); {
-	case err != nil || token == nil:
-		return err
-	case token != begin:
-		return fmt.Errorf("found %v instead of %v", token, begin)
+// parse sets layer and reason.
+func (f *fileLine) parse() error {
+	if f == nil || f.Site == "" {
+		return errors.New("a rule has no site")
 	}
-	for d.More() {
-		if err := item(); err != nil {
-			return err
-		}
+	var errLayer, errReason error
+	f.layer, errLayer = parse(f.Layer, judge.LimitLayer+1)
+	f.reason, errReason = parse(f.Reason, judge.Reason(judge.Reasons))
+	if err := cmp.Or(errLayer, errReason); err != nil {
+		return fmt.Errorf("the layer or reason of a rule: %w", err)
 	}
-	_, err := d.Token()
-	return err
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -28,9 +29,9 @@ func checksum(text []byte) string { return fmt.Sprintf(`{"xxhash64":"%016x"}`, x
 type file struct {
 	Version int         `json:"version"`
 	At      minute      `json:"at"`
-	Since   time.Time   `json:"since"`
-	Sites   []fileSite  `json:"sites"`
-	Hosts   []fileSite  `json:"hosts,omitempty"` // with their Pattern
+	Since   string      `json:"since"` // RFC 3339
+	Sites   []*fileSite `json:"sites"`
+	Hosts   []*fileSite `json:"hosts,omitempty"` // with their Pattern
 	Lines   []*fileLine `json:"rules"`
 
 	Kept
@@ -40,6 +41,13 @@ type file struct {
 type Kept struct {
 	Files map[string]json.RawMessage `json:"robots_txt,omitempty"`
 	Guard []json.RawMessage          `json:"guard,omitempty"`
+	Texts map[string]Text            `json:"texts,omitempty"` // by version
+}
+
+// Text is the text of a robots.txt.
+type Text struct {
+	Text string `json:"text"`
+	Last int64  `json:"last"` // when it was in force last, in seconds since 1970
 }
 
 type fileSite struct {
@@ -147,23 +155,23 @@ func (c *Counters) snapshot() *file {
 	defer c.mu.Unlock()
 	c.folded = time.Time{} // nothing may be left for the next fold
 	c.fold()
-	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC()}
+	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC().Format(time.RFC3339Nano)}
 	sites := make(map[*Site]*fileSite)
-	for _, s := range c.allSites() {
+	for s := range c.allSites() {
 		sites[s] = s.save()
 	}
-	for _, row := range c.allCrawlers() {
+	for row := range c.allCrawlers() {
 		site := sites[row.site]
 		site.Crawlers = append(site.Crawlers, row.save())
 	}
 	for _, s := range sites {
 		if s.Pattern == "" {
-			f.Sites = append(f.Sites, *s)
+			f.Sites = append(f.Sites, s)
 		} else {
-			f.Hosts = append(f.Hosts, *s)
+			f.Hosts = append(f.Hosts, s)
 		}
 	}
-	for _, n := range c.lines.nodes() {
+	for n := range c.lines.nodes() {
 		f.Lines = append(f.Lines, n.value.save())
 	}
 	return f
@@ -194,7 +202,7 @@ func (c *Crawler) save() *fileCrawler {
 
 func (l *Line) save() *fileLine {
 	return &fileLine{
-		Site: l.site.name, Scheme: l.Origin.Scheme, Host: l.Origin.Host, Port: l.Origin.Port, ID: uint64(l.ID), Source: l.Source,
+		Site: l.site.configured(), Scheme: l.Origin.Scheme, Host: l.Origin.Host, Port: l.Origin.Port, ID: uint64(l.ID), Source: l.Source,
 		Layer: l.Layer.String(), Group: l.Group, Text: l.Text, Reason: l.Reason.String(), Line: l.number.Load(), Last: l.last.Load(),
 		Decided: saveCounts(verdictNames[:], func(i int) uint64 { return l.decided[i].Load() }), Refused: l.refused.save(),
 	}
@@ -251,6 +259,13 @@ func (f *fileHistory) restore(at, now minute) history {
 	return h
 }
 
+// ReadTexts returns the texts in a file that Save wrote. If there is an error, it returns
+// those that can be read.
+func ReadTexts(r io.Reader) (map[string]Text, error) {
+	f, err := decodeFile(r)
+	return f.Texts, err
+}
+
 // Load adds the counts of a file that Save wrote, and returns what Save got.
 // If the file is damaged, larger than 128 MiB or of another version, Load adds what it
 // can read, and returns an error that says what is wrong.
@@ -259,15 +274,17 @@ func (c *Counters) Load(r io.Reader) (Kept, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	if !f.Since.IsZero() && f.Since.Before(c.since) {
-		c.since = f.Since
+	if since, err := time.Parse(time.RFC3339Nano, f.Since); err == nil && !since.IsZero() && since.Before(c.since) {
+		c.since = since
 	}
-	for i := range f.Sites {
-		f.Sites[i].restore(c.site(f.Sites[i].Name), f.At, c.at)
+	for _, saved := range f.Sites {
+		saved.restore(c.site(saved.Name), f.At, c.at)
 	}
-	for i := range f.Hosts {
-		if saved := &f.Hosts[i]; saved.Pattern != "" {
-			saved.restore(c.site(saved.Pattern).restoreHost(saved, c.at), f.At, c.at)
+	for _, saved := range f.Hosts {
+		if saved.Pattern != "" {
+			if h := c.site(saved.Pattern).restoreHost(saved, c.at); h.pattern != nil { // otherwise its pattern has its counts
+				saved.restore(h, f.At, c.at)
+			}
 		}
 	}
 	for _, r := range f.Lines {
@@ -320,6 +337,9 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 	totals := c.totals()
 	for m := range c.past[:verified] { // a total without its decisions would hide those that come
 		c.past[m].folded = min(c.past[m].folded, totals[m])
+	}
+	if slices.Contains(f.Purposes, crawler.Search) {
+		s.searchRefused.merge(&c.past[verifiedRefused])
 	}
 	if f.Other {
 		c.addTo(s.class(f.class))

@@ -1,6 +1,8 @@
 package counters
 
 import (
+	"iter"
+	"slices"
 	"time"
 )
 
@@ -25,7 +27,6 @@ func (c *Counters) Fold() {
 	c.fold()
 	if c.at != before {
 		c.addRetired()
-		c.addRetiredHosts()
 		c.evict()
 		c.evictHosts()
 	}
@@ -38,19 +39,19 @@ func (c *Counters) fold() {
 		return
 	}
 	c.folded = now
-	// Uncount may make a total less than it was at the last fold. The series keeps that
-	// request and does not count the next one instead.
-	for _, s := range c.allSites() {
-		people := s.peopleTotal()
-		if people > s.visitors.folded {
-			s.last = c.at
+	for _, hosts := range [...]bool{true, false} { // hosts first: they add to the counters of their patterns
+		for s := range c.allSites() {
+			if (s.pattern != nil) == hosts {
+				s.fold(c.at)
+			}
 		}
-		s.visitors.fold(c.at, max(people, s.visitors.folded))
+		for row := range c.allCrawlers() {
+			if (row.sum != nil) == hosts {
+				row.fold(c.at)
+			}
+		}
 	}
-	for _, row := range c.allCrawlers() {
-		row.fold(c.at)
-	}
-	for _, n := range c.lines.nodes() {
+	for n := range c.lines.nodes() {
 		n.value.refused.fold(c.at, n.value.refusals())
 	}
 	c.advance(minuteOf(now))
@@ -58,19 +59,35 @@ func (c *Counters) fold() {
 
 // allCrawlers returns the counters of all crawlers: of classes, in the table, and
 // retired ones. The caller holds mu.
-func (c *Counters) allCrawlers() []*Crawler {
-	list := append(make([]*Crawler, 0, c.crawlers.len()+2*c.hosts.len()), c.retired...)
-	for _, n := range c.crawlers.nodes() {
-		list = append(list, n.value)
+func (c *Counters) allCrawlers() iter.Seq[*Crawler] { return c.crawlersAt(nil) }
+
+// crawlersAt returns the counters of the crawlers at some sites, or at all with nil. The
+// caller holds mu.
+func (c *Counters) crawlersAt(sites map[*Site]bool) iter.Seq[*Crawler] {
+	hosts := sites == nil
+	for s := range sites {
+		hosts = hosts || s.pattern != nil
 	}
-	for _, s := range c.allSites() {
-		for i := range s.classes {
-			if row := s.classes[i].Load(); row != nil {
-				list = append(list, row)
+	without := kinds
+	if !hosts {
+		without = ofHost
+	}
+	ofClasses := func(yield func(*Crawler) bool) {
+		for s := range c.allSites() {
+			for i := range s.classes {
+				if row := s.classes[i].Load(); row != nil && !yield(row) {
+					return
+				}
 			}
 		}
 	}
-	return list
+	return func(yield func(*Crawler) bool) {
+		for row := range concat(slices.Values(c.retired), c.crawlers.values(without), ofClasses) {
+			if (sites == nil || sites[row.site]) && !yield(row) {
+				return
+			}
+		}
+	}
 }
 
 // advance makes m the current minute.
@@ -86,53 +103,105 @@ func (c *Counters) advance(m minute) {
 		from = m - rings[monthSpan].step*minute(monthSpan.count()) // clears all series
 	}
 	c.at = m
-	for _, s := range c.allSites() {
+	for s := range c.allSites() {
 		s.visitors.advance(from, m)
+		s.searchRefused.advance(from, m)
 		for _, h := range s.reasons.all() {
 			h.advance(from, m)
 		}
 	}
-	for _, row := range c.allCrawlers() {
+	for row := range c.allCrawlers() {
 		for i := range row.past {
 			row.past[i].advance(from, m)
 		}
 	}
-	for _, n := range c.lines.nodes() {
+	for n := range c.lines.nodes() {
 		n.value.refused.advance(from, m)
 	}
+}
+
+// fold adds the people who were counted since the last fold to minute m. Uncount may make
+// a total less than it was then. The series keeps that request and does not count the
+// next one instead.
+func (s *Site) fold(m minute) {
+	people := uint64(0)
+	for i := range s.people {
+		people += s.people[i].n.Load()
+	}
+	if people <= s.visitors.folded {
+		return
+	}
+	if s.pattern != nil {
+		s.pattern.people[0].n.Add(people - s.visitors.folded)
+	}
+	s.last = m
+	s.visitors.fold(m, people)
 }
 
 // fold adds what was counted since the last fold to minute m.
 func (c *Crawler) fold(m minute) {
 	totals := c.totals()
-	if totals[requests] != c.past[requests].folded {
-		c.last, c.site.last = m, m
+	if totals[requests] == c.past[requests].folded {
+		return
+	}
+	c.last, c.site.last = m, m
+	if c.sum != nil && c.sum.gone {
+		c.sum = c.sum.site.class(c.class)
 	}
 	for i := range c.past {
-		c.past[i].fold(m, max(totals[i], c.past[i].folded))
+		more := subtract(totals[i], c.past[i].folded)
+		c.past[i].fold(m, c.past[i].folded+more)
+		if measure(i) == verifiedRefused && c.isSearch() {
+			c.site.searchRefused.fold(m, c.site.searchRefused.folded+more)
+		}
+		if c.sum != nil && measure(i) >= verified {
+			c.sum.claims[measure(i)-verified].Add(more)
+		}
 	}
 	for o, decided := range c.decided.all() {
-		if n := decided.n.Load(); n > decided.folded {
-			h := c.site.reasons.at(o)
-			h.fold(m, h.folded+n-decided.folded)
-			decided.folded = n
+		more := subtract(decided.n.Load(), decided.folded)
+		if more == 0 {
+			continue
+		}
+		h := c.site.reasons.at(o)
+		h.fold(m, h.folded+more)
+		decided.folded += more
+		if c.sum != nil {
+			c.sum.decided.at(o).n.Add(more)
 		}
 	}
 }
 
-// addRetired adds the counts of evicted crawlers to those of their classes. Fold
-// calls it a minute after the eviction. By then, no request that found the evicted
-// counters is still counting.
+// addRetired adds the counts of evicted crawlers to those of their classes, and forgets
+// evicted hosts, whose counts their patterns have. Fold calls it a minute after the
+// eviction. By then, no request that found the evicted counters is still counting.
 func (c *Counters) addRetired() {
 	for _, row := range c.retired {
 		row.addTo(row.site.class(row.class))
 	}
 	c.retired = nil
+	if len(c.retiredHosts) == 0 {
+		return
+	}
+	for n := range c.crawlers.nodes() {
+		if n.value.site.gone {
+			c.crawlers.remove(n)
+		}
+	}
+	for n := range c.lines.nodes() {
+		if line := n.value; line.site.gone {
+			line.site = line.site.pattern
+		}
+	}
+	c.retiredHosts = nil
 }
 
-// addTo adds the counts of the last fold to another crawler, whose site has those of the
-// reasons, or gets them from the caller.
+// addTo adds the counts of the last fold to another crawler at the same site. It does not
+// add those of a host to one at its pattern, which has them.
 func (c *Crawler) addTo(to *Crawler) {
+	if to.site != c.site {
+		return
+	}
 	for o, decided := range c.decided.all() {
 		sum := to.decided.at(o)
 		sum.n.Add(decided.folded)
@@ -154,7 +223,7 @@ func (c *Crawler) addTo(to *Crawler) {
 // crawler go to its class, and those of a line are lost.
 func (c *Counters) evict() {
 	rank := func(s *Site, last int64) [2]int64 {
-		if s != nil && s.known {
+		if s.known {
 			return [2]int64{1, last}
 		}
 		return [2]int64{0, last}
@@ -165,8 +234,11 @@ func (c *Counters) evict() {
 	for _, of := range []kind{configured, ofHost} {
 		c.retired = append(c.retired, c.crawlers.evict(of, func(row *Crawler) [2]int64 { return rank(row.site, int64(row.last)) })...)
 	}
+	for _, row := range c.retired {
+		row.gone = true
+	}
 	for of := range kinds {
-		c.lines.evict(of, func(line *Line) [2]int64 { return rank(line.host, line.last.Load()) })
+		c.lines.evict(of, func(line *Line) [2]int64 { return rank(line.site, line.last.Load()) })
 	}
 }
 

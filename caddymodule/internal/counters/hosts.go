@@ -3,6 +3,8 @@ package counters
 import (
 	"cmp"
 	"hash/maphash"
+	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -133,7 +135,7 @@ func (s *Site) wait(hash uint64, first, last int32) {
 func (c *Counters) Hosts(scope statusapi.Scope) (counted, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, n := range c.hosts.nodes() {
+	for n := range c.hosts.nodes() {
 		if n.value.in(scope) {
 			counted++
 		}
@@ -179,9 +181,7 @@ func (c *Counters) Waits(pattern, host string) bool {
 }
 
 // in reports whether a scope has the site, or the pattern that it matches.
-func (s *Site) in(scope statusapi.Scope) bool {
-	return scope.Site(s.name) || s.pattern != nil && scope.Site(s.pattern.name)
-}
+func (s *Site) in(scope statusapi.Scope) bool { return scope.Host(s.configured(), s.name) }
 
 // configured returns the name of the site in the configuration.
 func (s *Site) configured() string { return cmp.Or(s.patternName(), s.name) }
@@ -195,36 +195,18 @@ func (s *Site) patternName() string {
 }
 
 // allSites returns the counters of all sites, and of their hosts. The caller holds mu.
-func (c *Counters) allSites() []*Site {
-	list := append(make([]*Site, 0, len(c.sites)+c.hosts.len()+len(c.retiredHosts)), c.retiredHosts...)
-	for _, s := range c.sites {
-		list = append(list, s)
-	}
-	for _, n := range c.hosts.nodes() {
-		list = append(list, n.value)
-	}
-	return list
+func (c *Counters) allSites() iter.Seq[*Site] {
+	return concat(slices.Values(c.retiredHosts), maps.Values(c.sites), c.hosts.values(kinds))
 }
 
-// lastHour returns the number of requests in the last hour.
-func (s *Site) lastHour() int64 {
-	n := s.visitors.sum(hourSpan)
-	for _, h := range s.reasons.all() {
-		n += h.sum(hourSpan)
-	}
-	return int64(n)
-}
-
-// evictHosts removes hosts that may not keep their counters. Those counters are
-// retired: see addRetiredHosts.
+// evictHosts removes hosts that may not keep their counters: see addRetired.
 func (c *Counters) evictHosts() {
-	nodes := c.hosts.nodes()
 	remove := func(n *node[Site]) {
 		c.hosts.remove(n)
 		n.value.gone = true
 		c.retiredHosts = append(c.retiredHosts, n.value)
 	}
-	for _, n := range nodes {
+	for n := range c.hosts.nodes() {
 		switch h := n.value; {
 		case !h.known && h.last.day() > h.first:
 			h.known = c.hosts.move(n, ofHost)
@@ -232,96 +214,59 @@ func (c *Counters) evictHosts() {
 			remove(n)
 		}
 	}
-	fresh := c.hosts.evict(invented, func(h *Site) [2]int64 { return [2]int64{h.lastHour(), int64(h.last)} })
+	fresh := c.hosts.evict(invented, func(h *Site) [2]int64 {
+		n := h.counts(hourSpan)
+		return [2]int64{int64(n.Requests + n.People), int64(h.last)}
+	})
 	for _, h := range fresh {
 		h.gone = true
 		h.pattern.wait(h.pattern.hashHost(h.name), h.first, h.last.day())
 	}
 	c.retiredHosts = append(c.retiredHosts, fresh...)
-	room, taken, all, sizes := c.room.Load(), int64(0), int64(0), c.sizes()
-	for h, size := range sizes {
-		if all += size; !h.gone { // retired ones take memory for a minute
-			taken += size
-		}
-	}
-	if c.octets.Store(all); taken <= room {
+	room, taken := c.room.Load(), c.measureHosts()
+	if taken <= room {
 		return
 	}
-	nodes = c.hosts.nodes()
+	nodes := slices.Collect(c.hosts.nodes())
 	slices.SortFunc(nodes, func(a, b *node[Site]) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind)*-1, cmp.Compare(a.value.last, b.value.last))
+		return cmp.Or(cmp.Compare(b.kind, a.kind), cmp.Compare(a.value.last, b.value.last))
 	})
 	for _, n := range nodes {
 		if taken <= room/16*15 {
 			break
 		}
 		remove(n)
-		taken -= sizes[n.value]
+		taken -= n.value.octets
 	}
 }
 
-// sizes returns the octets that the counters of each host take, by host.
-func (c *Counters) sizes() map[*Site]int64 {
-	sizes := make(map[*Site]int64)
-	add := func(h *Site, octets int64, past ...history) {
-		if h == nil || h.pattern == nil {
-			return
-		}
-		for i := range past {
-			if past[i].series != nil {
-				octets += seriesSize
-			}
-		}
-		sizes[h] += octets
-	}
-	for _, n := range c.hosts.nodes() {
-		add(n.value, hostSize, n.value.visitors)
-		for _, r := range n.value.reasons.all() {
-			add(n.value, 0, *r)
+// measureHosts sets the octets of each host and of all, and returns those of the hosts that
+// are not evicted: the others take memory for a minute.
+func (c *Counters) measureHosts() (kept int64) {
+	for s := range c.allSites() {
+		s.octets = hostSize + s.visitors.octets() + s.searchRefused.octets()
+		for _, h := range s.reasons.all() {
+			s.octets += h.octets()
 		}
 	}
-	for _, row := range c.allCrawlers() {
-		add(row.site, crawlerSize, row.past[:]...)
-	}
-	for _, n := range c.lines.nodes() {
-		add(n.value.host, lineSize, n.value.refused)
-	}
-	return sizes
-}
-
-// addRetiredHosts adds the counts of evicted hosts to those of their patterns. Fold
-// calls it a minute after the eviction: see addRetired.
-func (c *Counters) addRetiredHosts() {
-	if len(c.retiredHosts) == 0 {
-		return
-	}
-	for _, n := range c.crawlers.nodes() {
-		if row := n.value; row.site.gone {
-			c.crawlers.remove(n)
-			to := row.site.pattern.named(row.name, row.known, func() *Crawler {
-				return &Crawler{
-					site: row.site.pattern, name: row.name, class: row.class, known: row.known, operator: row.operator, purposes: row.purposes,
-				}
-			})
-			row.addTo(cmp.Or(to, row.site.pattern.class(row.class)))
+	for row := range c.allCrawlers() {
+		row.site.octets += crawlerSize
+		for i := range row.past {
+			row.site.octets += row.past[i].octets()
 		}
 	}
-	for _, n := range c.lines.nodes() {
-		if n.value.host != nil && n.value.host.gone {
-			n.value.host = nil
+	for n := range c.lines.nodes() {
+		n.value.site.octets += lineSize + n.value.refused.octets()
+	}
+	all := int64(0)
+	for s := range c.allSites() {
+		if s.pattern == nil {
+			continue
+		}
+		if all += s.octets; !s.gone {
+			kept += s.octets
 		}
 	}
-	for _, h := range c.retiredHosts {
-		for i := range h.classes {
-			if row := h.classes[i].Load(); row != nil {
-				row.addTo(h.pattern.class(row.class))
-			}
-		}
-		h.pattern.people[0].n.Add(h.visitors.folded)
-		h.pattern.visitors.merge(&h.visitors)
-		for o, r := range h.reasons.all() {
-			h.pattern.reasons.at(o).merge(r)
-		}
-	}
-	c.retiredHosts = nil
+	c.octets.Store(all)
+	return kept
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func visit(c *Counters, clock *testClock, pattern, host string) {
 
 // siteByName returns the counts of a site or host, nil if it has none.
 func siteByName(c *Counters, scope statusapi.Scope, name string) *statusapi.Site {
-	for _, s := range c.Summary(scope, statusapi.SpanHour).Sites {
+	for _, s := range c.Sites(c.Rows(scope, statusapi.SpanHour)) {
 		if s.Name == name {
 			return &s
 		}
@@ -65,7 +66,7 @@ func TestHostsCountApart(t *testing.T) {
 		t.Errorf("the pattern: %+v", s)
 	}
 	own := c.Summary(statusapi.Sites("t2.example"), statusapi.SpanHour)
-	if len(own.Sites) != 1 || own.Sites[0].Pattern != statusapi.AnySite || own.Crawlers.Total.Denied != 3 || own.People.Total != 3 || own.Reasons[0].Hour != 3 {
+	if rows := c.Rows(statusapi.Sites("t2.example"), statusapi.SpanHour); len(rows) != 1 || rows[0].Pattern != statusapi.AnySite || own.Crawlers.Total.Denied != 3 || own.People.Total != 3 || own.Reasons[0].Hour != 3 {
 		t.Errorf("one host: %+v", own)
 	}
 	if found := crawlersByName(c, statusapi.Sites("t2.example")); found["GPTBot"].Hour.Denied != 3 {
@@ -77,7 +78,7 @@ func TestHostsCountApart(t *testing.T) {
 	if recent := c.Refusals(statusapi.Sites("t2.example"), statusapi.RecentQuery{}).Refusals; len(recent) != 3 || recent[0].Host != "t2.example" {
 		t.Errorf("its refusals: %+v", recent)
 	}
-	if lines := c.Lines(statusapi.Sites("t2.example")); len(lines) != 1 || lines[0].Denied != 3 {
+	if lines := slices.Collect(c.Lines(statusapi.Sites("t2.example"))); len(lines) != 1 || lines[0].Denied != 3 {
 		t.Errorf("its lines: %+v", lines)
 	}
 	for _, n := range c.Decided() {
@@ -227,7 +228,7 @@ func TestSaveAndLoadHosts(t *testing.T) {
 	if err := c.Save(&saved, Kept{}); err != nil {
 		t.Fatal(err)
 	}
-	restored := New(clock.now)
+	restored, text := New(clock.now), bytes.Clone(saved.Bytes())
 	if _, err := restored.Load(&saved); err != nil {
 		t.Fatal(err)
 	}
@@ -239,8 +240,16 @@ func TestSaveAndLoadHosts(t *testing.T) {
 	if known, fresh := restored.hosts.n[ofHost].Load(), restored.hosts.n[invented].Load(); known != 3 || fresh != 1 {
 		t.Errorf("%d hosts of two days, %d new ones", known, fresh)
 	}
+	full := New(clock.now)
+	full.SetRoom(hostSize * 2)
+	if _, err := full.Load(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if s := siteByName(full, statusapi.AllSites(), statusapi.AnySite); s.Crawlers.Total.Denied != 7 || s.People.Total != 7 {
+		t.Errorf("the pattern without room for hosts: %+v", s)
+	}
 	visit(restored, clock, statusapi.AnySite, "t1.example")
-	if lines := restored.Lines(statusapi.Sites("t1.example")); len(lines) != 1 || lines[0].Denied != 3 {
+	if lines := slices.Collect(restored.Lines(statusapi.Sites("t1.example"))); len(lines) != 1 || lines[0].Denied != 3 {
 		t.Errorf("lines: %+v", lines)
 	}
 }

@@ -101,14 +101,13 @@ func WindowNumber(w robots.Window) uint64 { return uint64(w.From)<<11 | uint64(w
 // Line counts the decisions that one line made about requests to one origin.
 type Line struct {
 	lineFacts
-	site    *Site                            // of the configuration
 	number  atomic.Int32                     // when it last decided
 	last    atomic.Int64                     // when it last decided, in seconds since 1970
 	decided [wouldThrottle + 1]atomic.Uint64 // by measure
 
 	// Guarded by Counters.mu:
 	refused history
-	host    *Site // that has counters, nil if none has
+	site    *Site // or host, if it has counters
 }
 
 // lineFacts says what a Line counts.
@@ -140,16 +139,16 @@ func (s *Site) line(id LineID, origin judge.Origin, facts func() lineFacts) *Lin
 	if found := table.find(hash, is); found != nil {
 		return found
 	}
-	of, at, host := configured, s, (*Site)(nil)
+	of := configured
 	switch {
 	case s.pattern != nil:
-		if of, at, host = ofHost, s.pattern, s; !table.hasRoom(of) || !s.counters.takeRoom(lineSize) {
+		if of = ofHost; !table.hasRoom(of) || !s.counters.takeRoom(lineSize) {
 			return nil
 		}
 	case s.open:
 		of = invented
 	}
-	return table.add(hash, of, is, func() *Line { return &Line{lineFacts: facts(), site: at, host: host} })
+	return table.add(hash, of, is, func() *Line { return &Line{lineFacts: facts(), site: s} })
 }
 
 // factsOf describes the line that made a decision.

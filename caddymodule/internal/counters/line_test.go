@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -15,7 +16,7 @@ func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	c.Site("example.com").Count(d, clock.request())
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())
-	rules := c.Lines(statusapi.AllSites())
+	rules := slices.Collect(c.Lines(statusapi.AllSites()))
 	if len(rules) != 1 || rules[0].Number != 7 || rules[0].Denied != 2 {
 		t.Errorf("rules: %+v", rules)
 	}

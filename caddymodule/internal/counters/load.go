@@ -1,11 +1,6 @@
 package counters
 
-import (
-	"slices"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-)
+import "slices"
 
 // LoadMinutes is the number of minutes that a Load has.
 const LoadMinutes = 5
@@ -32,75 +27,53 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	sites := c.place(statusapi.AllSites())
-	loads, rows := make([]Load, len(sites)), c.allCrawlers()
-	for _, row := range rows {
-		if row.last <= c.at-LoadMinutes {
-			continue
-		}
-		for i := range LoadMinutes {
-			n := row.robots(hourSpan, c.at, i)
-			for _, s := range [...]*Site{row.site, row.site.pattern} {
-				if s.isPlaced() {
-					loads[s.slot-1].Robots[i] += n
-				}
-			}
+	busy := make(map[*Site]bool)
+	for s := range c.allSites() {
+		if s.most(c.at) > least {
+			busy[s] = true
 		}
 	}
-	for i, s := range sites { // of which all robots together exceed least
-		l := &loads[i]
-		l.Site, l.Pattern = s.name, s.patternName()
-		if slices.Max(l.Robots[:]) <= least {
-			s.slot = 0
-		}
-		l.Robots = [LoadMinutes]uint64{}
-	}
-	for _, host := range sites {
-		for _, s := range [...]*Site{host, host.pattern} {
-			for i := range LoadMinutes {
-				if s.isPlaced() {
-					loads[s.slot-1].All[i] += host.visitors.back(hourSpan, c.at, i)
-				}
-			}
-		}
-	}
-	type key struct {
-		slot  int
-		name  string
-		known bool
-	}
-	crawlers := make(map[key]*Load)
-	for _, row := range rows {
+	together, own := make(map[*Site]*Load), make(map[*Load]*Site) // of all robots, and of single ones
+	for row := range c.crawlersAt(busy) {
 		if row.past[requests].sum(daySpan) == 0 {
 			continue
 		}
-		for _, s := range [...]*Site{row.site, row.site.pattern} {
-			if !s.isPlaced() {
-				continue
-			}
-			all, own, k := &loads[s.slot-1], row.load(c.at), key{s.slot, row.name, row.known}
-			if crawlers[k] == nil {
-				crawlers[k] = &Load{Site: all.Site, Pattern: all.Pattern, Crawler: own.Crawler, Label: own.Label}
-			}
-			crawlers[k].add(&own)
-			all.add(&own)
+		if together[row.site] == nil {
+			together[row.site] = &Load{Site: row.site.name, Pattern: row.site.patternName()}
+		}
+		load := row.load(c.at)
+		if together[row.site].add(load); slices.Max(load.Robots[:]) > least {
+			own[load] = row.site
 		}
 	}
-	for k, own := range crawlers {
-		if slices.Max(own.Robots[:]) > least {
-			own.All = loads[k.slot-1].All
-			list = append(list, own)
+	for s, l := range together {
+		for i := range l.All {
+			l.All[i] += s.visitors.back(hourSpan, c.at, i)
+		}
+		if slices.Max(l.Robots[:]) > least {
+			list = append(list, l)
 		}
 	}
-	for i, s := range sites {
-		if s.isPlaced() {
-			list = append(list, &loads[i])
-		}
+	for l, s := range own {
+		l.Site, l.Pattern, l.All = s.name, s.patternName(), together[s].All
+		list = append(list, l)
 	}
 	for _, l := range list {
 		l.setUsual()
 	}
 	return list
+}
+
+// most returns the most requests of crawlers in one of the minutes that a Load has.
+func (s *Site) most(m minute) (most uint64) {
+	for i := range LoadMinutes {
+		n := uint64(0)
+		for _, h := range s.reasons.all() {
+			n += h.back(hourSpan, m, i)
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // setUsual sets Usual and Hours.
@@ -115,8 +88,8 @@ func (l *Load) setUsual() {
 }
 
 // load returns the requests of a crawler in minute m and before.
-func (c *Crawler) load(m minute) Load {
-	l := Load{Crawler: c.name, Label: c.class.String()}
+func (c *Crawler) load(m minute) *Load {
+	l := &Load{Crawler: c.name, Label: c.class.String()}
 	if c.known {
 		l.Label = c.name
 	}
@@ -135,7 +108,7 @@ func (c *Crawler) load(m minute) Load {
 // is i steps before that of minute m.
 func (c *Crawler) robots(of span, m minute, i int) uint64 {
 	all := c.past[requests].back(of, m, i)
-	if all > 0 && slices.Contains(c.purposes, crawler.Search) {
+	if all > 0 && c.isSearch() {
 		return subtract(all, c.past[verified].back(of, m, i))
 	}
 	return all

@@ -74,10 +74,10 @@ func (r *refusals) put(f *statusapi.Refusal) {
 // oldest returns the place of the refusal that is forgotten for f: that of the host and
 // crawler of f, unless others have more. The caller holds mu.
 func (r *refusals) oldest(f *statusapi.Refusal) (at int) {
-	host, name := f.Host, ""
+	host, most, name := f.Host, r.hosts[f.Host][""], ""
 	for h, names := range r.hosts {
-		if names[""] > r.hosts[host][""] {
-			host = h
+		if n := names[""]; n > most {
+			host, most = h, n
 		}
 	}
 	for n, count := range r.hosts[host] {

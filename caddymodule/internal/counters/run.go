@@ -84,7 +84,7 @@ func isSearch(d *judge.Decision) bool {
 
 // Runs returns the latest run of each search engine at each site, in no order.
 func (c *Counters) Runs() (list []Run) {
-	for _, n := range c.crawlers.nodes() {
+	for n := range c.crawlers.nodes() {
 		if s := &n.value.run; s.last.Load() != 0 {
 			list = append(list, Run{
 				Site: n.value.site.name, Pattern: n.value.site.patternName(), Crawler: n.value.name,

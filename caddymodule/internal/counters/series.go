@@ -136,6 +136,14 @@ func (h *history) sum(of span) (n uint64) {
 	return n
 }
 
+// octets returns the octets that the series takes.
+func (h *history) octets() int64 {
+	if h.series == nil {
+		return 0
+	}
+	return seriesSize
+}
+
 // addWindows adds the counts of each span.
 func (h *history) addWindows(to *statusapi.Windows[uint64]) {
 	to.Hour += h.sum(hourSpan)

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -121,7 +122,7 @@ func (t *table[T]) evict(of kind, rank func(*T) [2]int64) (evicted []*T) {
 		rank [2]int64
 	}
 	var list []entry
-	for _, n := range t.nodes() {
+	for n := range t.nodes() {
 		if n.kind == of {
 			list = append(list, entry{n, rank(n.value)})
 		}
@@ -136,14 +137,40 @@ func (t *table[T]) evict(of kind, rank func(*T) [2]int64) (evicted []*T) {
 
 // nodes returns the nodes. One that is added or removed meanwhile may or may not be
 // among them.
-func (t *table[T]) nodes() []*node[T] {
-	list := make([]*node[T], 0, t.len())
-	for i := range t.buckets {
-		for n := t.buckets[i].Load(); n != nil; n = n.next.Load() {
-			list = append(list, n)
+func (t *table[T]) nodes() iter.Seq[*node[T]] {
+	return func(yield func(*node[T]) bool) {
+		for i := range t.buckets {
+			for n := t.buckets[i].Load(); n != nil; n = n.next.Load() {
+				if !yield(n) {
+					return
+				}
+			}
 		}
 	}
-	return list
+}
+
+// values returns the values, without those of one kind.
+func (t *table[T]) values(without kind) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := range t.nodes() {
+			if n.kind != without && !yield(n.value) {
+				return
+			}
+		}
+	}
+}
+
+// concat returns the values of several sequences.
+func concat[T any](all ...iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, values := range all {
+			for v := range values {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // len returns the number of values.

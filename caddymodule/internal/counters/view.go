@@ -2,6 +2,7 @@ package counters
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -21,53 +22,31 @@ func (c *Counters) steps(name string) statusapi.Steps {
 	return statusapi.Steps{Span: name, Start: time.Unix(first*length, 0).UTC(), Step: int(length), Count: of.count()}
 }
 
-// Summary returns the counts of the sites of a scope. The caller has to fill in its
-// Origins and Health, and the modes of its sites. span is statusapi.SpanHour, SpanDay
-// or SpanMonth.
+// Summary returns the counts of the sites of a scope. The caller has to fill in what is not
+// counted, and the sites. span is statusapi.SpanHour, SpanDay or SpanMonth.
 func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{},
-		Reasons: []statusapi.ReasonCounts{}}
+	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Rows: []statusapi.SiteRow{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{
 		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
 		WouldThrottle: points(),
 	}
-	sites := c.place(scope)
-	shown := make([]statusapi.Site, len(sites))
-	for i, site := range sites {
-		shown[i].Name, shown[i].Pattern = site.name, site.patternName()
-		site.visitors.addTo(s.Series.People, of, c.at)
-		site.visitors.addWindows(&s.People)
-		site.visitors.addWindows(&shown[i].People)
-		if pattern := site.pattern; pattern.isPlaced() {
-			site.visitors.addWindows(&shown[pattern.slot-1].People)
-		}
-	}
 	series := [...][]uint64{
 		requests: s.Series.Passed, denied: s.Series.Denied, throttled: s.Series.Throttled,
 		wouldDeny: s.Series.WouldDeny, wouldThrottle: s.Series.WouldThrottle,
 	}
-	for _, row := range c.allCrawlers() {
-		if !row.site.isPlaced() {
-			continue
-		}
-		search, windows := slices.Contains(row.purposes, crawler.Search), row.windows()
-		minute := row.past[requests].back(hourSpan, c.at, 1)
-		for _, at := range [...]*Site{row.site, row.site.pattern} {
-			if !at.isPlaced() {
-				continue
-			}
-			site := &shown[at.slot-1]
-			site.Minute += minute
-			if addCounts(&site.Crawlers, &windows); search {
-				addCounts(&site.Search, &windows)
-			}
-		}
-		if addCounts(&s.Crawlers, &windows); search {
+	sites := c.topmost(scope)
+	for site := range sites {
+		site.visitors.addTo(s.Series.People, of, c.at)
+		site.visitors.addWindows(&s.People)
+	}
+	for row := range c.crawlersAt(sites) {
+		windows := row.windows()
+		if addCounts(&s.Crawlers, &windows); row.isSearch() {
 			addCounts(&s.Search, &windows)
 		}
 		for m, points := range series {
@@ -77,36 +56,113 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	for i, n := range s.Series.Passed {
 		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
-	s.Sites = shown[:0]
-	for i, site := range sites {
-		if !site.gone {
-			s.Sites = append(s.Sites, shown[i])
-		}
-	}
-	s.Reasons = c.reasons(sites)
+	s.Reasons = reasons(sites)
 	return s
 }
 
-// place returns the sites and hosts of a scope, sorted by name, and gives each its slot.
-// The caller holds mu.
-func (c *Counters) place(scope statusapi.Scope) (sites []*Site) {
-	for _, site := range c.allSites() {
-		if site.slot = 0; site.in(scope) {
-			sites = append(sites, site)
+// topmost returns the sites and hosts of a scope, without hosts whose pattern is in it:
+// the counts of a pattern have those of its hosts. The caller holds mu.
+func (c *Counters) topmost(scope statusapi.Scope) map[*Site]bool {
+	sites := make(map[*Site]bool)
+	for s := range c.allSites() {
+		if scope.Site(s.name) && (s.pattern == nil || !scope.Site(s.pattern.name)) {
+			sites[s] = true
 		}
-	}
-	slices.SortFunc(sites, func(a, b *Site) int { return strings.Compare(a.name, b.name) })
-	for i, site := range sites {
-		site.slot = i + 1
 	}
 	return sites
 }
 
-// isPlaced reports whether the latest place has returned the site.
-func (s *Site) isPlaced() bool { return s != nil && s.slot > 0 }
+// Row has the counts of a site or host in a span. The caller of Rows has to fill in what is not
+// counted.
+type Row struct {
+	statusapi.SiteRow
+	Pattern string // as statusapi.Site.Pattern
+	Any     bool   // anything was counted since Summary.Since
+
+	site *Site
+}
+
+// Rows returns the counts of the sites and hosts of a scope in a span, in no order.
+func (c *Counters) Rows(scope statusapi.Scope, span string) []Row {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	of, list := spanNames[span], make([]Row, 0, len(c.sites)+c.hosts.len())
+	for s := range c.allSites() {
+		if s.gone || !s.in(scope) {
+			continue
+		}
+		n := s.counts(of)
+		row := Row{site: s, Pattern: s.patternName(), Any: s.visitors.folded > 0, SiteRow: statusapi.SiteRow{
+			Name: s.name, Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldRefuse, SearchRefused: s.searchRefused.sum(of),
+		}}
+		for _, h := range s.reasons.all() {
+			row.Minute += h.back(hourSpan, c.at, 1)
+			row.Any = row.Any || h.folded > 0
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// counts returns the counts of a span.
+func (s *Site) counts(of span) statusapi.FleetCounts {
+	n := statusapi.FleetCounts{People: s.visitors.sum(of)}
+	for o, h := range s.reasons.all() {
+		count := h.sum(of)
+		n.Requests += count
+		switch o.measure() {
+		case denied:
+			n.Denied += count
+		case throttled:
+			n.Throttled += count
+		case wouldDeny, wouldThrottle:
+			n.WouldRefuse += count
+		}
+	}
+	return n
+}
+
+// Sites returns the counts of the sites and hosts of rows. The caller has to fill in their
+// modes.
+func (c *Counters) Sites(rows []Row) []statusapi.Site {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list, at, sites := make([]statusapi.Site, len(rows)), make(map[*Site]*statusapi.Site, len(rows)), make(map[*Site]bool, len(rows))
+	for i, row := range rows {
+		list[i].Name, list[i].Pattern, list[i].Minute = row.Name, row.Pattern, row.Minute
+		if row.site != nil {
+			row.site.visitors.addWindows(&list[i].People)
+			at[row.site], sites[row.site] = &list[i], true
+		}
+	}
+	for row := range c.crawlersAt(sites) {
+		site, windows := at[row.site], row.windows()
+		if addCounts(&site.Crawlers, &windows); row.isSearch() {
+			addCounts(&site.Search, &windows)
+		}
+	}
+	return list
+}
+
+// Spans returns the counts of the sites of a scope and of their hosts, in no order.
+func (c *Counters) Spans(scope statusapi.Scope) (list []statusapi.FleetSite) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	for s := range c.allSites() {
+		if spans := (statusapi.FleetSpans{Hour: s.counts(hourSpan), Day: s.counts(daySpan)}); !s.gone && s.in(scope) {
+			list = append(list, statusapi.FleetSite{Name: s.name, Pattern: s.patternName(), FleetSpans: spans})
+		}
+	}
+	return list
+}
 
 // subtract returns a - b, or 0 if b is larger.
 func subtract(a, b uint64) uint64 { return a - min(a, b) }
+
+// isSearch reports whether the crawler is that of a search engine.
+func (c *Crawler) isSearch() bool { return slices.Contains(c.purposes, crawler.Search) }
 
 // windows returns the counts at the last fold.
 func (c *Crawler) windows() statusapi.Windows[statusapi.Counts] {
@@ -141,9 +197,9 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 }
 
 // reasons returns the number of decisions at the given sites, by reason.
-func (c *Counters) reasons(sites []*Site) []statusapi.ReasonCounts {
+func reasons(sites map[*Site]bool) []statusapi.ReasonCounts {
 	var sums [outcomes]statusapi.ReasonCounts
-	for _, site := range sites {
+	for site := range sites {
 		for o, h := range site.reasons.all() {
 			to := &sums[o]
 			if o.action() == judge.Pass {
@@ -178,9 +234,8 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	}
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
-	c.place(scope)
-	for _, row := range c.allCrawlers() {
-		if row.past[requests].folded == 0 || !row.site.isPlaced() || query.Class != "" && row.class.String() != query.Class {
+	for row := range c.crawlersAt(c.topmost(scope)) {
+		if row.past[requests].folded == 0 || query.Class != "" && row.class.String() != query.Class {
 			continue
 		}
 		k := key{row.name, row.known, row.other}
@@ -212,7 +267,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 
 // LineCount has the counts of one line at one origin.
 type LineCount struct {
-	lineFacts
+	*lineFacts
 	Site   string
 	Number int // of the line when it last decided
 	statusapi.LineCounts
@@ -220,27 +275,31 @@ type LineCount struct {
 
 // Lines returns the counts of the lines that decided about requests to the sites and
 // hosts of a scope, in no order.
-func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
+func (c *Counters) Lines(scope statusapi.Scope) iter.Seq[LineCount] {
+	return func(yield func(LineCount) bool) {
+		c.mu.Lock()
+		c.fold()
+		c.mu.Unlock()
+		for node := range c.lines.nodes() {
+			if n := c.lineCount(node.value); scope.Host(n.Site, n.Origin.Host) && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// lineCount returns the counts of a line.
+func (c *Counters) lineCount(line *Line) LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fold()
-	nodes := c.lines.nodes()
-	list := make([]LineCount, 0, len(nodes))
-	for _, node := range nodes {
-		line := node.value
-		if !scope.Host(line.site.name, line.Origin.Host) {
-			continue
-		}
-		n := func(m measure) uint64 { return line.decided[m].Load() }
-		list = append(list, LineCount{
-			lineFacts: line.lineFacts, Site: line.site.name, Number: int(line.number.Load()),
-			LineCounts: statusapi.LineCounts{
-				Passed: n(requests), Denied: n(denied), Throttled: n(throttled), WouldDeny: n(wouldDeny), WouldThrottle: n(wouldThrottle),
-				Hour: line.refused.sum(hourSpan), Day: line.refused.sum(daySpan), Last: time.Unix(line.last.Load(), 0).UTC(),
-			},
-		})
+	n := func(m measure) uint64 { return line.decided[m].Load() }
+	return LineCount{
+		lineFacts: &line.lineFacts, Site: line.site.configured(), Number: int(line.number.Load()),
+		LineCounts: statusapi.LineCounts{
+			Passed: n(requests), Denied: n(denied), Throttled: n(throttled), WouldDeny: n(wouldDeny), WouldThrottle: n(wouldThrottle),
+			Hour: line.refused.sum(hourSpan), Day: line.refused.sum(daySpan), Last: time.Unix(line.last.Load(), 0).UTC(),
+		},
 	}
-	return list
 }
 
 // Sizes returns the number of crawlers and of lines that have counters.
@@ -269,32 +328,21 @@ func (c *Counters) Decided() []SiteCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	counts := make(map[*Site]*SiteCounts)
-	for _, s := range c.allSites() {
-		n := &SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64)}
-		if counts[s] = n; s.pattern != nil {
+	var list []SiteCounts
+	for s := range c.allSites() {
+		if s.pattern != nil && (!s.known || s.gone) {
 			continue
 		}
-		for o := range outcomes { // so that each action has a value
-			n.Actions[verdict.ActionName(o.action(), o.monitor())] = 0
-		}
-	}
-	for s, own := range counts {
-		for _, n := range []*SiteCounts{own, counts[s.pattern]} {
-			if n == nil {
-				continue
-			}
-			n.People += s.visitors.folded
-			for o, h := range s.reasons.all() {
-				n.Actions[verdict.ActionName(o.action(), o.monitor())] += h.folded
+		n := SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64), People: s.visitors.folded}
+		if s.pattern == nil {
+			for o := range outcomes { // so that each action has a value
+				n.Actions[verdict.ActionName(o.action(), o.monitor())] = 0
 			}
 		}
-	}
-	list := make([]SiteCounts, 0, len(counts))
-	for s, n := range counts {
-		if s.pattern == nil || s.known && !s.gone {
-			list = append(list, *n)
+		for o, h := range s.reasons.all() {
+			n.Actions[verdict.ActionName(o.action(), o.monitor())] += h.folded
 		}
+		list = append(list, n)
 	}
 	return list
 }

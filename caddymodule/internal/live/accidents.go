@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -84,14 +84,16 @@ const (
 
 // Accidents has the accidents of the process. They outlive the configuration.
 type Accidents struct {
-	mu    sync.Mutex
-	files map[originID]*watchedFile
-	looks int              // for accidents
-	at    time.Time        // of the last look
-	list  []Accident       // at the last look; those with the same Kind and Site together
-	loads []*counters.Load // at the last look
-	news  news
-	Guard *Guard // of all sites
+	mu       sync.Mutex
+	files    map[originID]*watchedFile
+	looks    int              // for accidents
+	persists bool             // the texts of files are kept
+	at       time.Time        // of the last look
+	list     []Accident       // at the last look; those with the same Kind and Site together
+	loads    []*counters.Load // at the last look
+	news     news
+	texts    texts
+	Guard    *Guard // of all sites
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -110,7 +112,7 @@ func (a *Accident) key() accidentKey {
 func newAccidents() *Accidents {
 	return &Accidents{
 		files: make(map[originID]*watchedFile), Guard: &Guard{table.New[guarded](maxGuarded)},
-		news: news{items: make(map[accidentKey]*newsItem)},
+		news: news{items: make(map[accidentKey]*newsItem)}, texts: texts{known: make(map[string]counters.Text)},
 	}
 }
 
@@ -121,6 +123,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	for i := range slices.Backward(a.list) {
 		open[a.list[i].key()] = &a.list[i]
 	}
+	a.persists = r.app.Counters.current() != nil
 	list := a.fileAccidents(r, now)
 	for _, run := range r.app.Counters.Runs() {
 		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
@@ -148,18 +151,18 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 // another.
 func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
 	a.looks++
-	var invented []inForce // whose files are not watched yet
+	var invented []*inForce // whose files are not watched yet
 	configured := r.configured()
 	for p := range r.allInForce(statusapi.AllSites()) {
 		if f := a.files[p.id]; f == nil && p.Invented {
-			invented = append(invented, p)
+			invented = append(invented, new(*p))
 		} else {
-			a.watch(&p, configured, now)
+			a.watch(p, configured, now)
 		}
 	}
 	for _, p := range invented {
 		if len(a.files) < maxWatched || a.files[p.id] != nil {
-			a.watch(&p, configured, now)
+			a.watch(p, configured, now)
 		}
 	}
 	for id, f := range a.files {
@@ -200,6 +203,9 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	}
 	if f.configure(settings, now); unread {
 		return
+	}
+	if a.persists {
+		a.keepTexts(p, f, now)
 	}
 	if p.Settings.SourceKind() == config.SourceInline {
 		f.Subject = p.subject()
@@ -287,20 +293,9 @@ func (a *Accident) narrow(scope statusapi.Scope) bool {
 	return true
 }
 
-// lostAt returns the accident that the file of an origin lost its rules, nil if it
-// did not, or if it can't be read now.
-func (a *Accidents) lostAt(p *inForce) *Accident {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if f := a.files[p.id]; f != nil && f.Lost != "" && !p.isUnread() {
-		return &f.accidents()[0]
-	}
-	return nil
-}
-
 // acceptAt ends the accidents of the files of origins. It returns how many files
 // had one.
-func (a *Accidents) acceptAt(list []inForce) (n int) {
+func (a *Accidents) acceptAt(list []*inForce) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range list {
@@ -312,8 +307,9 @@ func (a *Accidents) acceptAt(list []inForce) (n int) {
 	return n
 }
 
-// save returns the watched files as JSON, by originID.
-func (a *Accidents) save() map[string]json.RawMessage {
+// save returns the watched files as JSON, by originID, the texts of all versions, and what the
+// guard remembers.
+func (a *Accidents) save() counters.Kept {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	saved := make(map[string]json.RawMessage, len(a.files))
@@ -321,21 +317,25 @@ func (a *Accidents) save() map[string]json.RawMessage {
 		f.settle()
 		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
-	return saved
+	return counters.Kept{Files: saved, Guard: a.Guard.save(), Texts: maps.Clone(a.texts.known)}
 }
 
-// load adds the watched files that save returned. Files that are watched already
+// load adds the watched files and texts that save returned. Files that are watched already
 // are left out, and those that are damaged, for which it returns an error.
-func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
+func (a *Accidents) load(saved counters.Kept) (damaged error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, text := range saved {
+	for version, text := range saved.Texts {
+		a.texts.add(version, text, time.Now())
+	}
+	for name, text := range saved.Files {
 		f := new(watchedFile)
-		n, err := strconv.ParseUint(name, 36, 64) // originID.String
-		id := originID(n)
-		switch err := cmp.Or(err, json.Unmarshal(text, f)); {
+		id, err := parseID(name), json.Unmarshal(text, f)
+		switch {
 		case err != nil:
 			damaged = fmt.Errorf("robots.txt %q: %w", name, err)
+		case id == 0:
+			damaged = fmt.Errorf("robots.txt %q has no such name", name)
 		case len(f.Sites) == 0 || f.Subject == "":
 			damaged = fmt.Errorf("robots.txt %q has no site", name)
 		case a.files[id] == nil:

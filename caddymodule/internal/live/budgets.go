@@ -33,7 +33,9 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	now := r.app.Now()
 	answer := &statusapi.Budgets{Crawler: query.Crawler}
 	var list []budget
-	for _, p := range r.inForce(scope) {
+	all, _ := r.inForceAt(scope, "")
+	slices.SortFunc(all, compareOrigins)
+	for _, p := range all {
 		agent := p.engine().Agent(query.Crawler, p.Rules)
 		if agent.Crawler != nil {
 			answer.Crawler, answer.Known = agent.Crawler.Name, true
@@ -41,7 +43,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 		if answer.Class == "" || agent.Class != crawler.SelfDeclared {
 			answer.Class = agent.Class.String()
 		}
-		list = append(list, r.budgets(&p, scope, &agent)...)
+		list = append(list, r.budgets(p, scope, &agent)...)
 	}
 	seen := make(map[throttle.Key]bool)
 	list = slices.DeleteFunc(list, func(b budget) bool {
@@ -160,7 +162,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 	if query.Crawler == "" {
 		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
-	list, err := r.inForceAt(scope, query.OriginID, "")
+	list, err := r.inForceAt(scope, query.OriginID)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 	n, done := 0, make(map[throttle.Key]bool)
 	for _, p := range list {
 		agent := p.engine().Agent(query.Crawler, p.Rules)
-		for _, b := range r.budgets(&p, scope, &agent) {
+		for _, b := range r.budgets(p, scope, &agent) {
 			if perClient = perClient || b.PerAddr; b.PerAddr || b.AtOnce > 0 || done[b.Key] {
 				continue
 			}

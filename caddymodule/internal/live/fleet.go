@@ -29,8 +29,8 @@ const (
 	aliveFor    = 3 * tellEvery
 	toldFor     = time.Hour
 	askTimeout  = 2 * time.Second
-	allTold     = 10_000_000 // octets of the counts of all servers, so that they take at most 1 MB/s too
-	maxTold     = 1 << 19    // octets of a server's counts
+	allTold     = 8_000_000 // octets of the counts of all servers, so that they take at most 10 MB and 1 MB/s, as bench/hosts measures
+	maxTold     = 1 << 19   // octets of a server's counts
 	maxSites    = 12_000
 	maxCrawlers = 200
 	maxRead     = 1 << 22 // octets of a server's counts that are read
@@ -44,40 +44,36 @@ type told struct {
 	Sites    []toldSite `json:"sites"`
 	More     int        `json:"more,omitempty"` // sites that have no room
 	Crawlers []toldSite `json:"crawlers"`
+
+	id string // of the server
+	at time.Time
 }
 
 // toldSite has the counts of a site or a crawler. Group is the pattern of a host, or
 // the class of a crawler.
 type toldSite struct {
-	Name   string                `json:"n"`
-	Group  string                `json:"g,omitempty"`
-	Counts [2][fleetCounts]int64 `json:"c"` // of the last hour and the last day
+	Name   string       `json:"n"`
+	Group  string       `json:"g,omitempty"`
+	Counts [2][5]uint64 `json:"c"` // of the last hour and the last day
 }
 
-// fleetCounts is the number of fields of statusapi.FleetCounts.
-const fleetCounts = 5
-
-func (t *toldSite) spans() (s statusapi.FleetSpans) {
-	for i, c := range [...]*statusapi.FleetCounts{&s.Hour, &s.Day} {
-		for k, field := range [...]*uint64{&c.Requests, &c.Denied, &c.Throttled, &c.WouldRefuse, &c.People} {
-			*field = uint64(max(0, t.Counts[i][k]))
-		}
+func (t *toldSite) spans() statusapi.FleetSpans {
+	of := func(c [5]uint64) statusapi.FleetCounts {
+		return statusapi.FleetCounts{Requests: c[0], Denied: c[1], Throttled: c[2], WouldRefuse: c[3], People: c[4]}
 	}
-	return s
+	return statusapi.FleetSpans{Hour: of(t.Counts[0]), Day: of(t.Counts[1])}
 }
 
-func toldCounts(name, group string, crawlers *statusapi.Windows[statusapi.Counts], people *statusapi.Windows[uint64]) toldSite {
-	t := toldSite{Name: name, Group: group}
-	for i, span := range [...]string{statusapi.SpanHour, statusapi.SpanDay} {
-		c := crawlers.In(span)
-		for k, n := range [fleetCounts]uint64{c.Requests, c.Denied, c.Throttled, c.WouldDeny + c.WouldThrottle, *people.In(span)} {
-			t.Counts[i][k] = int64(n)
-		}
+// addTold adds counts to a list, unless they are all 0.
+func addTold(list []toldSite, name, group string, spans statusapi.FleetSpans) []toldSite {
+	if spans == (statusapi.FleetSpans{}) {
+		return list
 	}
-	return t
+	of := func(c statusapi.FleetCounts) [5]uint64 {
+		return [5]uint64{c.Requests, c.Denied, c.Throttled, c.WouldRefuse, c.People}
+	}
+	return append(list, toldSite{name, group, [2][5]uint64{of(spans.Hour), of(spans.Day)}})
 }
-
-func (t *toldSite) empty() bool { return t.Counts == [2][fleetCounts]int64{} }
 
 // compressor and decompressor are used for whole values only.
 var (
@@ -189,18 +185,15 @@ func (r *Reporter) tellTo(ctx context.Context, f *shared.Fleet, scope statusapi.
 func (r *Reporter) tell(scope statusapi.Scope) *told {
 	_, name := serverID()
 	t := &told{Server: name}
-	summary := r.app.Counters.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	for i := range summary.Sites {
-		s := &summary.Sites[i]
-		if one := toldCounts(s.Name, s.Pattern, &s.Crawlers, &s.People); !one.empty() && scope.Host(cmp.Or(s.Pattern, s.Name), s.Name) {
-			t.Sites = append(t.Sites, one)
-		}
+	for _, one := range r.app.Counters.Spans(scope) {
+		t.Sites = addTold(t.Sites, one.Name, one.Pattern, one.FleetSpans)
 	}
 	list, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanDay})
+	of := func(c statusapi.Counts) statusapi.FleetCounts {
+		return statusapi.FleetCounts{Requests: c.Requests, Denied: c.Denied, Throttled: c.Throttled, WouldRefuse: c.WouldDeny + c.WouldThrottle}
+	}
 	for i := range list {
-		if one := toldCounts(list[i].Name, list[i].Class, &list[i].Windows, new(statusapi.Windows[uint64])); !one.empty() {
-			t.Crawlers = append(t.Crawlers, one)
-		}
+		t.Crawlers = addTold(t.Crawlers, list[i].Name, list[i].Class, statusapi.FleetSpans{Hour: of(list[i].Hour), Day: of(list[i].Day)})
 	}
 	busiest := func(a, b toldSite) int {
 		return cmp.Or(cmp.Compare(b.Counts[1][0], a.Counts[1][0]), strings.Compare(a.Name, b.Name))
@@ -222,26 +215,21 @@ func (r *Reporter) Fleet(scope statusapi.Scope, query statusapi.FleetQuery) (*st
 		crawlers: make(map[string]*statusapi.FleetCrawler)}
 	id, _ := serverID()
 	for f, sites := range fleets {
-		view.add(id, true, view.Now, r.tell(sites))
+		own := r.tell(sites)
+		own.id, own.at = id, view.Now
+		view.add(true, own)
 		list, err := r.told.of(f)
 		if err != nil {
 			view.Error = plainError(err)
 		}
 		for i := range list {
 			if list[i].id != id {
-				view.add(list[i].id, false, list[i].at, &list[i].told)
+				view.add(false, &list[i])
 			}
 		}
 	}
 	view.finish(query)
 	return view.FleetView, nil
-}
-
-// toldBy is what a server told.
-type toldBy struct {
-	id string
-	at time.Time
-	told
 }
 
 // toldCache has what the servers of fleets told, so that many viewers cost Redis no more
@@ -252,14 +240,14 @@ type toldCache struct {
 }
 
 type toldList struct {
-	list []toldBy
+	list []told
 	err  error
 	at   time.Time
 }
 
 // of returns what the servers told, at most half of tellEvery ago. If Redis does not answer,
 // it returns what they told before, and an error.
-func (c *toldCache) of(f *shared.Fleet) ([]toldBy, error) {
+func (c *toldCache) of(f *shared.Fleet) ([]told, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.lists[f]
@@ -284,7 +272,8 @@ func (c *toldCache) of(f *shared.Fleet) ([]toldBy, error) {
 	known.list = known.list[:0]
 	for _, v := range values {
 		if one, err := decodeTold(v.Value); err == nil && len(v.Name) <= maxName {
-			known.list = append(known.list, toldBy{v.Name, v.Time, one})
+			one.id, one.at = v.Name, v.Time
+			known.list = append(known.list, one)
 		}
 	}
 	return known.list, nil
@@ -299,11 +288,11 @@ type fleetView struct {
 	crawlers map[string]*statusapi.FleetCrawler
 }
 
-func (v *fleetView) add(id string, own bool, at time.Time, t *told) {
-	server := v.servers[id]
+func (v *fleetView) add(own bool, t *told) {
+	server := v.servers[t.id]
 	if server == nil {
-		server = &statusapi.FleetServer{Own: own, Alive: v.Now.Sub(at) < aliveFor, Time: at.UTC()}
-		v.servers[id] = server
+		server = &statusapi.FleetServer{Own: own, Alive: v.Now.Sub(t.at) < aliveFor, Time: t.at.UTC()}
+		v.servers[t.id] = server
 	}
 	for i := range t.Sites {
 		s := &t.Sites[i]

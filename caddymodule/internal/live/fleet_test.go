@@ -13,10 +13,10 @@ import (
 // toldBySites returns what a server with n busy sites and 200 crawlers tells.
 func toldBySites(n int) *told {
 	r := rand.New(rand.NewPCG(1, 2))
-	counts := func() (c [2][fleetCounts]int64) {
+	counts := func() (c [2][5]uint64) {
 		for i := range c {
 			for k := range c[i] {
-				c[i][k] = r.Int64N(100_000)
+				c[i][k] = r.Uint64N(100_000)
 			}
 		}
 		return c
@@ -51,8 +51,8 @@ func TestToldIsBounded(t *testing.T) {
 // The counts of a pattern have those of its hosts. Whoever may see a host only gets the host's.
 func TestFleetSums(t *testing.T) {
 	now := time.Now()
-	one := &told{Server: "a", Sites: []toldSite{{"*.example.com", "", [2][fleetCounts]int64{{10, 5, 4, 3, 2}, {100, 50, 40, 30, 20}}},
-		{"t1.example.com", "*.example.com", [2][fleetCounts]int64{{1, 1, 0, 0, 1}, {2, 2, 0, 0, 2}}}}, Crawlers: []toldSite{{"GPTBot", "crawler", [2][fleetCounts]int64{{7}, {8}}}}}
+	one := &told{Server: "a", Sites: []toldSite{{"*.example.com", "", [2][5]uint64{{10, 5, 4, 3, 2}, {100, 50, 40, 30, 20}}},
+		{"t1.example.com", "*.example.com", [2][5]uint64{{1, 1, 0, 0, 1}, {2, 2, 0, 0, 2}}}}, Crawlers: []toldSite{{"GPTBot", "crawler", [2][5]uint64{{7}, {8}}}}}
 	for _, c := range []struct {
 		scope              statusapi.Scope
 		requests, crawlers int
@@ -65,8 +65,10 @@ func TestFleetSums(t *testing.T) {
 	} {
 		v := fleetView{FleetView: &statusapi.FleetView{Now: now}, scope: c.scope, servers: map[string]*statusapi.FleetServer{},
 			sites: map[string]*statusapi.FleetSite{}, crawlers: map[string]*statusapi.FleetCrawler{}}
-		v.add("1", true, now, one)
-		v.add("2", false, now.Add(-time.Minute), one)
+		one.id, one.at = "1", now
+		v.add(true, one)
+		one.id, one.at = "2", now.Add(-time.Minute)
+		v.add(false, one)
 		v.finish(statusapi.FleetQuery{})
 		sites := ""
 		for _, s := range v.Sites {

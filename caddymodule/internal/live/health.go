@@ -19,18 +19,25 @@ import (
 
 // Health implements statusapi.Reporter.
 func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
+	return r.health(scope, func(*inForce, string) {}), nil
+}
+
+// health is Health. It calls visit for all that is in force in the scope, with the
+// Problem.Kind of its problem.
+func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
 	now := time.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
 	for _, one := range r.accidents(scope) {
 		health.Problems = append(health.Problems, one.problem())
 	}
-	seen := make(map[string]bool) // several handlers may have the same file
+	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
 	for p := range r.allInForce(scope) {
-		if p.isFine() || r.app.Counters.lostAt(&p) != nil {
+		kind := lost.kind(p, now)
+		if visit(p, kind); kind == "" || kind == RulesLost { // which is an accident
 			continue
 		}
 		problem := p.problem(now)
-		if key := problem.Kind + problem.Message; problem.Severity != "" && !seen[key] {
+		if key := problem.Kind + problem.Message; !seen[key] {
 			seen[key] = true
 			health.Problems = append(health.Problems, problem)
 		}
@@ -52,7 +59,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}
 	health.OK = len(health.Problems) == 0
-	return health, nil
+	return health
 }
 
 // DoorAdvice says how to mend a handler with forwarded_request that clients can miss.

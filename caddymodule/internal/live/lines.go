@@ -3,7 +3,7 @@ package live
 import (
 	"bytes"
 	"cmp"
-	"slices"
+	"iter"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
@@ -21,90 +21,89 @@ var limitNames = map[judge.Reason]string{
 
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
-	known := r.inForce(scope)
-	at := indexed(known)
-	type counted struct {
-		statusapi.Line
-		count counters.LineCount
-		in    *inForce // nil if the line is in none
-	}
-	var list []counted
-	for _, n := range r.app.Counters.Lines(scope) {
-		line := statusapi.Line{
-			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
-			Reason: n.Reason.String(), LineCounts: n.LineCounts,
-		}
-		if line.Rule == "" && n.Layer != judge.HiddenLayer {
-			line.Rule = limitNames[n.Reason]
-		}
-		in := at.of(&n)
-		if in != nil {
-			line.OriginID, line.File = in.id.String(), in.Rules.FileOf(n.Layer)
-			if l := in.limitOf(&n); l != nil {
-				line.File = l.File
+	shared, wanted := r.shared(scope), parseID(query.OriginID)
+	page, list := statusapi.Top(query.Pages, func(yield func(counters.LineCount) bool) {
+		for n := range r.app.Counters.Lines(scope) {
+			shown := (query.OriginID == "" || shared.idOf(&n) == wanted) && (!query.Refused || n.Refused() > 0)
+			if shown && !yield(n) {
+				return
 			}
 		}
-		if (query.OriginID == "" || query.OriginID == line.OriginID) && (!query.Refused || line.Refused() > 0) {
-			list = append(list, counted{line, n, in})
-		}
-	}
-	slices.SortFunc(list, func(a, b counted) int {
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin, b.Origin),
-			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number), strings.Compare(a.Rule, b.Rule))
+	}, func(a, b *counters.LineCount) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin.Host, b.Origin.Host),
+			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
+			strings.Compare(a.Text, b.Text))
 	})
-	page, list := statusapi.Part(query.Pages, list)
-	answer := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}
-	tokens := make(map[*inForce]map[string][]string)
-	for _, c := range list {
-		c.Removed = c.in != nil && !c.in.Rules.DeniesAll() && c.Refused() > 0 && !c.in.hasLine(&c.count)
-		c.Tokens = []string{}
-		if c.Group != "" {
-			if c.in != nil && tokens[c.in] == nil {
-				tokens[c.in] = c.in.tokens()
-			}
-			if c.Tokens = tokens[c.in][c.Group]; c.Tokens == nil {
-				c.Tokens = []string{c.Group}
-			}
+	in := make(map[originID]*inForce, len(list)) // nil if it is not in force
+	for i := range list {
+		in[shared.idOf(&list[i])] = nil
+	}
+	for p := range r.allInForce(scope) {
+		if found, ok := in[p.id]; ok && found == nil {
+			in[p.id] = new(*p)
 		}
-		answer.Lines = append(answer.Lines, c.Line)
+	}
+	answer, tokens := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}, make(map[*inForce]map[string][]string)
+	for i := range list {
+		n := &list[i]
+		p := in[shared.idOf(n)]
+		if p != nil && tokens[p] == nil {
+			tokens[p] = p.tokens()
+		}
+		answer.Lines = append(answer.Lines, p.line(n, tokens[p][n.Group]))
 	}
 	return answer, nil
 }
 
-// index finds what is in force at origins.
-type index struct {
-	own    map[place]*inForce
-	shared []*inForce
+// line describes a line that n counts. p has it, or is nil. tokens are those of its group.
+func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
+	line := statusapi.Line{
+		Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
+		Reason: n.Reason.String(), Tokens: tokens, LineCounts: n.LineCounts,
+	}
+	if line.Rule == "" && n.Layer != judge.HiddenLayer {
+		line.Rule = limitNames[n.Reason]
+	}
+	switch {
+	case n.Group == "":
+		line.Tokens = []string{}
+	case tokens == nil:
+		line.Tokens = []string{n.Group}
+	}
+	if p == nil {
+		return line
+	}
+	line.OriginID, line.File = p.id.String(), p.Rules.FileOf(n.Layer)
+	if l := p.limitOf(n); l != nil {
+		line.File = l.File
+	}
+	line.Removed = !p.Rules.DeniesAll() && n.Refused() > 0 && !p.hasLine(n)
+	return line
 }
 
-type place struct {
-	source uint64
-	origin judge.Origin
-}
+// sharedFiles has what is in force for all origins of a handler, by Handler.SourceID.
+type sharedFiles map[uint64][]*inForce
 
-func indexed(list []inForce) *index {
-	x := &index{own: make(map[place]*inForce)}
-	for i := range list {
-		if p := &list[i]; p.shared {
-			x.shared = append(x.shared, p)
-		} else if at := (place{p.SourceID, p.Origin}); x.own[at] == nil {
-			x.own[at] = p
+func (r *Reporter) shared(scope statusapi.Scope) sharedFiles {
+	files := make(sharedFiles)
+	for _, h := range r.handlersIn(scope) {
+		if !h.engine().Origins().PerOrigin() {
+			for p := range h.inForce(scope) {
+				files[h.SourceID] = append(files[h.SourceID], new(*p))
+			}
 		}
 	}
-	return x
+	return files
 }
 
-// of returns what is in force that has the line that n counts, nil if it is in none.
-func (x *index) of(n *counters.LineCount) *inForce {
-	if p := x.own[place{n.Source, n.Origin}]; p != nil {
-		return p
-	}
-	for _, p := range x.shared {
-		if p.SourceID == n.Source && p.has(n.Origin) {
-			return p
+// idOf returns the ID of the origin that has, or had, the line that n counts.
+func (s sharedFiles) idOf(n *counters.LineCount) originID {
+	for _, p := range s[n.Source] {
+		if p.has(n.Origin) {
+			return p.id
 		}
 	}
-	return nil
+	return originIDOf(n.Source, n.Origin)
 }
 
 // tokens returns the product tokens of each group, by the group's first one.
@@ -117,9 +116,9 @@ func (p *inForce) tokens() map[string][]string {
 }
 
 // countsOf returns the counts of lines that are in force, summed over the origins.
-func (p *inForce) countsOf(all []counters.LineCount) map[counters.LineID]counters.LineCount {
+func (p *inForce) countsOf(all iter.Seq[counters.LineCount]) map[counters.LineID]counters.LineCount {
 	found := make(map[counters.LineID]counters.LineCount)
-	for _, n := range all {
+	for n := range all {
 		if n.Source == p.SourceID && p.has(n.Origin) {
 			found[n.ID] = add(found[n.ID], n)
 		}

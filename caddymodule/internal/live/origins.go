@@ -18,37 +18,33 @@ import (
 
 // Origins implements statusapi.Reporter.
 func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) (*statusapi.Origins, error) {
-	now := time.Now()
-	list, err := r.inForceAt(scope, query.ID, ": a reload may have replaced it, or it was not read yet")
-	if err != nil {
-		return nil, err
-	}
+	now, wanted := time.Now(), parseID(query.ID)
 	r.accidents(scope)
-	list = slices.DeleteFunc(list, func(p inForce) bool {
-		return query.Broken && r.kind(&p) == "" || query.Grace && len(p.Earlier) == 0
-	})
-	counted := r.app.Counters.Lines(scope)
-	refused, at := make(map[originID]uint64), indexed(list) // in the last day
-	for i := range counted {
-		if p := at.of(&counted[i]); p != nil {
-			refused[p.id] += counted[i].Day
-		}
-	}
-	slices.SortStableFunc(list, func(a, b inForce) int {
-		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]))
-	})
+	lost, refused := r.app.Counters.lostFiles(), r.refusedAt(scope)
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
 	}
-	page, list := statusapi.Part(query.Pages, list)
+	page, list := statusapi.Top(query.Pages, func(yield func(inForce) bool) {
+		for p := range r.allInForce(scope) {
+			shown := (query.ID == "" || p.id == wanted) && (!query.Grace || len(p.Earlier) > 0) && (!query.Broken || lost.kind(p, now) != "")
+			if shown && !yield(*p) {
+				return
+			}
+		}
+	}, func(a, b *inForce) int {
+		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]), compareOrigins(a, b))
+	})
+	if query.ID != "" && page.Total == 0 {
+		return nil, unknownOrigin(query.ID, ": a reload may have replaced it, or it was not read yet")
+	}
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
 	for _, p := range list {
-		origin := p.status(r.problem(&p, now))
+		origin := p.status(lost.problem(&p, now))
 		if query.Text {
 			if origin.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
 				origin.Before = string(p.Earlier[0].Rules.Text())
 			}
-			origin.Lines = p.textLines(p.countsOf(counted))
+			origin.Lines = p.textLines(p.countsOf(r.app.Counters.Lines(scope)))
 			origin.Findings = r.findings.of(p.Rules, p.engine().Registry())
 		}
 		answer.Origins = append(answer.Origins, origin)
@@ -56,24 +52,48 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	return answer, nil
 }
 
-// problem returns the problem of what is in force: that it lost its rules, or that
-// of inForce.problem.
-func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
-	if lost := r.app.Counters.lostAt(p); lost != nil {
-		return lost.problem()
+// refusedAt returns the number of requests in the last day that lines refused, by the ID of
+// the origin that has the line.
+func (r *Reporter) refusedAt(scope statusapi.Scope) map[originID]uint64 {
+	refused, shared := make(map[originID]uint64), r.shared(scope)
+	for n := range r.app.Counters.Lines(scope) {
+		if n.Day > 0 {
+			refused[shared.idOf(&n)] += n.Day
+		}
+	}
+	return refused
+}
+
+// lostFiles has the accidents of the files that lost their rules.
+type lostFiles map[originID]Accident
+
+func (a *Accidents) lostFiles() lostFiles {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lost := make(lostFiles)
+	for id, f := range a.files {
+		if f.Lost != "" {
+			lost[id] = f.accidents()[0]
+		}
+	}
+	return lost
+}
+
+// problem returns the problem of what is in force: that it lost its rules, unless it can't
+// be read now, or that of inForce.problem.
+func (l lostFiles) problem(p *inForce, now time.Time) statusapi.Problem {
+	if one, ok := l[p.id]; ok && !p.isUnread() {
+		return one.problem()
 	}
 	return p.problem(now)
 }
 
 // kind returns the Problem.Kind of what is in force, "" without a problem.
-func (r *Reporter) kind(p *inForce) string {
-	if lost := r.app.Counters.lostAt(p); lost != nil || p.isFine() {
-		if lost != nil {
-			return lost.Kind
-		}
+func (l lostFiles) kind(p *inForce, now time.Time) string {
+	if _, ok := l[p.id]; !ok && p.isFine() {
 		return ""
 	}
-	return p.problem(time.Now()).Kind
+	return l.problem(p, now).Kind
 }
 
 // status returns the state of what is in force, without its text.

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
@@ -185,7 +184,7 @@ func (p *persistFile) read() {
 	}
 	if err == nil {
 		kept, damage := c.Load(bufio.NewReader(f))
-		err = cmp.Or(damage, c.load(kept.Files), c.Guard.load(kept.Guard))
+		err = cmp.Or(damage, c.load(kept), c.Guard.load(kept.Guard))
 		f.Close()
 	}
 	if p.moves = err != nil; !p.moves {
@@ -206,7 +205,7 @@ func (p *persistFile) save() error {
 	c := p.counters
 	err := atomicfile.Write(p.target, fileMode, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)
-		return errors.Join(c.Save(buffered, counters.Kept{Files: c.save(), Guard: c.Guard.save()}), buffered.Flush())
+		return errors.Join(c.Save(buffered, c.save()), buffered.Flush())
 	})
 	if err != nil {
 		return err

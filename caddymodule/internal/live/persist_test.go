@@ -114,7 +114,7 @@ func TestFileOfVersion010(t *testing.T) {
 		t.Errorf("%q, %d denied, %d files", got, c.denied(), len(c.files))
 	}
 	sum := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	if sum.People.Hour != 6 || sum.Crawlers.Hour.Requests != 24 || sum.Crawlers.Hour.Throttled != 2 || sum.Crawlers.Hour.WouldDeny != 9 || len(c.Lines(statusapi.AllSites())) != 4 {
+	if sum.People.Hour != 6 || sum.Crawlers.Hour.Requests != 24 || sum.Crawlers.Hour.Throttled != 2 || sum.Crawlers.Hour.WouldDeny != 9 || len(slices.Collect(c.Lines(statusapi.AllSites()))) != 4 {
 		t.Errorf("%+v", sum.Crawlers)
 	}
 	for _, f := range c.files {

@@ -195,43 +195,20 @@ type inForce struct {
 	sites  []string // the sites of the handler in the scope, or the hosts in it
 }
 
-// inForce returns what is in force at the origins in a scope, sorted by origin:
-// first those whose host a site names, because clients can invent the others. https
-// is before http.
-func (r *Reporter) inForce(scope statusapi.Scope) []inForce {
-	n := 0
-	for _, h := range r.handlers() {
-		n += h.engine().Origins().Len()
-	}
-	all := slices.AppendSeq(make([]inForce, 0, n), r.allInForce(scope))
-	order := make([]*inForce, len(all)) // which is sorted faster
-	for i := range all {
-		order[i] = &all[i]
-	}
-	slices.SortFunc(order, func(a, b *inForce) int {
-		return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host),
-			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port),
-			cmp.Compare(a.id, b.id))
-	})
-	list := make([]inForce, len(all))
-	for i, p := range order {
-		list[i] = *p
-	}
-	return list
+// compareOrigins orders what is in force: first that whose host a site names, because
+// clients can invent the others. https is before http.
+func compareOrigins(a, b *inForce) int {
+	return cmp.Or(before(!a.Invented, !b.Invented), strings.Compare(a.Origin.Host, b.Origin.Host),
+		strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Origin.Port, b.Origin.Port), cmp.Compare(a.id, b.id))
 }
 
-// allInForce returns what is in force at the origins in a scope, in no order.
-func (r *Reporter) allInForce(scope statusapi.Scope) iter.Seq[inForce] {
-	return func(yield func(inForce) bool) {
+// allInForce returns what is in force at the origins in a scope, in no order. The next one
+// overwrites it.
+func (r *Reporter) allInForce(scope statusapi.Scope) iter.Seq[*inForce] {
+	return func(yield func(*inForce) bool) {
 		for _, h := range r.handlersIn(scope) {
-			origins := h.engine().Origins()
-			shared, sites := !origins.PerOrigin(), h.sitesIn(scope)
-			if shared && len(sites) == 0 {
-				sites = h.ownedIn(scope)
-			}
-			for s := range origins.States() {
-				if (shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host)) &&
-					!yield(inForce{h, s, h.originID(s.Origin, shared), shared, sites}) {
+			for p := range h.inForce(scope) {
+				if !yield(p) {
 					return
 				}
 			}
@@ -239,14 +216,41 @@ func (r *Reporter) allInForce(scope statusapi.Scope) iter.Seq[inForce] {
 	}
 }
 
-// inForceAt is inForce for only the origin with an ID. If the ID is "", it returns all.
-// advice is a part of the error if there is none.
-func (r *Reporter) inForceAt(scope statusapi.Scope, id, advice string) ([]inForce, error) {
-	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return id != "" && p.id.String() != id })
+// inForce is allInForce for one handler.
+func (h *Handler) inForce(scope statusapi.Scope) iter.Seq[*inForce] {
+	return func(yield func(*inForce) bool) {
+		origins := h.engine().Origins()
+		shared, sites := !origins.PerOrigin(), h.sitesIn(scope)
+		if shared && len(sites) == 0 {
+			sites = h.ownedIn(scope)
+		}
+		p := &inForce{Handler: h, shared: shared, sites: sites}
+		for p.State = range origins.States() {
+			p.id = h.originID(p.Origin, shared)
+			if (shared || scope.Host(h.SiteOf(p.Origin.Host), p.Origin.Host)) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// inForceAt returns what is in force at the origins in a scope, in no order, or only that
+// of the origin with an ID, if it is not "".
+func (r *Reporter) inForceAt(scope statusapi.Scope, id string) (list []*inForce, err error) {
+	wanted := parseID(id)
+	for p := range r.allInForce(scope) {
+		if id == "" || p.id == wanted {
+			list = append(list, new(*p))
+		}
+	}
 	if id != "" && len(list) == 0 {
-		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
+		return nil, unknownOrigin(id, "")
 	}
 	return list, nil
+}
+
+func unknownOrigin(id, advice string) error {
+	return statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 }
 
 // originID is statusapi.Origin.ID.
@@ -254,21 +258,36 @@ type originID uint64
 
 func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
 
-// originID returns the ID of an origin. It allocates nothing.
+// parseID is the inverse of String. It returns 0, which no origin has, for another text.
+func parseID(text string) originID {
+	id, err := strconv.ParseUint(text, 36, 64)
+	if err != nil || originID(id).String() != text {
+		return 0
+	}
+	return originID(id)
+}
+
+// originID returns the ID of an origin.
 func (h *Handler) originID(origin judge.Origin, shared bool) originID {
+	if !shared {
+		return originIDOf(h.SourceID, origin)
+	}
 	var d xxhash.Digest
 	d.ResetWithSeed(h.SourceID)
-	if shared {
-		for _, host := range h.Hosts {
-			_, _ = d.WriteString(host)
-			_, _ = d.WriteString(" ")
-		}
-		return originID(d.Sum64())
+	for _, host := range h.Hosts {
+		_, _ = d.WriteString(host)
+		_, _ = d.WriteString(" ")
 	}
-	_, _ = d.WriteString(origin.Scheme)
-	_, _ = d.WriteString("://")
-	_, _ = d.WriteString(origin.Host)
-	_, _ = d.Write([]byte{':', byte(origin.Port >> 8), byte(origin.Port)})
+	return originID(d.Sum64())
+}
+
+// originIDOf is originID for an origin with a file of its own.
+func originIDOf(source uint64, origin judge.Origin) originID {
+	var d xxhash.Digest
+	var short [128]byte
+	key := append(append(append(short[:0], origin.Scheme...), "://"...), origin.Host...)
+	d.ResetWithSeed(source)
+	_, _ = d.Write(append(key, ':', byte(origin.Port>>8), byte(origin.Port)))
 	return originID(d.Sum64())
 }
 
@@ -297,9 +316,9 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 	for _, h := range r.handlers() {
 		names = append(names, h.sitesIn(scope)...)
 	}
-	for _, site := range r.app.Counters.Decided() { // also of handlers that the configuration had before
-		if site.Pattern == "" && scope.Site(site.Site) && site.Total()+site.People > 0 {
-			names = append(names, site.Site)
+	for _, row := range r.app.Counters.Rows(scope, statusapi.SpanDay) { // also of handlers that the configuration had before
+		if row.Pattern == "" && row.Any {
+			names = append(names, row.Name)
 		}
 	}
 	for _, host := range scope.Hosts() {
@@ -323,7 +342,10 @@ func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 		}
 	}
 	// A host that no site names, and that requests were sent to.
-	return len(r.app.Counters.Lines(scope)) > 0
+	for range r.app.Counters.Lines(scope) {
+		return true
+	}
+	return false
 }
 
 // Interface guards

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -14,56 +15,59 @@ import (
 // Summary implements statusapi.Reporter.
 func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) (*statusapi.Summary, error) {
 	query.Span = cmp.Or(query.Span, statusapi.SpanHour)
+	c := r.app.Counters
 	if query.Brief {
-		return r.app.Counters.Summary(scope, query.Span), nil
+		return c.Summary(scope, query.Span), nil
 	}
-	modes := r.modes()
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
-			r.app.Counters.Site(site) // so that sites without requests are included
+			c.Site(site) // so that sites without requests are included
 		}
 	}
-	s := r.app.Counters.Summary(scope, query.Span)
-	s.Sites = append(s.Sites, r.uncounted(scope, s.Sites)...)
-	s.Hosts.Counted, s.Hosts.More = r.app.Counters.Hosts(scope)
+	s, rows, modes := c.Summary(scope, query.Span), c.Rows(scope, query.Span), r.modes()
+	rows = append(rows, r.uncounted(scope, rows)...)
+	s.Hosts.Counted, s.Hosts.More = c.Hosts(scope)
 	s.Modes = make(map[string]int)
-	kept := s.Sites[:0]
-	for _, site := range s.Sites {
-		site.Mode, site.Overridden = modes.of(&site)
-		if site.Mode == modeOff && site.Crawlers.Total.Requests+site.People.Total == 0 {
-			continue
+	rows = slices.DeleteFunc(rows, func(row counters.Row) bool {
+		mode := modes.of(row.Name, row.Pattern)
+		if mode.name == modeOff && !row.Any {
+			return true
 		}
-		s.Modes[site.Mode]++
-		kept = append(kept, site)
-	}
-	s.Sites = kept
+		s.Modes[mode.name]++
+		return false
+	})
 	s.Origins.States = make(map[string]int)
-	states := newSiteStates(s.Sites)
-	for p := range r.allInForce(scope) {
+	states := newSiteStates(rows)
+	health := r.health(scope, func(p *inForce, kind string) {
 		outcome := p.Rules.Outcome().String()
 		s.Origins.Origins++
 		s.Origins.Rules += p.Rules.RuleCount()
 		s.Origins.States[outcome]++
-		if query.Rows+query.Limit > 0 {
-			states.add(&p, outcome, r.kind(&p))
-		}
-	}
-	health, err := r.Health(scope)
-	if err != nil {
-		return nil, err
-	}
-	s.Health = *health
-	s.Changes = r.app.Counters.changes(scope, s.Series.Start)
-	if query.Rows+query.Limit == 0 {
-		s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
-			return site.Pattern != "" && (scope.All() || !scope.Site(site.Name))
-		})
-		return s, nil
-	}
+		states.add(p, outcome, kind)
+	})
 	for _, p := range slices.Backward(health.Problems) {
-		states.kinds[p.Subject] = p.Kind // of most problems, it is a site
+		states.at(p.Subject).kind = p.Kind // of most problems, it is a site
 	}
-	s.Rows, s.Sites = states.worst(s.Sites, query)
+	s.Health, s.Changes = *health, c.changes(scope, s.Series.Start)
+	if query.Rows+query.Limit == 0 {
+		rows = slices.DeleteFunc(rows, func(row counters.Row) bool { return row.Pattern != "" && (scope.All() || !scope.Site(row.Name)) })
+		slices.SortFunc(rows, func(a, b counters.Row) int { return strings.Compare(a.Name, b.Name) })
+		s.Sites = c.Sites(rows)
+	} else {
+		rows = states.worst(rows, query)
+		s.Sites = c.Sites(rows[:min(len(rows), query.Limit)])
+	}
+	for i := range s.Sites {
+		site := &s.Sites[i]
+		mode := modes.of(site.Name, site.Pattern)
+		site.Mode, site.Overridden = mode.name, mode.overridden
+	}
+	for _, row := range rows[:min(len(rows), query.Rows)] {
+		state := states.at(row.Name)
+		outcome := cmp.Or(state.outcome, states.at(row.Pattern).outcome, judge.Pending.String())
+		row.Mode, row.State, row.OK = modes.of(row.Name, row.Pattern).name, cmp.Or(state.kind, outcome), state.kind == ""
+		s.Rows = append(s.Rows, row.SiteRow)
+	}
 	return s, nil
 }
 
@@ -72,21 +76,31 @@ const modeOff = "off"
 
 // siteModes has the modes of sites, and of hosts whose mode is another one.
 type siteModes struct {
-	configured map[string]configured
-	overridden map[string]bool
-	off        []config.Hosts
+	sites map[string]siteMode
+	off   []config.Hosts
+}
+
+type siteMode struct {
+	name       string // Site.Mode
+	overridden bool   // until the next load
 }
 
 func (r *Reporter) modes() siteModes {
-	m := siteModes{configured: r.configured(), overridden: make(map[string]bool)}
+	m := siteModes{sites: make(map[string]siteMode)}
+	for site, c := range r.configured() {
+		m.sites[site] = siteMode{name: c.Mode}
+	}
+	override := func(site string) { m.sites[site] = siteMode{m.sites[site].name, true} }
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
-			m.overridden[site] = m.overridden[site] || h.overridden
+			if h.overridden {
+				override(site)
+			}
 		}
 		for host := range h.hostModes() {
-			m.overridden[host] = true
+			override(host)
 		}
 		if h.Settings.OffHosts != nil {
 			m.off = append(m.off, config.NewHosts(h.Settings.OffHosts))
@@ -95,102 +109,88 @@ func (r *Reporter) modes() siteModes {
 	return m
 }
 
-// of returns the mode of a site, and whether it was set until the next load.
-func (m *siteModes) of(site *statusapi.Site) (mode string, overridden bool) {
+// of returns the mode of a site or host.
+func (m *siteModes) of(name, pattern string) siteMode {
 	for i := range m.off {
-		if m.off[i].Has(site.Name) {
-			return modeOff, false
+		if m.off[i].Has(name) {
+			return siteMode{name: modeOff}
 		}
 	}
-	name := site.Name
-	if _, ok := m.configured[name]; !ok && site.Pattern != "" {
-		name = site.Pattern
+	mode, ok := m.sites[name]
+	if !ok {
+		mode = m.sites[pattern]
 	}
-	return cmp.Or(m.configured[name].Mode, modeOff), m.overridden[name]
+	mode.name = cmp.Or(mode.name, modeOff)
+	return mode
 }
 
 // uncounted returns the hosts that a scope names, a handler serves by a pattern, and
 // that have no counters.
-func (r *Reporter) uncounted(scope statusapi.Scope, counted []statusapi.Site) (list []statusapi.Site) {
+func (r *Reporter) uncounted(scope statusapi.Scope, counted []counters.Row) (list []counters.Row) {
 	for _, name := range scope.Hosts() {
-		if slices.ContainsFunc(counted, func(site statusapi.Site) bool { return site.Name == name }) {
+		if slices.ContainsFunc(counted, func(row counters.Row) bool { return row.Name == name }) {
 			continue
 		}
 		if i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return h.ownsHost(name) }); i >= 0 {
-			list = append(list, statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
+			list = append(list, counters.Row{SiteRow: statusapi.SiteRow{Name: name}, Pattern: r.handlers()[i].SiteOf(name)})
 		}
 	}
 	return list
 }
 
-// siteStates has the state of the robots.txt and the problems of sites, by siteName.
-type siteStates struct {
-	counted         map[string]bool
-	outcomes, kinds map[string]string
+// siteState has the Origin.State of the robots.txt of a site, and its first Problem.Kind.
+type siteState struct{ outcome, kind string }
+
+// siteStates has the states of sites and hosts, by siteName.
+type siteStates map[string]*siteState
+
+func newSiteStates(rows []counters.Row) siteStates {
+	states, list := make(siteStates, len(rows)), make([]siteState, len(rows))
+	for i := range rows {
+		states[siteName(rows[i].Name)] = &list[i]
+	}
+	return states
 }
 
-func newSiteStates(sites []statusapi.Site) *siteStates {
-	s := &siteStates{make(map[string]bool, len(sites)), make(map[string]string, len(sites)), make(map[string]string)}
-	for i := range sites {
-		s.counted[sites[i].Name] = true
+// at returns the state of a site, and adds it if there is none.
+func (s siteStates) at(site string) *siteState {
+	state := s[siteName(site)]
+	if state == nil {
+		state = new(siteState)
+		s[siteName(site)] = state
 	}
-	return s
+	return state
 }
 
 // add adds what is in force at an origin: to its host, or to the site of a host that has
 // no counters.
-func (s *siteStates) add(p *inForce, outcome, kind string) {
+func (s siteStates) add(p *inForce, outcome, kind string) {
 	sites := p.Hosts
 	if !p.shared {
 		site := p.SiteOf(p.Origin.Host)
-		if s.counted[p.Origin.Host] {
-			s.outcomes[siteName(site)] = cmp.Or(s.outcomes[siteName(site)], outcome)
+		if s[p.Origin.Host] != nil {
+			of := s.at(site)
+			of.outcome = cmp.Or(of.outcome, outcome)
 			site = p.Origin.Host
 		}
 		sites = []string{site}
 	}
 	for _, site := range sites {
-		if s.outcomes[siteName(site)] = outcome; kind != "" && s.kinds[siteName(site)] == "" {
-			s.kinds[siteName(site)] = kind
-		}
+		state := s.at(site)
+		state.outcome, state.kind = outcome, cmp.Or(state.kind, kind)
 	}
 }
 
-// worst returns the sites with the text of a query in their name, the worst first: the
-// short forms of the first Rows, and the first Limit.
-func (s *siteStates) worst(sites []statusapi.Site, query statusapi.SummaryQuery) (rows []statusapi.SiteRow, list []statusapi.Site) {
-	type ranked struct {
-		row  statusapi.SiteRow
-		site *statusapi.Site
-	}
-	all := make([]ranked, 0, len(sites))
-	for i := range sites {
-		site, kind := &sites[i], s.kinds[siteName(sites[i].Name)]
-		outcome := cmp.Or(s.outcomes[siteName(site.Name)], s.outcomes[siteName(site.Pattern)], judge.Pending.String())
-		if n := site.Crawlers.In(query.Span); strings.Contains(site.Name, strings.ToLower(query.Name)) {
-			all = append(all, ranked{statusapi.SiteRow{
-				Name: site.Name, Mode: site.Mode, State: cmp.Or(kind, outcome), OK: kind == "",
-				Minute:   site.Minute,
-				Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldDeny + n.WouldThrottle,
-				SearchRefused: site.Search.In(query.Span).VerifiedRefused,
-			}, site})
-		}
-	}
-	slices.SortStableFunc(all, func(x, y ranked) int {
-		a, b := &x.row, &y.row
-		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
-			cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests))
+// worst returns the sites with the text of a query in their name, the worst first, as many
+// as the query wants.
+func (s siteStates) worst(rows []counters.Row, query statusapi.SummaryQuery) []counters.Row {
+	name := strings.ToLower(query.Name)
+	rows = slices.DeleteFunc(rows, func(row counters.Row) bool { return !strings.Contains(row.Name, name) })
+	_, rows = statusapi.Top(statusapi.Pages{Limit: max(query.Rows, query.Limit)}, slices.Values(rows), func(a, b *counters.Row) int {
+		return cmp.Or(before(s.at(a.Name).kind != "", s.at(b.Name).kind != ""), cmp.Compare(b.SearchRefused, a.SearchRefused),
+			cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
-	rows, list = []statusapi.SiteRow{}, []statusapi.Site{}
-	for i, one := range all {
-		if i < query.Rows {
-			rows = append(rows, one.row)
-		}
-		if i < query.Limit {
-			list = append(list, *one.site)
-		}
-	}
-	return rows, list
+	return rows
 }
 
 // crawlerOrders are the values of CrawlersQuery.Sort that are a count.

@@ -42,6 +42,7 @@ type watchedFile struct {
 	Advice  string   `json:"advice,omitempty"`
 
 	look  int       // the last of Accidents.looks at which it was in force
+	kept  string    // version whose text is kept
 	mark  mark      // of the version that was compared last
 	began time.Time // when the read of that version began
 	first *seen     // the only version so far, which Before and Now lack; nil if they have it

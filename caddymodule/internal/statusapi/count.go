@@ -1,6 +1,11 @@
 package statusapi
 
-import "time"
+import (
+	"iter"
+	"math"
+	"slices"
+	"time"
+)
 
 // Counts has the requests of crawlers in a span of time, by decision. Requests is
 // the sum of the following five, but a request that several handlers refuse counts
@@ -104,17 +109,42 @@ const (
 	MaxLimit     = 1000
 )
 
-// Part returns the part of a list that p selects, never nil.
-func Part[T any](p Pages, list []T) (Page, []T) {
+// of returns the part of a list with a number of entries that p selects.
+func (p Pages) of(total int) (page Page, end int) {
 	limit := p.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	from := min(max(p.Offset, 0), len(list))
-	to := min(from+min(limit, MaxLimit), len(list))
-	page := Page{Total: len(list), Offset: from}
-	if to < len(list) {
-		page.Next = to
+	page = Page{Total: total, Offset: min(max(p.Offset, 0), total)}
+	if end = min(page.Offset+min(limit, MaxLimit), total); end < total {
+		page.Next = end
 	}
-	return page, append([]T{}, list[from:to]...)
+	return page, end
+}
+
+// Part returns the part of a list that p selects, never nil.
+func Part[T any](p Pages, list []T) (Page, []T) {
+	page, end := p.of(len(list))
+	return page, append([]T{}, list[page.Offset:end]...)
+}
+
+// Top is Part of values that are in no order yet. It keeps and sorts no more of them than
+// it has to.
+func Top[T any](p Pages, values iter.Seq[T], compare func(a, b *T) int) (Page, []T) {
+	_, most := p.of(math.MaxInt)
+	total, list := 0, []T{}
+	order := func(a, b T) int { return compare(&a, &b) }
+	var v T // outside of the loop, so that it is allocated once
+	for v = range values {
+		if total++; len(list) == 2*most {
+			slices.SortFunc(list, order)
+			list = list[:most]
+		}
+		if total <= 2*most || compare(&v, &list[most-1]) < 0 { // after the first sort, that one is the last that counts
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, order)
+	page, end := p.of(total)
+	return page, append([]T{}, list[page.Offset:end]...)
 }

@@ -1,6 +1,8 @@
 package statusapi
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -31,6 +33,7 @@ func TestPages(t *testing.T) {
 		{"the default limit", Pages{}, 150, 0, DefaultLimit, DefaultLimit},
 		{"the last page", Pages{Offset: 100}, 150, 100, 150, 0},
 		{"a page that ends with the list", Pages{Offset: 1, Limit: 2}, 3, 1, 3, 0},
+		{"a page in the middle", Pages{Offset: 30, Limit: 20}, 5000, 30, 50, 50},
 		{"the maximum limit", Pages{Limit: MaxLimit + 1}, 5000, 0, MaxLimit, MaxLimit},
 		{"an offset after the end", Pages{Offset: 9}, 3, 3, 3, 0},
 		{"negative numbers", Pages{Offset: -1, Limit: -1}, 3, 0, 3, 0},
@@ -40,8 +43,13 @@ func TestPages(t *testing.T) {
 			list[i] = i
 		}
 		page, part := Part(tt.pages, list)
+		mixed := slices.Clone(list)
+		rand.Shuffle(tt.n, func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
+		top, worst := Top(tt.pages, slices.Values(mixed), func(a, b *int) int { return cmp.Compare(*a, *b) })
 		if want := (Page{Total: tt.n, Offset: tt.from, Next: tt.next}); page != want || part == nil || !slices.Equal(part, list[tt.from:tt.to]) {
 			t.Errorf("%s: %+v with %v, want %+v with those from %d to %d", tt.name, page, part, want, tt.from, tt.to)
+		} else if top != page || worst == nil || !slices.Equal(worst, part) {
+			t.Errorf("%s of values in no order: %+v with %v, want %+v with %v", tt.name, top, worst, page, part)
 		}
 	}
 }

@@ -63,14 +63,16 @@ type FleetCounts struct {
 
 // Add adds other to s.
 func (s *FleetSpans) Add(other FleetSpans) {
-	for i, c := range [...]*FleetCounts{&s.Hour, &s.Day} {
-		o := [...]*FleetCounts{&other.Hour, &other.Day}[i]
-		c.Requests += o.Requests
-		c.Denied += o.Denied
-		c.Throttled += o.Throttled
-		c.WouldRefuse += o.WouldRefuse
-		c.People += o.People
-	}
+	s.Hour.add(other.Hour)
+	s.Day.add(other.Day)
+}
+
+func (c *FleetCounts) add(other FleetCounts) {
+	c.Requests += other.Requests
+	c.Denied += other.Denied
+	c.Throttled += other.Throttled
+	c.WouldRefuse += other.WouldRefuse
+	c.People += other.People
 }
 
 // FleetQuery says how many sites and crawlers a FleetView has: Limit of each, 0: 100.

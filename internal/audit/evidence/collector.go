@@ -53,7 +53,7 @@ const (
 
 // What is not listed, or not known.
 const (
-	unknownText = "What versions of robots.txt said of which only the name is known (--robots gives their files)"
+	unknownText = "What versions of robots.txt said of which only the name is known (--robots gives their files, and persist keeps them)"
 	unconfirmed = "Whether addresses that are not confirmed are the crawler's, because anybody can send its name " +
 		"(of these, only requests after the address's own read of robots.txt are listed)"
 	earlier    = "Disallowed requests before a read of the host's robots.txt, which are not listed"

@@ -3,7 +3,6 @@ package evidence
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -112,11 +111,14 @@ func (c *collector) finish(r *audit.Report, now time.Time) {
 		c.Hours = append(c.Hours, Hour{time.Unix(h*3600, 0).UTC().Format(Millis), c.hours[h]})
 	}
 	for _, tag := range slices.Sorted(maps.Keys(c.versions)) {
-		v := RobotsTxt{Version: tag}
+		v := RobotsTxt{Version: tag, Text: c.Texts[tag], Name: c.TextsFrom}
 		if i := slices.IndexFunc(r.Sources, func(s audit.Source) bool { return s.Tag == tag }); i >= 0 {
-			sum := sha256.Sum256([]byte(r.Sources[i].Text))
-			v.SHA256, v.Name, v.Text = hex.EncodeToString(sum[:]), r.Sources[i].Name, r.Sources[i].Text
+			v.Text, v.Name = r.Sources[i].Text, r.Sources[i].Name
+		}
+		if v.Text != "" {
+			v.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(v.Text)))
 		} else {
+			v.Name = ""
 			c.left[unknownText]++
 		}
 		c.RobotsTxt = append(c.RobotsTxt, v)

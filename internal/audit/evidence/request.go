@@ -19,6 +19,9 @@ type Query struct {
 	audit.Options
 	Clients  []netip.Prefix // addresses of clients; none: all
 	From, To time.Time      // only requests from From on and before To; zero: at any time
+
+	Texts     map[string]string // of versions of robots.txt that Options has not, by their name in the log
+	TextsFrom string            // the name of the file that has Texts
 }
 
 // ofClient reports whether a request comes from one of q.Clients.
