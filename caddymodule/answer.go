@@ -33,6 +33,9 @@ type customAnswer struct {
 
 func newCustomAnswers(answers []config.Answer) (c customAnswers) {
 	for _, a := range answers {
+		if a.Status+len(a.Redirect) == 0 && !a.Abort {
+			continue // of challenge
+		}
 		for _, reason := range a.Reasons() {
 			c[reason] = newCustomAnswer(a, reason)
 		}
@@ -149,6 +152,8 @@ var answers = [judge.Reasons]answer{
 	judge.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
 	judge.VisitTime: newAnswer(http.StatusTooManyRequests,
 		"The robots.txt of this site asks your crawler to come at another Visit-time."),
+	judge.Strangers: newAnswer(http.StatusTooManyRequests,
+		"Too many clients request pages here at present. Come back later, or open the page in a browser."),
 	judge.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -85,6 +86,7 @@ type App struct {
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
 	suspectFleet *shared.Fleet      // the fleet that signals are shared with; nil without one
+	keyFleet     *shared.Fleet      // the fleet that keys of passes are shared with; nil without one
 	watcher      *filewatch.Watcher // of all configurations
 	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
 	starts       []func()           // called by Start
@@ -93,7 +95,8 @@ type App struct {
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
 	handlers []*Handler
-	visitors *visitors.Memory // nil without suspects
+	visitors *visitors.Memory  // nil without suspects
+	checks   *challenge.Memory // nil without challenge and bound suspects
 }
 
 // CaddyModule returns the Caddy module information.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -46,7 +47,9 @@ type exchange struct {
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
 	visit   visitors.Visit
-	load    *shed.Load // that counts the request as in flight; nil if none does
+	arrival challenge.Arrival // what the client brings for the check
+	verdict challenge.Verdict // of the check
+	load    *shed.Load        // that counts the request as in flight; nil if none does
 	place   shed.Place
 	upload  *shed.Upload // nil without a body that arrives while the request is in flight
 	unread  *answer      // to a request whose body was not read; nil for all others
@@ -107,6 +110,9 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 		x.site = h.app.anySite
 	}
 	q.Ambiguous = trusted && isAmbiguous(r, x.server, q.Client)
+	if h.check != nil {
+		h.check.Receive(&x.arrival, q, r)
+	}
 	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
 		q.Signed = h.signed(x, trusted)
 	}

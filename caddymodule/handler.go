@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
@@ -85,6 +86,7 @@ type Handler struct {
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
 	visits    *visitors.Watcher // nil without suspects
+	check     *challenge.Check  // nil without challenge, and without suspects that are bound
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
 	guard     *live.Guard             // nil without the setting
@@ -155,7 +157,7 @@ func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	x.running.Identify(c, &x.request, rules)
 	x.request.Federates = !c.IsPerson() && x.handler.forwarded == nil && federation.Asks(x.r)
 	if s := x.handler.visits; s != nil && c.IsPerson() {
-		c.Suspect = s.Observe(&x.visit, &x.request, x.r, rules, !x.mode().Monitor)
+		c.Suspect = !x.arrival.IsFreed() && s.Observe(&x.visit, &x.request, x.r, rules)
 	}
 	return c
 }
@@ -171,10 +173,14 @@ func (x *exchange) judge(c *judge.Client) *judge.Decision {
 	return d
 }
 
-// pace changes a decision to let the request through, if budgets, limits or the load
-// of the server do not allow that now. It may hold the request until they do.
+// pace changes a decision to let the request through, if budgets, limits, the load of the
+// server or a storm of strangers do not allow that now. It may hold the request until they
+// do.
 func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	x.paced = true
+	if x.handler.check != nil {
+		x.check(d)
+	}
 	if d.OnlyDocument && !x.running.MayFederate(&x.request) {
 		x.judgeAsCrawler(d)
 	}
@@ -191,10 +197,10 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h, r := x.handler, x.r
 	switch {
-	case x.visit.Pressed:
-		return visitors.SendCookie(w, &x.request)
+	case x.isChecked(d):
+		return h.check.Serve(w, x.verdict, &x.arrival, &x.request, r, http.StatusTooManyRequests)
 	case d.Action != judge.Pass && !d.Monitored && d.Reason == judge.Suspected:
-		return h.visits.Refuse(w, &x.request, r)
+		return x.askSuspect(w)
 	case x.unread != nil:
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:

@@ -73,6 +73,11 @@ type MatchRobots struct {
 	// with `shed` found, in monitor mode too.
 	Busy bool `json:"busy,omitempty"`
 
+	// Strangers: clients that a robots handler with `challenge` and `answer challenge mark`
+	// would ask to show that they are browsers. It can be combined with `disallowed` and
+	// `busy` only.
+	Stranger bool `json:"stranger,omitempty"`
+
 	base  *crawler.Matcher
 	cache *crawler.Cache
 }
@@ -84,7 +89,7 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | busy | verified | impostor]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | stranger | busy | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
@@ -92,6 +97,7 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 //		operator <operators...>
 //		disallowed
 //		suspect
+//		stranger
 //		busy
 //		verified
 //		impostor
@@ -113,13 +119,13 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, busy, verified or impostor"
+const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, stranger, busy, verified or impostor"
 
 // fields returns the fields by name: lists of values and flags.
 func (m *MatchRobots) fields() map[string]any {
 	return map[string]any{
 		"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator,
-		"disallowed": &m.Disallowed, "suspect": &m.Suspect, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
+		"disallowed": &m.Disallowed, "suspect": &m.Suspect, "stranger": &m.Stranger, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
 	}
 }
 
@@ -188,9 +194,9 @@ func (m *MatchRobots) validate() error {
 	if m.Verified && m.Impostor {
 		return errors.New("verified and impostor: no client is both")
 	}
-	if m.Suspect && m.namesCrawlers() {
-		return errors.New("suspect can be combined with disallowed and busy only: " +
-			"a suspect sends a browser's User-Agent, not a crawler's name")
+	if (m.Suspect || m.Stranger) && m.namesCrawlers() {
+		return errors.New("suspect and stranger can be combined with disallowed and busy only: " +
+			"such a client sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
 		if err := config.CheckPurpose(p); err != nil {
@@ -219,7 +225,10 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Busy && caddyhttp.GetVar(r.Context(), busyVar) == nil {
 		return false, nil
 	}
-	if (m.Disallowed || m.Busy) && !m.namesCrawlers() && !m.Suspect {
+	if m.Stranger && caddyhttp.GetVar(r.Context(), strangerVar) == nil {
+		return false, nil
+	}
+	if (m.Disallowed || m.Busy || m.Stranger) && !m.namesCrawlers() && !m.Suspect {
 		return true, nil
 	}
 	if m.Suspect {

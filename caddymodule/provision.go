@@ -46,7 +46,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	}
 	for _, step := range []func(caddy.Context) error{
 		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry,
-		h.checkRedirects, h.provisionSuspects,
+		h.checkRedirects, h.provisionSuspects, h.provisionChallenge,
 	} {
 		if err := step(ctx); err != nil {
 			return err

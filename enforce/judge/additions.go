@@ -98,11 +98,13 @@ const (
 	ShedLayer
 	// LimitLayer stands for Settings.Limits.
 	LimitLayer
+	// ChallengeLayer stands for Settings.Challenge.
+	ChallengeLayer
 )
 
-// String returns file, policy, hidden, shed, limit, or "" for NoLayer.
+// String returns file, policy, hidden, shed, limit, challenge, or "" for NoLayer.
 func (l Layer) String() string {
-	return [...]string{"", "file", "policy", "hidden", "shed", "limit"}[min(l, LimitLayer)]
+	return [...]string{"", "file", "policy", "hidden", "shed", "limit", "challenge"}[min(l, ChallengeLayer)]
 }
 
 // Origin returns where a line of File comes from: its layer, and its line
@@ -123,7 +125,7 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile, Settings.ShedFile or Additions.File. It returns "" if the name
+// Settings.SourceFile, ShedFile, Challenge.File or Additions.File. It returns "" if the name
 // is not known, for NoLayer, and for LimitLayer: each Limit has its own.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
@@ -133,6 +135,8 @@ func (p *Rules) FileOf(l Layer) string {
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
 	case ShedLayer:
 		return p.settings.ShedFile
+	case ChallengeLayer:
+		return p.settings.Challenge.File
 	}
 	return p.settings.additions.File
 }

@@ -19,11 +19,12 @@ const (
 	Pass     Action = iota // let the request through
 	Deny                   // refuse the request, usually with status 403
 	Throttle               // refuse the request for now, usually with status 429; the client may repeat it after Decision.RetryAfter
+	Ask                    // answer with a page that a browser passes by itself, usually with status 429
 )
 
-// String returns the action's name in logs, metrics and placeholders: pass, deny
-// or throttle.
-func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
+// String returns the action's name in logs, metrics and placeholders: pass, deny,
+// throttle or challenge.
+func (a Action) String() string { return [...]string{"pass", "deny", "throttle", "challenge"}[a] }
 
 // Reason is the reason for a decision. Each reason belongs to one Action.
 type Reason uint8
@@ -48,6 +49,8 @@ const (
 	NotCrawling                // Pass: a self-declared crawler changes something, sends credentials or federates, and only `*` applies to it
 	Shed                       // Throttle: the server is busy and serves people first
 	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
+	Stranger                   // Ask: strangers storm the path, and the client has not shown that it is a browser
+	Strangers                  // Throttle: strangers storm the path, and what the client shares with others there is used up
 	reasons
 )
 
@@ -57,12 +60,13 @@ const Reasons = int(reasons)
 // String returns the reason's name in logs, metrics and placeholders. The names
 // are, in the order of the constants: person, allowed, exempt, exempt_path,
 // unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
-// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed and limit.
+// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed, limit, challenge
+// and challenge_limit.
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
 		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
-		"hidden", "grace", "suspect", "not_crawling", "shed", "limit",
+		"hidden", "grace", "suspect", "not_crawling", "shed", "limit", "challenge", "challenge_limit",
 	}[r]
 }
 

@@ -58,6 +58,8 @@ type Settings struct {
 	IgnoreUserTriggered bool
 	// Limits limit the requests of crawlers to some paths. There can be MaxLimits.
 	Limits []Limit
+	// Challenge says which paths Rules.Challenges reports.
+	Challenge Challenge
 	// Signals enables Rules.Signals.
 	Signals bool
 	// Monitor says that the caller does not carry out the decisions: they are
@@ -138,7 +140,8 @@ type Compiled struct {
 	mode        *Mode            // Settings.Monitor and Except
 	// CompiledLimits are Settings.Limits.
 	CompiledLimits []CompiledLimit
-	usesAddr       bool // decisions depend on the client's address
+	challenge      *robots.Group // disallows Challenge.Paths; nil without
+	usesAddr       bool          // decisions depend on the client's address
 }
 
 // settingsKey says which settings are equal.
@@ -188,6 +191,9 @@ func (r Settings) compileAlone() (*Compiled, error) {
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
 	if err := c.compileLimits(); err != nil {
+		return nil, err
+	}
+	if err := c.compileChallenge(); err != nil {
 		return nil, err
 	}
 	c.additions = new(Additions)

@@ -109,7 +109,7 @@ func (k *Key) visitor(r *Request, fields fetchFields) (id [16]byte) {
 	if fields == allFetchFields {
 		detail |= 1
 	}
-	sum := k.sign(forClient, detail, Network(r.Client), r.Site, r.UserAgent)
+	sum := k.Sign(forClient, detail, Network(r.Client), r.Site, r.UserAgent)
 	copy(id[:], sum[:])
 	return id
 }

@@ -55,7 +55,7 @@ type Observer interface {
 // share. It allocates memory only for a new visitor and for a new suspect.
 type Watch struct {
 	visitors *table.Table[record]
-	sites    *table.Table[siteCount]
+	sites    *table.Table[Embedding]
 	observer Observer
 	seeds    [4]maphash.Seed
 	list     list
@@ -69,7 +69,7 @@ func NewWatch(c Config) *Watch {
 	if c.Entries <= 0 {
 		c.Entries = DefaultEntries
 	}
-	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[siteCount](maxSites), observer: c.Observer,
+	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[Embedding](maxSites), observer: c.Observer,
 		marks: make(chan Mark, maxWaiting)}
 	for i := range w.seeds {
 		w.seeds[i] = maphash.MakeSeed()
@@ -200,7 +200,7 @@ func (w *Watch) embedded(e *entry, t *traits, site uint64) {
 	increment(&e.embedded)
 	if e.visitor && !e.embedding && t.fields == allFetchFields {
 		e.embedding = true
-		w.site(site).embedding.Add(1)
+		w.site(site).Embed()
 	}
 }
 
@@ -238,7 +238,7 @@ func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised S
 	if t.fields == allFetchFields {
 		many = manyDocumentsFull
 	}
-	if e.embedded == 0 && e.documents >= many && e.documents%many == 0 && w.site(site).embedsFiles() {
+	if e.embedded == 0 && e.documents >= many && e.documents%many == 0 && w.site(site).MostEmbed() {
 		raised |= 1 << Documents
 	}
 	if w.tooFast(e, r, t) {
@@ -254,10 +254,10 @@ func (w *Watch) visitor(e *entry, t *traits, site uint64) {
 	}
 	e.visitor = true
 	c := w.site(site)
-	c.visit()
+	c.Visit()
 	if e.embedded > 0 {
 		e.embedding = true
-		c.embedding.Add(1)
+		c.Embed()
 	}
 }
 
@@ -269,37 +269,47 @@ func (w *Watch) tooFast(e *entry, r *Request, t *traits) bool {
 	return r.Connection != "" && e.pace(tick(r.Time), uint32(maphash.String(w.seeds[3], r.Connection)))
 }
 
-// A browser counts as a visitor of a site after documentsSeen documents. Most
-// visitors of the site fetch embedded files if there are at least minVisitors and
-// more than half of them do.
+// A browser counts as a visitor of a site after documentsSeen documents.
 const (
-	minVisitors   = 10
 	documentsSeen = 3
 	maxSites      = 1 << 10 // whose visitors are counted
-	maxVisitors   = 1 << 16 // at this number both counts are halved, so that a change of the site has an effect
 )
 
-// siteCount counts the visitors of a site, and those that fetch embedded files. Only
-// browsers with all Sec-Fetch-* fields count, so that robots without them do not
-// change the result. If there are too many sites, the one with the fewest visitors
-// is counted again from 0.
-type siteCount struct{ visitors, embedding atomic.Uint32 }
-
-// site returns the count of a site.
-func (w *Watch) site(hash uint64) *siteCount {
-	return w.sites.Add(hash, func(c *siteCount) int64 { return int64(c.visitors.Load()) }, nil)
+// site returns the count of a site. If there are too many sites, the one with the fewest
+// visitors is counted again from 0. Only browsers with all Sec-Fetch-* fields count, so
+// that robots without them do not change the result.
+func (w *Watch) site(hash uint64) *Embedding {
+	return w.sites.Add(hash, func(c *Embedding) int64 { return int64(c.visitors.Load()) }, nil)
 }
 
-// visit counts a visitor.
-func (c *siteCount) visit() {
+// Embedding counts the visitors of a site, and those of them that fetch embedded files. It
+// is safe for concurrent use.
+type Embedding struct{ visitors, embedding atomic.Uint32 }
+
+const (
+	minVisitors = 10      // which say something about the others
+	maxVisitors = 1 << 16 // at this number both counts are halved, so that a change of the site has an effect
+)
+
+// Visit counts a visitor.
+func (c *Embedding) Visit() {
 	if c.visitors.Add(1) >= maxVisitors {
 		c.visitors.Store(maxVisitors / 2)
 		c.embedding.Store(c.embedding.Load() / 2)
 	}
 }
 
-// embedsFiles reports whether most visitors fetch embedded files.
-func (c *siteCount) embedsFiles() bool {
+// Embed counts a visitor that fetches embedded files, once.
+func (c *Embedding) Embed() { c.embedding.Add(1) }
+
+// MostEmbed reports whether most visitors are known to fetch embedded files.
+func (c *Embedding) MostEmbed() bool {
 	n := c.visitors.Load()
 	return n >= minVisitors && c.embedding.Load() > n/2
+}
+
+// FewEmbed reports whether fewer than half of the visitors are known to do it.
+func (c *Embedding) FewEmbed() bool {
+	n := c.visitors.Load()
+	return n >= minVisitors && c.embedding.Load() < n/2
 }

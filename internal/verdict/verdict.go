@@ -42,14 +42,16 @@ func Of(d *judge.Decision) Decision {
 	}
 }
 
-// ActionName returns the name of an action: pass, deny or throttle, or in monitor mode
-// would_deny or would_throttle.
+// ActionName returns the name of an action: pass, deny, throttle or challenge, or in
+// monitor mode would_deny, would_throttle or would_challenge.
 func ActionName(a judge.Action, monitored bool) string {
 	switch {
 	case monitored && a == judge.Deny:
 		return "would_deny"
 	case monitored && a == judge.Throttle:
 		return "would_throttle"
+	case monitored && a == judge.Ask:
+		return "would_challenge"
 	}
 	return a.String()
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,7 +18,8 @@ import (
 // It needs exactly one of `status`, `redirect` and `abort`, and takes precedence over the
 // site's error routes.
 type Answer struct {
-	// `disallowed`, `impostor`, `throttled`, `pending`, `unavailable`, `hidden` or `shed`.
+	// `disallowed`, `impostor`, `throttled`, `pending`, `unavailable`, `hidden`, `shed` or
+	// `challenge`.
 	Verdict string `json:"verdict"`
 
 	// For `disallowed` and `impostor`, any 4xx except 429 (default 403); for `throttled`
@@ -38,7 +40,20 @@ type Answer struct {
 	// Whether the connection is closed without an answer, for `disallowed`, `impostor` and
 	// `hidden`. Behind a trusted proxy, the client gets the default answer.
 	Abort bool `json:"abort,omitempty"`
+
+	// For `challenge`, the file of the page: an HTML template with `{{.StyleSheet}}` in its
+	// head and `{{.Button}}`. It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`,
+	// `{{.Heading}}`, `{{.Text}}`, `{{.ReferenceLabel}}` and `{{.Reference}}`, and
+	// `{{.Nonce}}` for `<style nonce="…">`. Default: a page in the visitor's language.
+	File string `json:"file,omitempty"`
+
+	// For `challenge`, whether strangers get no page and go on: the matcher
+	// `robots stranger` is then true for them. Default: false.
+	Mark bool `json:"mark,omitempty"`
 }
+
+// challengeVerdict is the verdict on strangers.
+const challengeVerdict = "challenge"
 
 // verdict is a kind of refusal that an Answer can be for.
 type verdict struct {
@@ -62,6 +77,7 @@ var verdicts = []verdict{
 	{"unavailable", []judge.Reason{judge.Unavailable}, []int{503}, "503", false, false},
 	{"hidden", []judge.Reason{judge.Hidden}, []int{404, 410}, "404 or 410", false, true},
 	{"shed", []judge.Reason{judge.Shed}, []int{503}, "503", false, false},
+	{challengeVerdict, nil, nil, "", false, false},
 }
 
 func verdictNames() string {
@@ -93,6 +109,15 @@ func (a *Answer) check() error {
 	v := a.verdict()
 	if v == nil {
 		return fmt.Errorf("answer %q: want %s", a.Verdict, verdictNames())
+	}
+	if a.Verdict == challengeVerdict {
+		if (a.File != "") == a.Mark || a.Status != 0 || a.Redirect != "" || a.Abort || a.Text != "" {
+			return errors.New("answer challenge: want the file of the page, or mark")
+		}
+		return nil
+	}
+	if a.File != "" || a.Mark {
+		return fmt.Errorf("answer %s: file and mark are for challenge", a.Verdict)
 	}
 	kinds := 0
 	for _, given := range []bool{a.Status != 0, a.Redirect != "", a.Abort} {
@@ -148,6 +173,12 @@ func (p *parser) answer(_ string, values []string) error {
 	}
 	a := Answer{Verdict: values[0]}
 	switch kind, rest := values[1], values[2:]; {
+	case a.Verdict == challengeVerdict && len(rest) > 0:
+		return fmt.Errorf("answer challenge %s: unexpected %q", kind, strings.Join(rest, " "))
+	case a.Verdict == challengeVerdict && kind == "mark":
+		a.Mark = true
+	case a.Verdict == challengeVerdict:
+		a.File = kind
 	case kind == "abort" && len(rest) == 0:
 		a.Abort = true
 	case kind == "redir" && len(rest) == 1:

@@ -28,6 +28,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
 	}
+	r.Challenge = s.Challenge.engine()
 	if s.Shed != nil {
 		r.ShedFile = s.Shed.File
 	}
@@ -89,6 +90,7 @@ func (s *Settings) Check() error {
 		s.Verify.check(),
 		s.Suspects.check(),
 		s.Shed.check(),
+		s.Challenge.check(),
 		exemptErr,
 		checkCrawlers(s.Crawlers),
 		checkAnswers(s.Answers),

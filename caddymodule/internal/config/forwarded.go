@@ -44,6 +44,8 @@ func (s *Settings) checkForwarded() error {
 			"source url https://example.com/robots.txt, or source site with a reverse_proxy to that site after robots")
 	case s.Shed != nil:
 		return never("shed")
+	case s.Challenge != nil:
+		return never("challenge")
 	case On(s.MetaRobots):
 		return never("meta_robots")
 	case s.Suspects != nil && s.Suspects.Action == SuspectsBind:

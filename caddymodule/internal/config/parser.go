@@ -98,6 +98,7 @@ func (p *parser) site() table {
 		"verify":            p.orOff("verify", p.verify),
 		"suspects":          p.orOff("suspects", p.suspects),
 		"shed":              p.orOff("shed", p.shed),
+		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":     onOff(&s.NoindexLines),
 		"meta_robots":       onOff(&s.MetaRobots),

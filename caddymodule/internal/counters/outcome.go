@@ -61,9 +61,10 @@ var actions = func() (list [judge.Reasons]judge.Action) {
 		list[r] = judge.Deny
 	}
 	for _, r := range []judge.Reason{judge.RulesPending, judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.Shed,
-		judge.OverLimit} {
+		judge.OverLimit, judge.Strangers} {
 		list[r] = judge.Throttle
 	}
+	list[judge.Stranger] = judge.Ask
 	return list
 }()
 

@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -90,14 +91,8 @@ func (v *Memory) hit(trap suspect.Trap, target string, r *suspect.Request, now t
 	return hit
 }
 
-// pressed reports whether a token is valid: it belongs to a button that this
-// client got recently.
-func (v *Memory) pressed(token string, r *suspect.Request, now time.Time) bool {
-	return v.key.Load().Pressed(token, r.Site, r.Client, r.UserAgent, now) || v.own.Pressed(token, r.Site, r.Client, r.UserAgent, now)
-}
-
 func newSecret() []byte {
-	secret := make([]byte, suspect.KeySize)
+	secret := make([]byte, seal.Size)
 	_, _ = rand.Read(secret) // never fails
 	return secret
 }

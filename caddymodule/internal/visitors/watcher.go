@@ -31,19 +31,13 @@ func New(memory *Memory, traps []suspect.Trap, bind bool, period time.Duration) 
 // Visit is the request of a visitor.
 type Visit struct {
 	suspect.Standing
-	Pressed bool // the request comes from the button of the page that refuses suspects
-
 	request suspect.Request
 }
 
 // Observe counts a request whose User-Agent names no crawler, and sets v. rules are
 // those in force. It reports whether the client is a suspect to which the path rules
-// of the group for `*` apply. If refuses is false, no request is refused, so there is
-// no button.
-func (s *Watcher) Observe(v *Visit, q *judge.Request, r *http.Request, rules *judge.Rules, refuses bool) (suspect bool) {
-	if v.Pressed = refuses && s.pressed(q, r); v.Pressed {
-		return false
-	}
+// of the group for `*` apply.
+func (s *Watcher) Observe(v *Visit, q *judge.Request, r *http.Request, rules *judge.Rules) (suspect bool) {
 	if len(r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
 		return false // such requests are not counted
 	}

@@ -1,0 +1,249 @@
+package challenge
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
+)
+
+// key is a secret that tokens are signed with.
+type key struct {
+	*seal.Key
+	number uint16    // of the secret, so that a token names its key
+	made   time.Time // in whole seconds
+	secret string
+}
+
+// newKey returns the key for a secret, nil if the secret has a wrong length.
+func newKey(secret string, made time.Time) *key {
+	k, err := seal.NewKey([]byte(secret))
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256([]byte("number of " + secret))
+	return &key{k, binary.BigEndian.Uint16(sum[:]), made, secret}
+}
+
+// Lives of keys. The newest key signs; the others are accepted as long as they are kept.
+const (
+	keyLife  = 30 * 24 * time.Hour
+	keysKept = 2*keyLife + 24*time.Hour
+	maxKeys  = 8 // servers of a fleet may make several at the same time
+)
+
+// ring has the keys that are accepted, the newest one first. It is immutable.
+type ring []*key
+
+// find returns the key with a number, nil if there is none.
+func (r ring) find(number uint16) *key {
+	for _, k := range r {
+		if k.number == number {
+			return k
+		}
+	}
+	return nil
+}
+
+// with returns the ring with further keys, without those that are too old.
+func (r ring) with(more []*key, now time.Time) ring {
+	all := slices.Clone(r)
+	for _, k := range more {
+		if k != nil && !slices.ContainsFunc(all, func(have *key) bool { return have.secret == k.secret }) {
+			all = append(all, k)
+		}
+	}
+	all = slices.DeleteFunc(all, func(k *key) bool { return now.Sub(k.made) > keysKept })
+	slices.SortFunc(all, func(a, b *key) int { return cmp.Or(b.made.Compare(a.made), cmp.Compare(a.secret, b.secret)) })
+	return all[:min(len(all), maxKeys)]
+}
+
+// needsKey reports whether there is no key that is new enough to sign.
+func (r ring) needsKey(now time.Time) bool { return len(r) == 0 || now.Sub(r[0].made) > keyLife }
+
+// keysName is the name of the keys in Caddy's storage, and keySet that of their set in a
+// fleet.
+const (
+	keysName = "robots/challenge/keys"
+	keySet   = "challenge-keys"
+)
+
+// storedKey is a key in Caddy's storage.
+type storedKey struct {
+	Made   int64  `json:"made"` // in seconds since 1970
+	Secret []byte `json:"secret"`
+}
+
+// load reads the keys from the storage.
+func load(ctx context.Context, storage certmagic.Storage) (keys []*key, err error) {
+	text, err := storage.Load(ctx, keysName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var stored []storedKey
+	if err == nil {
+		err = json.Unmarshal(text, &stored)
+	}
+	for _, k := range stored[:min(len(stored), maxKeys)] {
+		keys = append(keys, newKey(string(k.Secret), time.Unix(k.Made, 0)))
+	}
+	return keys, err
+}
+
+// store writes the keys to the storage.
+func (r ring) store(ctx context.Context, storage certmagic.Storage) error {
+	var stored []storedKey
+	for _, k := range r {
+		stored = append(stored, storedKey{k.made.Unix(), []byte(k.secret)})
+	}
+	text, err := json.Marshal(stored)
+	if err != nil {
+		return err
+	}
+	return storage.Store(ctx, keysName, text)
+}
+
+// Times of the exchange of keys with the storage and with a fleet.
+const (
+	syncEvery    = 10 * time.Second
+	syncDeadline = 5 * time.Second
+)
+
+// Run reads the keys, makes a new one when the newest is 30 days old, and exchanges them
+// with the other servers of a fleet, until ctx ends. fleet is nil without one, and returns
+// nil while it is not connected.
+func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func() *throttle.Fleet) {
+	m.inFleet.Store(fleet != nil)
+	keys := keeper{memory: m, storage: storage, fleet: fleet}
+	for {
+		err := keys.sync(ctx, clock.Now())
+		m.observer.KeyFailed(err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(syncEvery):
+		}
+	}
+}
+
+// keeper keeps the keys of a Memory, of the storage and of a fleet equal.
+type keeper struct {
+	memory  *Memory
+	storage certmagic.Storage
+	fleet   func() *throttle.Fleet
+	stored  int // how many keys the storage has
+	read    time.Time
+}
+
+// storageEvery is how often the storage is read again: another server may have made a
+// key.
+const storageEvery = time.Minute
+
+// sync exchanges the keys once. An error leaves those that are known in force.
+func (s *keeper) sync(ctx context.Context, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
+	defer cancel()
+	keys := s.memory.keys()
+	var storageErr error
+	if now.Sub(s.read) >= storageEvery || len(keys) == 0 {
+		var read []*key
+		if read, storageErr = load(ctx, s.storage); storageErr == nil {
+			s.read, s.stored = now, len(read)
+			keys = keys.with(read, now)
+		}
+	}
+	known, fleetErr := s.fromFleet(ctx)
+	keys = keys.with(known, now)
+	if keys.needsKey(now) && storageErr == nil {
+		keys, storageErr = s.make(ctx, keys, now)
+	} else if storageErr == nil && s.stored != len(keys) {
+		if storageErr = keys.store(ctx, s.storage); storageErr == nil {
+			s.stored = len(keys)
+		}
+	}
+	if len(keys) > 0 {
+		s.memory.ring.Store(&keys)
+	}
+	if fleetErr == nil {
+		fleetErr = s.toFleet(ctx, keys, known)
+	}
+	return cmp.Or(storageErr, fleetErr)
+}
+
+// make makes a new key, unless another server has just stored one.
+func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, error) {
+	if err := s.storage.Lock(ctx, keysName); err != nil {
+		return keys, err
+	}
+	defer func() { _ = s.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
+	read, err := load(ctx, s.storage)
+	if err != nil {
+		return keys, err
+	}
+	if keys = keys.with(read, now); keys.needsKey(now) {
+		secret := make([]byte, seal.Size)
+		_, _ = rand.Read(secret) // never fails
+		keys = keys.with([]*key{newKey(string(secret), now.Truncate(time.Second))}, now)
+		err = keys.store(ctx, s.storage)
+	}
+	s.stored = len(keys)
+	return keys, err
+}
+
+// fromFleet returns the keys of a fleet; none if they have not changed. While Redis does
+// not answer, the servers go on with the keys that they have.
+func (s *keeper) fromFleet(ctx context.Context) (keys []*key, err error) {
+	f := s.connected()
+	if f == nil {
+		return nil, nil
+	}
+	members, _, err := f.Members(ctx, keySet, "-", maxKeys)
+	for _, m := range members {
+		keys = append(keys, newKey(m.Name, m.Time))
+	}
+	if err != nil {
+		return nil, errFleet
+	}
+	return keys, nil
+}
+
+// errFleet is not logged: the fleet says itself that Redis does not answer.
+var errFleet = errors.New("the fleet does not answer")
+
+// toFleet gives a fleet the keys that it does not have, also after it was emptied.
+func (s *keeper) toFleet(ctx context.Context, keys ring, known []*key) error {
+	f := s.connected()
+	if f == nil || len(keys) == 0 {
+		return nil
+	}
+	var missing []throttle.Member
+	for _, k := range keys {
+		if !slices.ContainsFunc(known, func(have *key) bool { return have != nil && have.secret == k.secret }) {
+			missing = append(missing, throttle.Member{Name: k.secret, Time: k.made})
+		}
+	}
+	if len(missing) > 0 && f.AddMembers(ctx, keySet, missing, keysKept, maxKeys) != nil {
+		return errFleet
+	}
+	return nil
+}
+
+// connected returns the connection to the fleet, nil if there is none.
+func (s *keeper) connected() *throttle.Fleet {
+	if s.fleet == nil {
+		return nil
+	}
+	return s.fleet()
+}

@@ -1,0 +1,408 @@
+package challenge
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/text/language"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+//go:embed words.json
+var wordsText []byte
+
+// words are the words of the page in a language. words.json has them by language.
+type words struct {
+	Title          string `json:"title"`
+	Heading        string `json:"heading"`
+	Check          string `json:"check"` // why the page is there, if it goes on by itself
+	Alone          string `json:"alone"` // the same, if it has the button alone
+	ButtonText     string `json:"button"`
+	ReferenceLabel string `json:"reference"`
+}
+
+// Page is the page that asks a client to show that it is a browser. It is immutable.
+type Page struct {
+	forms map[string][2]form // by language; those of the check, and of the button alone
+	own   bool               // the page is the built-in one
+}
+
+// form is a page in a language, cut at the places that differ for each client.
+type form struct {
+	button string   // the text of the button
+	parts  []string // before each of the places, and after the last one
+	places []int    // an index of marks
+}
+
+// marks stand for what differs for each client, while a template is executed.
+var marks = [...]string{"caddyRobotsHeadMark", "caddyRobotsButtonMark", "caddyRobotsNonceMark", "caddyRobotsReferenceMark"}
+
+const (
+	headMark = iota
+	buttonMark
+	nonceMark
+	referenceMark
+)
+
+// pageData fills in a page. The fields of words belong to it.
+type pageData struct {
+	words
+	Lang, Dir  string
+	Text       string        // why the page is there
+	StyleSheet template.HTML // what goes on by itself: the style sheet and a script; empty in a page with the button alone
+	Button     template.HTML // a form with the button
+	Nonce      string        // for style elements
+	Reference  string        // of the check, as the log has it
+}
+
+const maxPage = 64 << 10
+
+// builtin is the built-in page.
+var builtin = func() *Page {
+	p, err := newPage(pageText)
+	if err != nil {
+		panic(err) // a test executes it
+	}
+	p.own = true
+	return p
+}()
+
+// Builtin returns the built-in page.
+func Builtin() *Page { return builtin }
+
+// NewPage returns the page of a text, an HTML template. The template must contain
+// {{.StyleSheet}}, in its head, and {{.Button}}.
+func NewPage(text []byte) (*Page, error) {
+	if len(text) > maxPage {
+		return nil, fmt.Errorf("the page has %d octets: at most %d are possible", len(text), maxPage)
+	}
+	return newPage(string(text))
+}
+
+func newPage(text string) (*Page, error) {
+	t, err := template.New("page").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]words
+	if err := json.Unmarshal(wordsText, &all); err != nil {
+		return nil, err
+	}
+	p := &Page{forms: make(map[string][2]form)}
+	for lang, w := range all {
+		var both [2]form
+		for i := range both {
+			if both[i], err = newForm(t, lang, w, i == 1); err != nil {
+				return nil, err
+			}
+		}
+		p.forms[lang] = both
+	}
+	return p, nil
+}
+
+// newForm executes a template, and cuts the result at its marks.
+func newForm(t *template.Template, lang string, w words, alone bool) (f form, err error) {
+	data := pageData{
+		words: w, Lang: lang, Dir: "ltr", Text: w.Check, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
+		Nonce: marks[nonceMark], Reference: marks[referenceMark],
+	}
+	if lang == "ar" {
+		data.Dir = "rtl"
+	}
+	if alone {
+		data.Text = w.Alone
+	}
+	var text bytes.Buffer
+	if err := t.Execute(&text, data); err != nil {
+		return f, err
+	}
+	for rest := text.String(); ; {
+		at, mark := len(rest), -1
+		for i, m := range marks {
+			if j := strings.Index(rest, m); j >= 0 && j < at {
+				at, mark = j, i
+			}
+		}
+		f.parts = append(f.parts, rest[:at])
+		if mark < 0 {
+			break
+		}
+		f.places = append(f.places, mark)
+		rest = rest[at+len(marks[mark]):]
+	}
+	switch {
+	case !slices.Contains(f.places, headMark):
+		return f, errors.New("it lacks {{.StyleSheet}}, which goes into the head of the page")
+	case !slices.Contains(f.places, buttonMark):
+		return f, errors.New("it lacks {{.Button}}, the form with the button")
+	}
+	f.button = w.ButtonText
+	return f, nil
+}
+
+// maxLanguages bounds the octets of Accept-Language that are read.
+const maxLanguages = 200
+
+// languageOf returns the first language of a client that the page is in.
+func (p *Page) languageOf(r *http.Request) string {
+	accept := strings.Join(r.Header["Accept-Language"], ",")
+	tags, _, _ := language.ParseAcceptLanguage(accept[:min(len(accept), maxLanguages)])
+	for _, tag := range tags {
+		base, _ := tag.Base()
+		if _, ok := p.forms[base.String()]; ok {
+			return base.String()
+		}
+	}
+	return "en"
+}
+
+// script opens the URL with the token, and keeps the query as it is, and the fragment.
+const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)/);` +
+	`location.replace(u+(u.includes("?")?"&":"?")+"` + parameter + `%s"+(f||""))})`
+
+// write writes the page.
+func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request, status int) {
+	k, page := c.memory.keys()[0], c.Page
+	forms := page.forms[page.languageOf(r)]
+	f := &forms[0]
+	if a.alone {
+		f = &forms[1]
+	}
+	nonce := base64.RawURLEncoding.EncodeToString(a.page.id[:])
+	style, values := "'self'", [len(marks)]string{nonceMark: nonce, referenceMark: a.page.reference()}
+	if a.alone || !page.own {
+		style += " 'nonce-" + nonce + "'"
+	}
+	if !a.alone {
+		refresh := k.text(a.page.as(refreshToken), &a.bearer)
+		values[headMark] = `<link rel="stylesheet" href="?` + parameter + k.text(a.page.as(styleToken), &a.bearer) + `"><script nonce="` + nonce + `">` +
+			fmt.Sprintf(script, refresh) + `</script><noscript><meta http-equiv="refresh" content="0; url=` + html.EscapeString(withToken(q.Target, refresh)) +
+			`"></noscript>`
+	}
+	values[buttonMark] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
+		`"><button type="submit" autofocus>` + html.EscapeString(f.button) + `</button></form>`
+	body := make([]byte, 0, 4096)
+	for i, part := range f.parts {
+		if body = append(body, part...); i < len(f.places) {
+			body = append(body, values[f.places[i]]...)
+		}
+	}
+	header := w.Header()
+	maps.Copy(header, pageHeader)
+	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src " + style + "; script-src 'nonce-" + nonce +
+		"'; form-action 'self'; base-uri 'none'"}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if a.wait > 0 {
+		header["Retry-After"] = []string{strconv.Itoa(int(a.wait.Seconds()))}
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client may be gone
+	}
+}
+
+// pageHeader has fields of the page. Nothing may change the values: all responses share
+// them.
+var pageHeader = http.Header{
+	"Cache-Control":          {"no-store"},
+	"Content-Type":           {"text/html; charset=utf-8"},
+	"X-Content-Type-Options": {"nosniff"},
+	"X-Robots-Tag":           {"noindex"},
+	"Referrer-Policy":        {"same-origin"},
+}
+
+// Serve answers a request for which Pace has the verdict Stranger (with a status), Sheet,
+// Clean or Pressed.
+func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Request, r *http.Request, status int) error {
+	header := w.Header()
+	header["Cache-Control"] = pageHeader["Cache-Control"]
+	switch v {
+	case Stranger:
+		c.write(w, a, q, r, status)
+		return nil
+	case Sheet:
+		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, pageHeader["X-Content-Type-Options"]
+		css := ""
+		if a.pass.kind == passByStyle {
+			css = pageStyle
+			c.setCookie(w, a, q)
+		}
+		header["Content-Length"] = []string{strconv.Itoa(len(css))}
+		w.WriteHeader(http.StatusOK)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write([]byte(css))
+		}
+		return nil
+	case Pressed:
+		c.setCookie(w, a, q)
+		header["Location"] = []string{redirectTarget(q.Target, parameter+c.memory.keys()[0].text(token{at: a.pass.at, id: a.pass.id, kind: pageToken}, &a.bearer))}
+	default:
+		header["Location"] = []string{redirectTarget(q.Target, "")}
+	}
+	header["Content-Length"] = []string{"0"}
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// setCookie gives a client its pass.
+func (c *Check) setCookie(w http.ResponseWriter, a *Arrival, q *judge.Request) {
+	secure := q.Origin.Scheme == "https"
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(secure), Value: c.memory.keys()[0].text(a.pass, &a.bearer), Path: "/", MaxAge: int(c.For.Seconds()),
+		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// parameter is what begins the parameter with a token. It is the last one of a query, so
+// that the rest stays as it is.
+const parameter = "caddy-robots-pass="
+
+// cookieName returns the name of the cookie.
+func cookieName(secure bool) string {
+	if secure {
+		return "__Host-caddy-robots-pass"
+	}
+	return "caddy-robots-pass"
+}
+
+// withToken returns a reference to the URL of a request, with a token. It has no path, so
+// the browser keeps that of the page.
+func withToken(target, token string) string {
+	_, query, found := strings.Cut(escaped(target), "?")
+	if found {
+		query += "&"
+	}
+	return "?" + query + parameter + token
+}
+
+// redirectTarget returns a reference to the URL of a request, with a further parameter
+// unless it is "". It leads to the same host, whatever the path is: a browser takes a
+// reference that begins with two slashes, or a slash and a backslash, for another host.
+func redirectTarget(target, parameter string) string {
+	if !strings.HasPrefix(target, "/") { // the absolute form, or *
+		u, err := url.Parse(target)
+		if target = "/"; err == nil && u.Opaque == "" {
+			if target = "/" + strings.TrimPrefix(u.EscapedPath(), "/"); u.RawQuery != "" {
+				target += "?" + u.RawQuery
+			}
+		}
+	}
+	if parameter != "" {
+		separator := "?"
+		if strings.Contains(target, "?") {
+			separator = "&"
+		}
+		target += separator + parameter
+	}
+	if len(target) > 1 && (target[1] == '/' || target[1] == '\\') {
+		target = "/." + target
+	}
+	return escaped(target)
+}
+
+// escaped returns a target in which octets are escaped that no browser sends in one.
+func escaped(target string) string {
+	isUnsafe := func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '#' }
+	if !strings.ContainsFunc(target, isUnsafe) {
+		return target
+	}
+	var b strings.Builder
+	for _, c := range []byte(target) {
+		if isUnsafe(rune(c)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// takeParameter removes the parameter from a request and returns its value. A parameter
+// that is not the last one of the query is removed too.
+func takeParameter(q *judge.Request, r *http.Request) (value string, given bool) {
+	if !strings.Contains(r.URL.RawQuery, parameter) && !strings.Contains(q.Target, parameter) {
+		return "", false
+	}
+	q.Target, value, given = cutParameter(q.Target)
+	urls := []*url.URL{r.URL}
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
+		urls = append(urls, original.URL)
+	}
+	for _, u := range urls {
+		if rest, text, found := cutParameter("?" + u.RawQuery); found {
+			u.RawQuery = strings.TrimPrefix(rest, "?")
+			u.ForceQuery = rest == "?"
+			if !given {
+				value, given = text, true
+			}
+		}
+	}
+	r.RequestURI = r.URL.RequestURI()
+	return value, given
+}
+
+// cutParameter removes the parameters with a token from a target, and returns the value of
+// the last one. A question mark that was there before stays.
+func cutParameter(target string) (rest, value string, found bool) {
+	path, query, _ := strings.Cut(target, "?")
+	parts := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool {
+		v, is := strings.CutPrefix(part, parameter)
+		if is {
+			value, found = v, true
+		}
+		return is
+	})
+	switch {
+	case !found:
+		return target, "", false
+	case len(parts) == 0:
+		return path, value, true
+	}
+	return path + "?" + strings.Join(parts, "&"), value, true
+}
+
+// takeCookie removes the cookie from a request and returns its value.
+func takeCookie(r *http.Request, secure bool) (value string) {
+	fields := r.Header["Cookie"]
+	if !slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "caddy-robots-pass") }) {
+		return ""
+	}
+	var kept []string
+	for _, field := range fields {
+		parts := slices.DeleteFunc(strings.Split(field, ";"), func(part string) bool {
+			name, v, _ := strings.Cut(strings.TrimSpace(part), "=")
+			if name == cookieName(secure) {
+				value = v
+			}
+			return name == cookieName(true) || name == cookieName(false)
+		})
+		if rest := strings.TrimSpace(strings.Join(parts, ";")); rest != "" {
+			kept = append(kept, rest)
+		}
+	}
+	if r.Header["Cookie"] = kept; len(kept) == 0 {
+		r.Header.Del("Cookie")
+	}
+	return value
+}

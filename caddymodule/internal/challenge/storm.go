@@ -1,0 +1,356 @@
+package challenge
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+)
+
+const (
+	// lonelyFor is the time, in seconds, in which an address that is no robot requests
+	// something besides its document: an image, a style, a script.
+	lonelyFor = 20
+	// calmFor is for how many seconds the documents must be few before the check ends.
+	calmFor = 5 * 60
+	// leastBusy is how many documents of lone addresses say something about the load of a
+	// busy server.
+	leastBusy = 10
+	// brokenFor is for how many seconds the check is off after it was found not to work.
+	brokenFor = 60 * 60
+)
+
+// second counts the documents of a second.
+type second struct {
+	at   atomic.Uint32 // in seconds since 1970
+	all  atomic.Int32  // of clients of every kind that the check is for, with a pass or without
+	lone atomic.Int32  // of strangers whose address has requested nothing else since
+	// strangers counts the documents of all strangers.
+	strangers atomic.Int32
+}
+
+// Storm measures who requests the documents of an origin that a check is for, and knows
+// whether the check is on. It is safe for concurrent use.
+type Storm struct {
+	Origin string
+	over   int // documents in window
+	window int // in seconds
+
+	ring      []second // of the window, and the time after it in which documents become lone
+	evaluated atomic.Uint32
+	high      atomic.Uint32 // the last second with at least half of over
+	on        atomic.Bool
+	since     atomic.Uint32 // when the check went on or off last
+	visitors  suspect.Embedding
+
+	others    bucket // of the clients that no rule binds
+	fetches   bucket // of requests that are no documents
+	trouble   trouble
+	Counts    [Results]atomic.Int64
+	lastLone  atomic.Int32 // of the last evaluation
+	lastStray atomic.Int32
+	lastAll   atomic.Int32
+}
+
+func (s *Storm) start(origin string, over, window int) {
+	s.Origin, s.over, s.window = origin, over, window
+	s.ring = make([]second, window+lonelyFor+1)
+}
+
+// at returns the counts of a second. Counts that another goroutine adds while they begin
+// again at 0 may be lost.
+func (s *Storm) at(now uint32) *second {
+	c := &s.ring[now%uint32(len(s.ring))]
+	if at := c.at.Load(); at != now && c.at.CompareAndSwap(at, now) {
+		c.all.Store(0)
+		c.lone.Store(0)
+		c.strangers.Store(0)
+	}
+	return c
+}
+
+// IsOn reports whether strangers are checked. busy says that the server has more to do
+// than it can.
+func (s *Storm) IsOn(now uint32, busy func() bool) bool {
+	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
+		s.trouble.check(now)
+		s.evaluate(now, busy != nil && busy())
+	}
+	return s.on.Load() && !s.trouble.isBroken(now)
+}
+
+// evaluate switches the check on or off. Documents of the last 20 seconds do not count:
+// what else their clients request is not known yet.
+func (s *Storm) evaluate(now uint32, busy bool) {
+	var all, lone, strangers int
+	for i := range s.ring {
+		c := &s.ring[i]
+		if age := now - c.at.Load(); age >= lonelyFor && age < uint32(lonelyFor+s.window) {
+			all, lone, strangers = all+int(c.all.Load()), lone+int(c.lone.Load()), strangers+int(c.strangers.Load())
+		}
+	}
+	s.lastAll.Store(int32(all))
+	s.lastLone.Store(int32(lone))
+	s.lastStray.Store(int32(strangers))
+	measured, mostly := lone, 2*lone > all
+	if s.visitors.FewEmbed() { // so loneliness says nothing
+		measured, mostly = strangers, true
+	}
+	storms := measured > s.over && mostly || busy && 2*lone > all && lone >= min(leastBusy, s.over)
+	if storms || 2*measured >= s.over && s.on.Load() {
+		s.high.Store(now)
+	}
+	switch on := s.on.Load(); {
+	case storms && !on:
+		s.on.Store(true)
+		s.since.Store(now)
+	case on && now-s.high.Load() >= calmFor:
+		s.on.Store(false)
+		s.since.Store(now)
+	}
+}
+
+// visitor is what is remembered of an address at an origin.
+type visitor struct {
+	mu        sync.Mutex
+	seen      uint32           // the last request that counted; this and all times in seconds since 1970
+	documents [lonelyFor]uint8 // documents by second, modulo lonelyFor, of those that are still lone
+	hour      uint32           // in which passes were made
+	passes    uint8            // new passes in that hour
+	pressed   uint32           // when the button was pressed last
+	visits    bool             // it is counted among the visitors of other pages
+	embeds    bool             // it is counted among those that fetch what these pages embed
+}
+
+// worth orders addresses by the time of the last request.
+func (v *visitor) worth() int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return int64(v.seen)
+}
+
+// advance clears the documents that no later request can change any more. The caller
+// holds mu.
+func (v *visitor) advance(now uint32) {
+	if now-v.seen >= lonelyFor {
+		clear(v.documents[:])
+	} else {
+		for at := v.seen + 1; at <= now; at++ {
+			v.documents[at%lonelyFor] = 0
+		}
+	}
+	v.seen = max(v.seen, now)
+}
+
+// document counts a stranger's document.
+func (s *Storm) document(v *visitor, now uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := s.at(now)
+	c.all.Add(1)
+	c.strangers.Add(1)
+	v.advance(now)
+	if n := &v.documents[now%lonelyFor]; *n < 255 {
+		*n++
+		c.lone.Add(1)
+	}
+}
+
+// other counts a request for something else: the documents of the last 20 seconds are
+// not lone.
+func (s *Storm) other(v *visitor, now uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.advance(now)
+	for i, n := range v.documents {
+		if n > 0 {
+			at := now - (now-uint32(i))%lonelyFor
+			if c := &s.ring[at%uint32(len(s.ring))]; c.at.Load() == at {
+				c.lone.Add(-int32(n))
+			}
+			v.documents[i] = 0
+		}
+	}
+}
+
+// visit counts a person's document on another page of the origin.
+func (s *Storm) visit(v *visitor) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.visits {
+		v.visits = true
+		s.visitors.Visit()
+	}
+}
+
+// embed counts a request for what a page embeds.
+func (s *Storm) embed(v *visitor) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.visits && !v.embeds {
+		v.embeds = true
+		s.visitors.Embed()
+	}
+}
+
+// The bounds of what an address gets.
+const (
+	passesAnHour = 30
+	buttonEvery  = 10 // seconds
+)
+
+// mayGet reports whether the address may get one more pass by the style sheet in this
+// hour; with take, it is counted.
+func (v *visitor) mayGet(now uint32, take bool) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if hour := now / 3600; v.hour != hour {
+		v.hour, v.passes = hour, 0
+	}
+	if v.passes >= passesAnHour {
+		return false
+	}
+	if take {
+		v.passes++
+	}
+	return true
+}
+
+// mayPress counts a press of the button, and returns after what time the next one is
+// possible if this one is too early.
+func (v *visitor) mayPress(now uint32) (wait time.Duration) {
+	if v.mayGet(now, true) {
+		return 0
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if passed := now - v.pressed; passed < buttonEvery {
+		return time.Duration(buttonEvery-passed) * time.Second
+	}
+	v.pressed = now
+	return 0
+}
+
+// bucket is a leaky bucket (GCRA). The zero value is empty.
+type bucket struct{ until atomic.Int64 }
+
+// take takes a request of a bucket that may have one in every interval, and burst at
+// once. It returns how long to wait if there is none.
+func (b *bucket) take(now time.Time, interval time.Duration, burst int) (wait time.Duration) {
+	at := now.UnixNano()
+	for {
+		old := b.until.Load()
+		until := max(old, at) + int64(interval)
+		if over := until - at - int64(interval)*int64(burst); over > 0 {
+			return time.Duration(over)
+		}
+		if b.until.CompareAndSwap(old, until) {
+			return 0
+		}
+	}
+}
+
+// How many clients show that the check does not work, how many seconds each may take to
+// come back, and for how many the check is known to work after one came back.
+const (
+	troubled  = 20
+	backAfter = 10
+	proven    = 10 * 60
+)
+
+// Trouble is a reason for which a check does not work.
+type Trouble string
+
+// The reasons for which a check does not work.
+const (
+	NoneReturns Trouble = "clients fetch the style sheet and come back without the cookie"
+	OtherKeys   Trouble = "clients come with passes that another server has made with its own key"
+)
+
+// trouble watches whether the check works.
+type trouble struct {
+	until   atomic.Uint32 // the check is off until then
+	mu      sync.Mutex
+	back    uint32  // when a client came back with a pass
+	sound   uint32  // when one did that has no pass of another server
+	fetched clients // that have fetched a style sheet since
+	strange clients // that came with passes of another server
+	why     Trouble
+}
+
+// clients are different clients.
+type clients struct {
+	hashes [troubled]uint64
+	n      int
+	latest uint32
+}
+
+// add adds a client. Those of the hour before are forgotten.
+func (c *clients) add(hash uint64, now uint32) {
+	if now-c.latest > brokenFor {
+		*c = clients{}
+	}
+	if c.n < troubled && !c.has(hash) {
+		c.hashes[c.n], c.latest = hash, now
+		c.n++
+	}
+}
+
+func (c *clients) has(hash uint64) bool { return slices.Contains(c.hashes[:c.n], hash) }
+
+// isBroken reports whether the check is off because it did not work.
+func (t *trouble) isBroken(now uint32) bool { return t.until.Load() > now }
+
+// fetchedStyle counts a client that was sent the cookie.
+func (t *trouble) fetchedStyle(hash uint64, now uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fetched.add(hash, now)
+}
+
+// cameStrange counts a client with a pass of another server.
+func (t *trouble) cameStrange(hash uint64, now uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.strange.add(hash, now)
+}
+
+// cameBack counts a client with a pass of this server. A stranger can't make the check
+// look broken while it works for others.
+func (t *trouble) cameBack(hash uint64, now uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.back, t.fetched = now, clients{}
+	if !t.strange.has(hash) {
+		t.sound = now
+	}
+}
+
+// check switches the check off if it does not work.
+func (t *trouble) check(now uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.fetched.n == troubled && now-t.fetched.latest >= backAfter && now-t.back >= proven:
+		t.why = NoneReturns
+	case t.strange.n == troubled && now-t.sound >= proven:
+		t.why = OtherKeys
+	default:
+		return
+	}
+	t.fetched, t.strange = clients{}, clients{}
+	t.until.Store(now + brokenFor)
+}
+
+// Trouble returns why the check is off because it did not work; "" if it works.
+func (s *Storm) Trouble(now time.Time) Trouble {
+	t := &s.trouble
+	if !t.isBroken(uint32(now.Unix())) {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.why
+}

@@ -1,0 +1,153 @@
+package challenge
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+)
+
+// kind says what a token is for. A token of one kind is never valid as another.
+type kind byte
+
+const (
+	styleToken   kind = iota + 1 // of the style sheet, which sets the cookie
+	refreshToken                 // of the URL that the page opens by itself
+	buttonToken                  // of the button
+	pageToken                    // of the redirect after the button, for clients that keep no cookie
+	passByStyle                  // the cookie's value, if the style sheet set it
+	passByButton                 // the cookie's value, if the button set it
+	endOfKinds
+)
+
+// isPass reports whether a token is a cookie's value.
+func (k kind) isPass() bool { return k == passByStyle || k == passByButton }
+
+// Lives of tokens that are in a URL.
+const (
+	tokenLife  = time.Minute
+	buttonLife = time.Hour // who reads the page slowly
+	// clockSlack is by how much the clocks of two servers may differ.
+	clockSlack = 10 * time.Second
+)
+
+// token is what a client sends back. It is stateless: the text of a token proves that
+// this server, or one with the same key, has made it.
+type token struct {
+	kind kind
+	at   uint32  // when the page was made, in seconds since 1970
+	id   [8]byte // random; the same for all tokens of a page, and for the pass that it gives
+}
+
+// newToken returns a token for a new page.
+func newToken(now time.Time) (t token) {
+	t.at = uint32(now.Unix())
+	_, _ = rand.Read(t.id[:]) // never fails
+	return t
+}
+
+// as returns the token of another kind for the same page.
+func (t token) as(k kind) token { t.kind = k; return t }
+
+// age returns the time since the page was made; a negative one is in the future.
+func (t token) age(now time.Time) time.Duration { return now.Sub(time.Unix(int64(t.at), 0)) }
+
+// isFresh reports whether a token that is not older than life may be used.
+func (t token) isFresh(now time.Time, life time.Duration) bool {
+	age := t.age(now)
+	return age <= life && age >= -clockSlack
+}
+
+// reference returns the characters by which the page and the log name a check.
+func (t token) reference() string { return base64.RawURLEncoding.EncodeToString(t.id[:6]) }
+
+// A token is its time, id, kind, the number of its key, and its signature, in base64.
+const (
+	macSize   = 16
+	tokenSize = 4 + 8 + 1 + 2 + macSize
+	tokenLen  = (8*tokenSize + 5) / 6
+)
+
+// bearer is the client that a token is made for.
+type bearer struct {
+	origin    string
+	userAgent string
+	addr      netip.Addr
+	target    string // path and query, for a pageToken
+}
+
+// sign returns the signature of a token. A pass belongs to an origin and a User-Agent,
+// all other tokens to the network of the client too, and a pageToken to one page.
+func (k *key) sign(t token, b *bearer) [macSize]byte {
+	var octets [16]byte
+	copy(octets[:], t.id[:])
+	site := b.origin
+	if !t.kind.isPass() {
+		addr := netaddr.Unmap(b.addr)
+		if network := addr.AsSlice(); addr.Is4() {
+			octets[8] = 4
+			copy(octets[9:12], network) // the /24
+		} else if addr.Is6() {
+			octets[8] = 6
+			copy(octets[9:15], network) // the /48
+		}
+	}
+	if t.kind == pageToken {
+		sum := sha256.Sum256([]byte(b.target))
+		site = string(sum[:]) + site
+	}
+	sum := k.Sign(byte(t.kind), uint64(t.at), octets, site, b.userAgent)
+	return [macSize]byte(sum[:])
+}
+
+// text returns the form of a token in URLs and cookies.
+func (k *key) text(t token, b *bearer) string {
+	var octets [tokenSize]byte
+	out := binary.BigEndian.AppendUint32(octets[:0], t.at)
+	out = append(out, t.id[:]...)
+	out = append(out, byte(t.kind))
+	out = binary.BigEndian.AppendUint16(out, k.number)
+	mac := k.sign(t, b)
+	return base64.RawURLEncoding.EncodeToString(append(out, mac[:]...))
+}
+
+// origin says who has made a token.
+type origin uint8
+
+const (
+	broken  origin = iota // it is no token, or was not made for this client
+	foreign               // it has the number of a key that is not known here
+	own                   // a server with one of the keys has made it for this client
+)
+
+// open reads a token. The result is the zero token unless it is own.
+func (r *ring) open(text string, b *bearer) (t token, from origin) {
+	var octets [tokenSize + 1]byte
+	if len(text) != tokenLen || strings.ContainsAny(text, "\r\n") {
+		return t, broken
+	}
+	if n, err := base64.RawURLEncoding.Strict().Decode(octets[:], []byte(text)); err != nil || n != tokenSize {
+		return t, broken
+	}
+	t.at, t.kind = binary.BigEndian.Uint32(octets[:]), kind(octets[12])
+	copy(t.id[:], octets[4:])
+	if t.kind == 0 || t.kind >= endOfKinds {
+		return token{}, broken
+	}
+	number := binary.BigEndian.Uint16(octets[13:])
+	k := r.find(number)
+	if k == nil {
+		return token{}, foreign
+	}
+	mac := k.sign(t, b)
+	if subtle.ConstantTimeCompare(mac[:], octets[tokenSize-macSize:tokenSize]) == 0 {
+		return token{}, broken
+	}
+	return t, own
+}

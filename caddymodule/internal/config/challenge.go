@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Defaults and bounds of Challenge.
+const (
+	defaultOver     = "60/1m"
+	defaultPassFor  = 4 * time.Hour
+	leastOverPeriod = 10 * time.Second
+	mostOverPeriod  = 10 * time.Minute
+	leastPassFor    = 10 * time.Minute
+	mostPassFor     = 24 * time.Hour
+	maxOver         = 100_000
+)
+
+// challengeDisallowed stands for the paths that robots.txt disallows.
+const challengeDisallowed = "disallowed"
+
+// Challenge asks strangers with a browser's User-Agent to show that they are browsers,
+// while many addresses request a page of some paths and nothing else.
+//
+// A browser passes by itself, without a click, and gets a cookie that is good for these
+// paths. Below the number in `over`, nobody notices anything. Crawlers that a rule binds,
+// verified crawlers, probes and what is exempt are never asked. All other clients share
+// what `over` allows, while strangers are asked.
+type Challenge struct {
+	// The paths of pages, as patterns in robots.txt syntax.
+	Paths []string `json:"paths,omitempty"`
+
+	// The paths that the group for `*` disallows, in the site's file and by `policy`, but
+	// not a line that disallows the whole site, and no `hidden` line. Default: false.
+	Disallowed bool `json:"disallowed,omitempty"`
+
+	// How many pages of these paths addresses that request nothing else may request, all
+	// together, before strangers are asked. The time is from 10s to 10m. Each server counts
+	// its own. Default: `60/1m`.
+	Over string `json:"over,omitempty"`
+
+	// How long the cookie is good, from 10m to 24h. Default: 4h.
+	For caddy.Duration `json:"for,omitempty"`
+
+	// The name of the configuration file that has this setting, and the line. They are only
+	// shown to operators.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// Rate returns the number of Over.
+func (c *Challenge) Rate() (rate robots.RequestRate, err error) {
+	over := c.Over
+	if over == "" {
+		over = defaultOver
+	}
+	rate, err = parseRate(over)
+	switch {
+	case err != nil:
+		return rate, fmt.Errorf("over: %w", err)
+	case rate.Per < leastOverPeriod || rate.Per > mostOverPeriod:
+		return rate, fmt.Errorf("over %s: the time is not between %s and %s", over, leastOverPeriod, mostOverPeriod)
+	case rate.Requests > maxOver:
+		return rate, fmt.Errorf("over %s is more than %d pages", over, maxOver)
+	}
+	return rate, nil
+}
+
+// PassFor returns how long a pass is good.
+func (c *Challenge) PassFor() time.Duration {
+	if c.For == 0 {
+		return defaultPassFor
+	}
+	return time.Duration(c.For)
+}
+
+// check returns an error for values that can't be used. A nil c has none.
+func (c *Challenge) check() error {
+	if c == nil {
+		return nil
+	}
+	for _, path := range c.Paths {
+		if path == challengeDisallowed {
+			return errors.New("challenge: write either disallowed or patterns of paths")
+		}
+		if err := judge.CheckPathPattern(path); err != nil {
+			return about("challenge:", err)
+		}
+	}
+	switch f := time.Duration(c.For); {
+	case len(c.Paths) == 0 && !c.Disallowed:
+		return errors.New("challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed")
+	case len(c.Paths) > 0 && c.Disallowed:
+		return errors.New("challenge: write either disallowed or patterns of paths")
+	case f != 0 && (f < leastPassFor || f > mostPassFor):
+		return fmt.Errorf("challenge for %s is not between %s and %s", f, leastPassFor, mostPassFor)
+	}
+	_, err := c.Rate()
+	return about("challenge", err)
+}
+
+// engine converts the setting to the engine's.
+func (c *Challenge) engine() judge.Challenge {
+	if c == nil {
+		return judge.Challenge{}
+	}
+	return judge.Challenge{Paths: c.Paths, Disallowed: c.Disallowed, File: c.File, Line: c.Line}
+}
+
+// challenge parses the line challenge, and its block.
+func (p *parser) challenge(_ string, paths []string) error {
+	head, c := p.head, new(Challenge)
+	c.File, c.Line = filepath.Base(head.File()), head.Line()
+	if len(paths) == 1 && paths[0] == challengeDisallowed {
+		c.Disallowed = true
+	} else {
+		c.Paths = paths
+	}
+	p.settings.Challenge = c
+	if err := p.block(table{"over": text(&c.Over), "for": duration(&c.For, leastPassFor)}, nil); err != nil {
+		return err
+	}
+	return place(&head, c.check())
+}

@@ -1,0 +1,84 @@
+package judge
+
+import (
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Challenge says on which paths clients with a browser's User-Agent may have to show that
+// they are browsers. The caller finds out whether they do. The zero value names no path.
+type Challenge struct {
+	// Paths are patterns in robots.txt syntax.
+	Paths []string
+	// Disallowed adds the paths that the group for `*` disallows. A rule that disallows the
+	// whole site does not count.
+	Disallowed bool
+	// File is the name of the configuration file that has the setting, and Line its line
+	// there.
+	File string
+	Line int
+}
+
+// compileChallenge compiles Settings.Challenge.
+func (s *Compiled) compileChallenge() error {
+	var paths []robots.Rule
+	for _, p := range s.Challenge.Paths {
+		if err := CheckPathPattern(p); err != nil {
+			return err
+		}
+		paths = append(paths, robots.Rule{Pattern: p})
+	}
+	if len(paths) > 0 {
+		s.challenge = hiddenGroup(paths)
+	}
+	return nil
+}
+
+// Challenges reports whether Settings.Challenge names the path of a request target. It
+// names no exempt path.
+func (p *plans) Challenges(target string) bool {
+	s := p.settings
+	if s.Challenge.Disallowed {
+		if rule, disallowed := p.matchStar(target); disallowed && !isWholeSite(rule.Pattern) {
+			return true
+		}
+	}
+	if s.challenge == nil {
+		return false
+	}
+	v := s.viewsOf(target)
+	defer views.Put(v)
+	return !s.challenge.MatchViews(v).Allowed && !s.exemptPaths.MatchViews(v).Allowed
+}
+
+// ChallengesNothing reports whether Settings.Challenge names no path, because the group for
+// `*` disallows none but the whole site.
+func (p *plans) ChallengesNothing() bool {
+	s := p.settings
+	if !s.Challenge.Disallowed || s.challenge != nil {
+		return false
+	}
+	for _, rule := range p.file.Star().Rules() {
+		if !rule.Allow && rule.Pattern != "" && !isWholeSite(rule.Pattern) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWholeSite reports whether a pattern matches every path.
+func isWholeSite(pattern string) bool {
+	rest := strings.Trim(strings.TrimSuffix(pattern, "*$"), "*")
+	return rest == "" || rest == "/"
+}
+
+// Challenge turns d, which lets a client through that no rule binds, into a decision to ask
+// it to show that it is a browser (Stranger), or to refuse it for now (Strangers).
+func (d *Decision) Challenge(why Reason, retryAfter time.Duration) {
+	if d.Action = Ask; why == Strangers {
+		d.Action = Throttle
+	}
+	d.Reason, d.RetryAfter, d.Rule, d.Layer, d.Line = why, retryAfter, robots.Rule{}, ChallengeLayer, d.Rules.settings.Challenge.Line
+}
