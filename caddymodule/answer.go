@@ -152,6 +152,8 @@ var answers = [judge.Reasons]answer{
 	judge.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
 	judge.VisitTime: newAnswer(http.StatusTooManyRequests,
 		"The robots.txt of this site asks your crawler to come at another Visit-time."),
+	judge.Suspected: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to robots, and requests with your "+
+		"User-Agent from your address look like those of a robot.\nIf you are a person, open the URL in a browser to continue."),
 	judge.Strangers: newAnswer(http.StatusTooManyRequests,
 		"Too many clients request pages here at present. Come back later, or open the page in a browser."),
 	judge.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),

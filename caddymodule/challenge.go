@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -109,12 +111,17 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 	case challenge.Stranger:
 		return d.Reason == judge.Stranger && !d.Monitored
 	}
-	return d.Action == judge.Pass || d.Monitored || x.arrival.IsFreed()
+	return d.Action == judge.Pass || d.Monitored || d.Reason == judge.Suspected
 }
 
-// askSuspect refuses a suspect with the page that has the button.
+// askSuspect refuses a suspect with the page that has the button, or with a text if the
+// client takes no page.
 func (x *exchange) askSuspect(w http.ResponseWriter) error {
 	c := x.handler.check
+	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, mediaHTML) }) {
+		w.Header()["Cache-Control"] = noStore
+		return answers[judge.Suspected].send(w, x.r)
+	}
 	c.Ask(&x.arrival, x.request.Time)
 	return c.Serve(w, challenge.Stranger, &x.arrival, &x.request, x.r, http.StatusForbidden)
 }

@@ -91,7 +91,7 @@ func TestRulesForStarApplyToSuspects(t *testing.T) {
 	become(t, h)
 	w, r := ask(t, h, tlsRequest(t, http.MethodGet, "/private/x"))
 	if w.Code != http.StatusForbidden || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" ||
-		!strings.Contains(w.Body.String(), `<form method="post" action="?caddy-robots-continue=`) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		!strings.Contains(w.Body.String(), `<form method="post" action="?caddy-robots-pass=`) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("status %d, %v\n%s", w.Code, w.Header(), w.Body)
 	}
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
@@ -133,7 +133,11 @@ func TestAnswersToSuspects(t *testing.T) {
 	if w.Code != http.StatusForbidden || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || !strings.Contains(w.Body.String(), "robots.txt") {
 		t.Errorf("without HTML: %d, %v\n%s", w.Code, w.Header(), w.Body)
 	}
-	w, _ = ask(t, h, tlsRequest(t, http.MethodGet, `/private/x?a="><script>&caddy-robots-continue=x`))
+	w, _ = ask(t, h, tlsRequest(t, http.MethodGet, `/private/x?a="><script>&caddy-robots-pass=x`))
+	if want := "/private/x?a=%22%3E%3Cscript%3E"; w.Code != http.StatusSeeOther || w.Body.Len() != 0 || w.Header().Get("Location") != want {
+		t.Errorf("a query with markup: %d, %v\n%s", w.Code, w.Header(), w.Body)
+	}
+	w, _ = ask(t, h, tlsRequest(t, http.MethodGet, `/private/x?a="><script>`))
 	if w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "<script") {
 		t.Errorf("a query with markup: %d\n%s", w.Code, w.Body)
 	}
@@ -153,10 +157,10 @@ func TestButtonSetsACookie(t *testing.T) {
 	h := suspecting(t, nil)
 	become(t, h)
 	for target, want := range map[string]string{
-		"/private/x":                       "/private/x",
-		"/private/x?a=1&b=2":               "/private/x?a=1&b=2",
-		"//private/x?a=1":                  "?a=1",
-		"/private/x?caddy-robots-continue": "/private/x?caddy-robots-continue",
+		"/private/x":                   "/private/x",
+		"/private/x?a=1&b=2":           "/private/x?a=1&b=2",
+		"//private/x?a=1":              "/.//private/x?a=1",
+		"/private/x?caddy-robots-pass": "/private/x?caddy-robots-pass",
 	} {
 		w, _ := ask(t, h, tlsRequest(t, http.MethodGet, target))
 		path, _, _ := strings.Cut(target, "?")
@@ -175,8 +179,19 @@ func TestButtonSetsACookie(t *testing.T) {
 		}
 		w, _ = ask(t, h, tlsRequest(t, http.MethodPost, button, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"))
 		cookies := w.Result().Cookies()
-		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want || len(cookies) != 1 {
+		location := strings.TrimPrefix(w.Header().Get("Location"), "/.")
+		if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), want) || len(cookies) != 1 {
 			t.Fatalf("%s: status %d, %v", target, w.Code, w.Header())
+		}
+		if w, _ := ask(t, h, tlsRequest(t, http.MethodGet, location, "Cookie", cookies[0].Name+"="+cookies[0].Value)); w.Code != http.StatusSeeOther ||
+			w.Header().Get("Location") != want {
+			t.Errorf("after the button: status %d, %v", w.Code, w.Header())
+		}
+		if w, _ := ask(t, h, tlsRequest(t, http.MethodGet, location)); w.Code != http.StatusOK {
+			t.Errorf("after the button, without the cookie: status %d", w.Code)
+		}
+		if w, _ := ask(t, h, tlsRequest(t, http.MethodGet, location)); w.Code != http.StatusSeeOther {
+			t.Errorf("again: status %d", w.Code)
 		}
 		if c := cookies[0]; c.MaxAge != 86400 || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" {
 			t.Errorf("%+v", c)
@@ -185,7 +200,7 @@ func TestButtonSetsACookie(t *testing.T) {
 			t.Errorf("%s with the cookie: status %d", target, w.Code)
 		}
 	}
-	for _, target := range []string{"/private/x?caddy-robots-continue=AAAAAAAAAAAAAAAAAAAAAA", "/private/x?caddy-robots-continue=", "/private/x?xcaddy-robots-continue=1"} {
+	for _, target := range []string{"/private/x?caddy-robots-pass=AAAAAAAAAAAAAAAAAAAAAA", "/private/x?caddy-robots-pass=", "/private/x?xcaddy-robots-pass=1"} {
 		if w, _ := ask(t, h, tlsRequest(t, http.MethodPost, target)); w.Code != http.StatusOK || len(w.Result().Cookies()) != 0 {
 			t.Errorf("%s: status %d, %v", target, w.Code, w.Header())
 		}

@@ -17,6 +17,7 @@ import (
 	"hash/maphash"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,7 +68,8 @@ type Observer interface {
 // Memory has what checks remember. It is safe for concurrent use.
 type Memory struct {
 	observer Observer
-	ring     atomic.Pointer[ring] // nil until a key is loaded
+	ring     atomic.Pointer[ring]
+	loaded   atomic.Bool // ring has keys that outlive the process
 	inFleet  atomic.Bool
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
@@ -81,10 +83,13 @@ type stormAt struct {
 	seen atomic.Uint32
 }
 
-// NewMemory returns an empty Memory. It checks nobody until Run has loaded a key.
+// NewMemory returns an empty Memory. It checks nobody until Run has loaded a key; the
+// button for suspects works with a key of this process until then.
 func NewMemory(o Observer) *Memory {
-	return &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
+	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
 		storms: table.New[stormAt](maxStorms)}
+	m.ring.Store(&ring{randomKey(time.Time{})})
+	return m
 }
 
 // Storms calls yield for each storm.
@@ -94,13 +99,6 @@ func (m *Memory) Storms(yield func(*Storm) bool) {
 			return
 		}
 	}
-}
-
-func (m *Memory) keys() ring {
-	if r := m.ring.Load(); r != nil {
-		return *r
-	}
-	return nil
 }
 
 // pass is what is remembered of a pass.
@@ -189,6 +187,7 @@ type Arrival struct {
 	hash    uint64 // of the address at this origin
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
+	once    bool   // the page may be shown this time, to a client that keeps no cookie
 	token   token  // of the parameter, if it is our own
 	pass    token  // of the cookie, if it is good here
 	memory  *pass  // of the pass
@@ -201,7 +200,13 @@ type Arrival struct {
 
 // IsFreed reports whether somebody has pressed the button of the page: with this request, or
 // before.
-func (a *Arrival) IsFreed() bool { return a.pressed || a.pass.kind == passByButton }
+func (a *Arrival) IsFreed() bool { return a.pressed || a.once || a.pass.kind == passByButton }
+
+// isSameOrigin reports whether a page of the same origin caused a request, as far as the
+// browser says.
+func isSameOrigin(r *http.Request) bool {
+	return !slices.ContainsFunc(r.Header["Sec-Fetch-Site"], func(site string) bool { return site != "same-origin" })
+}
 
 // Reference returns the characters by which the page names the check; "" if there is none.
 func (a *Arrival) Reference() string {
@@ -224,27 +229,36 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 		return
 	}
 	a.bearer.target = q.Target
-	keys := c.memory.keys()
+	keys := *c.memory.ring.Load()
 	if given {
 		a.token, _ = keys.open(text, &a.bearer)
-		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife)
+		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife) && isSameOrigin(r)
 	}
-	if cookie == "" {
-		return
+	if cookie != "" {
+		c.receivePass(a, keys, cookie, q.Time)
 	}
+	if q.Reads() && a.memory == nil && a.token.kind == pageToken && a.token.isFresh(q.Time, tokenLife) {
+		a.once = c.memory.pass(a.token, nil).showOnce()
+	}
+}
+
+// receivePass reads the cookie.
+func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time) {
 	t, from := keys.open(cookie, &a.bearer)
 	a.alien = from == foreign && !c.memory.inFleet.Load()
-	if from == own && t.kind.isPass() && t.isFresh(q.Time, c.For) {
-		p := c.memory.pass(t, nil)
-		network := maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
-		if good, first := p.from(network, uint32(q.Time.Unix())); good {
-			a.pass, a.memory, a.isNew = t, p, first
-		}
+	if from != own || !t.kind.isPass() || !t.isFresh(now, c.For) {
+		return
+	}
+	p := c.memory.pass(t, nil)
+	network := maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
+	if good, first := p.from(network, uint32(now.Unix())); good {
+		a.pass, a.memory, a.isNew = t, p, first
 	}
 }
 
 // identify fills in the client.
 func (c *Check) identify(a *Arrival, q *judge.Request) {
+	a.bearer.origin = q.Origin
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	if len(q.UserAgents) > 0 {
 		a.bearer.userAgent = q.UserAgents[0]
@@ -332,7 +346,7 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.
 	if a.alien {
 		s.trouble.cameStrange(a.hash, now)
 	}
-	if !s.isOn(c, q.Origin.Host, now) || len(c.memory.keys()) == 0 {
+	if !s.isOn(c, q.Origin.Host, now) {
 		return Go
 	}
 	a.alone = a.alone || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
@@ -411,8 +425,8 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 		}
 		c.giveStyle(a, q, now)
 		return Sheet, true
-	case fresh(pageToken, tokenLife) && a.memory == nil:
-		return Go, c.memory.pass(t, nil).showOnce()
+	case a.once:
+		return Go, true
 	case fresh(refreshToken, tokenLife) && a.memory == nil:
 		a.alone = true // neither the style sheet nor a further try gives a cookie
 		if s := c.storm(q, now, false); s != nil && v.kind == document && v.closed && s.isOn(c, q.Origin.Host, now) {
@@ -541,8 +555,7 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 
 // isOn reports whether strangers are checked at a host.
 func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
-	on := s.IsOn(now, c.Busy)
-	if !on {
+	if !s.IsOn(now, c.Busy) || !c.memory.loaded.Load() {
 		return false
 	}
 	_, all := c.off.Load("")

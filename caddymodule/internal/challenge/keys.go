@@ -37,6 +37,13 @@ func newKey(secret string, made time.Time) *key {
 	return &key{k, binary.BigEndian.Uint16(sum[:]), made, secret}
 }
 
+// randomKey returns a new key.
+func randomKey(made time.Time) *key {
+	secret := make([]byte, seal.Size)
+	_, _ = rand.Read(secret) // never fails
+	return newKey(string(secret), made)
+}
+
 // Lives of keys. The newest key signs; the others are accepted as long as they are kept.
 const (
 	keyLife  = 30 * 24 * time.Hour
@@ -155,7 +162,10 @@ const storageEvery = time.Minute
 func (s *keeper) sync(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
 	defer cancel()
-	keys := s.memory.keys()
+	var keys ring
+	if s.memory.loaded.Load() {
+		keys = *s.memory.ring.Load()
+	}
 	var storageErr error
 	if now.Sub(s.read) >= storageEvery || len(keys) == 0 {
 		var read []*key
@@ -175,6 +185,7 @@ func (s *keeper) sync(ctx context.Context, now time.Time) error {
 	}
 	if len(keys) > 0 {
 		s.memory.ring.Store(&keys)
+		s.memory.loaded.Store(true)
 	}
 	if fleetErr == nil {
 		fleetErr = s.toFleet(ctx, keys, known)
@@ -193,9 +204,7 @@ func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, erro
 		return keys, err
 	}
 	if keys = keys.with(read, now); keys.needsKey(now) {
-		secret := make([]byte, seal.Size)
-		_, _ = rand.Read(secret) // never fails
-		keys = keys.with([]*key{newKey(string(secret), now.Truncate(time.Second))}, now)
+		keys = keys.with([]*key{randomKey(now.Truncate(time.Second))}, now)
 		err = keys.store(ctx, s.storage)
 	}
 	s.stored = len(keys)

@@ -183,7 +183,7 @@ const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)
 
 // write writes the page.
 func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request, status int) {
-	k, page := c.memory.keys()[0], c.Page
+	k, page := (*c.memory.ring.Load())[0], c.Page
 	forms := page.forms[page.languageOf(r)]
 	f := &forms[0]
 	if a.alone {
@@ -256,7 +256,7 @@ func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Req
 		return nil
 	case Pressed:
 		c.setCookie(w, a, q)
-		header["Location"] = []string{redirectTarget(q.Target, parameter+c.memory.keys()[0].text(token{at: a.pass.at, id: a.pass.id, kind: pageToken}, &a.bearer))}
+		header["Location"] = []string{redirectTarget(q.Target, parameter+(*c.memory.ring.Load())[0].text(token{at: a.pass.at, id: a.pass.id, kind: pageToken}, &a.bearer))}
 	default:
 		header["Location"] = []string{redirectTarget(q.Target, "")}
 	}
@@ -269,7 +269,7 @@ func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Req
 func (c *Check) setCookie(w http.ResponseWriter, a *Arrival, q *judge.Request) {
 	secure := q.Origin.Scheme == "https"
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(secure), Value: c.memory.keys()[0].text(a.pass, &a.bearer), Path: "/", MaxAge: int(c.For.Seconds()),
+		Name: cookieName(secure), Value: (*c.memory.ring.Load())[0].text(a.pass, &a.bearer), Path: "/", MaxAge: int(c.For.Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
@@ -323,7 +323,7 @@ func redirectTarget(target, parameter string) string {
 
 // escaped returns a target in which octets are escaped that no browser sends in one.
 func escaped(target string) string {
-	isUnsafe := func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '#' }
+	isUnsafe := func(c rune) bool { return c <= ' ' || c >= 0x7f || strings.ContainsRune(`#"<>`, c) }
 	if !strings.ContainsFunc(target, isUnsafe) {
 		return target
 	}

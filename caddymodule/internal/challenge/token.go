@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
@@ -76,7 +77,7 @@ const (
 
 // bearer is the client that a token is made for.
 type bearer struct {
-	origin    string
+	origin    judge.Origin
 	userAgent string
 	addr      netip.Addr
 	target    string // path and query, for a pageToken
@@ -87,7 +88,10 @@ type bearer struct {
 func (k *key) sign(t token, b *bearer) [macSize]byte {
 	var octets [16]byte
 	copy(octets[:], t.id[:])
-	site := b.origin
+	site, number := b.origin.Host, uint64(t.at)|uint64(b.origin.Port)<<32
+	if b.origin.Scheme == "https" {
+		number |= 1 << 48
+	}
 	if !t.kind.isPass() {
 		addr := netaddr.Unmap(b.addr)
 		if network := addr.AsSlice(); addr.Is4() {
@@ -102,7 +106,7 @@ func (k *key) sign(t token, b *bearer) [macSize]byte {
 		sum := sha256.Sum256([]byte(b.target))
 		site = string(sum[:]) + site
 	}
-	sum := k.Sign(byte(t.kind), uint64(t.at), octets, site, b.userAgent)
+	sum := k.Sign(byte(t.kind), number, octets, site, b.userAgent)
 	return [macSize]byte(sum[:])
 }
 
@@ -127,7 +131,7 @@ const (
 )
 
 // open reads a token. The result is the zero token unless it is own.
-func (r *ring) open(text string, b *bearer) (t token, from origin) {
+func (r ring) open(text string, b *bearer) (t token, from origin) {
 	var octets [tokenSize + 1]byte
 	if len(text) != tokenLen || strings.ContainsAny(text, "\r\n") {
 		return t, broken

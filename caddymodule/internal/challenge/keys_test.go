@@ -1,0 +1,89 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/caddyserver/certmagic"
+)
+
+// brokenStorage is a storage that can be made to fail.
+type brokenStorage struct {
+	certmagic.Storage
+	err error
+}
+
+func (s *brokenStorage) Load(ctx context.Context, name string) ([]byte, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Storage.Load(ctx, name)
+}
+
+func (s *brokenStorage) Lock(ctx context.Context, name string) error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.Storage.Lock(ctx, name)
+}
+
+func TestKeysOutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	storage := &brokenStorage{&certmagic.FileStorage{Path: t.TempDir()}, errors.New("no storage")}
+	ctx := t.Context()
+	first := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	if err := first.sync(ctx, noon); err == nil || first.memory.loaded.Load() {
+		t.Fatalf("a key without a storage: %v", err)
+	}
+	storage.err = nil
+	if err := first.sync(ctx, noon); err != nil || !first.memory.loaded.Load() {
+		t.Fatal(err)
+	}
+	text := (*first.memory.ring.Load())[0].text(newToken(noon).as(passByStyle), &here)
+	second := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	for _, days := range []int{0, 29, 31, 59} {
+		now := noon.AddDate(0, 0, days)
+		for _, k := range []*keeper{second, first} { // the second one makes the new key
+			if err := k.sync(ctx, now); err != nil {
+				t.Fatal(err)
+			}
+			keys := *k.memory.ring.Load()
+			if _, from := keys.open(text, &here); from != own {
+				t.Errorf("after %d days: %v", days, from)
+			}
+			if want := 1 + days/31; len(keys) != min(want, 2) && days < 59 {
+				t.Errorf("after %d days: %d keys", days, len(keys))
+			}
+		}
+		if a, b := (*first.memory.ring.Load())[0], (*second.memory.ring.Load())[0]; a.secret != b.secret {
+			t.Errorf("after %d days the servers sign with different keys", days)
+		}
+	}
+	storage.err = errors.New("no storage")
+	if err := first.sync(ctx, noon.AddDate(0, 0, 61)); err == nil || !first.memory.loaded.Load() {
+		t.Error("an outage of the storage is no error, or costs the key")
+	}
+	storage.err = nil
+	if err := first.sync(ctx, noon.AddDate(0, 0, 62)); err != nil {
+		t.Fatal(err)
+	}
+	if _, from := first.memory.ring.Load().open(text, &here); from == own {
+		t.Error("a key is kept for more than 61 days")
+	}
+}
+
+func TestStorageWithNonsense(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "x", "{}", "[{}]", `[{"made":1,"secret":"AAAA"}]`, "[null]"} {
+		storage := &certmagic.FileStorage{Path: t.TempDir()}
+		if err := storage.Store(t.Context(), keysName, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		k := &keeper{memory: NewMemory(nobody{}), storage: storage}
+		_ = k.sync(t.Context(), noon)
+		if ring := *k.memory.ring.Load(); len(ring) == 0 || ring[0] == nil {
+			t.Errorf("%s: no key", text)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package challenge
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+var here = bearer{origin: judge.NewOrigin("https", "example.com", 443), userAgent: chrome, addr: netip.MustParseAddr("192.0.2.1"), target: "/a?b"}
+
+func TestTokensBelongToTheirClient(t *testing.T) {
+	t.Parallel()
+	k := randomKey(noon)
+	keys := ring{k}
+	page := newToken(noon)
+	for kind := styleToken; kind < endOfKinds; kind++ {
+		text := k.text(page.as(kind), &here)
+		if got, from := keys.open(text, &here); from != own || got != page.as(kind) {
+			t.Fatalf("kind %d: %v %v", kind, got, from)
+		}
+		for name, tt := range map[string]struct {
+			change func(*bearer)
+			want   origin
+		}{
+			"origin":     {func(b *bearer) { b.origin.Host = "example.net" }, broken},
+			"scheme":     {func(b *bearer) { b.origin.Scheme = "http" }, broken},
+			"port":       {func(b *bearer) { b.origin.Port = 8443 }, broken},
+			"User-Agent": {func(b *bearer) { b.userAgent += "x" }, broken},
+			"same /24":   {func(b *bearer) { b.addr = netip.MustParseAddr("192.0.2.200") }, own},
+			"mapped":     {func(b *bearer) { b.addr = netip.MustParseAddr("::ffff:192.0.2.1") }, own},
+			"network":    {func(b *bearer) { b.addr = netip.MustParseAddr("192.0.3.1") }, map[bool]origin{true: own}[kind.isPass()]},
+			"IPv6":       {func(b *bearer) { b.addr = netip.MustParseAddr("2001:db8::1") }, map[bool]origin{true: own}[kind.isPass()]},
+			"page":       {func(b *bearer) { b.target = "/a?c" }, map[bool]origin{false: own}[kind == pageToken]},
+		} {
+			other := here
+			tt.change(&other)
+			if _, from := keys.open(text, &other); from != tt.want {
+				t.Errorf("kind %d, %s: %v, want %v", kind, name, from, tt.want)
+			}
+		}
+		if _, from := (ring{randomKey(noon)}).open(text, &here); from != foreign {
+			t.Errorf("kind %d, another key: %v", kind, from)
+		}
+	}
+	for _, d := range []time.Duration{-time.Minute, -time.Second, 0, tokenLife, tokenLife + 2*time.Second} {
+		if got, want := page.isFresh(noon.Add(d), tokenLife), d >= -time.Second && d <= tokenLife; got != want {
+			t.Errorf("after %s: fresh %t", d, got)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	k := randomKey(noon)
+	keys := ring{k}
+	good := k.text(newToken(noon).as(styleToken), &here)
+	for _, text := range []string{"", good, good[:tokenLen-1], good + "A", strings.Repeat("A", tokenLen), strings.Repeat("\n", tokenLen), strings.ToUpper(good)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, from := keys.open(text, &here); from == own && text != good || from != own && got != (token{}) {
+			t.Errorf("%q: %v, %v", text, got, from)
+		}
+	})
+}
+
+// A redirect stays on the host, and keeps the path and the query.
+func FuzzRedirectTarget(f *testing.F) {
+	for _, target := range []string{
+		"/", "/a?b=c", "//evil.test/", `/\evil.test`, "///x", "http://evil.test/x?y", "https:evil.test", "javascript:alert(1)", "*", "", "/a\r\nX: y", "/ä#x",
+		"/\t/evil.test", `/."><script>`, "/a/..//evil.test", "http:///x", "/%2f/evil.test", "/;x",
+	} {
+		f.Add(target)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		got := redirectTarget(target, parameter+"T")
+		if !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.HasPrefix(got, `/\`) || strings.ContainsAny(got, "\r\n\t #<>\"") {
+			t.Errorf("%q leads to %q", target, got)
+		}
+		rest, value, found := cutParameter(got)
+		if !found || value != "T" || strings.Contains(rest, "&"+parameter) {
+			t.Errorf("%q: %q has the parameter %q", target, got, value)
+		}
+		if !strings.ContainsAny(target, "?") && strings.HasPrefix(target, "/") && strings.TrimPrefix(rest, "/.") != strings.TrimPrefix(escaped(target), "/.") {
+			t.Errorf("%q became %q", target, rest)
+		}
+	})
+}
