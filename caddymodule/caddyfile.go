@@ -76,6 +76,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		}
 //		grace          off | search | all
 //		answer         <verdict> <status> [<text>] | redir <url> | abort
+//		answer         challenge <file> | mark
 //		paths          [ignore_case] [strip_params] [decode_twice]
 //		crawl_delay {
 //			max   <duration>
@@ -114,6 +115,10 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			in_flight <number>
 //			latency   <duration>
 //			first     <purposes...>
+//		}
+//		challenge <paths...> | disallowed {
+//			over <number>/<duration>
+//			for  <duration>
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]

@@ -33,8 +33,9 @@ const rulesVar = "caddy_robots.rules"
 // request. A request has one: a later robots handler does not decide again.
 type record struct {
 	judge.Decision
-	standing suspect.Standing // of the client
-	visitor  *visitor         // the client that trap URLs are made for; nil without a trap
+	standing  suspect.Standing // of the client
+	visitor   *visitor         // the client that trap URLs are made for; nil without a trap
+	reference string           // of the check that the client got; "" without
 }
 
 // person is the record of all requests of people.
@@ -56,7 +57,7 @@ func (x *exchange) record(d *judge.Decision) {
 	}
 	rec, v := person, h.visitor(x)
 	if d.Reason != judge.Person || x.visit.Suspect {
-		rec = &record{*d, x.visit.Standing, v}
+		rec = &record{*d, x.visit.Standing, v, x.arrival.Reference()}
 		x.recorded = rec
 	}
 	if h.app.traced.Load() {
@@ -125,7 +126,7 @@ func recordOf(r *http.Request) *record {
 // placeholders are the names of the placeholders but the trap's, without their prefix, in
 // the order of the access log.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
-	gracePlaceholder, "verified", suspectPlaceholder}
+	gracePlaceholder, "verified", suspectPlaceholder, referencePlaceholder}
 
 // Names of placeholders that are left out of the access log if they are empty, or
 // always (the trap).
@@ -133,6 +134,8 @@ const (
 	gracePlaceholder   = "grace_ends"
 	suspectPlaceholder = "suspect"
 	trapPlaceholder    = "trap"
+
+	referencePlaceholder = "reference"
 )
 
 // placeholderValues has the value of each placeholder.
@@ -152,6 +155,8 @@ var placeholderValues = map[string]func(*record) any{
 	gracePlaceholder:   func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
 	suspectPlaceholder: func(rec *record) any { return rec.suspect() },
 	trapPlaceholder:    func(rec *record) any { return rec.visitor.trap() },
+
+	referencePlaceholder: func(rec *record) any { return rec.reference },
 }
 
 // placeholder returns the value of a placeholder.
@@ -170,7 +175,7 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
 		switch v := placeholderValues[name](rec).(type) {
 		case string:
-			if v != "" || name != suspectPlaceholder && name != gracePlaceholder {
+			if v != "" || name != suspectPlaceholder && name != gracePlaceholder && name != referencePlaceholder {
 				enc.AddString(name, v)
 			}
 		case int:

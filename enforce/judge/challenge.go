@@ -21,6 +21,14 @@ type Challenge struct {
 	Line int
 }
 
+// String returns the line of the configuration, such as `challenge /blame/*`.
+func (c *Challenge) String() string {
+	if c.Disallowed {
+		return "challenge disallowed"
+	}
+	return "challenge " + strings.Join(c.Paths, " ")
+}
+
 // compileChallenge compiles Settings.Challenge.
 func (s *Compiled) compileChallenge() error {
 	var paths []robots.Rule

@@ -269,11 +269,13 @@ func (d *Decision) VersionTag() string {
 
 // RuleText returns the line of robots.txt that decided: an Allow or Disallow
 // rule or, if the request was throttled, a Crawl-delay, Request-rate or
-// Visit-time, or the line of a Limit. It returns "" if no line decided.
+// Visit-time, or the line of a Limit or of Challenge. It returns "" if no line decided.
 func (d *Decision) RuleText() string {
 	switch {
 	case d.bound != nil:
 		return d.bound.Text
+	case d.Layer == ChallengeLayer:
+		return d.Rules.settings.Challenge.String()
 	case d.Action == Throttle && d.Group != nil:
 		return d.limitText()
 	case d.Rule.Line == 0:

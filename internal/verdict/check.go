@@ -21,6 +21,7 @@ type Check struct {
 	Decision
 	GroupLine int    `json:"group_line"` // at which the group begins; 0 without a group
 	Reading   string `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
+	Challenge string `json:"challenge"`  // the line by which a browser without a pass is asked here while strangers storm the path; "" if none
 	Shed      string `json:"shed"`       // when this crawler is refused while the server is busy, such as "step 2 of 7: ai-*"; "" if never
 
 	// The limits of the group, if they apply to the crawler. The delays are in seconds.
@@ -57,6 +58,9 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
+	}
+	if line := &rules.Settings().Challenge; d.Reason == judge.Person && rules.Challenges(r.Target) {
+		c.Challenge, c.Line, c.Layer, c.File = line.String(), line.Line, judge.ChallengeLayer.String(), line.File
 	}
 	if shed != nil && d.Action == judge.Pass {
 		c.Shed = shed(r, d)
@@ -121,6 +125,7 @@ func (c *Check) Text() string {
 		part(true, "; held by %s", l.Rule)
 		part(l.Line != 0, ", %s", placeOf(l.Line, l.File))
 	}
+	part(c.Challenge != "", "; while strangers storm the path, a browser without a pass is asked first (%s)", c.Challenge)
 	part(c.Shed != "", "; refused while the server is busy, %s", c.Shed)
 	part(len(c.ExemptFrom) > 0, "; exempt for requests from %s: add the client's address to check that", words.List(c.ExemptFrom, 3))
 	return b.String()

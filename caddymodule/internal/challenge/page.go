@@ -11,12 +11,10 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/text/language"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -272,137 +270,4 @@ func (c *Check) setCookie(w http.ResponseWriter, a *Arrival, q *judge.Request) {
 		Name: cookieName(secure), Value: (*c.memory.ring.Load())[0].text(a.pass, &a.bearer), Path: "/", MaxAge: int(c.For.Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
-}
-
-// parameter is what begins the parameter with a token. It is the last one of a query, so
-// that the rest stays as it is.
-const parameter = "caddy-robots-pass="
-
-// cookieName returns the name of the cookie.
-func cookieName(secure bool) string {
-	if secure {
-		return "__Host-caddy-robots-pass"
-	}
-	return "caddy-robots-pass"
-}
-
-// withToken returns a reference to the URL of a request, with a token. It has no path, so
-// the browser keeps that of the page.
-func withToken(target, token string) string {
-	_, query, found := strings.Cut(escaped(target), "?")
-	if found {
-		query += "&"
-	}
-	return "?" + query + parameter + token
-}
-
-// redirectTarget returns a reference to the URL of a request, with a further parameter
-// unless it is "". It leads to the same host, whatever the path is: a browser takes a
-// reference that begins with two slashes, or a slash and a backslash, for another host.
-func redirectTarget(target, parameter string) string {
-	if !strings.HasPrefix(target, "/") { // the absolute form, or *
-		u, err := url.Parse(target)
-		if target = "/"; err == nil && u.Opaque == "" {
-			if target = "/" + strings.TrimPrefix(u.EscapedPath(), "/"); u.RawQuery != "" {
-				target += "?" + u.RawQuery
-			}
-		}
-	}
-	if parameter != "" {
-		separator := "?"
-		if strings.Contains(target, "?") {
-			separator = "&"
-		}
-		target += separator + parameter
-	}
-	if len(target) > 1 && (target[1] == '/' || target[1] == '\\') {
-		target = "/." + target
-	}
-	return escaped(target)
-}
-
-// escaped returns a target in which octets are escaped that no browser sends in one.
-func escaped(target string) string {
-	isUnsafe := func(c rune) bool { return c <= ' ' || c >= 0x7f || strings.ContainsRune(`#"<>`, c) }
-	if !strings.ContainsFunc(target, isUnsafe) {
-		return target
-	}
-	var b strings.Builder
-	for _, c := range []byte(target) {
-		if isUnsafe(rune(c)) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// takeParameter removes the parameter from a request and returns its value. A parameter
-// that is not the last one of the query is removed too.
-func takeParameter(q *judge.Request, r *http.Request) (value string, given bool) {
-	if !strings.Contains(r.URL.RawQuery, parameter) && !strings.Contains(q.Target, parameter) {
-		return "", false
-	}
-	q.Target, value, given = cutParameter(q.Target)
-	urls := []*url.URL{r.URL}
-	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
-		urls = append(urls, original.URL)
-	}
-	for _, u := range urls {
-		if rest, text, found := cutParameter("?" + u.RawQuery); found {
-			u.RawQuery = strings.TrimPrefix(rest, "?")
-			u.ForceQuery = rest == "?"
-			if !given {
-				value, given = text, true
-			}
-		}
-	}
-	r.RequestURI = r.URL.RequestURI()
-	return value, given
-}
-
-// cutParameter removes the parameters with a token from a target, and returns the value of
-// the last one. A question mark that was there before stays.
-func cutParameter(target string) (rest, value string, found bool) {
-	path, query, _ := strings.Cut(target, "?")
-	parts := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool {
-		v, is := strings.CutPrefix(part, parameter)
-		if is {
-			value, found = v, true
-		}
-		return is
-	})
-	switch {
-	case !found:
-		return target, "", false
-	case len(parts) == 0:
-		return path, value, true
-	}
-	return path + "?" + strings.Join(parts, "&"), value, true
-}
-
-// takeCookie removes the cookie from a request and returns its value.
-func takeCookie(r *http.Request, secure bool) (value string) {
-	fields := r.Header["Cookie"]
-	if !slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "caddy-robots-pass") }) {
-		return ""
-	}
-	var kept []string
-	for _, field := range fields {
-		parts := slices.DeleteFunc(strings.Split(field, ";"), func(part string) bool {
-			name, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-			if name == cookieName(secure) {
-				value = v
-			}
-			return name == cookieName(true) || name == cookieName(false)
-		})
-		if rest := strings.TrimSpace(strings.Join(parts, ";")); rest != "" {
-			kept = append(kept, rest)
-		}
-	}
-	if r.Header["Cookie"] = kept; len(kept) == 0 {
-		r.Header.Del("Cookie")
-	}
-	return value
 }

@@ -1,0 +1,205 @@
+package challenge
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Verdict is what becomes of a request.
+type Verdict uint8
+
+// The verdicts of Pace.
+const (
+	Go       Verdict = iota // the request goes on
+	Stranger                // the client does not show that it is a browser: the page
+	TooMany                 // 429
+	Sheet                   // the style sheet
+	Clean                   // 303 to the URL without the parameter
+	Pressed                 // the same, with the cookie
+)
+
+// Pace says what becomes of a request that a decision lets through. monitored says that
+// nothing may be refused.
+func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
+	now := uint32(q.Time.Unix())
+	v := kindOf(a, q, r, d)
+	if a.isNew {
+		if s := c.storm(q, now, false); s != nil {
+			s.trouble.cameBack(a.hash, now)
+			if a.pass.kind == passByStyle {
+				c.count(s, Passed)
+			}
+		}
+	}
+	if a.given {
+		if verdict, ends := c.answerToken(a, q, r, now, &v); ends {
+			return verdict
+		}
+	}
+	if v.kind == free || c.Over == 0 {
+		return Go
+	}
+	s := c.storm(q, now, v.kind == document)
+	if s == nil {
+		return Go
+	}
+	if v.kind == document && v.closed {
+		return c.paceDocument(s, a, q, d, now)
+	}
+	c.note(s, a, now, &v)
+	if !s.isOn(c, q.Origin.Host, now) || !v.closedTo(d.Rules, q) {
+		return Go
+	}
+	return c.paceOther(s, a, q, r, v.kind)
+}
+
+// paceDocument says what becomes of a browser's request for a document that the check is for.
+func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.Decision, now uint32) Verdict {
+	if a.memory != nil {
+		s.at(now).all.Add(1)
+		if v := c.memory.visitors.Get(a.hash); v != nil {
+			s.other(v, now)
+		}
+		if s.isOn(c, q.Origin.Host, now) {
+			return c.take(s, a, &a.memory.documents, q.Time, passInterval, passBurst)
+		}
+		return Go
+	}
+	v := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
+	s.document(v, now)
+	if a.alien {
+		s.trouble.cameStrange(a.hash, now)
+	}
+	if !s.isOn(c, q.Origin.Host, now) {
+		return Go
+	}
+	a.alone = a.alone || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
+	c.show(a, q.Time)
+	c.count(s, Shown)
+	return Stranger
+}
+
+// note counts a request for something else than documents that the check is for.
+func (c *Check) note(s *stormAt, a *Arrival, now uint32, v *visit) {
+	if v.kind == document {
+		known := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
+		s.visit(known)
+		s.other(known, now)
+		return
+	}
+	if known := c.memory.visitors.Get(a.hash); known != nil {
+		s.other(known, now)
+		if v.kind == file {
+			s.embed(known)
+		}
+	}
+}
+
+// paceOther says what becomes of a request on the paths of the check that is no browser's for a
+// document: such clients share a bound, so that another User-Agent is no way around.
+func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, kind requestKind) Verdict {
+	interval, burst := c.Window/time.Duration(c.Over), c.Over
+	switch {
+	case a.memory != nil:
+		return c.take(s, a, &a.memory.documents, q.Time, passInterval/filesPerVisit, passBurst*filesPerVisit)
+	case q.Authorized, kind == file && isBrowser(a.bearer.userAgent) && !isBarePost(q, r):
+		return c.take(s, a, &s.fetches, q.Time, interval/10, burst*10)
+	}
+	return c.take(s, a, &s.others, q.Time, interval, burst)
+}
+
+// take takes a request of a bucket.
+func (c *Check) take(s *stormAt, a *Arrival, b *bucket, now time.Time, interval time.Duration, burst int) Verdict {
+	if a.wait = b.take(now, interval, burst); a.wait == 0 {
+		return Go
+	}
+	c.count(s, Refused)
+	return TooMany
+}
+
+// count counts a result.
+func (c *Check) count(s *stormAt, r Result) {
+	s.Counts[r].Add(1)
+	c.memory.observer.Checked(r)
+}
+
+// show makes the tokens of the page that answers a request.
+func (c *Check) show(a *Arrival, now time.Time) { a.page = newToken(now) }
+
+// Ask makes the page with the button alone the answer to a request.
+func (c *Check) Ask(a *Arrival, now time.Time) {
+	a.alone = true
+	c.show(a, now)
+}
+
+// answerToken says what becomes of a request whose URL has the parameter. ends is false if the
+// request goes on without it.
+func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now uint32, v *visit) (verdict Verdict, ends bool) {
+	t := a.token
+	fresh := func(k kind, life time.Duration) bool { return t.kind == k && t.isFresh(q.Time, life) }
+	switch {
+	case q.Method == http.MethodPost:
+		return c.press(a, q, now)
+	case !q.Reads():
+		return Go, false
+	case t.kind == styleToken || wants(r, "style", "text/css"):
+		if !fresh(styleToken, tokenLife) {
+			a.token = token{}
+			return Sheet, true
+		}
+		c.giveStyle(a, q, now)
+		return Sheet, true
+	case a.once:
+		return Go, true
+	case fresh(refreshToken, tokenLife) && a.memory == nil:
+		a.alone = true // neither the style sheet nor a further try gives a cookie
+		if s := c.storm(q, now, false); s != nil && v.kind == document && v.closed && s.isOn(c, q.Origin.Host, now) {
+			c.show(a, q.Time)
+			c.count(s, Shown)
+			return Stranger, true
+		}
+	}
+	return Clean, true
+}
+
+// giveStyle makes a pass for a client that fetches the style sheet, if it may have one.
+func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
+	s := c.storm(q, now, false)
+	visitor := c.memory.visitors.Get(a.hash)
+	if s == nil || visitor == nil {
+		a.token = token{}
+		return
+	}
+	isNew := false
+	c.memory.pass(a.token, &isNew)
+	if isNew && !visitor.mayGet(now, true) {
+		a.token = token{}
+		return
+	}
+	a.pass = a.token.as(passByStyle)
+	s.trouble.fetchedStyle(a.hash, now)
+	c.count(s, Style)
+}
+
+// press says what becomes of a POST with the parameter.
+func (c *Check) press(a *Arrival, q *judge.Request, now uint32) (verdict Verdict, ends bool) {
+	if !a.pressed {
+		return Go, false
+	}
+	isNew := false
+	c.memory.pass(a.token, &isNew)
+	if isNew {
+		if a.wait = c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayPress(now); a.wait > 0 {
+			c.Ask(a, q.Time)
+			return Stranger, true
+		}
+	}
+	if s := c.storm(q, now, false); s != nil {
+		c.count(s, Button)
+	}
+	a.pass = a.token.as(passByButton)
+	a.pass.at = now // the button may be pressed up to an hour after the page was made
+	return Pressed, true
+}
