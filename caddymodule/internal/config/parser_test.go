@@ -29,7 +29,19 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"policy no-ai\npolicy no-ai":             "policy is given twice",
 		"policy {\ndeny seo\n\ndelay seo 10s\n}": "delay seo contradicts deny seo (line 3): a crawler that is denied the whole site needs no delay, at Testfile:5",
 		"policy no-training {\nallow GPTBott\n}": "did you mean GPTBot?",
-		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden, shed)",
+		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden, shed, challenge)",
+		"challenge":                              "challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed, at Testfile:2",
+		"challenge /x disallowed":                "write either disallowed or patterns of paths",
+		"challenge blame/*":                      "must start with / or *: write /blame/*",
+		"challenge /x {\nover 5\n}":              `over: "5" is not a rate: write it as 30/1m`,
+		"challenge /x {\nover 5/1s\n}":           "the time is not between 10s and 10m0s",
+		"challenge /x {\nover 5/1h\n}":           "the time is not between 10s and 10m0s",
+		"challenge /x {\nover 0/1m\n}":           "is not a rate",
+		"challenge /x {\nfor 1m\n}":              "for: 1m0s is below 10m0s, at Testfile:3",
+		"challenge /x {\nfor 25h\n}":             "challenge for 25h0m0s is not between 10m0s and 24h0m0s",
+		"challenge /x {\nbetween 1m\n}":          `unknown subdirective "between"`,
+		"challenge /x\nchallenge /y":             "challenge is given twice",
+		"answer challenge mark x":                "unexpected \"x\"",
 		"answer denied 403":                      `answer "denied": want disallowed, impostor`,
 		"answer disallowed 200":                  "answer disallowed 200: want the status 4xx other than 429",
 		"answer disallowed 429":                  "want the status 4xx other than 429",
@@ -128,7 +140,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 12 || !slices.IsSorted(switchable) {
+	if len(switchable) != 13 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }
