@@ -83,14 +83,15 @@ type bearer struct {
 	target    string // path and query, for a pageToken
 }
 
-// sign returns the signature of a token. A pass belongs to an origin and a User-Agent,
+// sign returns the signature of a token. A pass belongs to a scheme and a host (cookies
+// know no ports, and the servers of a fleet may have different ones) and to a User-Agent;
 // all other tokens to the network of the client too, and a pageToken to one page.
 func (k *key) sign(t token, b *bearer) [macSize]byte {
 	var octets [16]byte
 	copy(octets[:], t.id[:])
-	site, number := b.origin.Host, uint64(t.at)|uint64(b.origin.Port)<<32
+	site, number := b.origin.Host, uint64(t.at)
 	if b.origin.Scheme == "https" {
-		number |= 1 << 48
+		number |= 1 << 32
 	}
 	if !t.kind.isPass() {
 		addr := netaddr.Unmap(b.addr)

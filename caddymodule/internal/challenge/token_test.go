@@ -27,7 +27,7 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 		}{
 			"origin":     {func(b *bearer) { b.origin.Host = "example.net" }, broken},
 			"scheme":     {func(b *bearer) { b.origin.Scheme = "http" }, broken},
-			"port":       {func(b *bearer) { b.origin.Port = 8443 }, broken},
+			"port":       {func(b *bearer) { b.origin.Port = 8443 }, own},
 			"User-Agent": {func(b *bearer) { b.userAgent += "x" }, broken},
 			"same /24":   {func(b *bearer) { b.addr = netip.MustParseAddr("192.0.2.200") }, own},
 			"mapped":     {func(b *bearer) { b.addr = netip.MustParseAddr("::ffff:192.0.2.1") }, own},
