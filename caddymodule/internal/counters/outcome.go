@@ -91,7 +91,11 @@ func (o outcome) measure() measure { return measuresOf[o] }
 
 var measuresOf = func() (list [outcomes]measure) {
 	for o := range outcomes {
-		if list[o] = requests + measure(o.action()); o.monitor() && list[o] != requests {
+		action := o.action()
+		if action == judge.Ask { // it also gets status 429
+			action = judge.Throttle
+		}
+		if list[o] = requests + measure(action); o.monitor() && list[o] != requests {
 			list[o] += wouldDeny - denied
 		}
 	}
