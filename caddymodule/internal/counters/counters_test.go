@@ -2,6 +2,7 @@ package counters
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
