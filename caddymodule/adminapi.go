@@ -34,6 +34,7 @@ const adminPrefix = "/robots/"
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
 //	POST /robots/mode           sets the mode of sites or single hosts until the next load: mode=enforce|monitor|configured (required)
+//	POST /robots/challenge      switches challenge off or on again, of sites or single hosts, until the next load: set=off|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
 // (Caddy provisions AdminAPI before all apps, and goes on using it if a new

@@ -85,18 +85,20 @@ type App struct {
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
-	suspectFleet *shared.Fleet      // the fleet that signals are shared with; nil without one
-	keyFleet     *shared.Fleet      // the fleet that keys of passes are shared with; nil without one
-	watcher      *filewatch.Watcher // of all configurations
-	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
-	starts       []func()           // called by Start
-	stops        []func()           // called by Stop, from the last to the first
+	suspectFleet *shared.Fleet // the fleet that signals are shared with; nil without one
+	checks       *challenge.Memory
+	checkReports *metrics.Challenges
+	keyFleet     func() *throttle.Fleet // that keys of passes are shared with; nil without one
+	keepsKeys    bool                   // the keys of passes are needed
+	watcher      *filewatch.Watcher     // of all configurations
+	hung         bool                   // a file took longer than fileLimit while the handlers were provisioned
+	starts       []func()               // called by Start
+	stops        []func()               // called by Stop, from the last to the first
 	started      bool
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
 	handlers []*Handler
-	visitors *visitors.Memory  // nil without suspects
-	checks   *challenge.Memory // nil without challenge and bound suspects
+	visitors *visitors.Memory // nil without suspects
 }
 
 // CaddyModule returns the Caddy module information.
@@ -134,6 +136,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.watcher = pooled(a, "watcher", filewatch.New)
+	a.checkReports = pooled(a, "challenge reports", func() *metrics.Challenges { return new(metrics.Challenges) })
+	a.checks = pooled(a, "challenge", func() *challenge.Memory { return challenge.NewMemory(a.checkReports) })
 	a.ceiling.Include(a.counters.HostOctets)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()

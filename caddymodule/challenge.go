@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -23,9 +22,13 @@ import (
 const suspectPassFor = 24 * time.Hour
 
 // provisionChallenge sets up the settings challenge, and suspects with `action bind`, whose
-// refusals have the same page.
+// refusals have the same page. Without the setting, a part of the addresses is watched, so
+// that the operator hears of a storm.
 func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 	binds := h.Suspects != nil && h.Suspects.Action == config.SuspectsBind
+	if h.Challenge == nil && !h.IsForwarded() {
+		h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
+	}
 	if h.Challenge == nil && !binds {
 		return nil
 	}
@@ -35,15 +38,14 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 		if err != nil {
 			return err
 		}
-		settings.Paths = fmt.Sprint(h.Challenge.Disallowed, h.Challenge.Paths, over.Requests, over.Per)
-		settings.Over, settings.Window, settings.For = over.Requests, over.Per, h.Challenge.PassFor()
+		line := h.Challenge.Engine()
+		settings.Name, settings.Over, settings.Window, settings.For = line.String(), over.Requests, over.Per, h.Challenge.PassFor()
 		if h.shedLoad != nil {
 			settings.Busy = func() bool { return h.shedLoad().IsBusy() }
 		}
 	}
 	for _, a := range h.Answers {
-		if a.File == "" {
-			settings.Mark = settings.Mark || a.Mark
+		if settings.Mark = settings.Mark || a.Mark; a.File == "" {
 			continue
 		}
 		text, err := os.ReadFile(a.File)
@@ -54,38 +56,46 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 			return fmt.Errorf("answer challenge %s: %w", a.File, err)
 		}
 	}
-	h.check = challenge.New(h.app.challenges(ctx, h.limiter), settings)
+	h.check = challenge.New(h.app.checks, settings)
+	h.app.keepKeys(ctx, h.limiter)
 	return nil
 }
 
-// challenges returns the memory of the checks of all sites. After Start it exchanges its
-// keys with the storage, and with the fleet, if there is one.
-func (a *App) challenges(ctx caddy.Context, limiter throttle.Limiter) *challenge.Memory {
-	reports := pooled(a, "challenge reports", func() *metrics.Challenges { return new(metrics.Challenges) })
-	m := pooled(a, "challenge", func() *challenge.Memory { return challenge.NewMemory(reports) })
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known := a.checks != nil
-	a.checks = m
+// Of the addresses, one in live.WatchedShare is watched: those of which the text ends with
+// an odd digit and a 7.
+const watchedOver = 10 // pages a minute
+
+func isWatched(addr string) bool {
+	n := len(addr)
+	return n > 1 && addr[n-1] == '7' && addr[n-2]&1 == 1
+}
+
+// keepKeys makes the app exchange the keys of passes, after Start, with the storage and with
+// the fleet, if there is one.
+func (a *App) keepKeys(ctx caddy.Context, limiter throttle.Limiter) {
 	if f, ok := limiter.(*shared.Fleet); ok && a.keyFleet == nil {
-		a.keyFleet = f
+		a.keyFleet = f.Connected
 	}
-	if !known {
-		a.onStart(func() {
-			storage := a.storage(ctx)
-			var fleet func() *throttle.Fleet
-			if a.keyFleet != nil {
-				fleet = a.keyFleet.Connected
-			}
-			reports.Start(a.log.Named("challenge"))
-			a.background(func(ctx context.Context) { m.Run(ctx, storage, fleet) })
-		})
+	if a.keepsKeys {
+		return
 	}
-	return m
+	a.keepsKeys = true
+	a.onStart(func() {
+		storage := a.storage(ctx)
+		a.checkReports.Start(a.log.Named("challenge"))
+		a.background(func(ctx context.Context) { a.checks.Run(ctx, storage, a.keyFleet) })
+	})
 }
 
 // strangerVar is the name of the request variable that is set for a stranger that goes on.
 const strangerVar = "caddy_robots.stranger"
+
+// watchStorms looks for a storm on a site without the setting challenge.
+func (x *exchange) watchStorms(d *judge.Decision) {
+	if isWatched(x.request.Client) {
+		x.handler.watch.Watch(&x.arrival, &x.request, x.r, d)
+	}
+}
 
 // check asks a stranger to show that it is a browser, and answers what comes back.
 func (x *exchange) check(d *judge.Decision) {

@@ -88,6 +88,7 @@ type Handler struct {
 	limiter   throttle.Limiter
 	visits    *visitors.Watcher // nil without suspects
 	check     *challenge.Check  // nil without challenge, and without suspects that are bound
+	watch     *challenge.Check  // nil with challenge or forwarded_request
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
 	guard     *live.Guard             // nil without the setting
@@ -181,6 +182,9 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	x.paced = true
 	if x.handler.check != nil {
 		x.check(d)
+	}
+	if x.handler.watch != nil {
+		x.watchStorms(d)
 	}
 	if d.OnlyDocument && !x.running.MayFederate(&x.request) {
 		x.judgeAsCrawler(d)

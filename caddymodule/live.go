@@ -33,7 +33,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad,
+			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad, Check: h.check, Watch: h.watch,
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode
@@ -66,7 +66,7 @@ func (a *App) allHandlers() []*Handler {
 // isKnown is routes.Follower.IsKnown for the matcher of this module.
 func isKnown(matcher any, reached bool) bool {
 	m, ok := matcher.(*MatchRobots)
-	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect && !m.Busy
+	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect && !m.Stranger && !m.Busy
 }
 
 // caller returns an judge.Caller for a read of robots.txt that no request

@@ -48,17 +48,19 @@ func (s *Compiled) compileChallenge() error {
 // names no exempt path.
 func (p *plans) Challenges(target string) bool {
 	s := p.settings
-	if s.Challenge.Disallowed {
-		if rule, disallowed := p.matchStar(target); disallowed && !isWholeSite(rule.Pattern) {
-			return true
-		}
-	}
 	if s.challenge == nil {
-		return false
+		return s.Challenge.Disallowed && p.DisallowsPart(target)
 	}
 	v := s.viewsOf(target)
 	defer views.Put(v)
 	return !s.challenge.MatchViews(v).Allowed && !s.exemptPaths.MatchViews(v).Allowed
+}
+
+// DisallowsPart reports whether the group for `*` disallows a request target, and not the
+// whole site.
+func (p *plans) DisallowsPart(target string) bool {
+	rule, disallowed := p.matchStar(target)
+	return disallowed && !isWholeSite(rule.Pattern)
 }
 
 // ChallengesNothing reports whether Settings.Challenge names no path, because the group for

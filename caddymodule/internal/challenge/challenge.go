@@ -83,10 +83,11 @@ func NewMemory(o Observer) *Memory {
 	return m
 }
 
-// Storms calls yield for each storm.
-func (m *Memory) Storms(yield func(*Storm) bool) {
-	for s := range m.storms.All() {
-		if !yield(&s.Storm) {
+// Storms calls yield for each storm on the paths of the check, also of other handlers with
+// the same ones.
+func (c *Check) Storms(yield func(*Storm) bool) {
+	for s := range c.memory.storms.All() {
+		if s.name == c.Name && s.over == c.Over && !yield(&s.Storm) {
 			return
 		}
 	}
@@ -94,13 +95,16 @@ func (m *Memory) Storms(yield func(*Storm) bool) {
 
 // Config has the settings of a Check.
 type Config struct {
-	Paths  string        // identifies the paths, in the name of a storm
-	Over   int           // documents of lone addresses in Window
+	Name   string        // the line of the configuration, such as `challenge /blame/*`
+	Over   int           // documents of lone addresses in Window; 0 if there are no paths
 	Window time.Duration // from 10 seconds to 10 minutes
 	For    time.Duration // how long a pass is good
 	Mark   bool          // strangers are only marked
-	Page   *Page
-	Busy   func() bool // whether the server is busy; nil if nobody knows
+	// Watches says that the check is for the paths that robots.txt disallows, and only for
+	// Watch.
+	Watches bool
+	Page    *Page
+	Busy    func() bool // whether the server is busy; nil if nobody knows
 }
 
 // Check is the check of a handler. It is safe for concurrent use.
@@ -120,7 +124,7 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 	if q.Invented { // hosts that anybody can invent
 		name = q.Site
 	}
-	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Paths) + uint64(q.Origin.Port)
+	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Name) + uint64(c.Over) + uint64(q.Origin.Port)
 	hash = max(1, hash)
 	s := c.memory.storms.Get(hash)
 	if s == nil {
@@ -128,7 +132,7 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 			return nil
 		}
 		s = c.memory.storms.Add(hash, func(s *stormAt) int64 { return int64(s.seen.Load()) }, func(s *stormAt) {
-			s.start(name, c.Over, int(c.Window/time.Second))
+			s.start(name, c.Name, c.Over, int(c.Window/time.Second))
 		})
 	}
 	if s.seen.Load() != now {

@@ -316,7 +316,7 @@ func TestItWatchesItself(t *testing.T) {
 	if s.isOn() {
 		t.Error("on, although nobody comes back with the cookie")
 	}
-	for storm := range s.memory.Storms {
+	for storm := range s.check.Storms {
 		if why := storm.Trouble(s.now); why != NoneReturns {
 			t.Errorf("why: %q", why)
 		}

@@ -26,16 +26,20 @@ type visit struct {
 	matched bool // closed is known
 }
 
-// closedTo reports whether the check is for the path of a request.
-func (v *visit) closedTo(rules *judge.Rules, q *judge.Request) bool {
+// closes reports whether the check is for the path of a request.
+func (c *Check) closes(v *visit, rules *judge.Rules, q *judge.Request) bool {
 	if !v.matched {
-		v.closed, v.matched = rules.Challenges(q.Target), true
+		if v.matched = true; c.Watches {
+			v.closed = rules.DisallowsPart(q.Target)
+		} else {
+			v.closed = rules.Challenges(q.Target)
+		}
 	}
 	return v.closed
 }
 
 // kindOf says what a request is.
-func kindOf(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) (v visit) {
+func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v visit) {
 	if d.Action != judge.Pass {
 		return v
 	}
@@ -46,7 +50,7 @@ func kindOf(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) (v
 		v.kind = other
 	case !q.Reads() || q.Authorized || !isDocument(r):
 		v.kind = file
-	case v.closedTo(d.Rules, q) && !isBrowser(a.bearer.userAgent):
+	case c.closes(&v, d.Rules, q) && !isBrowser(q.UserAgents[0]):
 		v.kind = other
 	default:
 		v.kind = document

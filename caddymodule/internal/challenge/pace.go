@@ -24,7 +24,7 @@ const (
 // nothing may be refused.
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
 	now := uint32(q.Time.Unix())
-	v := kindOf(a, q, r, d)
+	v := c.kindOf(q, r, d)
 	if a.isNew {
 		if s := c.storm(q, now, false); s != nil {
 			s.trouble.cameBack(a.hash, now)
@@ -49,10 +49,27 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 		return c.paceDocument(s, a, q, d, now)
 	}
 	c.note(s, a, now, &v)
-	if !s.isOn(c, q.Origin.Host, now) || !v.closedTo(d.Rules, q) {
+	if !s.isOn(c, q.Origin.Host, now) || !c.closes(&v, d.Rules, q) {
 		return Go
 	}
 	return c.paceOther(s, a, q, r, v.kind)
+}
+
+// Watch looks for a storm on the paths that robots.txt disallows, for a site without paths of
+// its own. It changes nothing. The caller chooses few addresses, always the same ones: what
+// Storms say is of these.
+func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
+	c.identify(a, q)
+	now, v := uint32(q.Time.Unix()), c.kindOf(q, r, d)
+	s := c.storm(q, now, v.kind == document)
+	switch {
+	case v.kind == free || s == nil:
+	case v.kind == document && v.closed:
+		s.document(c.memory.visitors.Add(a.hash, (*visitor).worth, nil), now)
+		s.IsOn(now, nil)
+	default:
+		c.note(s, a, now, &v)
+	}
 }
 
 // paceDocument says what becomes of a browser's request for a document that the check is for.
@@ -121,7 +138,7 @@ func (c *Check) take(s *stormAt, a *Arrival, b *bucket, now time.Time, interval 
 
 // count counts a result.
 func (c *Check) count(s *stormAt, r Result) {
-	s.Counts[r].Add(1)
+	s.counts[r].Add(1)
 	c.memory.observer.Checked(r)
 }
 

@@ -34,9 +34,11 @@ type second struct {
 // Storm measures who requests the documents of an origin that a check is for, and knows
 // whether the check is on. It is safe for concurrent use.
 type Storm struct {
-	Origin string
-	over   int // documents in window
-	window int // in seconds
+	Host string // of the origin; the site's pattern, for hosts that anybody can invent
+
+	name   string // Config.Name
+	over   int    // documents in window
+	window int    // in seconds
 
 	ring      []second // of the window, and the time after it in which documents become lone
 	evaluated atomic.Uint32
@@ -45,17 +47,16 @@ type Storm struct {
 	since     atomic.Uint32 // when the check went on or off last
 	visitors  suspect.Embedding
 
-	others    bucket // of the clients that no rule binds
-	fetches   bucket // of requests that are no documents
-	trouble   trouble
-	Counts    [Results]atomic.Int64
-	lastLone  atomic.Int32 // of the last evaluation
-	lastStray atomic.Int32
-	lastAll   atomic.Int32
+	others  bucket // of the clients that no rule binds
+	fetches bucket // of requests that are no documents
+	trouble trouble
+	counts  [Results]atomic.Int64
+	before  [Results]atomic.Int64 // counts, when the check went on
+	lone    atomic.Int32          // documents of lone addresses in the window, at the last evaluation
 }
 
-func (s *Storm) start(origin string, over, window int) {
-	s.Origin, s.over, s.window = origin, over, window
+func (s *Storm) start(host, name string, over, window int) {
+	s.Host, s.name, s.over, s.window = host, name, over, window
 	s.ring = make([]second, window+lonelyFor+1)
 }
 
@@ -91,9 +92,7 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 			all, lone, strangers = all+int(c.all.Load()), lone+int(c.lone.Load()), strangers+int(c.strangers.Load())
 		}
 	}
-	s.lastAll.Store(int32(all))
-	s.lastLone.Store(int32(lone))
-	s.lastStray.Store(int32(strangers))
+	s.lone.Store(int32(lone))
 	measured, mostly := lone, 2*lone > all
 	if s.visitors.FewEmbed() { // so loneliness says nothing
 		measured, mostly = strangers, true
@@ -104,11 +103,37 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 	switch on := s.on.Load(); {
 	case storms && !on:
-		s.on.Store(true)
+		for r := range s.counts {
+			s.before[r].Store(s.counts[r].Load())
+		}
 		s.since.Store(now)
+		s.on.Store(true)
 	case on && now-s.high.Load() >= calmFor:
 		s.on.Store(false)
 		s.since.Store(now)
+	}
+}
+
+// State is the state of a Storm.
+type State struct {
+	On      bool
+	Since   time.Time // when the check went on
+	Lone    int       // documents of lone addresses in the time of `over`
+	Asked   int       // pages shown since
+	Passed  int       // clients that passed since, by themselves or with the button
+	Trouble Trouble   // why the check is off because it did not work; "" if it works
+	Off     time.Time // since when, with a Trouble
+	Blind   bool      // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
+}
+
+// State returns the state.
+func (s *Storm) State(now time.Time) State {
+	seconds := uint32(now.Unix())
+	s.IsOn(seconds, nil)
+	since := func(r Result) int { return int(s.counts[r].Load() - s.before[r].Load()) }
+	return State{
+		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: since(Shown), Passed: since(Passed) + since(Button),
+		Trouble: s.Trouble(now), Off: time.Unix(int64(s.trouble.until.Load())-brokenFor, 0), Blind: s.visitors.FewEmbed(),
 	}
 }
 

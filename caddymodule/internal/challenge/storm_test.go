@@ -37,7 +37,7 @@ func newSite(t testing.TB, change func(*Config)) *site {
 	m := NewMemory(nobody{})
 	m.loaded.Store(true)
 	s := &site{t: t, now: noon, memory: m, host: "example.com", scheme: "https"}
-	c := Config{Paths: "/blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: Builtin()}
+	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: Builtin()}
 	if change != nil {
 		change(&c)
 	}
@@ -175,8 +175,8 @@ func TestLonely(t *testing.T) {
 		s.ask("GET", tt.target, "192.0.2.1")
 		s.now = s.now.Add(20 * time.Second)
 		s.ask("GET", "/blame/a", "192.0.2.2")
-		for storm := range s.memory.Storms {
-			if got := storm.lastLone.Load(); got != tt.lone {
+		for storm := range s.check.Storms {
+			if got := storm.lone.Load(); got != tt.lone {
 				t.Errorf("%s: %d lone, want %d", tt.what, got, tt.lone)
 			}
 		}

@@ -106,8 +106,8 @@ func (c *Challenge) check() error {
 	return about("challenge", err)
 }
 
-// engine converts the setting to the engine's.
-func (c *Challenge) engine() judge.Challenge {
+// Engine converts the setting to the engine's.
+func (c *Challenge) Engine() judge.Challenge {
 	if c == nil {
 		return judge.Challenge{}
 	}

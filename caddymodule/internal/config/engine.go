@@ -28,7 +28,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
 	}
-	r.Challenge = s.Challenge.engine()
+	r.Challenge = s.Challenge.Engine()
 	if s.Shed != nil {
 		r.ShedFile = s.Shed.File
 	}

@@ -86,6 +86,10 @@ func (p *reporter) ResetBudgets(context.Context, statusapi.Scope, statusapi.Rese
 	return nil, nil
 }
 
+func (p *reporter) SetChallenge(context.Context, statusapi.Scope, statusapi.ChallengeQuery) (*statusapi.Challenge, error) {
+	return nil, nil
+}
+
 func (p *reporter) SetMode(context.Context, statusapi.Scope, statusapi.ModeQuery) (*statusapi.Mode, error) {
 	p.writes++
 	return nil, nil

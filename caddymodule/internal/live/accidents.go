@@ -46,6 +46,14 @@ const (
 	// longer busy; the event of the end comes at least five minutes after that of the
 	// beginning. This one is a warning, with the metric `caddy_robots_shedding`.
 	Shedding = "shedding"
+	// While many addresses request pages of `challenge` and nothing else, strangers have
+	// to show that they are browsers. Without the setting, it only says that many addresses
+	// request pages that robots.txt disallows, and nothing else. It ends when they have been
+	// few for five minutes. With the setting, it is a warning.
+	Strangers = "strangers"
+	// The setting `challenge` is off for an hour, because clients that pass the check don't
+	// come back with the cookie, or come with that of another server.
+	ChallengeBroken = "challenge_broken"
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -57,13 +65,14 @@ type Accident struct {
 	Crawler string    // whom it is about: a name of the registry; the class of another crawler; `all` for the group for `*`, or for all crawlers together
 	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
 	Line    int       // the line of robots.txt that is to blame; 0 if none is
-	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused`: requests that were served; of `flood`: the usual requests in a minute
-	Now     int       // the same now: rules, refused requests, requests in a minute; of `shedding`: requests that wait for their answer
+	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused`: requests that were served; of `flood`: the usual requests in a minute; of `strangers`: clients that passed the check
+	Now     int       // the same now: rules, refused requests, requests in a minute, addresses in a minute, or pages shown; of `shedding`: requests that wait for their answer
 	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
 
 	subject, message, advice string
 	sites                    []string // whose scopes have it
 	pattern                  string   // that the host Site matches; "" for a site
+	handled                  bool     // nothing has to be done
 	more                     int      // further ones with the same Kind and Site
 	usual                    float64
 	peak                     int // of a flood: the most requests in a minute
@@ -134,6 +143,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	a.loads = r.app.Counters.Loads(floodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
+	list = append(list, r.strangerAccidents(now)...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
 		was := open[x.key()]
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
@@ -368,7 +378,7 @@ const (
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0}
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++
 	}
@@ -378,7 +388,7 @@ func (r *Reporter) CountAccidents() map[string]int {
 // problem returns an accident as a problem.
 func (a *Accident) problem() statusapi.Problem {
 	p := severe(a.Kind, a.subject, a.message, a.advice)
-	if a.Kind == Shedding { // people are served
+	if a.Kind == Shedding || a.Kind == Strangers && a.handled { // people are served
 		p.Severity = statusapi.Warning
 	}
 	p.Crawler, p.Line = a.Crawler, a.Line

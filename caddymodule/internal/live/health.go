@@ -44,7 +44,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	}
 	health.Shedding = r.shedding(scope, r.app.Now())
 	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
-		r.doorProblems(scope)} {
+		r.doorProblems(scope), r.challengeProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
 	if scope.All() {

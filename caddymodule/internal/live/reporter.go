@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -69,6 +70,9 @@ type Handler struct {
 	HostModes   func() map[string]Mode
 	// Load is the load that the setting shed is about; nil without shed.
 	Load func() *shed.Load
+	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
+	// without.
+	Check, Watch *challenge.Check
 	// IsVerified reports whether the crawler with a name in the registry is verified by
 	// an address now.
 	IsVerified func(name string, addr netip.Addr) bool

@@ -60,3 +60,18 @@ const Configured = "configured"
 type ModeQuery struct {
 	Mode string
 }
+
+// Off is the value of ChallengeQuery.Set that switches challenge off.
+const Off = "off"
+
+// ChallengeQuery says whether strangers are checked until the next load of the
+// configuration.
+type ChallengeQuery struct {
+	Set string // Off or Configured; required
+}
+
+// Challenge is the answer to POST /robots/challenge.
+type Challenge struct {
+	Set   string   `json:"set"`   // as in ChallengeQuery
+	Sites []string `json:"sites"` // the sites and hosts that it was set for
+}

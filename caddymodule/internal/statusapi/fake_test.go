@@ -94,6 +94,10 @@ func (f *fakeReporter) ResetBudgets(_ context.Context, scope Scope, q ResetQuery
 	return new(Reset), f.err
 }
 
+func (f *fakeReporter) SetChallenge(_ context.Context, scope Scope, q ChallengeQuery) (*Challenge, error) {
+	return &Challenge{Set: q.Set, Sites: scope.Hosts()}, nil
+}
+
 func (f *fakeReporter) SetMode(_ context.Context, scope Scope, q ModeQuery) (*Mode, error) {
 	f.note(scope, q)
 	return new(Mode), f.err

@@ -23,10 +23,10 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	if !ok {
 		return Errorf(http.StatusNotFound,
 			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, fleet, refresh, "+
-				"budgets/reset or mode",
+				"budgets/reset, mode or challenge",
 			route)
 	}
-	found.anyHost = name == "mode" // which may be set before the first request to a host
+	found.anyHost = name == "mode" || name == "challenge" // which may be set before the first request to a host
 	return found.ServeHTTP(w, r, reporter, scope)
 }
 
@@ -68,6 +68,9 @@ var routes = map[string]Route{
 	}),
 	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
 		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured)}
+	}),
+	"challenge": post(Reporter.SetChallenge, func(p *Params) ChallengeQuery {
+		return ChallengeQuery{Set: p.choice("set", Off, Configured)}
 	}),
 }
 

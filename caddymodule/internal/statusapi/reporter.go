@@ -32,6 +32,8 @@ type Reporter interface {
 	ResetBudgets(context.Context, Scope, ResetQuery) (*Reset, error)
 	// SetMode sets the mode of handlers until the next load of the configuration.
 	SetMode(context.Context, Scope, ModeQuery) (*Mode, error)
+	// SetChallenge switches challenge off, or on again, until the next load.
+	SetChallenge(context.Context, Scope, ChallengeQuery) (*Challenge, error)
 }
 
 // Error is the error of a request that is wrong.

@@ -1,0 +1,139 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// WatchedShare says of which part of the addresses the storms of Handler.Watch are: one in
+// so many.
+const WatchedShare = 20
+
+// strangerAccidents returns the storms of strangers, and the checks that do not work.
+func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
+	for _, h := range r.handlers() {
+		for storm := range h.storms() {
+			state, a := storm.State(now), h.stormAt(storm.Host)
+			switch {
+			case state.Trouble != "":
+				a.Kind, a.Since = ChallengeBroken, state.Off
+				a.message = fmt.Sprintf("challenge is off at %s for an hour: %s", a.subject, state.Trouble)
+				a.advice = "A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429."
+				if state.Trouble == challenge.OtherKeys {
+					a.advice = "Servers behind one balancer need the same storage in their configuration, or `fleet`."
+				}
+			case !state.On:
+				continue
+			case h.Check == nil || h.Settings.Challenge == nil:
+				n := state.Lone * WatchedShare
+				a.Now = n
+				a.message = fmt.Sprintf("about %s in a minute asked %s for a page that robots.txt disallows, and for nothing else",
+					quantity(n, "address"), a.subject)
+				a.advice = "Write `challenge disallowed` into the block `robots` of " + a.subject +
+					": browsers then show once that they are browsers, without a click, and others get no page."
+			default:
+				a.Before, a.Now, a.handled = state.Passed, state.Asked, true
+				a.message = fmt.Sprintf("%d of %s who asked %s for pages of `%s` since %s did not pass the check. Handled", max(0, state.Asked-state.Passed),
+					quantity(state.Asked, "stranger"), a.subject, h.Check.Name, formatTime(state.Since, now))
+				if h.mode() == statusapi.Monitor {
+					a.message = fmt.Sprintf("%s who asked %s for pages of `%s` since %s would have been checked", quantity(state.Asked, "stranger"),
+						a.subject, h.Check.Name, formatTime(state.Since, now))
+				}
+				a.advice = "Nothing to do."
+			}
+			if a.Since.IsZero() {
+				a.Since = state.Since
+			}
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// storms returns the storms of the paths of a handler's check, or of those that are watched.
+func (h *Handler) storms() func(func(*challenge.Storm) bool) {
+	switch {
+	case h.Check != nil && h.Settings.Challenge != nil:
+		return h.Check.Storms
+	case h.Watch != nil:
+		return h.Watch.Storms
+	}
+	return func(func(*challenge.Storm) bool) {}
+}
+
+// stormAt returns an accident at a host, or at the pattern of a site.
+func (h *Handler) stormAt(host string) Accident {
+	site := h.SiteOf(host)
+	a := Accident{Kind: Strangers, Site: host, Crawler: everybody, subject: siteName(host), sites: []string{site}}
+	if routes.IsPattern(site) {
+		a.pattern = site
+	}
+	return a
+}
+
+// challengeProblems returns the checks that have no path, or that can't know who is lonely.
+func (r *Reporter) challengeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for p := range r.allInForce(scope) {
+		if p.Settings.Challenge != nil && p.Last == judge.Loaded && p.Rules.ChallengesNothing() {
+			problems = append(problems, warning("challenge", p.subject(), "`challenge disallowed` checks nobody at "+p.subject()+
+				": its robots.txt disallows no path to `*`, or only the whole site", "Write patterns of paths in place of disallowed, `/*` for the whole site."))
+		}
+	}
+	for _, h := range r.handlersIn(scope) {
+		if h.Settings.Challenge == nil || h.Check == nil {
+			continue
+		}
+		for storm := range h.Check.Storms {
+			if host := storm.Host; scope.Host(h.SiteOf(host), host) && storm.State(r.app.Now()).Blind {
+				problems = append(problems, warning("challenge_blind", siteName(host), "fewer than half of the visitors of "+siteName(host)+
+					" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
+					"If many people read these pages, set `over` higher than what they request."))
+			}
+		}
+	}
+	return problems
+}
+
+// SetChallenge implements statusapi.Reporter.
+func (r *Reporter) SetChallenge(_ context.Context, scope statusapi.Scope, query statusapi.ChallengeQuery) (*statusapi.Challenge, error) {
+	if query.Set == "" {
+		return nil, badRequest("set is missing: want off or configured")
+	}
+	answer := &statusapi.Challenge{Set: query.Set, Sites: []string{}}
+	for _, h := range r.handlers() {
+		if h.Settings.Challenge == nil || h.Check == nil {
+			continue
+		}
+		hosts := h.sitesIn(scope)
+		if scope.All() || len(hosts) == len(h.Hosts) {
+			h.Check.Set("", query.Set == statusapi.Configured)
+		} else {
+			for _, name := range scope.Hosts() {
+				if h.ownsHost(name) && !slices.Contains(hosts, name) {
+					hosts = append(hosts, name)
+				}
+			}
+			for _, host := range hosts {
+				h.Check.Set(host, query.Set == statusapi.Configured)
+			}
+		}
+		answer.Sites = append(answer.Sites, hosts...)
+	}
+	if len(answer.Sites) == 0 {
+		return nil, statusapi.Errorf(http.StatusNotFound, "no handler with challenge serves these sites")
+	}
+	slices.Sort(answer.Sites)
+	answer.Sites = slices.Compact(answer.Sites)
+	r.app.Log.Warn("challenge was set until the next load of the configuration", zap.String("set", query.Set), zap.Strings("sites", answer.Sites))
+	return answer, nil
+}
