@@ -32,7 +32,7 @@ func TestServersWithOneStorageShareTheKey(t *testing.T) {
 	}
 	all.Wait()
 	for _, k := range keys {
-		if k == nil || *k != *keys[0] {
+		if k == nil || *k.Key != *keys[0].Key {
 			t.Error("two servers have different keys")
 		}
 	}
