@@ -246,3 +246,69 @@ func TestOwnChallengePage(t *testing.T) {
 	}
 	s.good(s.passes("192.0.2.3"), "192.0.2.3")
 }
+
+// The operator hears of a storm, switches the check off and on, and is told if it does not
+// work.
+func TestChallengeIsShown(t *testing.T) {
+	t.Parallel()
+	config := stormedSite(t.TempDir(), "")
+	s := startStormed(t, "localhost", freePort(t), t.TempDir(), config)
+	isAsked := func() bool {
+		page, _ := s.from("192.0.2.1", "GET", "/blame/x")
+		return page.status == 429
+	}
+	s.eventually("strangers are asked", func() bool { s.storm(); return isAsked() })
+	health := func() string {
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/health", s.admin), "test", "", nil).body
+	}
+	if text := health(); !strings.Contains(text, `"kind":"strangers"`) || !strings.Contains(text, "for pages of `challenge /blame/*` since") ||
+		!strings.Contains(text, "Handled") || !strings.Contains(text, `"severity":"warning"`) {
+		t.Errorf("%s", text)
+	}
+	set := func(query string) response {
+		return s.do(http.MethodPost, fmt.Sprintf("http://localhost:%d/robots/challenge?%s", s.admin, query), "test", "", nil)
+	}
+	for _, site := range []string{"", "&site=example.com"} {
+		s.wants(200, set("set=off"+site), "set=off"+site)
+		if isAsked() {
+			t.Errorf("set=off%s: strangers are asked", site)
+		}
+		s.wants(200, set("set=configured"+site), "set=configured"+site)
+		if s.storm(); !isAsked() {
+			t.Errorf("set=configured%s: strangers are not asked", site)
+		}
+	}
+	s.wants(400, set("set=on"), "set=on")
+	s.wants(400, set(""), "without set")
+	for i := range 20 {
+		addr := fmt.Sprintf("198.51.%d.1", i)
+		page, _ := s.from(addr, "GET", "/blame/x")
+		m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page.body)
+		s.from(addr, "GET", "/blame/x"+m[1], "Sec-Fetch-Dest", "style")
+	}
+	s.pass(15 * time.Second)
+	if isAsked() {
+		t.Error("strangers are asked although nobody comes back")
+	}
+	if text := health(); !strings.Contains(text, `"kind":"challenge_broken"`) || !strings.Contains(text, "come back without the cookie") {
+		t.Errorf("%s", text)
+	}
+}
+
+// Without the setting, the operator hears of a storm, with the line to write.
+func TestStormWithoutChallenge(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(stormedSite(t.TempDir(), ""), "challenge /blame/* {\n\t\t\tover 20/1m\n\t\t}", "", 1)
+	config = strings.Replace(config, "Disallow: /private/", "Disallow: /blame/", 1)
+	s := startStormed(t, "localhost", freePort(t), t.TempDir(), config)
+	s.eventually("there is an accident", func() bool {
+		for i := range 40 {
+			page, _ := s.from(fmt.Sprintf("203.0.%d.17", i), "GET", fmt.Sprintf("/blame/%d", i))
+			s.wants(200, page, "a stranger")
+		}
+		s.pass(30 * time.Second)
+		s.from("203.0.113.17", "GET", "/blame/x")
+		text := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/health", s.admin), "test", "", nil).body
+		return strings.Contains(text, `"kind":"strangers"`) && strings.Contains(text, "challenge disallowed")
+	})
+}
