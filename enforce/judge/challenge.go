@@ -51,6 +51,9 @@ func (p *plans) Challenges(target string) bool {
 	if s.challenge == nil {
 		return s.Challenge.Disallowed && p.DisallowsPart(target)
 	}
+	if IsRobotsTxt(target) {
+		return false
+	}
 	v := s.viewsOf(target)
 	defer views.Put(v)
 	return !s.challenge.MatchViews(v).Allowed && !s.exemptPaths.MatchViews(v).Allowed

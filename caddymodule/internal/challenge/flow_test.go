@@ -364,6 +364,20 @@ func TestAnotherServersPasses(t *testing.T) {
 	}
 }
 
+// A style sheet may go to another server with the same key.
+func TestStyleSheetAtAnotherServer(t *testing.T) {
+	t.Parallel()
+	first, second := newSite(t, nil), newSite(t, nil)
+	second.memory.ring.Store(first.memory.ring.Load())
+	first.storm(40*time.Second, 20)
+	second.now = first.now
+	page := first.serve("GET", "/blame/a", "192.0.2.1").Body.String()
+	m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)
+	if w := second.serve("GET", "/blame/a"+m[1], "192.0.2.1", "Sec-Fetch-Dest", "style"); len(w.Result().Cookies()) != 1 {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

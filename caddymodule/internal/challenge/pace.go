@@ -162,11 +162,9 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 	case !q.Reads():
 		return Go, false
 	case t.kind == styleToken || wants(r, "style", "text/css"):
-		if !fresh(styleToken, tokenLife) {
-			a.token = token{}
-			return Sheet, true
+		if fresh(styleToken, tokenLife) {
+			c.giveStyle(a, q, now)
 		}
-		c.giveStyle(a, q, now)
 		return Sheet, true
 	case a.once:
 		return Go, true
@@ -183,16 +181,9 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 
 // giveStyle makes a pass for a client that fetches the style sheet, if it may have one.
 func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
-	s := c.storm(q, now, false)
-	visitor := c.memory.visitors.Get(a.hash)
-	if s == nil || visitor == nil {
-		a.token = token{}
-		return
-	}
-	isNew := false
+	s, isNew := c.storm(q, now, true), false // another server may have made the page
 	c.memory.pass(a.token, &isNew)
-	if isNew && !visitor.mayGet(now, true) {
-		a.token = token{}
+	if isNew && !c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayGet(now, true) {
 		return
 	}
 	a.pass = a.token.as(passByStyle)

@@ -156,17 +156,20 @@ func (v *visitor) worth() int64 {
 	return int64(v.seen)
 }
 
-// advance clears the documents that no later request can change any more. The caller
-// holds mu.
+// advance clears the documents that no later request can change any more. A request may be
+// overtaken by others; if its time is much earlier, the clock was set back. The caller holds
+// mu.
 func (v *visitor) advance(now uint32) {
-	if now-v.seen >= lonelyFor {
-		clear(v.documents[:])
-	} else {
-		for at := v.seen + 1; at <= now; at++ {
-			v.documents[at%lonelyFor] = 0
+	switch {
+	case now-v.seen < lonelyFor:
+		for v.seen < now {
+			v.seen++
+			v.documents[v.seen%lonelyFor] = 0
 		}
+	case v.seen-now >= lonelyFor:
+		clear(v.documents[:])
+		v.seen = now
 	}
-	v.seen = max(v.seen, now)
 }
 
 // document counts a stranger's document.
