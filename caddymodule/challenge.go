@@ -132,6 +132,6 @@ func (x *exchange) askSuspect(w http.ResponseWriter) error {
 		w.Header()["Cache-Control"] = noStore
 		return answers[judge.Suspected].send(w, x.r)
 	}
-	c.Ask(&x.arrival, x.request.Time)
+	x.arrival.Ask(x.request.Time)
 	return c.Serve(w, challenge.Stranger, &x.arrival, &x.request, x.r, http.StatusForbidden)
 }

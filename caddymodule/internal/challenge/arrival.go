@@ -48,6 +48,9 @@ func (a *Arrival) Reference() string {
 	return a.page.reference()
 }
 
+// Ask makes the page with the button alone the answer to the request.
+func (a *Arrival) Ask(now time.Time) { a.alone, a.page = true, newToken(now) }
+
 // Wait returns after what time the client may come again.
 func (a *Arrival) Wait() time.Duration { return a.wait }
 

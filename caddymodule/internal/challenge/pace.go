@@ -20,8 +20,7 @@ const (
 	Pressed                 // the same, with the cookie
 )
 
-// Pace says what becomes of a request that a decision lets through. monitored says that
-// nothing may be refused.
+// Pace says what becomes of a request that a decision lets through, and of one with a token.
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
 	now := uint32(q.Time.Unix())
 	v := c.kindOf(q, r, d)
@@ -93,7 +92,7 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.
 		return Go
 	}
 	a.alone = a.alone || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
-	c.show(a, q.Time)
+	a.page = newToken(q.Time)
 	c.count(s, Shown)
 	return Stranger
 }
@@ -142,15 +141,6 @@ func (c *Check) count(s *stormAt, r Result) {
 	c.memory.observer.Checked(r)
 }
 
-// show makes the tokens of the page that answers a request.
-func (c *Check) show(a *Arrival, now time.Time) { a.page = newToken(now) }
-
-// Ask makes the page with the button alone the answer to a request.
-func (c *Check) Ask(a *Arrival, now time.Time) {
-	a.alone = true
-	c.show(a, now)
-}
-
 // answerToken says what becomes of a request whose URL has the parameter. ends is false if the
 // request goes on without it.
 func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now uint32, v *visit) (verdict Verdict, ends bool) {
@@ -171,7 +161,7 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 	case fresh(refreshToken, tokenLife) && a.memory == nil:
 		a.alone = true // neither the style sheet nor a further try gives a cookie
 		if s := c.storm(q, now, false); s != nil && v.kind == document && v.closed && s.isOn(c, q.Origin.Host, now) {
-			c.show(a, q.Time)
+			a.page = newToken(q.Time)
 			c.count(s, Shown)
 			return Stranger, true
 		}
@@ -200,7 +190,7 @@ func (c *Check) press(a *Arrival, q *judge.Request, now uint32) (verdict Verdict
 	c.memory.pass(a.token, &isNew)
 	if isNew {
 		if a.wait = c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayPress(now); a.wait > 0 {
-			c.Ask(a, q.Time)
+			a.Ask(q.Time)
 			return Stranger, true
 		}
 	}

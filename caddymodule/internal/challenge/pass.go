@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -40,17 +41,13 @@ func (p *pass) from(network uint64, now uint32) (good, first bool) {
 		p.hour, p.n = hour, 0
 	}
 	p.seen = max(p.seen, now)
-	for _, known := range p.networks[:p.n] {
-		if known == network {
-			first, p.returned = !p.returned, true
-			return true, first
+	if !slices.Contains(p.networks[:p.n], network) {
+		if p.n == passNetworks {
+			return false, false
 		}
+		p.networks[p.n] = network
+		p.n++
 	}
-	if p.n == passNetworks {
-		return false, false
-	}
-	p.networks[p.n] = network
-	p.n++
 	first, p.returned = !p.returned, true
 	return true, first
 }
