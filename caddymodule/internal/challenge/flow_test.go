@@ -63,17 +63,13 @@ func (b *browser) visit(target string) (shown, body string) {
 	if b.cookies == nil {
 		b.cookies = make(map[string]string)
 	}
-	base, err := url.Parse("https://" + b.host)
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	method, fragment := "GET", ""
 	target, fragment, _ = strings.Cut(target, "#")
 	for range 12 {
 		w := b.get(method, target)
 		method = "GET"
-		at := base
-		if at, err = url.Parse("https://" + b.host + target); err != nil {
+		at, err := url.Parse("https://" + b.host + target)
+		if err != nil {
 			b.t.Fatal(err)
 		}
 		if location := w.Header().Get("Location"); w.Code == http.StatusSeeOther {

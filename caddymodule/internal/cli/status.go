@@ -226,7 +226,7 @@ func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64)
 	numbers := make(map[string]uint64)
 	for _, r := range list {
 		switch {
-		case r.Action != action || *r.In(span) == 0:
+		case strings.Replace(r.Action, "challenge", "throttle", 1) != action || *r.In(span) == 0: // these count as throttled
 		case slices.Contains(paceReasons, r.Reason):
 			numbers["pace"] += *r.In(span)
 		default:

@@ -71,7 +71,7 @@ type HostTally struct {
 // ReasonCounts has the number of decisions with one reason and one action.
 type ReasonCounts struct {
 	Reason string `json:"reason"` // as {http.robots.reason}
-	Action string `json:"action"` // pass, deny, throttle, would_deny or would_throttle
+	Action string `json:"action"` // pass, deny, throttle, challenge, would_deny, would_throttle or would_challenge; challenge counts among the throttled elsewhere
 	Windows[uint64]
 }
 

@@ -2,7 +2,7 @@
 const mostShown = 150;
 
 // shortReasons has reasons after a number of requests, where reasonOf would not do.
-const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', suspect: 'of suspects', shed: 'while the server was busy', pending: 'before robots.txt was read', unavailable: 'while robots.txt could not be read' };
+const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', suspect: 'of suspects', shed: 'while the server was busy', challenge: 'strangers asked to show that they are browsers', challenge_limit: 'other clients during a storm', pending: 'before robots.txt was read', unavailable: 'while robots.txt could not be read' };
 
 const denials = {
 	update: (live) => {
@@ -33,7 +33,7 @@ const denials = {
 	showReasons: (live) => {
 		const lines = [];
 		for (const [action, word] of [['deny', 'denied'], ['throttle', 'throttled'], ['would_deny', 'would be denied'], ['would_throttle', 'would be throttled']]) {
-			const why = live.summary.reasons.filter((r) => r.action === action && r[state.span]);
+			const why = live.summary.reasons.filter((r) => r.action.replace('challenge', 'throttle') === action && r[state.span]);
 			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + (shortReasons[r.reason] || reasonOf(r.reason))).join('; ')));
 		}
 		replace(byId('reasons'), lines.map((p) => p.textContent).join('\n'), ...lines);

@@ -104,6 +104,8 @@ const reasons = {
 	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
 	suspect: 'a suspect: a robot with a browser’s User-Agent',
 	shed: 'the server is busy and serves people first',
+	challenge: 'strangers storm the path: a browser shows that it is one',
+	challenge_limit: 'strangers storm the path, and clients that are no browsers share a bound there',
 	grace: 'allowed before the last change of robots.txt',
 };
 const reasonOf = (r) => reasons[r] || r.replaceAll('_', ' ');
@@ -115,6 +117,8 @@ const actions = {
 	throttle: ['throttled', 'm-throttle'],
 	would_deny: ['would be denied', 'm-would'],
 	would_throttle: ['would be throttled', 'm-would'],
+	challenge: ['asked', 'm-throttle'],
+	would_challenge: ['would be asked', 'm-would'],
 };
 const actionOf = (a) => actions[a] || [a, ''];
 
