@@ -193,10 +193,10 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		style += " 'nonce-" + nonce + "'"
 	}
 	if !a.alone {
-		refresh := k.text(a.page.as(refreshToken), &a.bearer)
-		values[headMark] = `<link rel="stylesheet" href="?` + parameter + k.text(a.page.as(styleToken), &a.bearer) + `"><script nonce="` + nonce + `">` +
-			fmt.Sprintf(script, refresh) + `</script><noscript><meta http-equiv="refresh" content="0; url=` + html.EscapeString(withToken(q.Target, refresh)) +
-			`"></noscript>`
+		sheet, refresh := k.text(a.page.as(styleToken), &a.bearer), k.text(a.page.as(refreshToken), &a.bearer)
+		values[headMark] = `<link rel="stylesheet" href="?` + parameter + sheet + `">` +
+			`<script nonce="` + nonce + `">` + fmt.Sprintf(script, refresh) + `</script>` +
+			`<noscript><meta http-equiv="refresh" content="0; url=` + html.EscapeString(withToken(q.Target, refresh)) + `"></noscript>`
 	}
 	values[buttonMark] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
 		`"><button type="submit" autofocus>` + html.EscapeString(f.button) + `</button></form>`
@@ -254,7 +254,8 @@ func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Req
 		return nil
 	case Pressed:
 		c.setCookie(w, a, q)
-		header["Location"] = []string{redirectTarget(q.Target, parameter+(*c.memory.ring.Load())[0].text(token{at: a.pass.at, id: a.pass.id, kind: pageToken}, &a.bearer))}
+		page := (*c.memory.ring.Load())[0].text(a.pass.as(pageToken), &a.bearer)
+		header["Location"] = []string{redirectTarget(q.Target, parameter+page)}
 	default:
 		header["Location"] = []string{redirectTarget(q.Target, "")}
 	}
