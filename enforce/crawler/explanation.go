@@ -91,52 +91,52 @@ func wordMeaning(s *slot, word string) string {
 type Reason uint8
 
 // The reasons. After NoReason, which means no evidence, they are in the order from the strongest evidence to the weakest. The Strength of
-// RegistryToken and SiteToken is ByToken, of ControlToken to ProbeName Declaration, and of the others ByForm.
+// RegistryToken and SiteToken is ByToken, of ControlToken to namedProbe Declaration, and of the others ByForm.
 const (
-	NoReason        Reason = iota
-	RegistryToken          // a User-Agent token of the registry
-	SiteToken              // a token that the site's robots.txt names
-	ControlToken           // a preference in robots.txt, which no crawler sends: no group but that for `*` applies
-	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
-	CompatibleName         // a name after `compatible;` that browsers don't send
-	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
-	Contact                // a URL or an e-mail address, and one written as `ops at acme dot com`
-	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
-	ProbeName              // a health check's name: AcmeHealthCheck, acme-probe
-	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
-	NameAfter              // a name after an engine's comment, where browsers have their own product
-	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
-	BareMozilla            // `Mozilla/5.0` without a browser or an engine
-	HostName               // a host name in place of a product
-	LibraryWord            // a word for an HTTP client
-	ProgramName            // only a program's name
-	overlong               // longer than MaxUserAgent octets
+	NoReason           Reason = iota
+	RegistryToken             // a User-Agent token of the registry
+	SiteToken                 // a token that the site's robots.txt names
+	ControlToken              // a preference in robots.txt, which no crawler sends: no group but that for `*` applies
+	CrawlerWord               // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
+	CompatibleName            // a name after `compatible;` that browsers don't send
+	CommentName               // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
+	Contact                   // a URL or an e-mail address, and one written as `ops at acme dot com`
+	taskWord                  // a word for what crawlers do: AcmeChecker, AcmeMonitor
+	namedProbe                // a health check's name: AcmeHealthCheck, acme-probe
+	nameBefore                // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
+	nameAfter                 // a name after an engine's comment, where browsers have their own product
+	placeholderVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
+	BareMozilla               // `Mozilla/5.0` without a browser or an engine
+	HostName                  // a host name in place of a product
+	LibraryWord               // a word for an HTTP client
+	ProgramName               // only a program's name
+	overlong                  // longer than MaxUserAgent octets
 	// the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
 	ManyFields
 	NoUserAgent // empty, or without words and digits
 )
 
 var reasonTexts = [...]string{
-	NoReason:        "",
-	RegistryToken:   "a User-Agent token of the registry",
-	SiteToken:       "a token of the site's robots.txt",
-	ControlToken:    "a preference in robots.txt, and not the name of a crawler",
-	CrawlerWord:     "a word for a crawler",
-	CompatibleName:  "a name after \"compatible\" that browsers don't send",
-	CommentName:     "a name in the KHTML comment, where browsers have none",
-	Contact:         "a contact",
-	TaskWord:        "a word for what crawlers do",
-	ProbeName:       "a health check's name",
-	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
-	NameAfter:       "a name where browsers have their product",
-	TemplateVersion: "a placeholder instead of a browser's version",
-	BareMozilla:     "\"Mozilla/5.0\" without a browser or an engine",
-	HostName:        "a host name in place of a product",
-	LibraryWord:     "a word for an HTTP client",
-	ProgramName:     "only a program's name",
-	overlong:        "a User-Agent longer than any browser's",
-	ManyFields:      "more User-Agent fields than any browser sends",
-	NoUserAgent:     "no User-Agent",
+	NoReason:           "",
+	RegistryToken:      "a User-Agent token of the registry",
+	SiteToken:          "a token of the site's robots.txt",
+	ControlToken:       "a preference in robots.txt, and not the name of a crawler",
+	CrawlerWord:        "a word for a crawler",
+	CompatibleName:     "a name after \"compatible\" that browsers don't send",
+	CommentName:        "a name in the KHTML comment, where browsers have none",
+	Contact:            "a contact",
+	taskWord:           "a word for what crawlers do",
+	namedProbe:         "a health check's name",
+	nameBefore:         "a name before \"Mozilla\", with which browsers' User-Agents begin",
+	nameAfter:          "a name where browsers have their product",
+	placeholderVersion: "a placeholder instead of a browser's version",
+	BareMozilla:        "\"Mozilla/5.0\" without a browser or an engine",
+	HostName:           "a host name in place of a product",
+	LibraryWord:        "a word for an HTTP client",
+	ProgramName:        "only a program's name",
+	overlong:           "a User-Agent longer than any browser's",
+	ManyFields:         "more User-Agent fields than any browser sends",
+	NoUserAgent:        "no User-Agent",
 }
 
 // String describes the reason in a few words; it is empty for NoReason.
@@ -165,7 +165,7 @@ func (r Reason) Strength() Strength {
 		return noStrength
 	case RegistryToken, SiteToken:
 		return ByToken
-	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord, ProbeName:
+	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, taskWord, namedProbe:
 		return Declaration
 	}
 	return ByForm

@@ -53,7 +53,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 	mozilla := e.has(roleMozilla)
 	switch {
 	case probe.ok():
-		id.add(newAgent(ua, probe, Probe, ProbeName))
+		id.add(newAgent(ua, probe, Probe, namedProbe))
 	case e.addDeclared(ua, person, mozilla, id):
 	case e.addNextToBrowser(ua, mozilla, id):
 	case person:
@@ -89,10 +89,10 @@ func (e *evidence) addDeclared(ua string, person, mozilla bool, id *Identity) bo
 	case e.contact.ok() && e.isCrawlersContact(ua, person, mozilla):
 		e.addSelfDeclared(ua, e.contact, Contact, id)
 	case e.has(roleHook) && e.task.ok() && !mozilla && !person:
-		e.addSelfDeclared(ua, e.task, TaskWord, id)
+		e.addSelfDeclared(ua, e.task, taskWord, id)
 		id.agents[0].Class = Webhook
 	case e.task.ok() && e.isCrawlersTask(person, mozilla):
-		e.addSelfDeclared(ua, e.task, TaskWord, id)
+		e.addSelfDeclared(ua, e.task, taskWord, id)
 	default:
 		return false
 	}
@@ -104,18 +104,18 @@ func (e *evidence) addDeclared(ua string, person, mozilla bool, id *Identity) bo
 func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool {
 	switch {
 	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(ua, mozilla):
-		id.add(newAgent(ua, e.name, Program, NameBefore))
+		id.add(newAgent(ua, e.name, Program, nameBefore))
 	case mozilla && e.lastHostName.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) &&
 		(e.hostBeforeEngine || e.desktop() && e.hostAtEdge(ua, e.hostName, e.lastHostName)):
 		e.addSelfDeclared(ua, e.lastHostName, HostName, id)
 	case mozilla && e.afterComment.ok() && e.desktop() && e.beforeSafari(ua, e.afterComment):
-		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
+		id.add(newAgent(ua, e.afterComment, Program, nameAfter))
 	case mozilla && e.template:
-		id.add(newAgent(ua, e.first, Program, TemplateVersion))
+		id.add(newAgent(ua, e.first, Program, placeholderVersion))
 	case e.has(roleCompatible) && !mozilla && !e.has(roleClient) && e.name.ok() && e.name.start == 0:
 		e.addSelfDeclared(ua, e.name, CompatibleName, id)
 	case mozilla && e.afterComment.ok() && e.onlySystem():
-		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
+		id.add(newAgent(ua, e.afterComment, Program, nameAfter))
 	case mozilla && e.unknown.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(newAgent(ua, e.unknown, Program, BareMozilla))
 	case e.words == 1 && e.has(roleMain) && e.has(roleChrome|roleSafari|roleIE):
@@ -125,7 +125,7 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 	case !mozilla && e.name.ok() && e.onlySystem() && endsWithSystem(ua):
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case !mozilla && e.weakTask.ok() && e.likelyTask && e.roles&rolePerson == roleAnyBrowser:
-		e.addSelfDeclared(ua, e.weakTask, TaskWord, id) // SEO Browser
+		e.addSelfDeclared(ua, e.weakTask, taskWord, id) // SEO Browser
 	default:
 		return false
 	}
@@ -141,9 +141,9 @@ func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool 
 	case mozilla && (e.unknown.ok() || e.hostName.ok()) && !e.has(roleMobile|roleLike) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.addBareMozilla(ua, id)
 	case e.likelyTask:
-		e.addSelfDeclared(ua, e.weakTask, TaskWord, id)
+		e.addSelfDeclared(ua, e.weakTask, taskWord, id)
 	case e.weakTask.ok():
-		p := e.product(ua, e.weakTask, TaskWord)
+		p := e.product(ua, e.weakTask, taskWord)
 		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.weakTask.start, End: e.weakTask.end, Reason: ProgramName})
 	case !mozilla && e.contact.ok() && !e.has(roleMedia):
 		id.add(newAgent(ua, e.first, Program, ProgramName))

@@ -39,7 +39,7 @@ func (a *Agent) SentClass() Class {
 	switch {
 	case a.Crawler != nil:
 		return a.Crawler.Class
-	case a.Reason == ProbeName:
+	case a.Reason == namedProbe:
 		return Probe
 	}
 	return a.Class

@@ -10,7 +10,7 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	switch reason {
 	case Contact:
 		return e.contactProduct(ua, why)
-	case CrawlerWord, TaskWord:
+	case CrawlerWord, taskWord:
 		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
 			if s := baseTable.find(hash); s != nil && s.role&(roleCrawlerWord|roleTask|roleWeakTask) != 0 {
 				return cmp.Or(phraseStart(ua, why.start, why.end), why) // `Gulper Web Bot`: Gulper
