@@ -26,7 +26,7 @@ func checkCommand(m Module) *cobra.Command {
 	o := checker{responses: make(map[string]judge.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*judge.Rules)}
 	cmd := newCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
-		"Shows whether robots.txt allows a crawler to fetch URLs", cobra.MinimumNArgs(1), o.check)
+		"Shows whether robots.txt allows a crawler to fetch URLs", needs(1, "a URL, or a path"), o.check)
 	addAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")

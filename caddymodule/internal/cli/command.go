@@ -101,6 +101,16 @@ func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run(f)}
 }
 
+// needs checks the number of arguments: n, or 1 and more. what names them.
+func needs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n || n > 1 && len(args) > n {
+			return fmt.Errorf("%s needs %s: `%s --help` has examples", cmd.Name(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // runParent prints the help of a command that only has subcommands. It returns
 // an error for an unknown subcommand.
 func runParent(cmd *cobra.Command, args []string) error {

@@ -31,7 +31,7 @@ type identifyOptions struct {
 func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
 	cmd := newCommand("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
-		"Identifies the crawler that sends a User-Agent", cobra.MinimumNArgs(1), o.identify)
+		"Identifies the crawler that sends a User-Agent", needs(1, "a User-Agent"), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")

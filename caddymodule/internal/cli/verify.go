@@ -27,7 +27,7 @@ type verifyOptions struct {
 func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
 	cmd := newCommand("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
-		"Checks whether addresses belong to the crawler that a User-Agent names", cobra.MinimumNArgs(1), o.verify)
+		"Checks whether addresses belong to the crawler that a User-Agent names", needs(1, "an address"), o.verify)
 	addAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")

@@ -75,6 +75,9 @@ func (p *parser) exempt(_ string, args []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("exempt needs at least one value: the name of a crawler")
 	}
+	if _, err := caddyhttp.CIDRExpressionToPrefix(names[0]); err == nil {
+		return fmt.Errorf("exempt %s: write the name of the crawler before the addresses: exempt NAME from %s", names[0], strings.Join(names, " "))
+	}
 	added := words.Map(names, func(name string) Exemption { return Exemption{Name: name, From: from} })
 	if _, err := exemptions(added); err != nil {
 		return err

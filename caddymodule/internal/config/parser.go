@@ -123,6 +123,8 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 		name := p.Val()
 		parse, ok := lines[name]
 		switch {
+		case !ok && belongs[name] != "":
+			return placed{p.Errf("%s is no line of this block: %s", name, belongs[name])}
 		case !ok && slices.Contains(globalLines, name):
 			return placed{p.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)}
 		case !ok:
@@ -136,6 +138,24 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 		}
 	}
 }
+
+// belongs says what to write for words that are no lines of a block, or not of this one.
+var belongs = func() map[string]string {
+	list := map[string]string{
+		"guard":      "write it into the block of mode: " + blockOf("mode enforce", "guard"),
+		"rate_limit": "write limit for what all crawlers together may request, or Crawl-delay and Request-rate in robots.txt",
+	}
+	for _, name := range []string{"deny", "allow", "delay", "signal", "usage", "license", "hidden"} {
+		list[name] = "write it into the block of policy: " + blockOf("policy", name+" …")
+	}
+	for _, name := range []string{"block", "disallow"} {
+		list[name] = "write Disallow into robots.txt, or deny into the block of policy: " + blockOf("policy", "deny …")
+	}
+	return list
+}()
+
+// blockOf returns a block with one line, as it is written.
+func blockOf(head, line string) string { return head + " {\n\t" + line + "\n}" }
 
 // placed is an error with its place in the Caddyfile.
 type placed struct{ error }
