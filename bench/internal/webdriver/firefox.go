@@ -53,7 +53,7 @@ func openFirefox(t testing.TB, o Options) *Browser {
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := child.Command(program, "--marionette", "--headless", "--no-remote", "--profile", profile)
+	cmd := child.Command(program, "--marionette", "--remote-allow-system-access", "--headless", "--no-remote", "--profile", profile)
 	cmd.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,6 +144,9 @@ func openWebKit(t testing.TB, o Options) *Browser {
 	if o.NoCookies {
 		args = append(args, "--cookies-policy=never")
 	}
+	if o.Host != "" {
+		args = append(args, "--proxy="+proxy(t, o.Host), "--ignore-host=localhost", "--ignore-host=127.0.0.1")
+	}
 	if o.NoStyles {
 		filter := filepath.Join(dir, "filter.json")
 		rules := `[{"trigger":{"url-filter":".*","resource-type":["style-sheet"]},"action":{"type":"block"}}]`
@@ -195,4 +201,17 @@ func spkiHash(t testing.TB, der []byte) string {
 	}
 	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// proxy starts a proxy that finds a host at 127.0.0.1, and returns its URL.
+func proxy(t testing.TB, host string) string {
+	t.Helper()
+	p := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		if r.Out.URL.Hostname() == host {
+			r.Out.URL.Host = net.JoinHostPort("127.0.0.1", r.Out.URL.Port())
+		}
+		r.Out.Host = r.In.Host
+	}})
+	t.Cleanup(p.Close)
+	return p.URL
 }
