@@ -82,7 +82,7 @@ func shared(n int) bound {
 	}
 }
 
-// kinds are the storms. Beside those that have a bound, five strangers a second keep the
+// kinds are the storms. Beside those that have a bound, ten strangers a second keep the
 // check on.
 var kinds = []struct {
 	name  string
@@ -160,7 +160,7 @@ func startArena(b *testing.B) *arena {
 	backend := httptest.NewServer(a)
 	b.Cleanup(backend.Close)
 	text := "{\n\tauto_https off\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n"
-	for _, k := range append(names(), "crowd") {
+	for _, k := range append(names(), "crowd", "idle") {
 		for _, line := range []string{"with", "without"} {
 			challenge := ""
 			if line == "with" {
@@ -369,9 +369,8 @@ func (a *arena) crowd(ctx context.Context) (visitors, refused int64) {
 func BenchmarkStorm(b *testing.B) {
 	for b.Loop() {
 		a := startArena(b)
-		idle := within(4*time.Second, func(ctx context.Context) *fareds { return a.people(ctx, names()[0]+".without.test") })
-		b.Logf("%d addresses a second for %s, over %s; idle: people %v", stormRate, stormTime, stormOver, &idle.people)
-		a.run(b, "without", stormTime/3, idle)
+		b.Logf("%d addresses a second for %s, over %s", stormRate, stormTime, stormOver)
+		a.run(b, "without", stormTime/3)
 		var visitors, refused int64
 		var crowd sync.WaitGroup
 		crowd.Go(func() {
@@ -379,7 +378,7 @@ func BenchmarkStorm(b *testing.B) {
 			defer stop()
 			visitors, refused = a.crowd(ctx)
 		})
-		a.run(b, "with", stormTime, idle)
+		a.run(b, "with", stormTime)
 		crowd.Wait()
 		b.Logf("flash crowd: %d visitors, %d challenged", visitors, refused)
 		if refused > 0 {
@@ -396,14 +395,18 @@ func within[T any](d time.Duration, visit func(context.Context) T) T {
 }
 
 // run lets all storms go on for a time, with or without the line.
-func (a *arena) run(b *testing.B, line string, length time.Duration, idle *fareds) {
+func (a *arena) run(b *testing.B, line string, length time.Duration) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	results := make(map[string]string)
+	results, people := make(map[string]string), make(map[string]*fareds)
 	began := a.server.Processor()
 	requests, per, _ := strings.Cut(stormOver, "/")
 	over, _ := strconv.Atoi(requests)
 	window, _ := time.ParseDuration(per)
+	var idle *fareds // of a site without a storm, at the same time
+	all.Go(func() {
+		idle = within(length, func(ctx context.Context) *fareds { return a.people(ctx, "idle."+line+".test") })
+	})
 	for _, k := range kinds {
 		if !chosen(k.name) {
 			continue
@@ -419,7 +422,7 @@ func (a *arena) run(b *testing.B, line string, length time.Duration, idle *fared
 			if k.bound != nil {
 				both.Go(func() {
 					within(length, func(ctx context.Context) bool {
-						every(ctx, time.Second/5, func(n int) {
+						every(ctx, time.Second/10, func(n int) {
 							_, _ = a.visitor(host, stormAgent, chromeFields).open(fmt.Sprint("/blame/more-", n))
 						})
 						return true
@@ -435,7 +438,7 @@ func (a *arena) run(b *testing.B, line string, length time.Duration, idle *fared
 			defer mu.Unlock()
 			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people %v; first visit + p50 %.1f p95 %.1f ms (%d refused); others %v",
 				k.name, line, reached, late, &fared.people, fared.firsts.percentile(50), fared.firsts.percentile(95), fared.firsts.refused(), &fared.others)
-			if line == "without" {
+			if people[k.name] = fared; line == "without" {
 				return
 			}
 			most := late * 2 / 100
@@ -449,12 +452,13 @@ func (a *arena) run(b *testing.B, line string, length time.Duration, idle *fared
 				b.Errorf("%s: %d requests of people and others were refused", k.name, n)
 			}
 			b.ReportMetric(100*float64(reached)/float64(max(1, late)), k.name+"-%")
-			b.ReportMetric(fared.people.percentile(95)/idle.people.percentile(95), k.name+"-p95/idle")
 		})
 	}
 	all.Wait()
 	for _, name := range names() {
 		b.Log(results[name])
+		b.ReportMetric(people[name].people.percentile(95)/idle.people.percentile(95), name+"-"+line+"-p95/idle")
 	}
+	b.Logf("%s: idle: people %v", line, &idle.people)
 	b.Logf("%s: processor time of the server %v", line, a.server.Processor()-began)
 }

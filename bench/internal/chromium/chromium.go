@@ -92,6 +92,9 @@ func (b *Browser) NewPage() *Page {
 	return p
 }
 
+// Listen calls f for each event of the tab. f must not block.
+func (p *Page) Listen(f func(event any)) { chromedp.ListenTarget(p.ctx, f) }
+
 // Run carries out actions, one after another, and ends the test if one fails.
 func (p *Page) Run(actions ...chromedp.Action) {
 	p.t.Helper()
