@@ -165,14 +165,18 @@ const maxLanguages = 200
 // languageOf returns the first language of a client that the page is in.
 func (p *Page) languageOf(r *http.Request) string {
 	accept := strings.Join(r.Header["Accept-Language"], ",")
-	tags, _, _ := language.ParseAcceptLanguage(accept[:min(len(accept), maxLanguages)])
-	for _, tag := range tags {
-		base, _ := tag.Base()
+	best, weight := "en", float32(0)
+	for entry := range strings.SplitSeq(accept[:min(len(accept), maxLanguages)], ",") {
+		tags, q, err := language.ParseAcceptLanguage(entry) // not all at once: an unknown one would hide the others
+		if err != nil || len(tags) == 0 || q[0] <= weight {
+			continue
+		}
+		base, _ := tags[0].Base()
 		if _, ok := p.forms[base.String()]; ok {
-			return base.String()
+			best, weight = base.String(), q[0]
 		}
 	}
-	return "en"
+	return best
 }
 
 // script opens the URL with the token, and keeps the query as it is, and the fragment.

@@ -1,0 +1,26 @@
+package challenge
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestLanguageOf(t *testing.T) {
+	for accept, want := range map[string]string{
+		"":                                "en",
+		"de-AT,de;q=0.9,en;q=0.8":         "de",
+		"en;q=0.1, fr;q=0.9":              "fr",
+		"xx,fr;q=0.9":                     "fr", // unknown
+		"?,uk":                            "uk", // malformed
+		"nl-NL,nl;q=0.9,tlh;q=0.":         "nl",
+		strings.Repeat("el,", 80) + "tr":  "en", // more than is read
+		"ja," + strings.Repeat("el,", 80): "ja",
+		"zh-Hant-TW":                      "zh",
+		"de;q=0,es;q=0.1":                 "es",
+	} {
+		if got := Builtin().languageOf(&http.Request{Header: http.Header{"Accept-Language": {accept}}}); got != want {
+			t.Errorf("languageOf(%q) = %s, want %s", accept, got, want)
+		}
+	}
+}
