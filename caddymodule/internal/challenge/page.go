@@ -196,7 +196,10 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 	if a.alone || !page.own {
 		style += " 'nonce-" + nonce + "'"
 	}
-	if !a.alone {
+	switch {
+	case a.alone && page.own:
+		values[headMark] = `<style nonce="` + nonce + `">` + pageStyle + `</style>`
+	case !a.alone:
 		sheet, refresh := k.text(a.page.as(styleToken), &a.bearer), k.text(a.page.as(refreshToken), &a.bearer)
 		values[headMark] = `<link rel="stylesheet" href="?` + parameter + sheet + `">` +
 			`<script nonce="` + nonce + `">` + fmt.Sprintf(script, refresh) + `</script>` +
