@@ -25,6 +25,8 @@ const prepared = 20_000
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
 	shedding := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Shed: &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)}}})
+	challenging := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Paths: []string{"/blame/*", "/search*"}}}})
+	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Disallowed: true}}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -32,6 +34,8 @@ func BenchmarkHandler(b *testing.B) {
 	}{
 		{"no_handler", passOn{}, browserAgent},
 		{"browser", h, browserAgent},
+		{"browser_challenge", challenging, browserAgent},
+		{"browser_challenge_disallowed", disallowed, browserAgent},
 		{"browser_shed", shedding, browserAgent},
 		{"crawler_allowed", h, func(int) string { return googlebot }},
 		{"crawler_shed", shedding, func(int) string { return googlebot }},
