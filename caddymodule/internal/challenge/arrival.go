@@ -16,7 +16,7 @@ import (
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
 	bearer  bearer
-	hash    uint64 // of the address at this origin
+	hash    uint64 // of the address at this origin; 0 until identify
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
 	once    bool   // the page may be shown this time, to a client that keeps no cookie
@@ -59,10 +59,14 @@ func (a *Arrival) Wait() time.Duration { return a.wait }
 func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 	text, given := takeParameter(q, r)
 	cookie := takeCookie(r, q.Origin.Scheme == "https")
-	c.identify(a, q)
+	a.bearer.origin = q.Origin
+	if len(q.UserAgents) > 0 {
+		a.bearer.userAgent = q.UserAgents[0]
+	}
 	if a.given = given; !given && cookie == "" {
 		return
 	}
+	c.identify(a, q)
 	a.bearer.target = q.Target
 	keys := *c.memory.ring.Load()
 	if given {
@@ -91,13 +95,12 @@ func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time)
 	}
 }
 
-// identify fills in the client.
+// identify fills in the address, unless that is done.
 func (c *Check) identify(a *Arrival, q *judge.Request) {
-	a.bearer.origin = q.Origin
-	a.bearer.addr, _ = netip.ParseAddr(q.Client)
-	if len(q.UserAgents) > 0 {
-		a.bearer.userAgent = q.UserAgents[0]
+	if a.hash != 0 {
+		return
 	}
+	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	var b [26]byte
 	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, q.Origin.Host))
 	network := netaddr.Client(a.bearer.addr).As16()

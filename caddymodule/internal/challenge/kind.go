@@ -13,10 +13,11 @@ import (
 type requestKind uint8
 
 const (
-	free     requestKind = iota // not held here
-	other                       // of a client that no rule binds
-	file                        // of a person, or of a client that looks so, and no document
-	document                    // of a person
+	free      requestKind = iota // not held here
+	other                        // of a client that no rule binds
+	file                         // of a person, or of a client that looks so, and no document
+	elsewhere                    // of a person, for a path that the check is not for
+	document                     // of a person, for a path that the check is for
 )
 
 // visit is a request, for a check.
@@ -48,9 +49,13 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 	case d.Reason == judge.Exempt, d.Reason == judge.ExemptPath, d.Reason == judge.Allowed, d.Reason == judge.Graced:
 	case class != crawler.Person || d.Reason != judge.Person || len(q.UserAgents) != 1:
 		v.kind = other
-	case !q.Reads() || q.Authorized || !isDocument(r):
+	case !q.Reads() || q.Authorized || isEmbedded(r):
 		v.kind = file
-	case c.closes(&v, d.Rules, q) && !isBrowser(q.UserAgents[0]):
+	case !c.closes(&v, d.Rules, q):
+		v.kind = elsewhere
+	case !isDocument(r):
+		v.kind = file
+	case !isBrowser(q.UserAgents[0]):
 		v.kind = other
 	default:
 		v.kind = document
@@ -62,6 +67,13 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 // send with it.
 func isBarePost(q *judge.Request, r *http.Request) bool {
 	return !q.Reads() && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Cookie"]) == 0
+}
+
+// isEmbedded reports whether Sec-Fetch-Dest says that a request is for no document. It is
+// isDocument for most requests, and costs less.
+func isEmbedded(r *http.Request) bool {
+	dest := r.Header["Sec-Fetch-Dest"]
+	return len(dest) == 1 && dest[0] != "document"
 }
 
 // isDocument reports whether a request is for a document: by Sec-Fetch-Dest or, in browsers

@@ -44,10 +44,11 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	if s == nil {
 		return Go
 	}
-	if v.kind == document && v.closed {
+	if v.kind == document {
+		c.identify(a, q)
 		return c.paceDocument(s, a, q, d, now)
 	}
-	c.note(s, a, now, &v)
+	c.note(s, a, q, r, v.kind)
 	if !s.isOn(c, q.Origin.Host, now) || !c.closes(&v, d.Rules, q) {
 		return Go
 	}
@@ -63,11 +64,11 @@ func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.De
 	s := c.storm(q, now, v.kind == document)
 	switch {
 	case v.kind == free || s == nil:
-	case v.kind == document && v.closed:
+	case v.kind == document:
 		s.document(c.memory.visitors.Add(a.hash, (*visitor).worth, nil), now)
 		s.IsOn(now, nil)
 	default:
-		c.note(s, a, now, &v)
+		c.note(s, a, q, r, v.kind)
 	}
 }
 
@@ -97,19 +98,29 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.
 	return Stranger
 }
 
-// note counts a request for something else than documents that the check is for.
-func (c *Check) note(s *stormAt, a *Arrival, now uint32, v *visit) {
-	if v.kind == document {
-		known := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
-		s.visit(known)
-		s.other(known, now)
+// note counts a request for something else than documents that the check is for. While no
+// stranger comes, there is nothing to count.
+func (c *Check) note(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, kind requestKind) {
+	now := uint32(q.Time.Unix())
+	since := s.sinceStranger(now)
+	if since >= lonelyFor {
 		return
 	}
-	if known := c.memory.visitors.Get(a.hash); known != nil {
-		s.other(known, now)
-		if v.kind == file {
-			s.embed(known)
-		}
+	c.identify(a, q)
+	known, isPage := c.memory.visitors.Get(a.hash), kind == elsewhere && isDocument(r)
+	counts := since < lonelyFor/2 // so that there is time for what the page embeds
+	if known == nil && isPage && counts {
+		known = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
+	}
+	if known == nil {
+		return
+	}
+	s.other(known, now)
+	switch {
+	case isPage && counts:
+		s.visit(known)
+	case !isPage && kind != other:
+		s.embed(known)
 	}
 }
 
@@ -160,7 +171,7 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 		return Go, true
 	case fresh(refreshToken, tokenLife) && a.memory == nil:
 		a.alone = true // neither the style sheet nor a further try gives a cookie
-		if s := c.storm(q, now, false); s != nil && v.kind == document && v.closed && s.isOn(c, q.Origin.Host, now) {
+		if s := c.storm(q, now, false); s != nil && v.kind == document && s.isOn(c, q.Origin.Host, now) {
 			a.page = newToken(q.Time)
 			c.count(s, Shown)
 			return Stranger, true

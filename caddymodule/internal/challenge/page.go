@@ -185,6 +185,7 @@ const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)
 
 // write writes the page.
 func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request, status int) {
+	c.identify(a, q)
 	k, page := (*c.memory.ring.Load())[0], c.Page
 	forms := page.forms[page.languageOf(r)]
 	f := &forms[0]

@@ -45,6 +45,7 @@ type Storm struct {
 	high      atomic.Uint32 // the last second with at least half of over
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
+	stranger  atomic.Uint32 // when the last stranger's document was counted
 	visitors  suspect.Embedding
 
 	others  bucket // of the clients that no rule binds
@@ -172,10 +173,17 @@ func (v *visitor) advance(now uint32) {
 	}
 }
 
+// sinceStranger returns how many seconds ago the last stranger's document was counted. Most
+// requests of a quiet site need to know no more: they can't make a document less lone.
+func (s *Storm) sinceStranger(now uint32) uint32 { return uint32(max(0, int32(now-s.stranger.Load()))) }
+
 // document counts a stranger's document.
 func (s *Storm) document(v *visitor, now uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if s.stranger.Load() != now {
+		s.stranger.Store(now)
+	}
 	c := s.at(now)
 	c.all.Add(1)
 	c.strangers.Add(1)
