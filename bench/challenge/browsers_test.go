@@ -57,25 +57,30 @@ func (c *client) arrives(target string) {
 func (c *client) wants(path string, checks, presses int) {
 	c.t.Helper()
 	var documents, pressed, served int
-	entries := c.requests(path)
-	for _, e := range entries {
-		switch {
-		case e.Request.Method == http.MethodPost:
-			pressed++
-		case e.Status == http.StatusTooManyRequests:
-			documents++
-		case e.Status == http.StatusOK && !e.isToken(), e.Status == http.StatusOK && presses > 0 && c.page(e):
-			served++
+	var entries []entry
+	c.eventually("the access log has the page", func() bool {
+		documents, pressed, served = 0, 0, 0
+		entries = c.requests(path)
+		for _, e := range entries {
+			switch {
+			case e.Request.Method == http.MethodPost:
+				pressed++
+			case e.Status == http.StatusTooManyRequests:
+				documents++
+			case e.Status == http.StatusOK && !e.isToken(), e.Status == http.StatusOK && presses > 0 && e.isPage():
+				served++
+			}
 		}
-	}
+		return served > 0
+	})
 	if documents != checks || pressed != presses || served != 1 || len(entries) > atMost {
 		c.t.Errorf("%s: the page of the check %d times, want %d; %d presses, want %d; %d pages; %d requests:\n%s",
 			path, documents, checks, pressed, presses, served, len(entries), list(entries))
 	}
 }
 
-// page reports whether a request with a token is not for a style sheet.
-func (c *client) page(e entry) bool {
+// isPage reports whether a request with a token is not for a style sheet.
+func (e entry) isPage() bool {
 	accept := strings.Join(e.Request.Headers["Accept"], "")
 	return strings.HasPrefix(accept, "text/html")
 }
@@ -97,6 +102,9 @@ func TestBrowsers(t *testing.T) {
 			s.waitForCheck()
 			t.Run("visits", func(t *testing.T) { visits(t, s, engine) })
 			t.Run("pages", func(t *testing.T) { pages(t, s, engine) })
+			if engine.Name != "webkit" { // WebKitGTK has no HTTP/3
+				t.Run("http3", func(t *testing.T) { http3(t, s, engine) })
+			}
 			for _, v := range variants {
 				t.Run(v.name, func(t *testing.T) { v.visit(t, s, engine) })
 			}
@@ -191,6 +199,7 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 	}
 	c.Run(fmt.Sprintf("location = %q", prerendered))
 	c.sees(prerendered)
+	c.eventually("the access log has the page", func() bool { return len(s.requests(prerendered)) > 0 })
 	if entries := s.requests(prerendered); len(entries) > atMost {
 		t.Errorf("requests:\n%s", list(entries))
 	}
@@ -255,6 +264,27 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 			t.Errorf("requests of a frame:\n%s", list(entries))
 		}
 	})
+}
+
+// http3 visits pages until the browser has changed to HTTP/3.
+func http3(t *testing.T, s *site, engine webdriver.Engine) {
+	b := engine.Open(t, webdriver.Options{
+		HTTP3: strings.TrimPrefix(s.TLSURL(""), "https://"), Root: s.certificate("root"), Intermediate: s.certificate("intermediate"),
+	})
+	c := &client{site: s, Browser: b, t: t, origin: s.TLSURL(""), name: engine.Name + "h3"}
+	for range 5 {
+		path := c.path("x")
+		_ = c.Open(c.origin + path + "?a=1")
+		c.sees(path + "?a=1")
+		c.wants(path, 1, 0)
+		for _, e := range s.requests(path) {
+			if e.Request.Proto == "HTTP/3.0" {
+				return
+			}
+		}
+		c.Forget()
+	}
+	t.Errorf("no HTTP/3:\n%s", list(s.requests("/blame/"+c.name)))
 }
 
 // variant is a browser that lacks something.

@@ -26,12 +26,7 @@ import (
 const host = "site.test"
 
 // patience bounds all waiting. It is long, because the machine may be busy.
-var patience = func() time.Duration {
-	if d, err := time.ParseDuration(os.Getenv("PATIENCE")); err == nil {
-		return d
-	}
-	return 2 * time.Minute
-}()
+const patience = 2 * time.Minute
 
 const sitefile = `{
 	log {
@@ -248,10 +243,11 @@ func (s *site) requests(path string) (found []entry) {
 	return found
 }
 
-// root returns the certificate of Caddy's authority, in the DER form.
-func (s *site) root() []byte {
+// certificate returns a certificate of Caddy's authority, root or intermediate, in the DER
+// form.
+func (s *site) certificate(name string) []byte {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.Dir, "caddy/pki/authorities/local/root.crt"))
+	text, err := os.ReadFile(filepath.Join(s.Dir, "caddy/pki/authorities/local", name+".crt"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

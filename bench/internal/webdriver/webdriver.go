@@ -22,10 +22,10 @@ type Options struct {
 	Host string
 	// Language is the language of its user; English if it is "".
 	Language string
-	// HTTP3 names a host and port to which the browser speaks HTTP/3, and Root the
-	// certificate, in the DER form, of the authority that it trusts there.
-	HTTP3 string
-	Root  []byte
+	// HTTP3 names a host and port to which Chromium and Firefox speak HTTP/3. Root and
+	// Intermediate are the certificates, in the DER form, of the authority there.
+	HTTP3              string
+	Root, Intermediate []byte
 }
 
 // Browser is a running browser with an empty profile. It is not safe for concurrent use.

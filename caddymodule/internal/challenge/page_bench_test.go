@@ -1,0 +1,64 @@
+package challenge
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// discard is a response that nobody reads.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header          { return d.header }
+func (discard) WriteHeader(int)                {}
+func (discard) Write(page []byte) (int, error) { return len(page), nil }
+
+// BenchmarkCheck measures what a stranger costs while the check is on: the decision, and the
+// page. Each comes from another address.
+func BenchmarkCheck(b *testing.B) {
+	s := newSite(b, nil)
+	s.storm(2*time.Minute, 10)
+	if !s.isOn() {
+		b.Fatal("the check is off")
+	}
+	fields := []string{"Accept-Language", "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7", "Sec-Fetch-Dest", "document"}
+	a, v, r := s.ask("GET", "/blame/x?a=1&b=%2f", "192.0.2.1", fields...)
+	if v != Stranger {
+		b.Fatal(v)
+	}
+	w := discard{make(http.Header)}
+	b.Run("page", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			clear(w.header)
+			s.check.Ask(a, s.now)
+			a.alone = false
+			if err := s.check.Serve(w, Stranger, a, &s.q, r, http.StatusTooManyRequests); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	var d judge.Decision
+	s.rules.Check(&s.q, &d)
+	b.Run("pace", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			*a = Arrival{}
+			s.q.Client = addresses[i%len(addresses)]
+			s.check.Receive(a, &s.q, r)
+			if v := s.check.Pace(a, &s.q, r, &d); v != Stranger {
+				b.Fatal(v)
+			}
+		}
+	})
+}
+
+// addresses are many addresses, made before what is measured.
+var addresses = func() (all [1 << 14]string) {
+	for i := range all {
+		all[i] = address(1<<20 + i)
+	}
+	return all
+}()
