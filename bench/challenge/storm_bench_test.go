@@ -304,21 +304,27 @@ var public = []struct{ agent, fields, target string }{
 	{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", libraryFields, "/articles/1"},
 }
 
-// site is how the clients of a site fared.
-type fareds struct{ people, firsts, others fared }
+// fareds is how the clients of a site fared: people who have a pass, before and after
+// onAfter, new people, and others.
+type fareds struct{ early, people, firsts, others fared }
 
 // people visits a site with two people who have a pass, with new people, and with its
 // other clients, until ctx ends.
 func (a *arena) people(ctx context.Context, host string) *fareds {
 	var f fareds
 	var all sync.WaitGroup
+	began := time.Now()
 	for range 2 {
 		p := a.visitor(host, stormAgent, chromeFields)
 		all.Go(func() {
 			every(ctx, 1500*time.Millisecond, func(n int) {
+				when := &f.people
+				if time.Since(began) < onAfter {
+					when = &f.early
+				}
 				page, _, _ := p.browse(fmt.Sprint("/blame/person-", n))
 				_, _ = p.send(http.MethodGet, "/style.css", styleFields)
-				f.people.add(page.took, page.status)
+				when.add(page.took, page.status)
 			})
 		})
 	}
@@ -436,8 +442,8 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 			a.mu.Unlock()
 			mu.Lock()
 			defer mu.Unlock()
-			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people %v; first visit + p50 %.1f p95 %.1f ms (%d refused); others %v",
-				k.name, line, reached, late, &fared.people, fared.firsts.percentile(50), fared.firsts.percentile(95), fared.firsts.refused(), &fared.others)
+			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people in the first %v %v; then %v; first visit + p50 %.1f p95 %.1f ms (%d refused); others %v",
+				k.name, line, reached, late, onAfter, &fared.early, &fared.people, fared.firsts.percentile(50), fared.firsts.percentile(95), fared.firsts.refused(), &fared.others)
 			if people[k.name] = fared; line == "without" {
 				return
 			}
@@ -457,8 +463,10 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 	all.Wait()
 	for _, name := range names() {
 		b.Log(results[name])
-		b.ReportMetric(people[name].people.percentile(95)/idle.people.percentile(95), name+"-"+line+"-p95/idle")
+		if line == "with" && len(idle.people.waits) > 0 {
+			b.ReportMetric(people[name].people.percentile(95)/idle.people.percentile(95), name+"-p95/idle")
+		}
 	}
-	b.Logf("%s: idle: people %v", line, &idle.people)
+	b.Logf("%s: idle: people %v; then %v", line, &idle.early, &idle.people)
 	b.Logf("%s: processor time of the server %v", line, a.server.Processor()-began)
 }

@@ -139,7 +139,7 @@ func openWebKit(t testing.TB, o Options) *Browser {
 	if err != nil || len(browsers) == 0 {
 		t.Skip("needs the MiniBrowser of webkit2gtk-driver")
 	}
-	args := []string{"--automation"}
+	args := []string{"--automation", "--javascript-can-open-windows-automatically=true"}
 	if o.NoScript {
 		args = append(args, "--enable-javascript=false")
 	}
