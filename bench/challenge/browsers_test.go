@@ -35,7 +35,8 @@ func (c *client) eventually(what string, ok func() bool) {
 	c.t.Helper()
 	if !waitFor(ok) {
 		entries := c.requests("/blame/" + c.name)
-		c.t.Fatalf("waited %v in vain until %s; the browser is at %s; requests:\n%s", patience, what, c.URL(), list(entries[max(0, len(entries)-20):]))
+		c.t.Fatalf("waited %v in vain until %s; the browser is at %s; requests:\n%s", patience, what, c.URL(),
+			list(entries[max(0, len(entries)-20):]))
 	}
 }
 
@@ -173,6 +174,17 @@ func visits(t *testing.T, s *site, engine webdriver.Engine) {
 	}
 }
 
+// framed is a script that puts a frame into the page.
+func framed(url string) string {
+	return fmt.Sprintf("; const f = document.createElement('iframe'); f.src = %q; document.body.append(f)", url)
+}
+
+// submitted is a script that sends a form.
+func submitted(method, action string) string {
+	form := fmt.Sprintf("<form method=%s action='%s'><input name=q value='a b/c'></form>", method, action)
+	return fmt.Sprintf("document.body.insertAdjacentHTML('beforeend', %q); document.forms[0].submit()", form)
+}
+
 // pages are what pages embed, and other ways to a page.
 func pages(t *testing.T, s *site, engine webdriver.Engine) {
 	b := engine.Open(t, webdriver.Options{Host: host})
@@ -184,15 +196,17 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 	}
 	open()
 	fetched, image, frame := c.path("data"), c.path("image.svg"), c.path("frame")
-	c.Run(fmt.Sprintf("fetch(%q); new Image().src = %q; const f = document.createElement('iframe'); f.src = %q; document.body.append(f)", fetched, image, frame))
+	c.Run(fmt.Sprintf("fetch(%q); new Image().src = %q", fetched, image) + framed(frame))
 	for _, path := range []string{fetched, image, frame} {
 		c.arrives(path)
 		c.wants(path, 0, 0)
 	}
 
 	prefetched, prerendered := c.path("prefetched"), c.path("prerendered")
-	c.Run(fmt.Sprintf(`const l = document.createElement("link"); l.rel = "prefetch"; l.href = %q; document.head.append(l);
-		const s = document.createElement("script"); s.type = "speculationrules"; s.text = JSON.stringify({prerender: [{urls: [%q], eagerness: "immediate"}]}); document.head.append(s)`, prefetched, prerendered))
+	c.Run(fmt.Sprintf(`const l = document.createElement("link"), s = document.createElement("script");
+		l.rel = "prefetch"; l.href = %q; s.type = "speculationrules";
+		s.text = JSON.stringify({prerender: [{urls: [%q], eagerness: "immediate"}]});
+		document.head.append(l, s)`, prefetched, prerendered))
 	if engine.Name == "chromium" {
 		c.arrives(prefetched)
 		c.arrives(prerendered)
@@ -207,14 +221,14 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 	c.Forget()
 	open()
 	searched := c.path("search")
-	c.Run(fmt.Sprintf(`document.body.insertAdjacentHTML("beforeend", "<form action='%s'><input name=q value='a b/c'></form>"); document.forms[0].submit()`, searched))
+	c.Run(submitted("get", searched))
 	c.sees(searched + "?q=a+b%2Fc")
 	c.wants(searched, 1, 0)
 
 	c.Forget()
 	open()
 	posted := c.path("posted")
-	c.Run(fmt.Sprintf(`document.body.insertAdjacentHTML("beforeend", "<form method=post action='%s'><input name=q value='a b/c'></form>"); document.forms[0].submit()`, posted))
+	c.Run(submitted("post", posted))
 	c.eventually("the form arrives", func() bool { return c.got(http.MethodPost, posted) == 1 })
 	s.mu.Lock()
 	if got := s.bodies["POST "+posted]; got != "q=a+b%2Fc" {
@@ -230,7 +244,8 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 
 	c.Forget()
 	open()
-	c.Run(`navigator.serviceWorker.register("/worker.js", {scope: "/"}).then(() => navigator.serviceWorker.ready).then(() => { document.title = "controlled" })`)
+	c.Run(`navigator.serviceWorker.register("/worker.js", {scope: "/"}).then(() => navigator.serviceWorker.ready)
+		.then(() => { document.title = "controlled" })`)
 	c.eventually("the service worker runs", func() bool { return c.Title() == "controlled" })
 	worked := c.path("worker")
 	_ = c.Open(origin + worked + "?a=1")
@@ -242,14 +257,14 @@ func pages(t *testing.T, s *site, engine webdriver.Engine) {
 	other := c.path("other")
 	_ = c.Open(s.URL("/open"))
 	c.eventually("the other page is shown", func() bool { return strings.HasPrefix(c.URL(), s.URL("")) && c.Title() == "The page" })
-	c.Run(fmt.Sprintf("const f = document.createElement('iframe'); f.src = %q; document.body.append(f)", origin+other))
+	c.Run(framed(origin + other))
 	c.arrives(other)
 	c.wants(other, 0, 0)
 
 	// Over HTTP it does not, and keeps no cookie in a frame of another site. So the frame has
 	// the page with the button.
 	plain := c.path("plain")
-	c.Run(fmt.Sprintf("const f = document.createElement('iframe'); f.src = %q; document.body.append(f)", s.origins()[1]+plain))
+	c.Run(framed(s.origins()[1] + plain))
 	c.eventually("the frame has a page", func() bool {
 		checks := 0
 		for _, e := range s.requests(plain) {
@@ -306,7 +321,8 @@ func (v variant) visit(t *testing.T, s *site, engine webdriver.Engine) {
 	v.options.Host = host
 	b := engine.Open(t, v.options)
 	for i, origin := range s.origins()[:2] {
-		c := &client{site: s, Browser: b, t: t, origin: origin, name: fmt.Sprint(engine.Name, i, strings.NewReplacer(" ", "", ",", "").Replace(v.name))}
+		name := strings.NewReplacer(" ", "", ",", "").Replace(v.name)
+		c := &client{site: s, Browser: b, t: t, origin: origin, name: fmt.Sprint(engine.Name, i, name)}
 		path := c.path("x")
 		target := path + "?a=1&b=%2F"
 		_ = c.Open(origin + target)

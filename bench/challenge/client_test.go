@@ -60,7 +60,8 @@ func (v *visitor) send(method, target, fields string) (a answer, err error) {
 	if method == http.MethodPost {
 		fields += "Content-Length: 0\r\n"
 	}
-	request := method + " " + target + " HTTP/1.1\r\nHost: " + v.host + "\r\nUser-Agent: " + v.agent + "\r\nConnection: close\r\n" + fields + "\r\n"
+	request := method + " " + target + " HTTP/1.1\r\nHost: " + v.host + "\r\nUser-Agent: " + v.agent + "\r\nConnection: close\r\n" +
+		fields + "\r\n"
 	if _, err := io.WriteString(conn, request); err != nil {
 		return a, err
 	}

@@ -109,7 +109,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
-		fmt.Fprintf(w, `<!DOCTYPE html><html lang="en"><title>The page</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"><h1 id="L10">A page</h1><img src="/picture.svg" alt="">`)
+		fmt.Fprint(w, `<!DOCTYPE html><html lang="en"><title>The page</title><link rel="icon" href="data:,">
+			<link rel="stylesheet" href="/style.css"><h1 id="L10">A page</h1><img src="/picture.svg" alt="">`)
 	}
 }
 
@@ -221,7 +222,8 @@ func (e entry) String() string {
 	if token {
 		uri += "TOKEN"
 	}
-	return fmt.Sprint(e.Status, " ", e.Request.Method, " ", e.Request.Host, uri, " ", e.Request.Proto, " ", e.Request.Headers["Sec-Fetch-Dest"], e.Request.Headers["Sec-Fetch-Site"])
+	dest, from := e.Request.Headers["Sec-Fetch-Dest"], e.Request.Headers["Sec-Fetch-Site"]
+	return fmt.Sprint(e.Status, " ", e.Request.Method, " ", e.Request.Host, uri, " ", e.Request.Proto, " ", dest, from)
 }
 
 // isToken reports whether the URL has a token.

@@ -52,107 +52,20 @@ type arena struct {
 	pass    atomic.Pointer[visitor]
 }
 
-// stormer sends what client number n of a storm sends, and returns the number of its
-// requests. path is the page that it wants.
-type stormer func(a *arena, v *visitor, n int, path string) (requests int)
-
-func once(a *arena, v *visitor, _ int, path string) int { _, _ = v.open(path); return 1 }
-
-// with sends further header lines.
-func with(fields string) stormer {
-	return func(_ *arena, v *visitor, _ int, path string) int { v.fields = fields; return once(nil, v, 0, path) }
-}
-
-// as sends another User-Agent.
-func as(agent string) stormer {
-	return func(_ *arena, v *visitor, _ int, path string) int {
-		v.agent, v.fields = agent, libraryFields
-		return once(nil, v, 0, path)
-	}
-}
-
-// bound is how many requests of a storm may reach the back end in a time after onAfter,
-// beside 2 %.
-type bound func(over int, window, length time.Duration) float64
-
-// shared is the bound of clients that share n times `over`.
-func shared(n int) bound {
-	return func(over int, window, length time.Duration) float64 {
-		return float64(n*over) * (1 + length.Seconds()/window.Seconds())
-	}
-}
-
-// kinds are the storms. Beside those that have a bound, ten strangers a second keep the
-// check on.
-var kinds = []struct {
-	name  string
-	bound bound
-	run   stormer
-}{
-	{"chrome", nil, once},
-	{"library", nil, with(libraryFields)},
-	{"cookies", nil, func(_ *arena, v *visitor, _ int, path string) int { // kept, and redirects followed
-		a, _ := v.open(path)
-		if to := a.header.Get("Location"); to != "" {
-			_, _ = v.open(to)
-			return 2
-		}
-		_, _ = v.open(path)
-		return 2
-	}},
-	{"refresh", nil, func(_ *arena, v *visitor, _ int, path string) int { // followed without the style sheet
-		a, _ := v.open(path)
-		to := link(refreshLink, path, a.body)
-		if to == "" {
-			return 1
-		}
-		if a, _ = v.open(to); a.header.Get("Location") != "" {
-			_, _ = v.open(a.header.Get("Location"))
-			return 3
-		}
-		return 2
-	}},
-	{"forged", nil, func(_ *arena, v *visitor, n int, path string) int {
-		v.cookie = fmt.Sprintf("session=1; caddy-robots-pass=%042d; __Host-caddy-robots-pass=%042d", n, n)
-		return once(nil, v, n, path)
-	}},
-	{"referer", nil, with(chromeFields + "Referer: http://referer.with.test/\r\n")},
-	{"token", nil, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
-		text := a.token.Load()
-		if text == nil {
-			p, _ := v.open(path)
-			if to := link(styleLink, "", p.body); to != "" {
-				a.token.CompareAndSwap(nil, &to)
-			}
-			return 1
-		}
-		_, _ = v.send(http.MethodGet, path+*text, styleFields)
-		_, _ = v.open(path + *text)
-		_, _ = v.open(path)
-		return 3
-	}},
-	{"authorization", shared(10), with(chromeFields + "Authorization: Bearer x\r\n")},
-	{"image", shared(10), with(imageFields)},
-	{"app", shared(1), as("Site/3.1 CFNetwork/1410 Darwin/22.6.0")},
-	{"curl", shared(1), as("curl/8.5.0")},
-	{"lynx", shared(1), as("Lynx/2.9.0dev.12 libwww-FM/2.14 SSL-MM/1.4.1")},
-	{"one_pass", func(_ int, _, length time.Duration) float64 { return 120 + length.Seconds() }, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
-		if first := a.pass.Load(); first != nil {
-			v.cookie = first.cookie
-		} else if _, _, err := v.browse(path); err == nil && v.cookie != "" && a.pass.CompareAndSwap(nil, v) {
-			return 2
-		}
-		return once(nil, v, n, path)
-	}},
-	{"many_passes", func(int, time.Duration, time.Duration) float64 { return 30 }, func(a *arena, v *visitor, n int, path string) int { // each used once, from one address
-		v.from = address(1 << 17)
-		_, _, _ = v.browse(path)
-		return 1
-	}},
-}
-
 // chosen returns the storms of STORM_KINDS.
 func chosen(name string) bool { return len(stormKinds) == 0 || slices.Contains(stormKinds, name) }
+
+const arenaSite = `http://%s:$PORT {
+	robots {
+		source inline <<TXT
+			User-agent: *
+			Disallow: /blame/
+			TXT
+		%s
+	}
+	reverse_proxy %s
+}
+`
 
 // startArena starts the sites: NAME.with.test and NAME.without.test.
 func startArena(b *testing.B) *arena {
@@ -168,8 +81,7 @@ func startArena(b *testing.B) *arena {
 			}
 			host := k + "." + line + ".test"
 			a.workers[host] = make(chan struct{}, 10)
-			text += fmt.Sprintf("http://%s:$PORT {\n\trobots {\n\t\tsource inline <<TXT\n\t\t\tUser-agent: *\n\t\t\tDisallow: /blame/\n\t\t\tTXT\n\t\t%s\n\t}\n\treverse_proxy %s\n}\n",
-				host, challenge, strings.TrimPrefix(backend.URL, "http://"))
+			text += fmt.Sprintf(arenaSite, host, challenge, strings.TrimPrefix(backend.URL, "http://"))
 		}
 	}
 	a.server = server.Start(b, text)
@@ -290,18 +202,6 @@ func every(ctx context.Context, interval time.Duration, visit func(n int)) {
 		case <-time.After(interval):
 		}
 	}
-}
-
-// public are the clients of a site besides its people, and the pages that they get.
-var public = []struct{ agent, fields, target string }{
-	{stormAgent, chromeFields, "/"},
-	{stormAgent, chromeFields, "/search?q=a"},
-	{"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", libraryFields, "/feed.xml"},
-	{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", libraryFields, "/issues/1"},
-	{"git/2.47.1", libraryFields, "/project.git/info/refs?service=git-upload-pack"},
-	{"GitLab-Runner/17.0", libraryFields, "/api/v4/jobs/request"},
-	{"curl/8.5.0", libraryFields, "/releases/a.tar.gz"},
-	{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", libraryFields, "/articles/1"},
 }
 
 // fareds is how the clients of a site fared: people who have a pass, before and after
@@ -442,8 +342,8 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 			a.mu.Unlock()
 			mu.Lock()
 			defer mu.Unlock()
-			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people in the first %v %v; then %v; first visit + p50 %.1f p95 %.1f ms (%d refused); others %v",
-				k.name, line, reached, late, onAfter, &fared.early, &fared.people, fared.firsts.percentile(50), fared.firsts.percentile(95), fared.firsts.refused(), &fared.others)
+			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people in the first %v %v; then %v; first visit + %v; others %v",
+				k.name, line, reached, late, onAfter, &fared.early, &fared.people, &fared.firsts, &fared.others)
 			if people[k.name] = fared; line == "without" {
 				return
 			}

@@ -40,7 +40,8 @@ func openFirefox(t testing.TB, o Options) *Browser {
 		prefs["intl.accept_languages"] = o.Language
 	}
 	if o.HTTP3 != "" {
-		prefs["network.http.http3.alt-svc-mapping-for-testing"] = strings.Split(o.HTTP3, ":")[0] + ";h3=:" + strings.Split(o.HTTP3, ":")[1]
+		host, port, _ := strings.Cut(o.HTTP3, ":")
+		prefs["network.http.http3.alt-svc-mapping-for-testing"] = host + ";h3=:" + port
 	}
 	var text strings.Builder
 	for name, value := range prefs {
@@ -78,8 +79,8 @@ func openFirefox(t testing.TB, o Options) *Browser {
 	b := &Browser{t, m.do}
 	b.must("NewSession", map[string]any{"acceptInsecureCerts": true, "pageLoadStrategy": "normal"})
 	if o.HTTP3 != "" {
-		b.chrome(`Cc["@mozilla.org/security/x509certdb;1"].getService(Ci.nsIX509CertDB).addCertFromBase64(arguments[0], "C,C,C")`,
-			base64.StdEncoding.EncodeToString(o.Root))
+		b.chrome(`Cc["@mozilla.org/security/x509certdb;1"].getService(Ci.nsIX509CertDB)
+			.addCertFromBase64(arguments[0], "C,C,C")`, base64.StdEncoding.EncodeToString(o.Root))
 	}
 	if o.NoStyles {
 		b.chrome(`Services.obs.addObserver(s => {

@@ -123,7 +123,8 @@ func openChromium(t testing.TB, o Options) *Browser {
 		// A style sheet of the check has no other parameter, so a document that has one is
 		// not blocked.
 		b.must("CDP", map[string]any{"cmd": "Network.enable", "params": map[string]any{}})
-		b.must("CDP", map[string]any{"cmd": "Network.setBlockedURLs", "params": map[string]any{"urls": []string{"*.css*", "*?caddy-robots-pass=*"}}})
+		b.must("CDP", map[string]any{"cmd": "Network.setBlockedURLs",
+			"params": map[string]any{"urls": []string{"*.css*", "*?caddy-robots-pass=*"}}})
 	}
 	return b
 }

@@ -1,0 +1,125 @@
+package challenge
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// stormer sends what client number n of a storm sends, and returns the number of its
+// requests. path is the page that it wants.
+type stormer func(a *arena, v *visitor, n int, path string) (requests int)
+
+func once(a *arena, v *visitor, _ int, path string) int { _, _ = v.open(path); return 1 }
+
+// with sends further header lines.
+func with(fields string) stormer {
+	return func(_ *arena, v *visitor, _ int, path string) int {
+		v.fields = fields
+		return once(nil, v, 0, path)
+	}
+}
+
+// as sends another User-Agent.
+func as(agent string) stormer {
+	return func(_ *arena, v *visitor, _ int, path string) int {
+		v.agent, v.fields = agent, libraryFields
+		return once(nil, v, 0, path)
+	}
+}
+
+// bound is how many requests of a storm may reach the back end in a time after onAfter,
+// beside 2 %.
+type bound func(over int, window, length time.Duration) float64
+
+// shared is the bound of clients that share n times `over`.
+func shared(n int) bound {
+	return func(over int, window, length time.Duration) float64 {
+		return float64(n*over) * (1 + length.Seconds()/window.Seconds())
+	}
+}
+
+// onePass is the bound of a pass, and manyPasses that of the passes of an address.
+func onePass(_ int, _, length time.Duration) float64       { return 120 + length.Seconds() }
+func manyPasses(int, time.Duration, time.Duration) float64 { return 30 }
+
+// kinds are the storms. Beside those that have a bound, ten strangers a second keep the
+// check on.
+var kinds = []struct {
+	name  string
+	bound bound
+	run   stormer
+}{
+	{"chrome", nil, once},
+	{"library", nil, with(libraryFields)},
+	{"cookies", nil, func(_ *arena, v *visitor, _ int, path string) int { // kept, and redirects followed
+		a, _ := v.open(path)
+		if to := a.header.Get("Location"); to != "" {
+			_, _ = v.open(to)
+			return 2
+		}
+		_, _ = v.open(path)
+		return 2
+	}},
+	{"refresh", nil, func(_ *arena, v *visitor, _ int, path string) int { // followed without the style sheet
+		a, _ := v.open(path)
+		to := link(refreshLink, path, a.body)
+		if to == "" {
+			return 1
+		}
+		if a, _ = v.open(to); a.header.Get("Location") != "" {
+			_, _ = v.open(a.header.Get("Location"))
+			return 3
+		}
+		return 2
+	}},
+	{"forged", nil, func(_ *arena, v *visitor, n int, path string) int {
+		v.cookie = fmt.Sprintf("session=1; caddy-robots-pass=%042d; __Host-caddy-robots-pass=%042d", n, n)
+		return once(nil, v, n, path)
+	}},
+	{"referer", nil, with(chromeFields + "Referer: http://referer.with.test/\r\n")},
+	{"token", nil, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
+		text := a.token.Load()
+		if text == nil {
+			p, _ := v.open(path)
+			if to := link(styleLink, "", p.body); to != "" {
+				a.token.CompareAndSwap(nil, &to)
+			}
+			return 1
+		}
+		_, _ = v.send(http.MethodGet, path+*text, styleFields)
+		_, _ = v.open(path + *text)
+		_, _ = v.open(path)
+		return 3
+	}},
+	{"authorization", shared(10), with(chromeFields + "Authorization: Bearer x\r\n")},
+	{"image", shared(10), with(imageFields)},
+	{"app", shared(1), as("Site/3.1 CFNetwork/1410 Darwin/22.6.0")},
+	{"curl", shared(1), as("curl/8.5.0")},
+	{"lynx", shared(1), as("Lynx/2.9.0dev.12 libwww-FM/2.14 SSL-MM/1.4.1")},
+	{"one_pass", onePass, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
+		if first := a.pass.Load(); first != nil {
+			v.cookie = first.cookie
+		} else if _, _, err := v.browse(path); err == nil && v.cookie != "" && a.pass.CompareAndSwap(nil, v) {
+			return 2
+		}
+		return once(nil, v, n, path)
+	}},
+	{"many_passes", manyPasses, func(a *arena, v *visitor, n int, path string) int { // each used once, from one address
+		v.from = address(1 << 17)
+		_, _, _ = v.browse(path)
+		return 1
+	}},
+}
+
+// public are the clients of a site besides its people, and the pages that they get.
+var public = []struct{ agent, fields, target string }{
+	{stormAgent, chromeFields, "/"},
+	{stormAgent, chromeFields, "/search?q=a"},
+	{"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", libraryFields, "/feed.xml"},
+	{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", libraryFields, "/issues/1"},
+	{"git/2.47.1", libraryFields, "/project.git/info/refs?service=git-upload-pack"},
+	{"GitLab-Runner/17.0", libraryFields, "/api/v4/jobs/request"},
+	{"curl/8.5.0", libraryFields, "/releases/a.tar.gz"},
+	{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", libraryFields, "/articles/1"},
+}
