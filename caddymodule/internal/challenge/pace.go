@@ -124,6 +124,10 @@ func (c *Check) note(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, 
 	}
 }
 
+// fetchBurst is how many requests of open pages without a pass may come at once: more would
+// keep a back end from people for many seconds.
+const fetchBurst = 60
+
 // paceOther says what becomes of a request on the paths of the check that is no browser's for a
 // document: such clients share a bound, so that another User-Agent is no way around.
 func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, kind requestKind) Verdict {
@@ -132,7 +136,7 @@ func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Requ
 	case a.memory != nil:
 		return c.take(s, a, &a.memory.documents, q.Time, passInterval/filesPerVisit, passBurst*filesPerVisit)
 	case q.Authorized, kind == file && isBrowser(a.bearer.userAgent) && !isBarePost(q, r):
-		return c.take(s, a, &s.fetches, q.Time, interval/10, burst*10)
+		return c.take(s, a, &s.fetches, q.Time, interval/10, max(burst, fetchBurst))
 	}
 	return c.take(s, a, &s.others, q.Time, interval, burst)
 }
