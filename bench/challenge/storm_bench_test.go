@@ -233,7 +233,7 @@ func (a *arena) people(ctx context.Context, host string) *fareds {
 			p := a.visitor(host, stormAgent, chromeFields)
 			page, extra, _ := p.browse(fmt.Sprint("/blame/first-", n))
 			_, _ = p.send(http.MethodGet, "/style.css", styleFields)
-			if extra > 0 {
+			if extra > 0 && time.Since(began) >= onAfter {
 				f.firsts.add(extra, page.status)
 			}
 		})
@@ -320,7 +320,7 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 		host := k.name + "." + line + ".test"
 		all.Go(func() {
 			var late int
-			var fared *fareds
+			var f *fareds
 			var both sync.WaitGroup
 			both.Go(func() {
 				late = within(length, func(ctx context.Context) int { return a.storm(ctx, host, k.run) })
@@ -335,7 +335,7 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 					})
 				})
 			}
-			both.Go(func() { fared = within(length, func(ctx context.Context) *fareds { return a.people(ctx, host) }) })
+			both.Go(func() { f = within(length, func(ctx context.Context) *fareds { return a.people(ctx, host) }) })
 			both.Wait()
 			a.mu.Lock()
 			reached := a.reached[host]
@@ -343,8 +343,8 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
 			results[k.name] = fmt.Sprintf("%-13s %-7s reached %4d of %5d; people in the first %v %v; then %v; first visit + %v; others %v",
-				k.name, line, reached, late, onAfter, &fared.early, &fared.people, &fared.firsts, &fared.others)
-			if people[k.name] = fared; line == "without" {
+				k.name, line, reached, late, onAfter, &f.early, &f.people, &f.firsts, &f.others)
+			if people[k.name] = f; line == "without" {
 				return
 			}
 			most := late * 2 / 100
@@ -354,8 +354,10 @@ func (a *arena) run(b *testing.B, line string, length time.Duration) {
 			if reached > most {
 				b.Errorf("%s: %d of %d requests reached the back end, at most %d may", k.name, reached, late, most)
 			}
-			if n := fared.people.refused() + fared.others.refused() + fared.firsts.refused(); n > 0 {
-				b.Errorf("%s: %d requests of people and others were refused", k.name, n)
+			for _, kind := range []*fared{&f.early, &f.people, &f.firsts, &f.others} {
+				if n := kind.failed[http.StatusTooManyRequests]; n > 0 { // the machine may be too slow for the rest
+					b.Errorf("%s: %d requests of people and others were refused", k.name, n)
+				}
 			}
 			b.ReportMetric(100*float64(reached)/float64(max(1, late)), k.name+"-%")
 		})

@@ -32,10 +32,10 @@ func as(agent string) stormer {
 // beside 2 %.
 type bound func(over int, window, length time.Duration) float64
 
-// shared is the bound of clients that share n times `over`.
+// shared is the bound of clients that share n times `over`, and 60 or `over` at once.
 func shared(n int) bound {
 	return func(over int, window, length time.Duration) float64 {
-		return float64(n*over) * (1 + length.Seconds()/window.Seconds())
+		return float64(max(over, 60)) + float64(n*over)*length.Seconds()/window.Seconds()
 	}
 }
 
