@@ -33,8 +33,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			clear(w.header)
-			s.check.Ask(a, s.now)
-			a.alone = false
+			a.page = newToken(s.now)
 			if err := s.check.Serve(w, Stranger, a, &s.q, r, http.StatusTooManyRequests); err != nil {
 				b.Fatal(err)
 			}
