@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -55,6 +56,26 @@ func BenchmarkCount(b *testing.B) {
 			c.Fold()
 		}
 	})
+}
+
+// BenchmarkKeep measures the cost of keeping a refusal when there is no room, which is under
+// a lock.
+func BenchmarkKeep(b *testing.B) {
+	for _, hosts := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			r, n := &New(newTestClock().now).refusals, 0
+			list := make([]statusapi.Refusal, 2*maxRefusals)
+			for i := range list {
+				list[i].Host, list[i].Crawler = fmt.Sprintf("h%d.example", i%hosts), fmt.Sprint("bot", i/hosts%4)
+				r.put(&list[i])
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r.put(new(list[n%len(list)]))
+				n++
+			}
+		})
+	}
 }
 
 // filled returns Counters that have three quarters of the maximum numbers of

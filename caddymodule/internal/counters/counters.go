@@ -70,7 +70,7 @@ func New(now func() time.Time) *Counters {
 		lines:    newTable[Line]([kinds]int64{MaxLines - maxHostLines - maxInvented, maxHostLines, maxInvented}),
 		hosts:    newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
 		waiting:  bounded.New[waiting](maxWaiting),
-		sites:    make(map[string]*Site), since: now(), refusals: refusals{gates: logquota.NewGates(1 << 12)},
+		sites:    make(map[string]*Site), since: now(), refusals: refusals{gates: logquota.NewGates(1 << 12), groups: make(map[groupKey]*group)},
 	}
 	c.room.Store(defaultRoom)
 	c.at = minuteOf(c.since)

@@ -3,7 +3,6 @@ package counters
 import (
 	"cmp"
 	"iter"
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -34,64 +33,113 @@ const (
 
 // refusals keeps refusals. If there is no room, it forgets the oldest of the crawler with
 // most of them, at the host with most of them. It takes a lock for what it keeps, which
-// is little.
+// is little, and for a constant time.
 type refusals struct {
 	gates *logquota.Gates
 	seq   atomic.Uint64 // of the last refusal
 	kept  [maxRefusals]atomic.Pointer[statusapi.Refusal]
 
-	mu    sync.Mutex                // of changes
-	hosts map[string]map[string]int // how many are kept, by host; by the crawler's name and a space, and "" for all of the host
+	mu     sync.Mutex // of changes
+	hosts  ranking
+	groups map[groupKey]*group // of hosts and of crawlers
 }
 
 // put keeps a refusal.
 func (r *refusals) put(f *statusapi.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.hosts == nil {
-		r.hosts = make(map[string]map[string]int)
-	}
 	f.Seq = r.seq.Add(1)
 	at := int(f.Seq) - 1 // free until all are used
 	if at >= maxRefusals {
-		at = r.oldest(f)
-		old := r.kept[at].Load()
-		names := r.hosts[old.Host]
-		if names[""]--; names[""] == 0 {
-			delete(r.hosts, old.Host)
-		} else if names[old.Crawler+" "]--; names[old.Crawler+" "] == 0 {
-			delete(names, old.Crawler+" ")
-		}
+		at = r.forget(f)
 	}
-	if r.hosts[f.Host] == nil {
-		r.hosts[f.Host] = make(map[string]int)
-	}
-	r.hosts[f.Host][""]++
-	r.hosts[f.Host][f.Crawler+" "]++
+	host := r.group(&r.hosts, groupKey{host: f.Host})
+	crawler := r.group(&host.crawlers, groupKey{f.Host, f.Crawler, true})
+	r.hosts.grow(host)
+	host.crawlers.grow(crawler)
+	crawler.kept = append(crawler.kept, at)
 	r.kept[at].Store(f)
 }
 
-// oldest returns the place of the refusal that is forgotten for f: that of the host and
-// crawler of f, unless others have more. The caller holds mu.
-func (r *refusals) oldest(f *statusapi.Refusal) (at int) {
-	host, most, name := f.Host, r.hosts[f.Host][""], ""
-	for h, names := range r.hosts {
-		if n := names[""]; n > most {
-			host, most = h, n
-		}
+// forget frees the place of a refusal for f: that of the host and crawler of f, unless
+// others have more. The caller holds mu.
+func (r *refusals) forget(f *statusapi.Refusal) (at int) {
+	host := r.largest(&r.hosts, groupKey{host: f.Host})
+	crawler := r.largest(&host.crawlers, groupKey{host.key.host, f.Crawler, true})
+	at, crawler.kept = crawler.kept[0], crawler.kept[1:]
+	if host.crawlers.shrink(crawler); crawler.n == 0 {
+		delete(r.groups, crawler.key)
 	}
-	for n, count := range r.hosts[host] {
-		if n != "" && count > r.hosts[host][name] || name == "" && n != "" {
-			name = n
-		}
-	}
-	first := uint64(math.MaxUint64)
-	for i := range r.kept {
-		if k := r.kept[i].Load(); k.Seq < first && k.Host == host && len(k.Crawler)+1 == len(name) && k.Crawler == name[:len(name)-1] {
-			at, first = i, k.Seq
-		}
+	if r.hosts.shrink(host); host.n == 0 {
+		delete(r.groups, host.key)
 	}
 	return at
+}
+
+// group returns a group of a ranking, and adds it if there is none.
+func (r *refusals) group(of *ranking, key groupKey) *group {
+	g := r.groups[key]
+	if g == nil {
+		g = &group{key: key, at: len(of.groups)}
+		of.groups, r.groups[key] = append(of.groups, g), g
+	}
+	return g
+}
+
+// largest returns the largest group of a ranking: that with a key, if no other is larger.
+func (r *refusals) largest(of *ranking, key groupKey) *group {
+	if g := r.groups[key]; g != nil && g.n == of.groups[0].n {
+		return g
+	}
+	return of.groups[0]
+}
+
+// group has the refusals of a host, or of one crawler at a host.
+type group struct {
+	key      groupKey
+	n, at    int     // how many there are; place in the ranking
+	crawlers ranking // of a host
+	kept     []int   // of a crawler: places in refusals.kept, of the oldest first
+}
+
+type groupKey struct {
+	host, crawler string
+	isCrawler     bool
+}
+
+// ranking has groups, the largest first. When one grows or shrinks by 1, it changes places
+// with the first or the last of the same size.
+type ranking struct {
+	groups []*group
+	above  []uint16 // how many groups have more than 0, 1, 2 and so on
+}
+
+func (r *ranking) grow(g *group) {
+	if g.n == len(r.above) {
+		r.above = append(r.above, 0)
+	}
+	r.swap(g, r.above[g.n])
+	r.above[g.n]++
+	g.n++
+}
+
+// shrink removes g if it has no more.
+func (r *ranking) shrink(g *group) {
+	g.n--
+	r.above[g.n]--
+	r.swap(g, r.above[g.n])
+	if r.above[g.n] == 0 {
+		r.above = r.above[:g.n]
+	}
+	if last := len(r.groups) - 1; g.n == 0 { // so it is the last one
+		r.groups[last], r.groups = nil, r.groups[:last]
+	}
+}
+
+func (r *ranking) swap(g *group, at uint16) {
+	other := r.groups[at]
+	r.groups[g.at], r.groups[at] = other, g
+	g.at, other.at = int(at), g.at
 }
 
 // keep keeps a refusal, unless a limit for refusals is reached.
