@@ -117,7 +117,7 @@ func (h *Handler) load(table *origins.Table) error {
 		return nil // its file system does not answer, and may later
 	}
 	f, isFile := h.source.(origins.File)
-	for s := range table.States() {
+	for s := range table.States(nil) {
 		if s.Err == nil || !isFile {
 			return nil
 		}

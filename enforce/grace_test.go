@@ -311,7 +311,7 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 
 // earlier returns the versions that crawlers may still follow.
 func (g *graceTest) earlier() (list []judge.Version) {
-	for s := range g.origins.States() {
+	for s := range g.origins.States(nil) {
 		list = append(list, s.Earlier...)
 	}
 	return list

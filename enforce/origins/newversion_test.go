@@ -91,7 +91,7 @@ func TestNewVersionIsReadAgain(t *testing.T) {
 							t.Fatalf("after %v, this is in force: %v %q", step, now.Outcome(), now.Text())
 						}
 					}
-					for s := range p.States() {
+					for s := range p.States(nil) {
 						if !s.Held.IsZero() {
 							t.Error("a version is held for ever")
 						}

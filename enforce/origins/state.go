@@ -24,12 +24,13 @@ type State struct {
 	Earlier  []judge.Version // versions that some crawlers may still follow, newest first
 }
 
-// States returns the states of all origins in p, in no order.
-func (p *Table) States() iter.Seq[State] {
+// States returns the states of the origins in p for which in returns true, or of all if it is
+// nil, in no order. If one file serves all origins, they are one, the zero Origin.
+func (p *Table) States(in func(judge.Origin) bool) iter.Seq[State] {
 	return func(yield func(State) bool) {
 		now := p.cfg.Now().UnixNano()
 		for e := range p.table.all() {
-			if !yield(p.state(e, now)) {
+			if (in == nil || in(e.origin)) && !yield(p.state(e, now)) {
 				return
 			}
 		}

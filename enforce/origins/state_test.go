@@ -12,7 +12,7 @@ import (
 // stateOf returns the state of an origin.
 func (p *originsTest) stateOf(t *testing.T, o judge.Origin) State {
 	t.Helper()
-	for s := range p.States() {
+	for s := range p.States(nil) {
 		if s.Origin == o {
 			return s
 		}

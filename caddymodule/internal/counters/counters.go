@@ -135,6 +135,14 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 	if d.Action != judge.Pass {
 		c.keep(d, r)
 	}
+	s.wake()
+}
+
+// wake makes the next fold look at a host. Call it after what was counted.
+func (s *Site) wake() {
+	if s.idle.Load() {
+		s.idle.Store(false)
+	}
 }
 
 // shards is the number of counters that a site has for people. With several,
@@ -151,6 +159,8 @@ type Site struct {
 	pattern  *Site // that the site is a host of; nil for a site of the configuration
 	people   []shard
 	classes  [classes]atomic.Pointer[Crawler] // crawlers that have no counters of their own, by class
+	named    atomic.Pointer[Crawler]          // the other crawlers, a linked list; changed under the lock of their table
+	idle     atomic.Bool                      // of a host: nothing was counted since the last fold
 
 	// Guarded by Counters.mu:
 	visitors      history
@@ -179,7 +189,10 @@ func (s *Site) Name() string { return s.name }
 
 // CountPerson counts a request to which robots.txt does not apply. Callers that
 // run at the same time should pass different numbers: it is faster then.
-func (s *Site) CountPerson(caller uint32) { s.people[caller%uint32(len(s.people))].n.Add(1) }
+func (s *Site) CountPerson(caller uint32) {
+	s.people[caller%uint32(len(s.people))].n.Add(1)
+	s.wake()
+}
 
 // Uncount undoes one call of Count or CountPerson, for a request that should not be
 // counted, such as one of the dashboard page. The line that decided still counts it.

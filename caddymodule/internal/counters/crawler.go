@@ -29,6 +29,8 @@ type Crawler struct {
 	run     run
 	sum     *Crawler // the same crawler at the pattern of a host, which has the counts of all its hosts; nil at a site
 
+	next atomic.Pointer[Crawler] // in Site.named
+
 	// Guarded by Counters.mu:
 	past [measures]history
 	last minute // of the last request
@@ -111,6 +113,8 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 			if known {
 				c.operator, c.purposes = a.Crawler.Operator, a.Crawler.Purposes
 			}
+			c.next.Store(s.named.Load())
+			s.named.Store(c)
 			return c
 		}); c != nil {
 			return c

@@ -160,7 +160,7 @@ func (c *Counters) snapshot() *file {
 	for s := range c.allSites() {
 		sites[s] = s.save()
 	}
-	for row := range c.allCrawlers() {
+	for row := range crawlersAt(c.allSites()) {
 		site := sites[row.site]
 		site.Crawlers = append(site.Crawlers, row.save())
 	}

@@ -2,7 +2,6 @@ package counters
 
 import (
 	"iter"
-	"slices"
 	"time"
 )
 
@@ -41,12 +40,11 @@ func (c *Counters) fold() {
 	c.folded = now
 	for _, hosts := range [...]bool{true, false} { // hosts first: they add to the counters of their patterns
 		for s := range c.allSites() {
-			if (s.pattern != nil) == hosts {
-				s.fold(c.at)
+			if (s.pattern != nil) != hosts || hosts && s.idle.Swap(true) {
+				continue
 			}
-		}
-		for row := range c.allCrawlers() {
-			if (row.sum != nil) == hosts {
+			s.fold(c.at)
+			for row := range s.crawlers() {
 				row.fold(c.at)
 			}
 		}
@@ -57,34 +55,28 @@ func (c *Counters) fold() {
 	c.advance(minuteOf(now))
 }
 
-// allCrawlers returns the counters of all crawlers: of classes, in the table, and
-// retired ones. The caller holds mu.
-func (c *Counters) allCrawlers() iter.Seq[*Crawler] { return c.crawlersAt(nil) }
-
-// crawlersAt returns the counters of the crawlers at some sites, or at all with nil. The
-// caller holds mu.
-func (c *Counters) crawlersAt(sites map[*Site]bool) iter.Seq[*Crawler] {
-	hosts := sites == nil
-	for s := range sites {
-		hosts = hosts || s.pattern != nil
-	}
-	without := kinds
-	if !hosts {
-		without = ofHost
-	}
-	ofClasses := func(yield func(*Crawler) bool) {
-		for s := range c.allSites() {
-			for i := range s.classes {
-				if row := s.classes[i].Load(); row != nil && !yield(row) {
-					return
-				}
+// crawlers returns the counters of the crawlers at the site, with retired ones. The caller
+// holds Counters.mu.
+func (s *Site) crawlers() iter.Seq[*Crawler] {
+	return func(yield func(*Crawler) bool) {
+		for i := range s.classes {
+			if row := s.classes[i].Load(); row != nil && !yield(row) {
+				return
 			}
 		}
+		for row := s.named.Load(); row != nil && yield(row); row = row.next.Load() {
+		}
 	}
+}
+
+// crawlersAt returns the counters of the crawlers at sites. The caller holds Counters.mu.
+func crawlersAt(sites iter.Seq[*Site]) iter.Seq[*Crawler] {
 	return func(yield func(*Crawler) bool) {
-		for row := range concat(slices.Values(c.retired), c.crawlers.values(without), ofClasses) {
-			if (sites == nil || sites[row.site]) && !yield(row) {
-				return
+		for s := range sites {
+			for row := range s.crawlers() {
+				if !yield(row) {
+					return
+				}
 			}
 		}
 	}
@@ -110,7 +102,7 @@ func (c *Counters) advance(m minute) {
 			h.advance(from, m)
 		}
 	}
-	for row := range c.allCrawlers() {
+	for row := range crawlersAt(c.allSites()) {
 		for i := range row.past {
 			row.past[i].advance(from, m)
 		}
@@ -179,6 +171,11 @@ func (c *Counters) addRetired() {
 	for _, row := range c.retired {
 		row.addTo(row.site.class(row.class))
 	}
+	if len(c.retired) > 0 {
+		for s := range c.allSites() {
+			s.dropGone()
+		}
+	}
 	c.retired = nil
 	if len(c.retiredHosts) == 0 {
 		return
@@ -194,6 +191,20 @@ func (c *Counters) addRetired() {
 		}
 	}
 	c.retiredHosts = nil
+}
+
+// dropGone removes evicted crawlers from the list of the site.
+func (s *Site) dropGone() {
+	s.counters.crawlers.mu.Lock()
+	defer s.counters.crawlers.mu.Unlock()
+	link := &s.named
+	for row := link.Load(); row != nil; row = row.next.Load() {
+		if row.gone {
+			link.Store(row.next.Load())
+		} else {
+			link = &row.next
+		}
+	}
 }
 
 // addTo adds the counts of the last fold to another crawler at the same site. It does not

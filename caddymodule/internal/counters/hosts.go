@@ -196,7 +196,7 @@ func (s *Site) patternName() string {
 
 // allSites returns the counters of all sites, and of their hosts. The caller holds mu.
 func (c *Counters) allSites() iter.Seq[*Site] {
-	return concat(slices.Values(c.retiredHosts), maps.Values(c.sites), c.hosts.values(kinds))
+	return concat(slices.Values(c.retiredHosts), maps.Values(c.sites), c.hosts.values())
 }
 
 // evictHosts removes hosts that may not keep their counters: see addRetired.
@@ -249,7 +249,7 @@ func (c *Counters) measureHosts() (kept int64) {
 			s.octets += h.octets()
 		}
 	}
-	for row := range c.allCrawlers() {
+	for row := range crawlersAt(c.allSites()) {
 		row.site.octets += crawlerSize
 		for i := range row.past {
 			row.site.octets += row.past[i].octets()

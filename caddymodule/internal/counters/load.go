@@ -27,14 +27,14 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	busy := make(map[*Site]bool)
+	var busy []*Site
 	for s := range c.allSites() {
-		if s.most(c.at) > least {
-			busy[s] = true
+		if s.counts(hourSpan).Requests > least && s.most(c.at) > least {
+			busy = append(busy, s)
 		}
 	}
 	together, own := make(map[*Site]*Load), make(map[*Load]*Site) // of all robots, and of single ones
-	for row := range c.crawlersAt(busy) {
+	for row := range crawlersAt(slices.Values(busy)) {
 		if row.past[requests].sum(daySpan) == 0 {
 			continue
 		}

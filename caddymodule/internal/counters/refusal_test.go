@@ -1,12 +1,15 @@
 package counters
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // A refusal has no query, no full address and no hidden path.
@@ -64,5 +67,58 @@ func TestFloodOfOneCrawlerKeepsOtherRefusals(t *testing.T) {
 	}
 	if len(recent) < 50 || len(recent) > 70 || shown < 98_000 || shown > 100_000 {
 		t.Errorf("%d refusals are kept, and account for %d", len(recent), shown)
+	}
+}
+
+// What makes room is the oldest refusal of a crawler that has most of them, at a host that
+// has most of them: of the same host and crawler, unless others have more.
+func TestTheOldestOfTheMostMakesRoom(t *testing.T) {
+	r, random := &New(newTestClock().now).refusals, rand.New(rand.NewPCG(1, 2))
+	for i := range 3 * maxRefusals {
+		f := &statusapi.Refusal{Host: fmt.Sprint(random.IntN(1 + i%400)), Decision: verdict.Decision{Crawler: fmt.Sprint(random.IntN(3))}}
+		hosts, crawlers, before := make(map[string]int), make(map[string]int), make(map[uint64]*statusapi.Refusal)
+		for i := range r.kept {
+			if k := r.kept[i].Load(); k != nil {
+				before[k.Seq] = k
+				hosts[k.Host]++
+				crawlers[k.Host+" "+k.Crawler]++
+			}
+		}
+		r.put(f)
+		for i := range r.kept {
+			if k := r.kept[i].Load(); k != nil {
+				delete(before, k.Seq)
+			}
+		}
+		if i < maxRefusals && len(before) == 0 {
+			continue
+		}
+		if len(before) != 1 {
+			t.Fatalf("refusal %d replaces %d", i, len(before))
+		}
+		for _, gone := range before {
+			for host, n := range hosts {
+				if n > hosts[gone.Host] || n == hosts[gone.Host] && host == f.Host && gone.Host != host {
+					t.Fatalf("refusal %d of %s: %s with %d is replaced, and %s has %d", i, f.Host, gone.Host, hosts[gone.Host], host, n)
+				}
+			}
+			for name, n := range crawlers {
+				if host, _, _ := strings.Cut(name, " "); host == gone.Host && n > crawlers[host+" "+gone.Crawler] {
+					t.Fatalf("refusal %d: %s of %s is replaced, and %s has %d", i, gone.Crawler, host, name, n)
+				}
+			}
+			for i := range r.kept {
+				if k := r.kept[i].Load(); k.Host == gone.Host && k.Crawler == gone.Crawler && k.Seq < gone.Seq {
+					t.Fatalf("refusal %d: %d is replaced, and %d is older", i, gone.Seq, k.Seq)
+				}
+			}
+		}
+	}
+	groups := len(r.hosts.groups)
+	for _, host := range r.hosts.groups {
+		groups += len(host.crawlers.groups)
+	}
+	if groups != len(r.groups) || groups > 2*maxRefusals {
+		t.Errorf("%d groups are ranked, and %d are known", groups, len(r.groups))
 	}
 }

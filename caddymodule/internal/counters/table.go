@@ -149,11 +149,11 @@ func (t *table[T]) nodes() iter.Seq[*node[T]] {
 	}
 }
 
-// values returns the values, without those of one kind.
-func (t *table[T]) values(without kind) iter.Seq[*T] {
+// values returns the values.
+func (t *table[T]) values() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for n := range t.nodes() {
-			if n.kind != without && !yield(n.value) {
+			if !yield(n.value) {
 				return
 			}
 		}

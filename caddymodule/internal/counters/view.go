@@ -40,11 +40,11 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		wouldDeny: s.Series.WouldDeny, wouldThrottle: s.Series.WouldThrottle,
 	}
 	sites := c.topmost(scope)
-	for site := range sites {
+	for _, site := range sites {
 		site.visitors.addTo(s.Series.People, of, c.at)
 		site.visitors.addWindows(&s.People)
 	}
-	for row := range c.crawlersAt(sites) {
+	for row := range crawlersAt(slices.Values(sites)) {
 		windows := row.windows()
 		if addCounts(&s.Crawlers, &windows); row.isSearch() {
 			addCounts(&s.Search, &windows)
@@ -62,11 +62,10 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 
 // topmost returns the sites and hosts of a scope, without hosts whose pattern is in it:
 // the counts of a pattern have those of its hosts. The caller holds mu.
-func (c *Counters) topmost(scope statusapi.Scope) map[*Site]bool {
-	sites := make(map[*Site]bool)
+func (c *Counters) topmost(scope statusapi.Scope) (sites []*Site) {
 	for s := range c.allSites() {
 		if scope.Site(s.name) && (s.pattern == nil || !scope.Site(s.pattern.name)) {
-			sites[s] = true
+			sites = append(sites, s)
 		}
 	}
 	return sites
@@ -87,7 +86,7 @@ func (c *Counters) Rows(scope statusapi.Scope, span string) []Row {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	of, list := spanNames[span], make([]Row, 0, len(c.sites)+c.hosts.len())
+	of, list := spanNames[span], make([]Row, 0, cmp.Or(len(scope.Hosts()), len(c.sites)+c.hosts.len()))
 	for s := range c.allSites() {
 		if s.gone || !s.in(scope) {
 			continue
@@ -128,18 +127,17 @@ func (s *Site) counts(of span) statusapi.FleetCounts {
 func (c *Counters) Sites(rows []Row) []statusapi.Site {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list, at, sites := make([]statusapi.Site, len(rows)), make(map[*Site]*statusapi.Site, len(rows)), make(map[*Site]bool, len(rows))
+	list := make([]statusapi.Site, len(rows))
 	for i, row := range rows {
 		list[i].Name, list[i].Pattern, list[i].Minute = row.Name, row.Pattern, row.Minute
 		if row.site != nil {
 			row.site.visitors.addWindows(&list[i].People)
-			at[row.site], sites[row.site] = &list[i], true
-		}
-	}
-	for row := range c.crawlersAt(sites) {
-		site, windows := at[row.site], row.windows()
-		if addCounts(&site.Crawlers, &windows); row.isSearch() {
-			addCounts(&site.Search, &windows)
+			for row := range row.site.crawlers() {
+				windows := row.windows()
+				if addCounts(&list[i].Crawlers, &windows); row.isSearch() {
+					addCounts(&list[i].Search, &windows)
+				}
+			}
 		}
 	}
 	return list
@@ -197,9 +195,9 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 }
 
 // reasons returns the number of decisions at the given sites, by reason.
-func reasons(sites map[*Site]bool) []statusapi.ReasonCounts {
+func reasons(sites []*Site) []statusapi.ReasonCounts {
 	var sums [outcomes]statusapi.ReasonCounts
-	for site := range sites {
+	for _, site := range sites {
 		for o, h := range site.reasons.all() {
 			to := &sums[o]
 			if o.action() == judge.Pass {
@@ -234,7 +232,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	}
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
-	for row := range c.crawlersAt(c.topmost(scope)) {
+	for row := range crawlersAt(slices.Values(c.topmost(scope))) {
 		if row.past[requests].folded == 0 || query.Class != "" && row.class.String() != query.Class {
 			continue
 		}
@@ -274,30 +272,28 @@ type LineCount struct {
 }
 
 // Lines returns the counts of the lines that decided about requests to the sites and
-// hosts of a scope, in no order.
+// hosts of a scope, in no order. The loop must not call methods of c.
 func (c *Counters) Lines(scope statusapi.Scope) iter.Seq[LineCount] {
 	return func(yield func(LineCount) bool) {
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.fold()
-		c.mu.Unlock()
-		for node := range c.lines.nodes() {
-			if n := c.lineCount(node.value); scope.Host(n.Site, n.Origin.Host) && !yield(n) {
+		for line := range c.lines.values() {
+			if scope.Host(line.site.configured(), line.Origin.Host) && !yield(line.counts()) {
 				return
 			}
 		}
 	}
 }
 
-// lineCount returns the counts of a line.
-func (c *Counters) lineCount(line *Line) LineCount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := func(m measure) uint64 { return line.decided[m].Load() }
+// counts returns the counts of the line. The caller holds Counters.mu.
+func (l *Line) counts() LineCount {
+	n := func(m measure) uint64 { return l.decided[m].Load() }
 	return LineCount{
-		lineFacts: &line.lineFacts, Site: line.site.configured(), Number: int(line.number.Load()),
+		lineFacts: &l.lineFacts, Site: l.site.configured(), Number: int(l.number.Load()),
 		LineCounts: statusapi.LineCounts{
 			Passed: n(requests), Denied: n(denied), Throttled: n(throttled), WouldDeny: n(wouldDeny), WouldThrottle: n(wouldThrottle),
-			Hour: line.refused.sum(hourSpan), Day: line.refused.sum(daySpan), Last: time.Unix(line.last.Load(), 0).UTC(),
+			Hour: l.refused.sum(hourSpan), Day: l.refused.sum(daySpan), Last: time.Unix(l.last.Load(), 0).UTC(),
 		},
 	}
 }

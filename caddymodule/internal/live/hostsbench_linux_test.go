@@ -84,6 +84,21 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}), func() { now = now.Add(2 * time.Second) }
 }
 
+// The scope of a host has the robots.txt of that host, and that of its pattern those of all.
+func TestOriginsOfAHost(t *testing.T) {
+	r, _ := manyHosts(t, 3)
+	for scope, want := range map[string]int{"t1.example": 1, "t2.example": 1, "t3.example": 0, statusapi.AnySite: 3} {
+		list, err := r.Origins(statusapi.Sites(scope), statusapi.OriginsQuery{})
+		if err != nil || list.Total != want || want == 1 && list.Origins[0].Origin != "https://"+scope {
+			t.Errorf("%s: %+v, %v, want %d", scope, list, err, want)
+		}
+		lines, err := r.Lines(statusapi.Sites(scope), statusapi.LinesQuery{Refused: true})
+		if err != nil || lines.Total != want {
+			t.Errorf("%s: %+v, %v, want %d", scope, lines, err, want)
+		}
+	}
+}
+
 // BenchmarkManyHosts measures what the page and the command status ask for, with 10,000
 // hosts of a catch-all site.
 func BenchmarkManyHosts(b *testing.B) {

@@ -141,10 +141,8 @@ func (h *Handler) hasOriginIn(scope statusapi.Scope) bool {
 	if !origins.PerOrigin() {
 		return false
 	}
-	for s := range origins.States() {
-		if scope.Site(s.Origin.Host) {
-			return true
-		}
+	for range origins.States(func(o judge.Origin) bool { return scope.Site(o.Host) }) {
+		return true
 	}
 	return false
 }
@@ -236,9 +234,9 @@ func (h *Handler) inForce(scope statusapi.Scope) iter.Seq[*inForce] {
 			sites = h.ownedIn(scope)
 		}
 		p := &inForce{Handler: h, shared: shared, sites: sites}
-		for p.State = range origins.States() {
-			p.id = h.originID(p.Origin, shared)
-			if (shared || scope.Host(h.SiteOf(p.Origin.Host), p.Origin.Host)) && !yield(p) {
+		in := func(o judge.Origin) bool { return shared || scope.Site(o.Host) || scope.Site(h.SiteOf(o.Host)) }
+		for p.State = range origins.States(in) {
+			if p.id = h.originID(p.Origin, shared); !yield(p) {
 				return
 			}
 		}

@@ -42,7 +42,7 @@ func TestTextsAreKept(t *testing.T) {
 func nothing(origins.FetchEvent) {}
 
 func tagOf(t *origins.Table) string {
-	for s := range t.States() {
+	for s := range t.States(nil) {
 		return s.Rules.Tag()
 	}
 	return ""
