@@ -165,20 +165,19 @@ func (s siteStates) at(site string) *siteState {
 // add adds what is in force at an origin: to its host, or to the site of a host that has
 // no counters.
 func (s siteStates) add(p *inForce, outcome, kind string) {
-	sites := p.Hosts
-	if !p.shared {
-		site := p.SiteOf(p.Origin.Host)
-		if s[p.Origin.Host] != nil {
-			of := s.at(site)
-			of.outcome = cmp.Or(of.outcome, outcome)
-			site = p.Origin.Host
+	note := func(state *siteState) { state.outcome, state.kind = outcome, cmp.Or(state.kind, kind) }
+	if p.shared {
+		for _, site := range p.Hosts {
+			note(s.at(site))
 		}
-		sites = []string{site}
+		return
 	}
-	for _, site := range sites {
-		state := s.at(site)
-		state.outcome, state.kind = outcome, cmp.Or(state.kind, kind)
+	site := s.at(p.SiteOf(p.Origin.Host))
+	if host := s[p.Origin.Host]; host != nil {
+		site.outcome = cmp.Or(site.outcome, outcome)
+		site = host
 	}
+	note(site)
 }
 
 // worst returns the sites with the text of a query in their name, the worst first, as many
