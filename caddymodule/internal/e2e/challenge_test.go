@@ -148,6 +148,7 @@ func TestChallenge(t *testing.T) {
 	s.good(cookie, "192.0.2.2")
 	s.end()
 	after := startStormed(t, s.host, s.port, s.dir, config)
+	after.pass(10 * time.Minute) // more than has passed at the first one
 	after.eventually("strangers are asked after a restart", func() bool {
 		after.storm()
 		page, _ := after.from("192.0.2.1", "GET", "/blame/x")

@@ -361,7 +361,7 @@ Disallow: /"
 func TestInvalidVerifySettings(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string]string{
-		"verify on":                                         `unexpected "on"`,
+		"verify on":                                         `write verify alone, which switches it on`,
 		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
 		"verify {\n resolver dns.test\n}":                   "is not the address of a DNS server",
 		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
