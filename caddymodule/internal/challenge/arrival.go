@@ -77,7 +77,7 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 		c.receivePass(a, keys, cookie, q.Time)
 	}
 	if q.Reads() && a.memory == nil && a.token.kind == pageToken && a.token.isFresh(q.Time, tokenLife) {
-		a.once = c.memory.pass(a.token, nil).showOnce()
+		a.once = c.memory.pass(a.token).showOnce()
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time)
 	if from != own || !t.kind.isPass() || !t.isFresh(now, c.For) {
 		return
 	}
-	p := c.memory.pass(t, nil)
+	p := c.memory.pass(t)
 	network := maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
 	if good, first := p.from(network, uint32(now.Unix())); good {
 		a.pass, a.memory, a.isNew = t, p, first
@@ -109,12 +109,7 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 	a.hash = max(1, maphash.Bytes(c.memory.seed, b[:]))
 }
 
-// pass returns what is remembered of a pass. isNew, if it is not nil, is set if that is
-// nothing yet.
-func (m *Memory) pass(t token, isNew *bool) *pass {
-	return m.passes.Add(max(1, maphash.Bytes(m.seed, t.id[:])), (*pass).worth, func(p *pass) {
-		if p.seen = t.at; isNew != nil {
-			*isNew = true
-		}
-	})
+// pass returns what is remembered of a pass.
+func (m *Memory) pass(t token) *pass {
+	return m.passes.Add(max(1, maphash.Bytes(m.seed, t.id[:])), (*pass).worth, func(p *pass) { p.seen = t.at })
 }

@@ -389,3 +389,39 @@ func TestClockSetBack(t *testing.T) {
 		t.Errorf("%d clicks", b.clicks)
 	}
 }
+
+// A token that was refused is refused again: fetching or pressing twice gives no pass.
+func TestRefusedTokensStayRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	const addr, more = "192.0.2.1", 5
+	var sheets, buttons []string
+	for range passesAnHour + more {
+		page := s.serve("GET", "/blame/a", addr).Body.String()
+		sheets = append(sheets, regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)[1])
+		buttons = append(buttons, regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	}
+	passes := 0
+	for i, sheet := range sheets {
+		for range 3 {
+			if w := s.serve("GET", "/blame/a"+sheet, addr, "Sec-Fetch-Dest", "style"); len(w.Result().Cookies()) > 0 && i >= passesAnHour {
+				passes++
+			}
+		}
+	}
+	if passes > 0 {
+		t.Errorf("%d passes by style sheets over the limit", passes)
+	}
+	for i, button := range buttons {
+		for range 3 {
+			if w := s.serve("POST", "/blame/a"+html.UnescapeString(button), addr); w.Code == http.StatusSeeOther && i >= passesAnHour {
+				passes++
+				break
+			}
+		}
+	}
+	if passes != 1 {
+		t.Errorf("%d passes by the button at once, want 1", passes)
+	}
+}

@@ -186,11 +186,12 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 
 // giveStyle makes a pass for a client that fetches the style sheet, if it may have one.
 func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
-	s, isNew := c.storm(q, now, true), false // another server may have made the page
-	c.memory.pass(a.token, &isNew)
-	if isNew && !c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayGet(now, true) {
+	p := c.memory.pass(a.token)
+	if !p.given.Load() && !c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayGet(now, true) {
 		return
 	}
+	p.given.Store(true)
+	s := c.storm(q, now, true) // another server may have made the page
 	a.pass = a.token.as(passByStyle)
 	s.trouble.fetchedStyle(a.hash, now)
 	c.count(s, Style)
@@ -201,14 +202,14 @@ func (c *Check) press(a *Arrival, q *judge.Request, now uint32) (verdict Verdict
 	if !a.pressed {
 		return Go, false
 	}
-	isNew := false
-	c.memory.pass(a.token, &isNew)
-	if isNew {
+	p := c.memory.pass(a.token)
+	if !p.given.Load() {
 		if a.wait = c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayPress(now); a.wait > 0 {
 			a.Ask(q.Time)
 			return Stranger, true
 		}
 	}
+	p.given.Store(true)
 	if s := c.storm(q, now, false); s != nil {
 		c.count(s, Button)
 	}

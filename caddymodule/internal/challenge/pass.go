@@ -3,12 +3,14 @@ package challenge
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // pass is what is remembered of a pass.
 type pass struct {
 	documents bucket
+	given     atomic.Bool // it was counted among the passes of an address
 	mu        sync.Mutex
 	seen      uint32
 	hour      uint32
