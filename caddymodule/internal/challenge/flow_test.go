@@ -425,3 +425,30 @@ func TestRefusedTokensStayRefused(t *testing.T) {
 		t.Errorf("%d passes by the button at once, want 1", passes)
 	}
 }
+
+// No bound, and no pause of a check that did not work, lasts longer after the clock was set back.
+func TestBoundsAfterClockSetBack(t *testing.T) {
+	t.Parallel()
+	var b bucket
+	for b.take(noon, time.Second, 120) == 0 {
+	}
+	if wait := b.take(noon.Add(-time.Hour), time.Second, 120); wait > 0 {
+		t.Errorf("a bound holds for %s", wait)
+	}
+	for b.take(noon, time.Second, 120) == 0 {
+	}
+	if b.take(noon.Add(-30*time.Second), time.Second, 120) == 0 {
+		t.Error("a request that was overtaken empties the bound")
+	}
+	var broken trouble
+	now := uint32(noon.Unix())
+	for i := range uint64(troubled) {
+		broken.fetchedStyle(i+1, now)
+	}
+	if broken.check(now + backAfter); !broken.isBroken(now+backAfter) || broken.isBroken(now+backAfter+brokenFor) {
+		t.Error("the check is not off for an hour")
+	}
+	if broken.isBroken(now - 24*60*60) {
+		t.Error("the check stays off for a day")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -279,6 +280,9 @@ func (b *bucket) take(now time.Time, interval time.Duration, burst int) (wait ti
 	for {
 		old := b.until.Load()
 		until := max(old, at) + int64(interval)
+		if old-at > int64(interval)*int64(burst)+int64(throttle.MaxWait) { // the clock was set back
+			until = at + int64(interval)
+		}
 		if over := until - at - int64(interval)*int64(burst); over > 0 {
 			return time.Duration(over)
 		}
@@ -337,7 +341,10 @@ func (c *clients) add(hash uint64, now uint32) {
 func (c *clients) has(hash uint64) bool { return slices.Contains(c.hashes[:c.n], hash) }
 
 // isBroken reports whether the check is off because it did not work.
-func (t *trouble) isBroken(now uint32) bool { return t.until.Load() > now }
+func (t *trouble) isBroken(now uint32) bool {
+	left := t.until.Load() - now // more than an hour if that is over, or if the clock was set back
+	return left > 0 && left <= brokenFor
+}
 
 // fetchedStyle counts a client that was sent the cookie.
 func (t *trouble) fetchedStyle(hash uint64, now uint32) {
