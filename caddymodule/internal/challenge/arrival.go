@@ -19,6 +19,7 @@ type Arrival struct {
 	hash    uint64 // of the address at this origin; 0 until identify
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
+	formed  bool   // the parameter has the form of a token
 	once    bool   // the page may be shown this time, to a client that keeps no cookie
 	token   token  // of the parameter, if it is our own
 	pass    token  // of the cookie, if it is good here
@@ -70,7 +71,11 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 	a.bearer.target = q.Target
 	keys := *c.memory.ring.Load()
 	if given {
-		a.token, _ = keys.open(text, &a.bearer)
+		a.formed = len(text) == tokenLen
+		from := broken
+		if a.token, from = keys.open(text, &a.bearer); from != own {
+			a.token = claimedRefresh(text)
+		}
 		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife) && isSameOrigin(r)
 	}
 	if cookie != "" {

@@ -452,3 +452,52 @@ func TestBoundsAfterClockSetBack(t *testing.T) {
 		t.Error("the check stays off for a day")
 	}
 }
+
+// Who presses the button of an old page, or from another network, gets a fresh page, and not
+// what the site answers to a POST. Forms of the site go on.
+func TestLatePress(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	page := s.serve("GET", "/blame/a?x=1", "192.0.2.1").Body.String()
+	target := "/blame/a" + html.UnescapeString(regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	press := func(addr string, fields ...string) (status int, location string) {
+		w := s.serve("POST", target, addr, fields...)
+		return w.Code, w.Header().Get("Location")
+	}
+	if status, to := press("198.51.100.1"); status != http.StatusSeeOther || to != "/blame/a?x=1" {
+		t.Errorf("another network: %d to %s", status, to)
+	}
+	if status, _ := press("198.51.100.1", "Sec-Fetch-Dest", "empty", "Cookie", "a=b"); status != http.StatusOK {
+		t.Errorf("a script: %d", status)
+	}
+	s.now = s.now.Add(2 * time.Hour)
+	if status, to := press("192.0.2.1"); status != http.StatusSeeOther || to != "/blame/a?x=1" {
+		t.Errorf("two hours later: %d to %s", status, to)
+	}
+}
+
+// A client that has another network for each request is not sent round in circles.
+func TestEachRequestFromAnotherNetwork(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	page := s.serve("GET", "/blame/a", "192.0.2.1").Body.String()
+	sheet := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)[1]
+	if w := s.serve("GET", "/blame/a"+sheet, "198.51.100.1", "Sec-Fetch-Dest", "style"); len(w.Result().Cookies()) > 0 {
+		t.Error("a pass for another network")
+	}
+	next := regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`).FindStringSubmatch(page)[1]
+	w := s.serve("GET", "/blame/a?"+next, "203.0.113.1")
+	if body := w.Body.String(); w.Code != http.StatusTooManyRequests || strings.Contains(body, "<script") || strings.Contains(body, "refresh") {
+		t.Errorf("it goes on by itself again: %d\n%s", w.Code, body)
+	}
+	s.memory.ring.Store(&ring{randomKey(s.now)}) // another server
+	if w := s.serve("GET", "/blame/a?"+next, "192.0.2.1"); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), "<script") {
+		t.Errorf("it goes on by itself again at another server: %d", w.Code)
+	}
+	s.now = s.now.Add(tokenLife + time.Second)
+	if w := s.serve("GET", "/blame/a?"+next, "192.0.2.1"); w.Header().Get("Location") != "/blame/a" {
+		t.Errorf("an old URL: %d to %s", w.Code, w.Header().Get("Location"))
+	}
+}

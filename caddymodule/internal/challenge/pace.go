@@ -163,7 +163,7 @@ func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now u
 	fresh := func(k kind, life time.Duration) bool { return t.kind == k && t.isFresh(q.Time, life) }
 	switch {
 	case q.Method == http.MethodPost:
-		return c.press(a, q, now)
+		return c.press(a, q, r, now)
 	case !q.Reads():
 		return Go, false
 	case t.kind == styleToken || wants(r, "style", "text/css"):
@@ -197,10 +197,11 @@ func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
 	c.count(s, Style)
 }
 
-// press says what becomes of a POST with the parameter.
-func (c *Check) press(a *Arrival, q *judge.Request, now uint32) (verdict Verdict, ends bool) {
+// press says what becomes of a POST with the parameter. Who presses the button of an old page, or
+// from another network than that of the page, gets a fresh page.
+func (c *Check) press(a *Arrival, q *judge.Request, r *http.Request, now uint32) (verdict Verdict, ends bool) {
 	if !a.pressed {
-		return Go, false
+		return Clean, a.formed && r.ContentLength == 0 && isDocument(r)
 	}
 	p := c.memory.pass(a.token)
 	if !p.given.Load() {

@@ -131,6 +131,20 @@ const (
 	own                   // a server with one of the keys has made it for this client
 )
 
+// claimedRefresh returns the refreshToken that a text claims to be, the zero token if it claims nothing
+// of the kind. A refreshToken gives nothing, so it needs no signature: a client whose network
+// changes, or that meets another server, must not go round in circles.
+func claimedRefresh(text string) (t token) {
+	if len(text) != tokenLen {
+		return t
+	}
+	octets, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(octets) != tokenSize || kind(octets[12]) != refreshToken {
+		return t
+	}
+	return token{kind: refreshToken, at: binary.BigEndian.Uint32(octets)}
+}
+
 // open reads a token. The result is the zero token unless it is own.
 func (r ring) open(text string, b *bearer) (t token, from origin) {
 	var octets [tokenSize + 1]byte
