@@ -295,18 +295,21 @@ func TestPassesOfAnAddress(t *testing.T) {
 	}
 }
 
+// fetchStyle gets a page, and the style sheet of the page, without coming back.
+func (s *site) fetchStyle(addr string) {
+	s.t.Helper()
+	page := s.serve("GET", "/blame/a", addr).Body.String()
+	if m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page); m != nil {
+		s.serve("GET", "/blame/a"+m[1], addr, "Sec-Fetch-Dest", "style")
+	}
+}
+
 func TestItWatchesItself(t *testing.T) {
 	t.Parallel()
-	style := func(s *site, addr string) {
-		page := s.serve("GET", "/blame/a", addr).Body.String()
-		if m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page); m != nil {
-			s.serve("GET", "/blame/a"+m[1], addr, "Sec-Fetch-Dest", "style")
-		}
-	}
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
 	for i := range 20 {
-		style(s, address(1<<20+i))
+		s.fetchStyle(address(1<<20 + i))
 	}
 	s.now = s.now.Add(11 * time.Second)
 	if s.isOn() {
@@ -323,7 +326,7 @@ func TestItWatchesItself(t *testing.T) {
 	}
 	s.pass("192.0.2.1") // so it works
 	for i := range 40 {
-		style(s, address(1<<21+i))
+		s.fetchStyle(address(1<<21 + i))
 	}
 	s.now = s.now.Add(11 * time.Second)
 	if s.storm(2*time.Second, 20); !s.isOn() {
@@ -339,6 +342,7 @@ func TestAnotherServersPasses(t *testing.T) {
 	s.storm(40*time.Second, 20)
 	for i := range 20 {
 		addr := address(1<<20 + i)
+		s.fetchStyle(addr)
 		if _, v, _ := s.ask("GET", "/blame/b", addr, "Cookie", other.pass(addr)); v != Stranger && v != Go {
 			t.Errorf("%v", v)
 		}
@@ -347,11 +351,17 @@ func TestAnotherServersPasses(t *testing.T) {
 	if s.isOn() {
 		t.Error("on, although passes of another server come")
 	}
+	for storm := range s.check.Storms {
+		if why := storm.Trouble(s.now); why != OtherKeys {
+			t.Errorf("why: %q", why)
+		}
+	}
 	s = newSite(t, nil)
 	s.memory.inFleet.Store(true) // whose servers have one key
 	s.storm(40*time.Second, 20)
 	for i := range 30 {
 		addr := address(1<<20 + i)
+		s.fetchStyle(addr)
 		s.ask("GET", "/blame/b", addr, "Cookie", other.pass(addr))
 	}
 	s.now = s.now.Add(time.Second)

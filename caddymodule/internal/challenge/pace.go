@@ -86,7 +86,7 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.
 	}
 	v := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
 	s.document(v, now)
-	if a.alien {
+	if a.alien && v.hasPass(now) { // else it may be anybody's forgery
 		s.trouble.cameStrange(a.hash, now)
 	}
 	if !s.isOn(c, q.Origin.Host, now) {

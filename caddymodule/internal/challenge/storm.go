@@ -255,6 +255,13 @@ func (v *visitor) mayGet(now uint32, take bool) bool {
 	return true
 }
 
+// hasPass reports whether the address got a pass in this hour.
+func (v *visitor) hasPass(now uint32) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.hour == now/3600 && v.passes > 0
+}
+
 // mayPress counts a press of the button, and returns after what time the next one is
 // possible if this one is too early.
 func (v *visitor) mayPress(now uint32) (wait time.Duration) {

@@ -125,6 +125,17 @@ func TestStormIsHeldWithinHalfAMinute(t *testing.T) {
 	}
 }
 
+// Cookies that have the form of another server's passes switch nothing off.
+func TestForgedPassesOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	s, key := newSite(t, nil), randomKey(noon)
+	pass := key.text(newToken(noon).as(passByStyle), new(bearer))
+	s.storm(30*time.Second, 20)
+	if through, all := s.storm(30*time.Second, 20, "Cookie", "__Host-caddy-robots-pass="+pass); through > 0 {
+		t.Errorf("%d of %d get through", through, all)
+	}
+}
+
 func TestQuietSiteAsksNobody(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(c *Config) { c.Over = 600 })
