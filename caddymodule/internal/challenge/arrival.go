@@ -16,7 +16,7 @@ import (
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
 	bearer  bearer
-	hash    uint64 // of the address at this origin; 0 until identify
+	hash    uint64 // of the address at this site; 0 until identify
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
 	formed  bool   // the parameter has the form of a token
@@ -107,7 +107,7 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 	}
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	var b [26]byte
-	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, q.Origin.Host))
+	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, siteOf(q)))
 	network := netaddr.Client(a.bearer.addr).As16()
 	copy(b[8:], network[:])
 	binary.NativeEndian.PutUint16(b[24:], q.Origin.Port)

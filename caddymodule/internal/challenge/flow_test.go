@@ -511,3 +511,22 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 		t.Errorf("an old URL: %d to %s", w.Code, w.Header().Get("Location"))
 	}
 }
+
+// An address gets no more passes by hosts that it invents.
+func TestPassesAtInventedHosts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.invented = true
+	s.storm(40*time.Second, 20)
+	b := &browser{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
+	for i := range passesAnHour {
+		s.host, b.cookies = address(i)+".example.com", nil
+		if b.visit("/blame/a"); b.clicks > 0 {
+			t.Fatalf("pass %d needs a click", i+1)
+		}
+	}
+	s.host, b.cookies = "more.example.com", nil
+	if b.visit("/blame/a"); b.clicks != 1 {
+		t.Errorf("pass %d: %d clicks", passesAnHour+1, b.clicks)
+	}
+}

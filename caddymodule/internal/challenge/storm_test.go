@@ -28,6 +28,15 @@ type site struct {
 	host   string
 	q      judge.Request // the latest one
 	scheme string
+	// invented says that the host is one of *.example.com.
+	invented bool
+}
+
+func (s *site) pattern() string {
+	if s.invented {
+		return "*.example.com"
+	}
+	return ""
 }
 
 var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
@@ -62,7 +71,7 @@ func (s *site) ask(method, target, addr string, fields ...string) (*Arrival, Ver
 	}
 	s.q = judge.Request{
 		Method: method, Target: target, UserAgents: r.Header["User-Agent"], Client: addr, Time: s.now,
-		Origin: judge.NewOrigin(s.scheme, s.host, 443), Authorized: r.Header["Authorization"] != nil,
+		Origin: judge.NewOrigin(s.scheme, s.host, 443), Authorized: r.Header["Authorization"] != nil, Invented: s.invented, Site: s.pattern(),
 	}
 	a := new(Arrival)
 	s.check.Receive(a, &s.q, r)
