@@ -152,9 +152,14 @@ func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
 	if !s.IsOn(now, c.Busy) || !c.memory.loaded.Load() {
 		return false
 	}
+	return !c.IsOff(host)
+}
+
+// IsOff reports whether the operator has switched the check off for a host.
+func (c *Check) IsOff(host string) bool {
 	_, all := c.off.Load("")
 	_, here := c.off.Load(host)
-	return !all && !here
+	return all || here
 }
 
 // Set switches the check off for a host, or for all hosts ("") of the handler, until it is

@@ -274,6 +274,9 @@ func TestChallengeIsShown(t *testing.T) {
 		if isAsked() {
 			t.Errorf("set=off%s: strangers are asked", site)
 		}
+		if text := health(); site == "" && !strings.Contains(text, "at this server, and challenge is switched off") {
+			t.Errorf("set=off%s: %s", site, text)
+		}
 		s.wants(200, set("set=configured"+site), "set=configured"+site)
 		if s.storm(); !isAsked() {
 			t.Errorf("set=configured%s: strangers are not asked", site)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -42,6 +43,12 @@ func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 				a.advice = "Write `challenge disallowed` into the block `robots` of " + a.subject +
 					": browsers then show once that they are browsers, without a click, and others get no page."
 			default:
+				if h.Check.IsOff(storm.Host) {
+					a.Now = state.Lone
+					a.message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", h.Check.Name, a.subject)
+					a.advice = "`POST /robots/challenge?set=configured` switches it on."
+					break
+				}
 				a.Before, a.Now, a.handled = state.Passed, state.Asked, true
 				a.message = fmt.Sprintf("%d of %s who asked %s for pages of `%s` since %s did not pass the check. Handled", max(0, state.Asked-state.Passed),
 					quantity(state.Asked, "stranger"), a.subject, h.Check.Name, formatTime(state.Since, now))
@@ -73,8 +80,8 @@ func (h *Handler) storms() func(func(*challenge.Storm) bool) {
 
 // stormAt returns an accident at a host, or at the pattern of a site.
 func (h *Handler) stormAt(host string) Accident {
-	site := h.SiteOf(host)
-	a := Accident{Kind: Strangers, Site: host, Crawler: everybody, subject: siteName(host), sites: []string{site}}
+	site, name := h.SiteOf(host), cmp.Or(host, statusapi.AnySite)
+	a := Accident{Kind: Strangers, Site: name, Crawler: everybody, subject: siteName(name), sites: []string{site}}
 	if routes.IsPattern(site) {
 		a.pattern = site
 	}
