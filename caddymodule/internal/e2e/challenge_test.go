@@ -299,6 +299,26 @@ func TestChallengeIsShown(t *testing.T) {
 	}
 }
 
+// A storm at a site is no storm at other sites with the same line.
+func TestStormIsOfOneSite(t *testing.T) {
+	t.Parallel()
+	config := stormedSite(t.TempDir(), "")
+	_, site, _ := strings.Cut(config, "http://")
+	for _, host := range []string{"other.example", "third.example"} {
+		config += "\nhttp://" + host + site
+	}
+	s := startStormed(t, "localhost", freePort(t), t.TempDir(), config)
+	s.eventually("strangers are asked", func() bool {
+		s.storm()
+		page, _ := s.from("192.0.2.1", "GET", "/blame/x")
+		return page.status == 429
+	})
+	text := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/health", s.admin), "test", "", nil).body
+	if n := strings.Count(text, `"kind":"strangers"`); n != 1 || strings.Contains(text, " more at ") {
+		t.Errorf("%d accidents: %s", n, text)
+	}
+}
+
 // Without the setting, the operator hears of a storm, with the line to write.
 func TestStormWithoutChallenge(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ const WatchedShare = 20
 // strangerAccidents returns the storms of strangers, and the checks that do not work.
 func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 	for _, h := range r.handlers() {
-		for storm := range h.storms() {
+		for storm := range h.storms {
 			state, a := storm.State(now), h.stormAt(storm.Host)
 			switch {
 			case state.Trouble != "":
@@ -67,15 +67,21 @@ func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 	return list
 }
 
-// storms returns the storms of the paths of a handler's check, or of those that are watched.
-func (h *Handler) storms() func(func(*challenge.Storm) bool) {
-	switch {
-	case h.Check != nil && h.Settings.Challenge != nil:
-		return h.Check.Storms
-	case h.Watch != nil:
-		return h.Watch.Storms
+// storms yields the storms at sites of the handler, on the paths of its check, or on those that
+// are watched.
+func (h *Handler) storms(yield func(*challenge.Storm) bool) {
+	check := h.Watch
+	if h.Check != nil && h.Settings.Challenge != nil {
+		check = h.Check
 	}
-	return func(func(*challenge.Storm) bool) {}
+	if check == nil {
+		return
+	}
+	for s := range check.Storms {
+		if (h.Server == nil || slices.Contains(h.Hosts, h.SiteOf(s.Host))) && !yield(s) {
+			return
+		}
+	}
 }
 
 // stormAt returns an accident at a host, or at the pattern of a site.
@@ -100,7 +106,7 @@ func (r *Reporter) challengeProblems(scope statusapi.Scope) (problems []statusap
 		if h.Settings.Challenge == nil || h.Check == nil {
 			continue
 		}
-		for storm := range h.Check.Storms {
+		for storm := range h.storms {
 			if host := storm.Host; scope.Host(h.SiteOf(host), host) && storm.State(r.app.Now()).Blind {
 				problems = append(problems, warning("challenge_blind", siteName(host), "fewer than half of the visitors of "+siteName(host)+
 					" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
