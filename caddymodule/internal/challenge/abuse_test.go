@@ -1,0 +1,144 @@
+package challenge
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A token that was refused is refused again: fetching or pressing twice gives no pass.
+func TestRefusedTokensStayRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	const addr, more = "192.0.2.1", 5
+	var sheets, buttons []string
+	for range passesAnHour + more {
+		page := s.serve("GET", "/blame/a", addr).Body.String()
+		sheets = append(sheets, regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)[1])
+		buttons = append(buttons, regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	}
+	passes := 0
+	for i, sheet := range sheets {
+		for range 3 {
+			w := s.serve("GET", "/blame/a"+sheet, addr, "Sec-Fetch-Dest", "style")
+			if len(w.Result().Cookies()) > 0 && i >= passesAnHour {
+				passes++
+			}
+		}
+	}
+	if passes > 0 {
+		t.Errorf("%d passes by style sheets over the limit", passes)
+	}
+	for i, button := range buttons {
+		for range 3 {
+			if w := s.serve("POST", "/blame/a"+html.UnescapeString(button), addr); w.Code == http.StatusSeeOther && i >= passesAnHour {
+				passes++
+				break
+			}
+		}
+	}
+	if passes != 1 {
+		t.Errorf("%d passes by the button at once, want 1", passes)
+	}
+}
+
+// No bound, and no pause of a check that did not work, lasts longer after the clock was set back.
+func TestBoundsAfterClockSetBack(t *testing.T) {
+	t.Parallel()
+	var b bucket
+	for b.take(noon, time.Second, 120) == 0 {
+	}
+	if wait := b.take(noon.Add(-time.Hour), time.Second, 120); wait > 0 {
+		t.Errorf("a bound holds for %s", wait)
+	}
+	for b.take(noon, time.Second, 120) == 0 {
+	}
+	if b.take(noon.Add(-30*time.Second), time.Second, 120) == 0 {
+		t.Error("a request that was overtaken empties the bound")
+	}
+	var broken trouble
+	now := uint32(noon.Unix())
+	for i := range uint64(troubled) {
+		broken.fetchedStyle(i+1, now)
+	}
+	if broken.check(now + backAfter); !broken.isBroken(now+backAfter) || broken.isBroken(now+backAfter+brokenFor) {
+		t.Error("the check is not off for an hour")
+	}
+	if broken.isBroken(now - 24*60*60) {
+		t.Error("the check stays off for a day")
+	}
+}
+
+// Who presses the button of an old page, or from another network, gets a fresh page, and not
+// what the site answers to a POST. Forms of the site go on.
+func TestLatePress(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	page := s.serve("GET", "/blame/a?x=1", "192.0.2.1").Body.String()
+	target := "/blame/a" + html.UnescapeString(regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	press := func(addr string, fields ...string) (status int, location string) {
+		w := s.serve("POST", target, addr, fields...)
+		return w.Code, w.Header().Get("Location")
+	}
+	if status, to := press("198.51.100.1"); status != http.StatusSeeOther || to != "/blame/a?x=1" {
+		t.Errorf("another network: %d to %s", status, to)
+	}
+	if status, _ := press("198.51.100.1", "Sec-Fetch-Dest", "empty", "Cookie", "a=b"); status != http.StatusOK {
+		t.Errorf("a script: %d", status)
+	}
+	s.now = s.now.Add(2 * time.Hour)
+	if status, to := press("192.0.2.1"); status != http.StatusSeeOther || to != "/blame/a?x=1" {
+		t.Errorf("two hours later: %d to %s", status, to)
+	}
+}
+
+// A client that has another network for each request is not sent round in circles.
+func TestEachRequestFromAnotherNetwork(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	page := s.serve("GET", "/blame/a", "192.0.2.1").Body.String()
+	sheet := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)[1]
+	if w := s.serve("GET", "/blame/a"+sheet, "198.51.100.1", "Sec-Fetch-Dest", "style"); len(w.Result().Cookies()) > 0 {
+		t.Error("a pass for another network")
+	}
+	next := regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`).FindStringSubmatch(page)[1]
+	w := s.serve("GET", "/blame/a?"+next, "203.0.113.1")
+	if body := w.Body.String(); w.Code != http.StatusTooManyRequests || strings.Contains(body, "<script") ||
+		strings.Contains(body, "refresh") {
+		t.Errorf("it goes on by itself again: %d\n%s", w.Code, body)
+	}
+	s.memory.ring.Store(&ring{randomKey(s.now)}) // another server
+	w = s.serve("GET", "/blame/a?"+next, "192.0.2.1")
+	if w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), "<script") {
+		t.Errorf("it goes on by itself again at another server: %d", w.Code)
+	}
+	s.now = s.now.Add(tokenLife + time.Second)
+	if w := s.serve("GET", "/blame/a?"+next, "192.0.2.1"); w.Header().Get("Location") != "/blame/a" {
+		t.Errorf("an old URL: %d to %s", w.Code, w.Header().Get("Location"))
+	}
+}
+
+// An address gets no more passes by hosts that it invents.
+func TestPassesAtInventedHosts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.invented = true
+	s.storm(40*time.Second, 20)
+	b := &browser{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
+	for i := range passesAnHour {
+		s.host, b.cookies = address(i)+".example.com", nil
+		if b.visit("/blame/a"); b.clicks > 0 {
+			t.Fatalf("pass %d needs a click", i+1)
+		}
+	}
+	s.host, b.cookies = "more.example.com", nil
+	if b.visit("/blame/a"); b.clicks != 1 {
+		t.Errorf("pass %d: %d clicks", passesAnHour+1, b.clicks)
+	}
+}
