@@ -192,6 +192,16 @@ func (c *Client) hiddenRule(a *crawler.Agent) *robots.Rule {
 	return &settings.additions.Hidden[verdict.Rule().Line-2]
 }
 
+// Hides reports whether the path of a request target is hidden.
+func (p *plans) Hides(target string) bool {
+	if len(p.settings.additions.Hidden) == 0 {
+		return false
+	}
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	return !p.settings.hidden.MatchViews(v).Allowed
+}
+
 // HiddenLines returns the lines in the configuration that have hidden paths.
 func (p *plans) HiddenLines() (lines []int) {
 	for _, h := range p.settings.additions.Hidden {

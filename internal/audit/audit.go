@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
@@ -80,6 +81,7 @@ type auditor struct {
 	crawlers    crawlers
 	people      people
 	disguises   disguises
+	strangers   *strangers
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
@@ -116,7 +118,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts),
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
 		costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
@@ -240,8 +242,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 	a.outcomes.countRequest(v)
 	v.host.Requests++
 	if isPerson {
-		a.people.count(v.agent)
-		a.disguises.count(e, v.host)
+		a.countBrowser(e, rules)
 		if a.suspects != nil && v.now.Reason == judge.Person {
 			a.suspects.count(e, v, rules)
 		}
@@ -259,6 +260,17 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 		return
 	}
 	a.pacer.add(v.clone(), a.clock)
+}
+
+// countBrowser counts the current request of a person.
+func (a *auditor) countBrowser(e *logformat.Entry, rules *judge.Rules) {
+	v := &a.current
+	a.people.count(v.agent)
+	_, exact := suspect.ParseBrowser(v.agent)
+	reads := (exact || suspect.IsBrowser(v.agent)) && a.strangers.count(e, v, rules, a.clock)
+	if exact {
+		a.disguises.count(e, v.host, reads)
+	}
 }
 
 // settle counts the verdict on a request, which is final.

@@ -86,6 +86,8 @@ type Report struct {
 	// Disguises are the User-Agents of browsers that robots seem to send, most requests
 	// first, at most 10.
 	Disguises []Disguise `json:"disguises"`
+	// Strangers has the pages that lone addresses with browsers' User-Agents requested.
+	Strangers Strangers `json:"strangers"`
 	// Suspects has the robots among People that the settings of the sites would have
 	// found; nil if no site looks for them.
 	Suspects *Suspects `json:"suspects,omitempty"`
@@ -164,6 +166,7 @@ type Warning struct {
 	//   - no_fields: requests without header fields were not checked for suspects
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
+	//   - no_strangers: pages of lone addresses are not counted
 	//   - no_suspects: the log has no request that can be checked for suspects
 	//   - no_times: requests have no time, so their pace is not judged
 	//   - no_zone: times have no time zone and were read as UTC
@@ -202,19 +205,22 @@ type Saved struct {
 	// durations, else of the requests or the octets.
 	Share float64 `json:"share"`
 	// SearchEngines is the number of these requests that name a search engine, and
-	// People that of those with browsers' User-Agents. Both are 0 in Suggestions.
+	// People that of those with browsers' User-Agents. Both are 0 in Suggestions; all
+	// requests that challenge would have held have browsers' User-Agents.
 	SearchEngines int64 `json:"search_engines"`
 	People        int64 `json:"people"`
 }
 
 // Suggestion is a change that would have saved costs.
 type Suggestion struct {
-	Kind  string `json:"kind"`  // policy, disallow, limit or crawl_delay
+	Kind  string `json:"kind"`  // policy, disallow, limit, crawl_delay or challenge
 	Where string `json:"where"` // robots_txt: add Text at the end of that file; caddyfile: add it to the robots block
 	Text  string `json:"text"`  // one or several lines
 	Why   string `json:"why"`   // what the change is for, in one sentence
 	Saved
-	// Crawlers are the crawlers that the change is about; empty for a limit.
+	// Asked is the number of other addresses that challenge would have asked once.
+	Asked int64 `json:"asked,omitempty"`
+	// Crawlers are the crawlers that the change is about; empty for a limit and challenge.
 	Crawlers []string `json:"crawlers"`
 	// InsteadOf are the policies among the suggestions, numbered from 1, that deny these
 	// crawlers the whole site: one of the two is enough.
@@ -235,11 +241,13 @@ func (a *auditor) report() *Report {
 	a.traffic.report(r)
 	a.outcomes.report(r)
 	a.people.report(r)
-	a.disguises.report(r)
+	embedding := a.disguises.embedding()
+	a.disguises.report(r, embedding)
 	r.Hosts = a.hosts.report()
 	var estimated bool
 	r.Addresses, estimated = a.reliability.addresses.count()
 	r.estimate("addresses", estimated)
+	a.strangers.report(r, embedding, a.reliability.few(r.Requests))
 	a.crawlers.report(r)
 	r.Costs = a.costs.report()
 	for _, t := range a.crawlers.all() {
@@ -305,7 +313,7 @@ func (a *auditor) summary(r *Report) (list []string) {
 	say(suspects.Clients > 0, "Suspects among the clients with browsers' User-Agents: %s%s.", n(suspects.Clients), bound)
 	dearest := r.dearest()
 	say(dearest != "", "%s", dearest)
-	list = append(list, r.disguised()...)
+	list = append(list, append(r.disguised(), r.lonely()...)...)
 	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(r.People-suspects.Refused))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")

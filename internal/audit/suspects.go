@@ -242,9 +242,10 @@ const (
 	disguiseRequests  = 100
 	disguiseAddresses = 20
 	disguisePaths     = 20
-	// A User-Agent with this number of pages says whether browsers fetch files of the
-	// host. There must be a few of them, and more than half must fetch files.
-	embeddingPages  = 3
+	// A User-Agent with this number of pages that are not the first ones of an address says whether
+	// browsers fetch files of the host. There must be a few of them, and more than half
+	// must fetch files.
+	embeddingPages  = 2
 	embeddingAgents = 10
 )
 
@@ -266,26 +267,25 @@ type hostAgent struct {
 type agentTally struct {
 	agent            string
 	pages            int64
-	files            bool // it fetched files; then its addresses and paths do not count
+	read             int64 // pages of addresses that had requested others
+	files            bool  // it fetched files; then its addresses and paths do not count
 	addresses, paths distinct
 }
 
 // count counts a request with a browser's User-Agent. A page that another site's page
-// caused, such as a script's request, is left out, and so are clients with a Cookie.
-func (d *disguises) count(e *logformat.Entry, host *hostTally) {
-	ua := e.UserAgent()
-	if _, exact := suspect.ParseBrowser(ua); !exact || e.Method != "GET" || host.Rest {
+// caused, such as a script's request, is left out, and so are clients with a Cookie. reads
+// says that the address had requested other pages before: most that storm a site have not.
+func (d *disguises) count(e *logformat.Entry, host *hostTally, reads bool) {
+	if e.Method != http.MethodGet || host.Rest {
 		return
 	}
-	page, file := suspect.KindOfTarget(e.Target)
-	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 && dest[0] != "document" {
-		page, file = false, true // a request of a page that a browser shows
-	}
+	ua := e.UserAgent()
+	page, file := kindOfRequest(e)
 	switch {
 	case file:
 	case !page, e.Authorized, len(e.Fields[logformat.Cookie])+len(e.Fields[logformat.SecPurpose]) > 0:
 		return
-	case len(e.Referer) > 1 && !strings.Contains(e.Referer, host.Name):
+	case host.isElsewhere(e.Referer):
 		return
 	}
 	key := hostAgent{host, xxhash.Sum64String(ua)}
@@ -295,7 +295,7 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally) {
 			d.prune()
 		}
 		t = valueOf(&d.agents, key, func() *agentTally {
-			return &agentTally{agent: mask.Shortened(ua), addresses: distinct{precision: 12}, paths: distinct{precision: 12}}
+			return &agentTally{agent: mask.Shortened(ua), addresses: distinct{precision: 12}}
 		})
 	}
 	if file && !t.files {
@@ -304,10 +304,13 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally) {
 	if !page {
 		return
 	}
+	countIf(&t.read, reads)
 	if t.pages++; !t.files {
 		path, _, _ := strings.Cut(e.Target, "?")
 		t.addresses.add(xxhash.Sum64String(e.Client))
-		t.paths.add(xxhash.Sum64String(path))
+		if len(t.paths.exact) < disguisePaths { // more of them say nothing more
+			t.paths.add(xxhash.Sum64String(path))
+		}
 	}
 }
 
@@ -320,24 +323,30 @@ func (d *disguises) prune() {
 	maps.DeleteFunc(d.agents, func(_ hostAgent, t *agentTally) bool { return t.pages*n <= sum })
 }
 
-// report adds the disguises to a report.
-func (d *disguises) report(r *Report) {
-	all, embedding := map[*hostTally]int{}, map[*hostTally]int{}
+// embedding returns the hosts of which most browsers fetch files.
+func (d *disguises) embedding() map[*hostTally]bool {
+	all, with, hosts := map[*hostTally]int{}, map[*hostTally]int{}, map[*hostTally]bool{}
 	for key, t := range d.agents {
-		if t.pages < embeddingPages {
-			continue
-		}
-		if all[key.host]++; t.files {
-			embedding[key.host]++
+		if t.read >= embeddingPages {
+			if all[key.host]++; t.files {
+				with[key.host]++
+			}
 		}
 	}
+	for host, n := range all {
+		hosts[host] = n >= embeddingAgents && 2*with[host] > n
+	}
+	return hosts
+}
+
+// report adds the disguises to a report.
+func (d *disguises) report(r *Report, embedding map[*hostTally]bool) {
 	r.Disguises = []Disguise{}
 	estimated := false
 	for key, t := range d.agents {
 		addresses, estimate := t.addresses.count()
 		paths, _ := t.paths.count()
-		if t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths ||
-			all[key.host] < embeddingAgents || 2*embedding[key.host] <= all[key.host] {
+		if t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths || !embedding[key.host] {
 			continue
 		}
 		estimated = estimated || estimate

@@ -56,6 +56,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(!known, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
+	warn(!r.Strangers.Known && a.strangers.pages >= disguiseRequests && !t.few(r.Requests), "no_strangers",
+		"Pages of addresses that request nothing else are not counted: few browsers fetch images, styles and scripts from these hosts.")
 	if a.suspects != nil && a.traffic.people > 0 {
 		a.suspects.warn(warn)
 	}
@@ -79,7 +81,7 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	t, requests := &a.reliability, a.inputs.requests
 	addresses, _ := t.addresses.count()
 	nearlyAll := func(n int64) bool { return n*10 >= requests*9 }
-	few := requests >= 200 && (addresses <= 3 || requests/max(addresses, 1) >= 2000)
+	few := t.few(requests)
 	warn(few, "few_addresses",
 		"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
 			"impostor, and figures by address are not reliable.", addresses, requests)
@@ -91,6 +93,12 @@ func (a *auditor) warnOfAddresses(warn warner) {
 		"The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
 	warn(!masked && requests > 0 && nearlyAll(t.unclear), "masked_addresses",
 		"The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
+}
+
+// few reports whether the addresses seem to be those of a proxy.
+func (t *reliability) few(requests int64) bool {
+	n, _ := t.addresses.count()
+	return requests >= 200 && (n <= 3 || requests/max(n, 1) >= 2000)
 }
 
 func (a *auditor) warnOfTimes(warn warner) {

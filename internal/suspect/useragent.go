@@ -149,3 +149,30 @@ func (b Browser) contradicts(hints string) bool {
 	major, _, rest := version(after)
 	return strings.HasPrefix(rest, `"`) && major != b.engine
 }
+
+// browserWords are in the User-Agents of browsers and WebViews, after the platform.
+var browserWords = [...]string{" Chrome/", " Safari/", " Firefox/", " Version/", " Mobile/", " FxiOS/", " CriOS/", " EdgiOS/",
+	") like Gecko", " Edge/", " OPR/", " SamsungBrowser/"}
+
+// otherWords are in the User-Agents of programs that begin like a browser's and show no
+// page in a tab.
+var otherWords = [...]string{"Thunderbird/", "mirall/", "Nextcloud", "ownCloud", "SeaMonkey-Mail/"}
+
+// IsBrowser reports whether a User-Agent has the form of a browser's or of a WebView's.
+func IsBrowser(ua string) bool {
+	rest, ok := strings.CutPrefix(ua, "Mozilla/5.0 (")
+	if !ok {
+		return false
+	}
+	for _, word := range otherWords {
+		if strings.Contains(rest, word) {
+			return false
+		}
+	}
+	for _, word := range browserWords {
+		if strings.Contains(rest, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // requestKind says what a request is, for a check.
@@ -55,7 +56,7 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 		v.kind = elsewhere
 	case !isDocument(r):
 		v.kind = file
-	case !isBrowser(q.UserAgents[0]):
+	case !suspect.IsBrowser(q.UserAgents[0]):
 		v.kind = other
 	default:
 		v.kind = document
@@ -109,31 +110,4 @@ func wants(r *http.Request, dest, media string) bool {
 	}
 	accept := r.Header["Accept"]
 	return len(accept) > 0 && strings.HasPrefix(accept[0], media)
-}
-
-// browserWords are in the User-Agents of browsers and WebViews, after the platform.
-var browserWords = [...]string{" Chrome/", " Safari/", " Firefox/", " Version/", " Mobile/", " FxiOS/", " CriOS/", " EdgiOS/",
-	") like Gecko", " Edge/", " OPR/", " SamsungBrowser/"}
-
-// otherWords are in the User-Agents of programs that begin like a browser's and show no
-// page in a tab.
-var otherWords = [...]string{"Thunderbird/", "mirall/", "Nextcloud", "ownCloud", "SeaMonkey-Mail/"}
-
-// isBrowser reports whether a User-Agent has the form of a browser's or of a WebView's.
-func isBrowser(ua string) bool {
-	rest, ok := strings.CutPrefix(ua, "Mozilla/5.0 (")
-	if !ok {
-		return false
-	}
-	for _, word := range otherWords {
-		if strings.Contains(rest, word) {
-			return false
-		}
-	}
-	for _, word := range browserWords {
-		if strings.Contains(rest, word) {
-			return true
-		}
-	}
-	return false
 }

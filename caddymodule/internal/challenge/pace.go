@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // Verdict is what becomes of a request.
@@ -135,7 +136,7 @@ func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Requ
 	switch {
 	case a.memory != nil:
 		return c.take(s, a, &a.memory.documents, q.Time, passInterval/filesPerVisit, passBurst*filesPerVisit)
-	case q.Authorized, kind == file && isBrowser(a.bearer.userAgent) && !isBarePost(q, r):
+	case q.Authorized, kind == file && suspect.IsBrowser(a.bearer.userAgent) && !isBarePost(q, r):
 		return c.take(s, a, &s.fetches, q.Time, interval/10, max(burst, fetchBurst))
 	}
 	return c.take(s, a, &s.others, q.Time, interval, burst)

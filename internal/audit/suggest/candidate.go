@@ -21,8 +21,8 @@ import (
 
 // The kinds of suggestions, and where their text belongs.
 const (
-	policy, disallow, limit, crawlDelay = "policy", "disallow", "limit", "crawl_delay"
-	robotsTxt, caddyfile                = "robots_txt", "caddyfile"
+	policy, disallow, limit, crawlDelay, challenge = "policy", "disallow", "limit", "crawl_delay", "challenge"
+	robotsTxt, caddyfile                           = "robots_txt", "caddyfile"
 )
 
 // candidate is a change that may be suggested.

@@ -11,5 +11,6 @@
 // they would write rules. Therefore a change is proposed only for what many addresses
 // sent over days, and a Disallow only in groups of known crawlers that are no search
 // engines, for paths that no person and no search engine got. The engine decides what
-// each change would have saved: it replays the log.
+// each change would have saved: it replays the log. A storm of strangers lasts minutes:
+// challenge is proposed for a log of any length, and never for the whole site.
 package suggest

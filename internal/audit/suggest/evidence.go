@@ -155,7 +155,7 @@ func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Re
 // noteAnswer notes a request that was answered with a page or a file.
 func (u *unit) noteAnswer(r *audit.Replayed, a *crawler.Agent) {
 	switch {
-	case isFeed(r.Target):
+	case software.IsFeed(r.Target):
 		u.free, u.wanted = true, true
 	case a.Class == crawler.Person:
 		u.free, u.wanted = u.free || isFromElsewhere(r), true

@@ -32,8 +32,8 @@ type Input struct {
 	NoSitemap bool
 }
 
-// maxSuggestions is the largest number of suggestions.
-const maxSuggestions = 10
+// maxSuggestions is the largest number of suggestions besides that of challenge.
+const maxSuggestions = 9
 
 // suggester makes the suggestions for a site.
 type suggester struct {
@@ -47,7 +47,7 @@ type suggester struct {
 	canDisallow bool
 }
 
-// Add adds suggestions to the report. It reads the logs three times.
+// Add adds suggestions to the report. It reads the logs at most four times.
 func Add(ctx context.Context, in *Input) error {
 	s := &suggester{Input: in}
 	s.findSite()
@@ -56,8 +56,13 @@ func Add(ctx context.Context, in *Input) error {
 	if r.Period.From != nil {
 		s.period = r.Period.To.Sub(*r.Period.From)
 	}
+	last, err := s.challenge(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { r.Suggestions = append(r.Suggestions, last...) }()
 	if s.period < minDays*24*time.Hour {
-		s.note("The log has less than %d days: no change is suggested.", minDays)
+		s.note("The log has less than %d days: only challenge can be suggested.", minDays)
 		return nil
 	}
 	s.survey = newSurvey(units(&r.Costs))

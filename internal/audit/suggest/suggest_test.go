@@ -22,7 +22,7 @@ import (
 func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audit.Report {
 	t.Helper()
 	in := &Input{Options: audit.Options{
-		Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}},
+		Files: []logfile.File{memory(log)},
 		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: judge.Response{Status: http.StatusOK, Body: []byte(file)}}}}},
 	}}
 	if change != nil {
@@ -36,6 +36,11 @@ func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audi
 		t.Fatal(err)
 	}
 	return in.Report
+}
+
+// memory returns a log that is in memory.
+func memory(log []byte) logfile.File {
+	return logfile.File{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}
 }
 
 // days is how many days most logs cover; suggestions need three.

@@ -1,7 +1,6 @@
 package suggest
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -72,28 +71,10 @@ func isPlain(path string) bool {
 	return strings.Trim(path, "/*abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:-") == ""
 }
 
-// isFeed reports whether a target seems to be a feed.
-func isFeed(target string) bool {
-	path, query, _ := strings.Cut(strings.ToLower(target), "?")
-	path = strings.TrimRight(path, "/")
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	switch strings.TrimSuffix(last, ".xml") {
-	case "feed", "feeds", "rss", "atom", "index.rdf":
-		return true
-	}
-	return strings.HasSuffix(last, ".rss") || strings.HasSuffix(last, ".atom") || hasParam(query, "feed", "rss", "atom")
-}
-
 // isListPage reports whether a target seems to be a further page of a list.
 func isListPage(target string) bool {
 	path, query, _ := strings.Cut(target, "?")
-	return hasParam(query, "page", "paged", "p", "pg", "start", "offset") || strings.Contains(path, "/page/")
-}
-
-// hasParam reports whether a query has one of several parameters.
-func hasParam(query string, names ...string) bool {
-	values, _ := url.ParseQuery(query)
-	return slices.ContainsFunc(names, values.Has)
+	return software.HasParam(query, "page", "paged", "p", "pg", "start", "offset") || strings.Contains(path, "/page/")
 }
 
 // embedded are the name extensions of files that pages embed. The data that scripts

@@ -22,8 +22,8 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	return Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
 		"sum": sum,
 		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
-		"any": func(where string) bool {
-			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == where })
+		"any": func(what string) bool {
+			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == what || s.Kind == what })
 		},
 		"directives": func() string {
 			b := &commented{prefix: "\t\t"}
@@ -78,7 +78,7 @@ func (b *commented) reason(i int, s audit.Suggestion) {
 }
 
 // directives adds the subdirectives: first one policy with the statements of all
-// suggested ones, then the limits. What a preset saves is said before the policy, and
+// suggested ones, then the limits and challenge. What a preset saves is said before the policy, and
 // what a statement saves before the statement.
 func (b *commented) directives(list []audit.Suggestion) {
 	head := "policy"
@@ -105,7 +105,7 @@ func (b *commented) directives(list []audit.Suggestion) {
 		b.lines(head)
 	}
 	for i, s := range list {
-		if s.Kind == "limit" {
+		if s.Kind == "limit" || s.Kind == "challenge" {
 			b.reason(i, s)
 			b.lines(s.Text)
 		}

@@ -21,6 +21,7 @@ func TestSuggestions(t *testing.T) {
 			one("disallow", "robots_txt", "User-agent: GPTBot\nDisallow: /b"),
 			one("policy", "caddyfile", "policy no-training"),
 			one("policy", "caddyfile", "policy {\n\tdeny data\n}"),
+			one("challenge", "caddyfile", "challenge /c/* {\n\tover 60/1m\n}"),
 		},
 		Suggested: &audit.Suggested{Hosts: []string{"example.com", "www.example.com"}, Software: []string{"MediaWiki"}, Whole: cost.Sum{Requests: 5000, Octets: 9000, Seconds: 300}, Together: saved},
 	}
@@ -29,7 +30,7 @@ func TestSuggestions(t *testing.T) {
 	const want = `# Suggestions of caddy robots audit. Nothing was changed.
 # Software: MediaWiki.
 # All requests: 5,000 requests, 9.0 kB, 5 min. Besides what robots.txt refuses, the suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
-# Each figure is that of one change alone. No request of a search engine or with a browser's User-Agent would have been refused.
+# Each figure is that of one change alone. But for challenge, no request of a search engine or with a browser's User-Agent would have been refused.
 
 example.com, www.example.com {
 	robots {
@@ -43,6 +44,10 @@ example.com, www.example.com {
 		# 1` + why + `		# It helps \x1b.
 		limit /a {
 			all 5/1h
+		}
+		# 6` + why + `		# It helps \x1b.
+		challenge /c/* {
+			over 60/1m
 		}
 	}
 }

@@ -1,0 +1,341 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/audit/software"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Strangers says which pages lone addresses requested: those that send a browser's
+// User-Agent, and had requested nothing but pages of the host 20 seconds after the page.
+type Strangers struct {
+	// Known is false if the log does not say which addresses are lone: it has no times or
+	// few addresses, or fewer than half of the browsers fetch files from its hosts. Then
+	// Paths is empty.
+	Known bool `json:"known"`
+	// Paths are those that lone addresses requested, with the most requests of these
+	// first. Each request is in one of them, at most 50 for each of 4 hosts.
+	Paths []StrangerPath `json:"paths"`
+}
+
+// StrangerPath counts the requests for pages with browsers' User-Agents.
+type StrangerPath struct {
+	Host    string `json:"host"`    // "" if the log has no hosts
+	Pattern string `json:"pattern"` // as that of a cost.Row
+	Pages   int64  `json:"pages"`
+	Lone    int64  `json:"lone"` // of Pages, those of lone addresses
+}
+
+const (
+	lonelyFor   = int64(20 * time.Second) // as for challenge
+	maxVisitors = 1 << 16
+	maxWaiting  = 1 << 15
+	readerPages = 2
+	trialPages  = 1000 // that count although nobody has fetched a file of the host yet
+	maxTrees    = 4    // hosts with Paths
+	// After exactPages pages, every nth address, by its hash, stands for n.
+	exactPages = 1 << 14
+	nth        = 8
+)
+
+// visitor is what is remembered of an address at a host.
+type visitor struct {
+	key    uint64
+	seen   uint32 // second of the last request
+	pages  uint8  // at most readerPages
+	others bool   // it requested something else than pages
+}
+
+// visitors is a table of four places for each key, which are a cache line: an audit has no
+// time for more.
+type visitors [maxVisitors / 4][4]visitor
+
+// of returns the visitor with a key. A new one takes the place of the oldest.
+func (t *visitors) of(key uint64) *visitor {
+	set := &t[key%uint64(len(t))]
+	oldest := &set[0]
+	for i := range set {
+		v := &set[i]
+		if v.key == key {
+			return v
+		}
+		if v.seen < oldest.seen {
+			oldest = v
+		}
+	}
+	*oldest = visitor{key: key}
+	return oldest
+}
+
+// stranger is a request for a page with a browser's User-Agent.
+type stranger struct {
+	cost.Sum
+	host   *hostTally
+	key    uint64 // of its visitor
+	at     int64
+	target string
+	lone   bool // the request itself may be that of a lone address
+}
+
+// strangers finds the pages of lone addresses.
+type strangers struct {
+	visitors *visitors
+	waiting  []stranger // for lonelyFor, the oldest first
+	pages    int64
+	most     int64 // pages that are not estimated
+	settle   func(*stranger)
+	paths    map[*hostTally]*cost.Tree
+}
+
+func newStrangers() *strangers {
+	s := &strangers{visitors: new(visitors), most: exactPages, paths: make(map[*hostTally]*cost.Tree)}
+	s.settle = s.addPath
+	return s
+}
+
+// count counts a request of a person. reads is true if it is for a page, and the address
+// has requested readerPages others of the host.
+func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, clock int64) (reads bool) {
+	s.release(clock - lonelyFor)
+	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
+		return false
+	}
+	key := clientHash(e.Client) ^ xxhash.Sum64String(v.host.Name)
+	weight := int64(1)
+	if s.pages > s.most {
+		if weight = nth; key>>61 != 0 {
+			return false
+		}
+	}
+	who := s.visitors.of(key)
+	who.seen = uint32(e.At / 1e9)
+	page, file := kindOfRequest(e)
+	switch {
+	case len(e.Fields[logformat.SecPurpose]) > 0: // a prefetch
+		return false
+	case !page && (file || isData(e.Target)) || e.Authorized || !v.request.Reads():
+		who.others = true
+		v.host.files = v.host.files || file
+		return false
+	}
+	if reads = who.pages == readerPages; !reads {
+		who.pages++
+	}
+	if s.pages += weight; !v.host.files && s.pages > trialPages || software.IsFeed(e.Target) || rules.Hides(e.Target) {
+		return reads // nobody fetches files here, or it is a feed, or must not be shown
+	}
+	sum := costOf(e)
+	sum.Requests = weight
+	if len(s.waiting) == maxWaiting {
+		s.release(s.waiting[0].at)
+	}
+	lone := len(e.Fields[logformat.Cookie]) == 0 && (page && len(e.Fields[logformat.SecFetchDest]) > 0 || !v.host.isElsewhere(e.Referer))
+	target := strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
+	s.waiting = append(s.waiting, stranger{Sum: sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
+	return reads
+}
+
+// release counts the pages until a time.
+func (s *strangers) release(until int64) {
+	for len(s.waiting) > 0 && s.waiting[0].at <= until {
+		page := &s.waiting[0]
+		who := s.visitors.of(page.key)
+		page.lone = page.lone && who.seen != 0 && !who.others // and not forgotten
+		s.settle(page)
+		s.waiting = s.waiting[1:]
+	}
+}
+
+// clientHash returns a hash of what counts as one client.
+func clientHash(client string) uint64 {
+	if strings.IndexByte(client, ':') >= 0 {
+		if addr, err := netip.ParseAddr(client); err == nil {
+			b := netaddr.Client(addr).As16()
+			return xxhash.Sum64(b[:])
+		}
+	}
+	return xxhash.Sum64String(client)
+}
+
+// kindOfRequest reports whether a request is for a page, or for what a page embeds.
+func kindOfRequest(e *logformat.Entry) (page, file bool) {
+	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
+		page = dest[0] == "document"
+		return page, !page
+	}
+	return suspect.KindOfTarget(e.Target)
+}
+
+// dataNames are the extensions of what scripts and programs load. With any other unknown
+// one, as in /blame/main.go, it is that of a file that the page is about.
+var dataNames = []string{".json", ".xml", ".rss", ".atom", ".txt", ".map", ".wasm", ".webmanifest", ".pdf", ".zip", ".gz"}
+
+// isData reports whether a target of no known kind is surely no page.
+func isData(target string) bool {
+	name, _, _ := strings.Cut(target, "?")
+	return strings.HasPrefix(name, "/.well-known/") || slices.Contains(dataNames, strings.ToLower(path.Ext(name)))
+}
+
+// isElsewhere reports whether a Referer is a page of another site.
+func (t *hostTally) isElsewhere(referer string) bool {
+	return len(referer) > 1 && !strings.Contains(referer, t.Name)
+}
+
+// addPath counts a page for the report. The seconds of a path are its pages of lone
+// addresses: the paths that are told apart are those with most of them.
+func (s *strangers) addPath(p *stranger) {
+	tree := s.paths[p.host]
+	if tree == nil {
+		if len(s.paths) == maxTrees {
+			return
+		}
+		tree = cost.New()
+		s.paths[p.host] = tree
+	}
+	sum := cost.Sum{Requests: p.Requests}
+	if p.lone {
+		sum.Seconds = float64(p.Requests)
+	}
+	tree.Add("", p.target, sum)
+}
+
+// report adds the strangers to a report. few says that the addresses are too few.
+func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
+	s.release(math.MaxInt64)
+	r.Strangers.Paths = []StrangerPath{}
+	for host, tree := range s.paths {
+		if few || !embedding[host] {
+			continue
+		}
+		r.Strangers.Known = true
+		for _, row := range tree.Rows(leastShare) {
+			if row.Seconds > 0 {
+				r.Strangers.Paths = append(r.Strangers.Paths, StrangerPath{host.Name, row.Pattern, row.Requests, int64(row.Seconds)})
+			}
+		}
+	}
+	sortMost(r.Strangers.Paths, func(p *StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
+	r.estimate("strangers.paths[].pages", r.Strangers.Known && s.pages > s.most)
+}
+
+// lonely returns sentences about the paths that mostly lone addresses requested.
+func (r *Report) lonely() (list []string) {
+	for _, p := range r.Strangers.Paths {
+		if p.Lone >= disguiseRequests && 2*p.Lone > p.Pages && len(list) < saidDisguises {
+			where := p.Pattern
+			if len(r.Hosts) > 1 {
+				where = p.Host + where
+			}
+			list = append(list, fmt.Sprintf("%s of %s for %s came from addresses that requested nothing else.",
+				words.Count(p.Lone), requests(p.Pages), where))
+		}
+	}
+	return list
+}
+
+// Storm says what `challenge` for some paths would have done with the requests of a log.
+type Storm struct {
+	Pages, Lone int64 // as in StrangerPath
+	// Held are the pages of lone addresses in minutes with more of them than over, and
+	// than of others. Addresses is the number of these addresses, and Others that of the
+	// other addresses that requested pages there in these minutes.
+	Held              cost.Sum
+	Minutes           int
+	Addresses, Others int64
+
+	addresses, others distinct
+	minute            struct {
+		pages             int64
+		lone              cost.Sum
+		addresses, others distinct
+	}
+}
+
+// add counts a page in the current minute.
+func (s *Storm) add(p *stranger) {
+	m, who := &s.minute, &s.minute.others
+	s.Pages, m.pages = s.Pages+1, m.pages+1
+	if p.lone {
+		s.Lone, who = s.Lone+1, &m.addresses
+		m.lone.Add(p.Sum)
+	}
+	who.precision = 12
+	who.add(p.key)
+}
+
+// end ends the current minute.
+func (s *Storm) end(over int64) {
+	if m := &s.minute; m.lone.Requests > over && 2*m.lone.Requests > m.pages {
+		s.Minutes++
+		s.Held.Add(m.lone)
+		s.addresses.precision, s.others.precision = 12, 12
+		s.addresses.merge(&m.addresses)
+		s.others.merge(&m.others)
+	}
+	s.minute.pages, s.minute.lone, s.minute.addresses, s.minute.others = 0, cost.Sum{}, distinct{}, distinct{}
+}
+
+// Storms reads the logs again, and returns a Storm for each pattern, and at the end
+// one for all paths of the site with an index in o.Sites. over is a number of pages in
+// a minute. The logs must not be such as can be read only once.
+func Storms(ctx context.Context, o Options, index int, over int64, patterns []string) ([]Storm, error) {
+	o.Was, o.Verify = nil, false
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer a.logs.Close()
+	groups := append(words.Map(patterns, func(p string) *robots.Group { return software.GroupOf(p) }), software.GroupOf("/"))
+	storms := make([]Storm, len(groups))
+	minute := int64(0)
+	end := func(next int64) {
+		for i := range storms {
+			storms[i].end(over)
+		}
+		minute = next
+	}
+	a.strangers.most = math.MaxInt64
+	a.strangers.settle = func(p *stranger) {
+		if next := p.at / int64(time.Minute); next > minute {
+			end(next)
+		}
+		for i, g := range groups {
+			if software.Matches(g, p.target) {
+				storms[i].add(p)
+			}
+		}
+	}
+	err = a.eachRequest(ctx, nil, func(l *logfile.Log, clock int64) {
+		v := &a.current
+		if rules := a.judge(ctx, l, clock); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && suspect.IsBrowser(v.agent) {
+			a.strangers.count(&l.Entry, v, rules, a.clock)
+		}
+	})
+	a.strangers.release(math.MaxInt64)
+	end(0)
+	for i := range storms {
+		s := &storms[i]
+		s.Addresses, _ = s.addresses.count()
+		s.Others, _ = s.others.count()
+	}
+	return storms, err
+}

@@ -1,0 +1,138 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// lonelyLog is a combined log of a site whose visitors read three pages each and fetch
+// what they embed.
+type lonelyLog struct{ strings.Builder }
+
+func newLonelyLog() *lonelyLog {
+	l := new(lonelyLog)
+	for i := range 60 {
+		client, agent := fmt.Sprintf("192.0.2.%d", i), strings.Replace(suspectsChrome, "141", fmt.Sprint(200+i%20), 1)
+		for range 5 {
+			l.add(0, client, "/", "-", agent)
+			l.add(0, client, "/style.css", "https://example.com/", agent)
+		}
+	}
+	return l
+}
+
+func (l *lonelyLog) add(at int, client, target, referer, agent string) {
+	fmt.Fprintf(l, "example.com %s - - [%s] \"GET %s HTTP/1.1\" 200 5 %q %q\n", client,
+		time.Date(2026, 11, 7, 12, 0, at, 0, time.UTC).Format("02/Jan/2006:15:04:05 -0700"), target, referer, agent)
+}
+
+func (l *lonelyLog) report(t *testing.T, change func(*Options)) *Report {
+	t.Helper()
+	lines := strings.SplitAfter(l.String(), "\n")
+	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(timeOf(a), timeOf(b)) })
+	o := Options{Files: []logfile.File{memory("log", []byte(strings.Join(lines, "")))}}
+	if change != nil {
+		change(&o)
+	}
+	return mustRun(t, o)
+}
+
+// pathOf returns the figures for a pattern.
+func pathOf(r *Report, pattern string) StrangerPath {
+	i := slices.IndexFunc(r.Strangers.Paths, func(p StrangerPath) bool { return p.Pattern == pattern })
+	if i < 0 {
+		return StrangerPath{}
+	}
+	return r.Strangers.Paths[i]
+}
+
+// A page is that of a lone address if the address requested nothing but pages, for 20
+// seconds after it.
+func TestStrangers(t *testing.T) {
+	const agent = suspectsChrome
+	for name, tt := range map[string]struct {
+		add  func(l *lonelyLog, i int, client string)
+		lone int64 // of 200 pages
+	}{
+		"a page each":               {func(*lonelyLog, int, string) {}, 200},
+		"a style at once":           {func(l *lonelyLog, i int, client string) { l.add(1000+i, client, "/style.css", "-", agent) }, 0},
+		"a style after 19 seconds":  {func(l *lonelyLog, i int, client string) { l.add(1019+i, client, "/style.css", "-", agent) }, 0},
+		"a style after 20 seconds":  {func(l *lonelyLog, i int, client string) { l.add(1020+i, client, "/style.css", "-", agent) }, 200},
+		"data that a script loads":  {func(l *lonelyLog, i int, client string) { l.add(1000+i, client, "/data.json?x", "-", agent) }, 0},
+		"a style, then the page":    {func(l *lonelyLog, i int, client string) { l.add(i, client, "/style.css", "-", agent) }, 0},
+		"by others of the browsers": {func(l *lonelyLog, i int, client string) { l.add(1000+i, "198.51.100.7", "/style.css", "-", agent) }, 200},
+	} {
+		l := newLonelyLog()
+		for i := range 200 {
+			l.add(1000+i, fmt.Sprintf("2001:db8:0:%x::1", i), fmt.Sprintf("/blame/file%d.go", i), "-", agent)
+			tt.add(l, i, fmt.Sprintf("2001:db8:0:%x::2", i)) // another address of the same network is the same client
+		}
+		r := l.report(t, nil)
+		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone}
+		if tt.lone == 0 {
+			want = StrangerPath{}
+		}
+		said := slices.Contains(r.Summary, "200 of 200 requests for /blame/* came from addresses that requested nothing else.")
+		if got := pathOf(r, "/blame/*"); got != want || !r.Strangers.Known || said != (tt.lone > 0) || warned(r, "no_strangers") {
+			t.Errorf("%s: %+v, want %+v; %q", name, r.Strangers, want, r.Summary)
+		}
+	}
+}
+
+// timeOf returns the time of a line.
+func timeOf(line string) string {
+	_, rest, _ := strings.Cut(line, "[")
+	at, _, _ := strings.Cut(rest, "]")
+	return at
+}
+
+// storm adds lone addresses with a page each.
+func (l *lonelyLog) storm(n int, target string) *lonelyLog {
+	for i := range n {
+		l.add(60+i/100, fmt.Sprintf("198.%d.%d.%d", 18+i/62500, i/250%250, i%250), fmt.Sprintf(target, i), "-", suspectsChrome)
+	}
+	return l
+}
+
+// What can't be known is not said, and the report says why.
+func TestStrangersAreNotKnown(t *testing.T) {
+	bare := new(lonelyLog)
+	bare.WriteString(strings.ReplaceAll(newLonelyLog().storm(200, "/blame/file%d.go").String(), "/style.css", "/about"))
+	proxy := new(lonelyLog)
+	for line := range strings.Lines(newLonelyLog().storm(200, "/blame/file%d.go").String()) {
+		_, rest, _ := strings.Cut(line, " - - ")
+		proxy.WriteString("example.com 192.0.2.1 - - " + rest)
+	}
+	for code, l := range map[string]*lonelyLog{"no_strangers": bare, "few_addresses": proxy} {
+		if r := l.report(t, nil); r.Strangers.Known || len(r.Strangers.Paths) > 0 || !warned(r, code) {
+			t.Errorf("%s: %+v, %+v", code, r.Strangers, r.Warnings)
+		}
+	}
+}
+
+// After many pages, some addresses stand for all.
+func TestManyStrangers(t *testing.T) {
+	r := newLonelyLog().storm(100_000, "/blame/file%d.go").report(t, nil)
+	p := pathOf(r, "/blame/*")
+	if p.Pages != p.Lone || p.Pages < 97_000 || p.Pages > 103_000 || !slices.Contains(r.Estimates, "strangers.paths[].pages") {
+		t.Errorf("%+v, estimates %q", p, r.Estimates)
+	}
+}
+
+// A hidden path is not in the report.
+func TestStrangersAtHiddenPaths(t *testing.T) {
+	l := newLonelyLog().storm(200, "/secret/%d").storm(200, "/blame/x%d")
+	r := l.report(t, func(o *Options) {
+		o.Sites = oneSite("")
+		o.Sites[0].Rules.Managed = (&managed.Policy{Hidden: []managed.Hidden{{Path: "/secret/"}}}).Additions
+	})
+	if text := fmt.Sprint(r.Strangers, r.Summary); strings.Contains(text, "secret") || !strings.Contains(text, "/blame/*") {
+		t.Error(text)
+	}
+}
