@@ -95,7 +95,7 @@ func reasonTable(t *testing.T) string {
 	var rows []string
 	for i, comment := range comments {
 		action, meaning, _ := strings.Cut(comment, ": ")
-		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", judge.Reason(i), strings.ToLower(action), meaning))
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", judge.Reason(i), strings.Replace(strings.ToLower(action), "ask", judge.Ask.String(), 1), meaning))
 	}
 	slices.Sort(rows)
 	return table("reason | action | meaning", rows...)

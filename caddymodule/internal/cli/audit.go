@@ -39,7 +39,8 @@ func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
 		"<host>] [--decided] [--evidence <name>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
-		"Shows from access logs what robots did, and what robots.txt would have refused", needs(1, "an access log, or - for standard input"), o.audit)
+		"Shows from access logs what robots did, and what robots.txt would have refused",
+		needs(1, "an access log, or - for standard input"), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")

@@ -22,7 +22,8 @@ type diffOptions struct {
 
 func diffCommand() *cobra.Command {
 	var o diffOptions
-	cmd := newCommand("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers", needs(2, "two robots.txt files"),
+	cmd := newCommand("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers",
+		needs(2, "two robots.txt files"),
 		o.diff)
 	addDialectFlag(cmd, &o.dialect)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line, with all crawlers")

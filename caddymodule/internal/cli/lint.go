@@ -47,7 +47,8 @@ var lintFormats = []string{"text", "json", "sarif", "gitlab"}
 
 func lintCommand(m Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
-	cmd := newCommand("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files", needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
+	cmd := newCommand("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
+		needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
 	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0) or gitlab (Code Quality report)")

@@ -76,7 +76,8 @@ func (p *parser) exempt(_ string, args []string) error {
 		return errors.New("exempt needs at least one value: the name of a crawler")
 	}
 	if _, err := caddyhttp.CIDRExpressionToPrefix(names[0]); err == nil {
-		return fmt.Errorf("exempt %s: write the name of the crawler before the addresses: exempt NAME from %s", names[0], strings.Join(names, " "))
+		return fmt.Errorf("exempt %s: write the name of the crawler before the addresses: exempt NAME from %s",
+			names[0], strings.Join(names, " "))
 	}
 	added := words.Map(names, func(name string) Exemption { return Exemption{Name: name, From: from} })
 	if _, err := exemptions(added); err != nil {
