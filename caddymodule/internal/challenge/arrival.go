@@ -59,12 +59,12 @@ func (a *Arrival) Wait() time.Duration { return a.wait }
 // at it.
 func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 	text, given := takeParameter(q, r)
-	cookie := takeCookie(r, q.Origin.Scheme == "https")
+	cookies := takeCookie(r, q.Origin.Scheme == "https")
 	a.bearer.origin = q.Origin
 	if len(q.UserAgents) > 0 {
 		a.bearer.userAgent = q.UserAgents[0]
 	}
-	if a.given = given; !given && cookie == "" {
+	if a.given = given; !given && len(cookies) == 0 {
 		return
 	}
 	c.identify(a, q)
@@ -78,8 +78,10 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 		}
 		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife) && isSameOrigin(r)
 	}
-	if cookie != "" {
-		c.receivePass(a, keys, cookie, q.Time)
+	for _, cookie := range cookies {
+		if a.memory == nil {
+			c.receivePass(a, keys, cookie, q.Time)
+		}
 	}
 	if q.Reads() && a.memory == nil && a.token.kind == pageToken && a.token.isFresh(q.Time, tokenLife) {
 		a.once = c.memory.pass(a.token).showOnce()
@@ -89,7 +91,7 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 // receivePass reads the cookie.
 func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time) {
 	t, from := keys.open(cookie, &a.bearer)
-	a.alien = from == foreign && !c.memory.inFleet.Load()
+	a.alien = a.alien || from == foreign && !c.memory.inFleet.Load()
 	if from != own || !t.kind.isPass() || !t.isFresh(now, c.For) {
 		return
 	}

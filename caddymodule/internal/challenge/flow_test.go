@@ -249,6 +249,12 @@ func TestForeignPasses(t *testing.T) {
 	s.storm(40*time.Second, 20)
 	cookie := s.pass("192.0.2.1")
 	for name, ask := range map[string]func() Verdict{
+		"a second cookie of this name": func() Verdict {
+			if _, v, _ := s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", "__Host-caddy-robots-pass=zz; "+cookie+"; __Host-caddy-robots-pass=yy"); v != Go {
+				return v
+			}
+			return Stranger
+		},
 		"another browser": func() Verdict {
 			_, v, _ := s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", cookie, "User-Agent", strings.Replace(chrome, "131", "132", 1))
 			return v
@@ -324,7 +330,10 @@ func TestItWatchesItself(t *testing.T) {
 	if s.storm(40*time.Second, 20); !s.isOn() {
 		t.Error("off after an hour")
 	}
-	s.pass("192.0.2.1") // so it works
+	cookie := s.pass("192.0.2.1") // so it works
+	s.now = s.now.Add(20 * time.Minute)
+	s.storm(40*time.Second, 20)
+	s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", cookie)
 	for i := range 40 {
 		s.fetchStyle(address(1<<21 + i))
 	}

@@ -25,10 +25,10 @@ const (
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
 	now := uint32(q.Time.Unix())
 	v := c.kindOf(q, r, d)
-	if a.isNew {
+	if a.memory != nil {
 		if s := c.storm(q, now, false); s != nil {
 			s.trouble.cameBack(a.hash, now)
-			if a.pass.kind == passByStyle {
+			if a.isNew && a.pass.kind == passByStyle {
 				c.count(s, Passed)
 			}
 		}

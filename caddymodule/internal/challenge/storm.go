@@ -13,6 +13,9 @@ const (
 	// lonelyFor is the time, in seconds, in which an address that is no robot requests
 	// something besides its document: an image, a style, a script.
 	lonelyFor = 20
+	// mostLone is how many documents of an address count as lone in that time: a single
+	// machine is no storm.
+	mostLone = 5
 	// calmFor is for how many seconds the documents must be few before the check ends.
 	calmFor = 5 * 60
 	// leastBusy is how many documents of lone addresses say something about the load of a
@@ -188,8 +191,12 @@ func (s *Storm) document(v *visitor, now uint32) {
 	c.all.Add(1)
 	c.strangers.Add(1)
 	v.advance(now)
-	if n := &v.documents[now%lonelyFor]; *n < 255 {
-		*n++
+	sum := 0
+	for _, n := range v.documents {
+		sum += int(n)
+	}
+	if sum < mostLone {
+		v.documents[now%lonelyFor]++
 		c.lone.Add(1)
 	}
 }

@@ -302,6 +302,21 @@ func TestOthersShareABound(t *testing.T) {
 	}
 }
 
+// A few machines are no storm, however many documents they request.
+func TestFewAddressesAreNoStorm(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for range 60 {
+		s.now = s.now.Add(time.Second)
+		for i := range 30 {
+			s.ask("GET", "/blame/a", address(i%3))
+		}
+	}
+	if s.isOn() {
+		t.Error("three addresses switch the check on")
+	}
+}
+
 func TestSwitch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -27,6 +27,7 @@ const (
 // trouble watches whether the check works.
 type trouble struct {
 	until   atomic.Uint32 // the check is off until then
+	latest  atomic.Uint32 // when cameBack counted last
 	mu      sync.Mutex
 	back    uint32  // when a client came back with a pass
 	sound   uint32  // when one did that has no pass of another server
@@ -75,9 +76,12 @@ func (t *trouble) cameStrange(hash uint64, now uint32) {
 	t.strange.add(hash, now)
 }
 
-// cameBack counts a client with a pass of this server. A stranger can't make the check
-// look broken while it works for others.
+// cameBack counts a client with a pass of this server, once a second. Strangers can't make
+// the check look broken while it works for others.
 func (t *trouble) cameBack(hash uint64, now uint32) {
+	if t.latest.Swap(now) == now {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.back, t.fetched = now, clients{}

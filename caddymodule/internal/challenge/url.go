@@ -119,18 +119,22 @@ func cutParameter(target string) (rest, value string, found bool) {
 	return path + "?" + strings.Join(parts, "&"), value, true
 }
 
-// takeCookie removes the cookie from a request and returns its value.
-func takeCookie(r *http.Request, secure bool) (value string) {
+// maxCookies bounds the cookies of one name that are looked at: another site below the same
+// domain can set one, too.
+const maxCookies = 4
+
+// takeCookie removes the cookies from a request and returns their values.
+func takeCookie(r *http.Request, secure bool) (values []string) {
 	fields := r.Header["Cookie"]
 	if !slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "caddy-robots-pass") }) {
-		return ""
+		return nil
 	}
 	var kept []string
 	for _, field := range fields {
 		parts := slices.DeleteFunc(strings.Split(field, ";"), func(part string) bool {
 			name, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-			if name == cookieName(secure) {
-				value = v
+			if name == cookieName(secure) && len(values) < maxCookies {
+				values = append(values, v)
 			}
 			return name == cookieName(true) || name == cookieName(false)
 		})
@@ -141,5 +145,5 @@ func takeCookie(r *http.Request, secure bool) (value string) {
 	if r.Header["Cookie"] = kept; len(kept) == 0 {
 		r.Header.Del("Cookie")
 	}
-	return value
+	return values
 }
