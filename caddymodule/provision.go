@@ -45,8 +45,8 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		h.log = ctx.Logger()
 	}
 	for _, step := range []func(caddy.Context) error{
-		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry,
-		h.checkRedirects, h.provisionSuspects, h.provisionChallenge,
+		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionChallenge, h.provisionRegistry,
+		h.checkRedirects, h.provisionSuspects,
 	} {
 		if err := step(ctx); err != nil {
 			return err
