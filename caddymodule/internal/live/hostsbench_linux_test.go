@@ -23,6 +23,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // tenants answers for each host with a file of its own.
@@ -37,18 +38,19 @@ func (tenants) Fetch(_ context.Context, o judge.Origin) (judge.Response, error) 
 // manyHosts returns a reporter for a catch-all site with hosts that had requests of
 // people and three crawlers on two days, and a function that lets two seconds pass.
 func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
-	now := time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC)
-	counts := live.NewCountersAt(func() time.Time { return now })
+	clock := fake.NewClock()
+	counts := live.NewCountersAt(clock.Now)
 	counts.SetRoom(1 << 30)
 	ceiling := origins.NewCeiling(1 << 30)
 	engine, err := enforce.NewEngine(judge.Settings{}, tenants{}, throttle.NewMemory(16), enforce.NewMemory(16, 16), origins.Config{
-		MaxOrigins: hosts, Ceiling: ceiling, Now: func() time.Time { return now },
+		MaxOrigins: hosts, Ceiling: ceiling, Now: clock.Now,
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { engine.Close() })
 	count := func() {
+		now := clock.Now()
 		for i := range hosts {
 			origin := judge.NewOrigin("https", fmt.Sprintf("t%d.example", i), 443)
 			r := &judge.Request{Origin: origin, Time: now, Invented: true}
@@ -68,7 +70,7 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}
 	for range 3 {
 		count()
-		now = now.Add(24 * time.Hour)
+		clock.Advance(24 * time.Hour)
 		counts.Fold()
 	}
 	count()
@@ -79,9 +81,9 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
-		Now: func() time.Time { return now }, Active: func() bool { return true }, Meetings: func() []string { return nil },
+		Now: clock.Now, Active: func() bool { return true }, Meetings: func() []string { return nil },
 		Suspects: func() []suspect.Suspect { return nil },
-	}), func() { now = now.Add(2 * time.Second) }
+	}), func() { clock.Advance(2 * time.Second) }
 }
 
 // The scope of a host has the robots.txt of that host, and that of its pattern those of all.
