@@ -22,11 +22,11 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 		return func() bool { return s.get(ua, "/private/x").status == status }
 	}
 	s.wants(200, s.get(thing, "/private/x"), "a crawler that is not in the registry yet")
-	s.wants(200, s.get(bingbot, "/"), "the first request")
+	s.wants(200, s.get("AcmeBot/1.0", "/"), "the first request")
 
 	writeFile(t, file, `{"name": "OneThing", "purposes": ["test"]}`+"\n")
 	s.eventually("the crawler of the file is known", private(thing, 403))
-	s.wants(429, s.get(bingbot, "/"), "a budget from before the change")
+	s.wants(429, s.get("AcmeBot/1.0", "/"), "a budget from before the change")
 	s.wants(200, s.get(chrome, "/private/x"), "a person")
 
 	writeFile(t, file, "{\n")
