@@ -55,7 +55,7 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 		t.Fatal(err)
 	}
 	if v.testKeys {
-		acceptTestKeys(t)
+		defer acceptTestKeys()()
 	}
 	var row *crawler.Crawler
 	var result Result
@@ -238,7 +238,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		r.Header.Set(name, value)
 	}
 	r.MediaType = r.Header.Get("Content-Type")
-	acceptTestKeys(t)
+	refuse := acceptTestKeys()
 	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err != nil {
 		t.Errorf("the directory of the draft: %v", err)
 	}
@@ -246,6 +246,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err == nil {
 		t.Error("a changed directory was accepted")
 	}
+	refuse()
 	var shapes struct {
 		Shapes []struct {
 			Host, Seen  string
@@ -272,9 +273,9 @@ func TestDirectoriesOfOthers(t *testing.T) {
 	}
 }
 
-// acceptTestKeys makes directories accept the keys of RFC 9421 until the test ends.
-func acceptTestKeys(t *testing.T) {
+// acceptTestKeys makes directories accept the keys of RFC 9421 until refuse is called.
+func acceptTestKeys() (refuse func()) {
 	keys := testKeys
 	testKeys = nil
-	t.Cleanup(func() { testKeys = keys })
+	return func() { testKeys = keys }
 }
