@@ -32,7 +32,7 @@ func TestFastRobotInChromiumIsFound(t *testing.T) {
 		t.Errorf("found after %v requests by %v", requests, line["signals"])
 	}
 	p.Run(chromedp.Navigate(s.TLSURL("/account/")))
-	s.shows(p, "This page is not for robots")
+	s.shows(p, "One moment, please")
 }
 
 // The page for refused suspects works in a browser: its style is applied, its

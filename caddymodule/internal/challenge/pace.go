@@ -76,12 +76,16 @@ func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.De
 // paceDocument says what becomes of a browser's request for a document that the check is for.
 func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.Decision, now uint32) Verdict {
 	if a.memory != nil {
-		s.at(now).all.Add(1)
+		a.wait = a.memory.documents.take(q.Time, passInterval, passBurst)
+		if a.wait == 0 { // else one client could hide a storm
+			s.at(now).all.Add(1)
+		}
 		if v := c.memory.visitors.Get(a.hash); v != nil {
 			s.other(v, now)
 		}
-		if s.isOn(c, q.Origin.Host, now) {
-			return c.take(s, a, &a.memory.documents, q.Time, passInterval, passBurst)
+		if a.wait > 0 && s.isOn(c, q.Origin.Host, now) {
+			c.count(s, Refused)
+			return TooMany
 		}
 		return Go
 	}

@@ -13,8 +13,8 @@ const (
 	// lonelyFor is the time, in seconds, in which an address that is no robot requests
 	// something besides its document: an image, a style, a script.
 	lonelyFor = 20
-	// mostLone is how many documents of an address count as lone in that time: a single
-	// machine is no storm.
+	// mostLone is how many lone documents of an address count in that time: a single machine
+	// is no storm, and can't hide one.
 	mostLone = 5
 	// calmFor is for how many seconds the documents must be few before the check ends.
 	calmFor = 5 * 60
@@ -187,17 +187,17 @@ func (s *Storm) document(v *visitor, now uint32) {
 	if s.stranger.Load() != now {
 		s.stranger.Store(now)
 	}
-	c := s.at(now)
-	c.all.Add(1)
-	c.strangers.Add(1)
 	v.advance(now)
 	sum := 0
 	for _, n := range v.documents {
 		sum += int(n)
 	}
 	if sum < mostLone {
-		v.documents[now%lonelyFor]++
+		c := s.at(now)
+		c.all.Add(1)
+		c.strangers.Add(1)
 		c.lone.Add(1)
+		v.documents[now%lonelyFor]++
 	}
 }
 

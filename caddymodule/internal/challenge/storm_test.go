@@ -317,6 +317,28 @@ func TestFewAddressesAreNoStorm(t *testing.T) {
 	}
 }
 
+// Neither a machine with many requests nor a client with a pass hides a storm.
+func TestOneClientHidesNoStorm(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	cookie := s.pass("192.0.2.1")
+	s.now = s.now.Add(time.Hour) // the check is off again
+	for range 60 {
+		s.now = s.now.Add(time.Second)
+		for i := range 20 {
+			s.ask("GET", "/blame/a", address(int(s.now.Unix())*20+i))
+		}
+		for range 100 {
+			s.ask("GET", "/blame/b", "192.0.2.3")
+			s.ask("GET", "/blame/c", "192.0.2.1", "Cookie", cookie)
+		}
+	}
+	if !s.isOn() {
+		t.Error("the check is off")
+	}
+}
+
 func TestSwitch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
