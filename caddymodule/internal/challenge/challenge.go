@@ -60,6 +60,7 @@ type Observer interface {
 type Memory struct {
 	observer Observer
 	ring     atomic.Pointer[ring]
+	first    *key        // of this process: it signs until keys are loaded
 	loaded   atomic.Bool // ring has keys that outlive the process
 	inFleet  atomic.Bool
 	visitors *table.Table[visitor]
@@ -79,7 +80,8 @@ type stormAt struct {
 func NewMemory(o Observer) *Memory {
 	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
 		storms: table.New[stormAt](maxStorms)}
-	m.ring.Store(&ring{randomKey(time.Time{})})
+	m.first = randomKey(time.Time{}) // too old to be exchanged
+	m.ring.Store(&ring{m.first})
 	return m
 }
 

@@ -184,7 +184,8 @@ func (s *keeper) sync(ctx context.Context, now time.Time) error {
 		}
 	}
 	if len(keys) > 0 {
-		s.memory.ring.Store(&keys)
+		accepted := append(slices.Clone(keys), s.memory.first) // which may have signed a button
+		s.memory.ring.Store(&accepted)
 		s.memory.loaded.Store(true)
 	}
 	if fleetErr == nil {
