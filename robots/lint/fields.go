@@ -152,11 +152,15 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 		if window := strings.TrimSpace(v[i:]); len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
 			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
 		}
-	case robots.DirectiveContentSignal, robots.DirectiveContentUsage:
+	case robots.DirectiveContentUsage:
+		l.add(l.onKey("lighthouse-key", line, "Lighthouse does not know Content-Usage, which can be a response header instead"))
+		l.checkPreferences(line, d)
+	case robots.DirectiveContentSignal:
 		l.checkPreferences(line, d)
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
 	case robots.DirectiveLicense:
+		l.add(l.onKey("lighthouse-key", line, "Lighthouse does not know License; RSL wants it in robots.txt"))
 		if !isAbsolute(v) {
 			l.add(l.onValue("relative-license", line, "%q is not a full URL", v))
 		}
