@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -126,17 +127,20 @@ func recordOf(r *http.Request) *record {
 // placeholders are the names of the placeholders but the trap's, without their prefix, in
 // the order of the access log.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
-	gracePlaceholder, "verified", suspectPlaceholder, referencePlaceholder}
+	gracePlaceholder, "verified", verifyPlaceholder, suspectPlaceholder, referencePlaceholder}
 
-// Names of placeholders that are left out of the access log if they are empty, or
-// always (the trap).
+// Names of placeholders: rarePlaceholders are left out of the access log if they are
+// empty, the trap always.
 const (
 	gracePlaceholder   = "grace_ends"
+	verifyPlaceholder  = "verify"
 	suspectPlaceholder = "suspect"
 	trapPlaceholder    = "trap"
 
 	referencePlaceholder = "reference"
 )
+
+var rarePlaceholders = []string{gracePlaceholder, verifyPlaceholder, suspectPlaceholder, referencePlaceholder}
 
 // placeholderValues has the value of each placeholder.
 var placeholderValues = map[string]func(*record) any{
@@ -152,6 +156,7 @@ var placeholderValues = map[string]func(*record) any{
 	"line":             func(rec *record) any { return rec.Line },
 	"version":          func(rec *record) any { return rec.VersionTag() },
 	"verified":         func(rec *record) any { return rec.Claim.State.String() },
+	verifyPlaceholder:  func(rec *record) any { return verdict.Verification(&rec.Decision) },
 	gracePlaceholder:   func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
 	suspectPlaceholder: func(rec *record) any { return rec.suspect() },
 	trapPlaceholder:    func(rec *record) any { return rec.visitor.trap() },
@@ -175,7 +180,7 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
 		switch v := placeholderValues[name](rec).(type) {
 		case string:
-			if v != "" || name != suspectPlaceholder && name != gracePlaceholder && name != referencePlaceholder {
+			if v != "" || !slices.Contains(rarePlaceholders, name) {
 				enc.AddString(name, v)
 			}
 		case int:

@@ -54,7 +54,8 @@ func (c *Client) checkClaim(row *crawler.Crawler, who *verify.Client) verify.Res
 		who.Proof = checker.Proof(r.Origin.Host, r.Proxied)
 	}
 	result := checker.Address(row, *who, r.Time)
-	if result.Reason == verify.SignatureMissing && r.signature.Reason != verify.NoReason {
+	// A signature that is not valid refutes nothing, but is the better explanation.
+	if result.State == verify.Unverified && r.signature.Reason != verify.NoReason {
 		result.Reason = r.signature.Reason
 	}
 	return result

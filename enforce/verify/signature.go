@@ -206,25 +206,25 @@ func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	return "", false
 }
 
-// agentURL returns the URL of the keys of a Signature-Agent. For the type `directory`, which is the default, the value must be an origin,
-// without a path; for `jwks_uri`, it must be the URL of the document.
+// agentURL returns the URL of the keys of a Signature-Agent: the value itself or, of an origin without a path, its well-known URL. The
+// drafts of August 2026 have a type: for `directory`, the value must be an origin; for `jwks_uri`, it must be the URL of the document.
 func agentURL(item httpsfv.Item) (string, Reason) {
 	text, ok := item.Value.(string)
 	u, err := parseURL(text)
 	if !ok || err != nil {
 		return "", SignatureMalformed
 	}
-	kind := httpsfv.Token("directory")
+	kind := httpsfv.Token("")
 	if value, _ := item.Params.Get("type"); value != nil {
 		if kind, ok = value.(httpsfv.Token); !ok {
 			return "", SignatureMalformed
 		}
 	}
 	origin := (u.Path == "" || u.Path == "/") && u.RawQuery == "" && !u.ForceQuery
-	if kind != "directory" && kind != "jwks_uri" {
+	switch {
+	case kind != "" && kind != "directory" && kind != "jwks_uri":
 		return "", SignatureUnsupported
-	}
-	if origin != (kind == "directory") {
+	case kind != "" && origin != (kind == "directory"):
 		return "", SignatureMalformed
 	}
 	return directoryURL(u), NoReason

@@ -43,6 +43,9 @@ func TestValidSignatures(t *testing.T) {
 		"a dictionary member with another key than the label": func(now time.Time) *Message {
 			return s.request(`bot="https://agent.test"`, s.params(now, ""), authority, `"signature-agent";key="bot": "https://agent.test"`)
 		},
+		"the URL of the directory": func(now time.Time) *Message {
+			return s.request(`sig1="`+directoryAt+`"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "`+directoryAt+`"`)
+		},
 		"a string is covered": func(now time.Time) *Message {
 			return s.request(`"https://agent.test"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
 		},
@@ -165,8 +168,12 @@ func TestSignaturesThatAreNotValid(t *testing.T) {
 		"a directory on http": {func(now time.Time) *Message {
 			return s.request(`sig1="http://agent.test"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "http://agent.test"`)
 		}, SignatureMalformed},
-		"an agent with a path": {func(now time.Time) *Message {
+		"the URL of a document that nobody named": {func(now time.Time) *Message {
 			return s.request(`sig1="https://agent.test/x"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test/x"`)
+		}, DirectoryUnknown},
+		"a directory with a path": {func(now time.Time) *Message {
+			return s.request(`sig1="https://agent.test/x";type=directory`, s.params(now, ""), authority,
+				`"signature-agent";key="sig1": "https://agent.test/x";type=directory`)
 		}, SignatureMalformed},
 		"an unknown type of Signature-Agent": {func(now time.Time) *Message {
 			return s.request(`sig1="https://agent.test";type=cimd`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test";type=cimd`)

@@ -111,6 +111,29 @@ func TestRedirectsToTheSameHostOrItsWWWHost(t *testing.T) {
 	}
 }
 
+// draft-ietf-webbotauth-httpsig-protocol-01, section 5.5: the keys are where the agent says, with status 200.
+func TestDirectoriesAreReadWithoutRedirects(t *testing.T) {
+	s := newEd25519Signer()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		elsewhere := agentURI + "/keys.json"
+		f.web.set(directoryAt, answerWith(302, "", "Location", elsewhere))
+		f.web.set(elsewhere, s.directory())
+		f.Start()
+		defer f.Close()
+		synctest.Wait()
+		if n := f.web.count(elsewhere); n != 0 {
+			t.Errorf("the redirect was followed %d times", n)
+		}
+		if got := f.events.lastRead(DirectorySource); !strings.Contains(got, "status 302") {
+			t.Errorf("the read: %s", got)
+		}
+		if row, got := f.check(s.request(agentMember, s.params(f.config.Now(), ""), authority, coveredBot), ""); got.Reason != DirectoryMissing {
+			t.Errorf("%q, %+v, want %s", row, got, DirectoryMissing)
+		}
+	})
+}
+
 // A list that was last read more than 3 days ago can confirm a claim, but not refute it.
 func TestOldListOnlyConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

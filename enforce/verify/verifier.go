@@ -260,7 +260,9 @@ func (v *Verifier) directory(agent string) (*source, error) {
 		return nil, err
 	}
 	return v.acquire(&source{kind: DirectorySource, Source: document.Source[content]{
-		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
+		URL: directoryURL(u), Accept: directoryAccept,
+		NoRedirect:  true, // draft-ietf-webbotauth-httpsig-protocol-01, section 5.5
+		ParseAlways: true, // keys expire, and signatures of the response change
 		Parse: func(r *document.Response, _ *document.Copy[content], now time.Time) (content, error) {
 			return parseDirectory(r, now)
 		},

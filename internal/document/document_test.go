@@ -249,7 +249,7 @@ func TestTooLargeDocument(t *testing.T) {
 			}
 		}))
 		r := NewReader(Config{})
-		if _, err := r.get(context.Background(), server.URL, "", description{}); err != errTooLarge {
+		if _, err := get(context.Background(), &r.client, server.URL, "", description{}); err != errTooLarge {
 			t.Errorf("with Content-Length %v: %v, want %v", length, err, errTooLarge)
 		}
 		r.Close()
@@ -271,7 +271,7 @@ func TestCompressedDocument(t *testing.T) {
 			_ = zw.Close()
 		}))
 		r := NewReader(Config{})
-		if res, err := r.get(context.Background(), server.URL, "", description{}); err != want || err == nil && len(res.Body) != size {
+		if res, err := get(context.Background(), &r.client, server.URL, "", description{}); err != want || err == nil && len(res.Body) != size {
 			t.Errorf("%s: %v, want %v", coding, err, want)
 		}
 		r.Close()

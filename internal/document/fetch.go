@@ -65,6 +65,7 @@ type Config struct {
 type Reader struct {
 	Config
 	client http.Client
+	direct http.Client // the same, but it follows no redirect
 	slots  chan struct{}
 }
 
@@ -83,6 +84,8 @@ func NewReader(c Config) *Reader {
 		r.StorageFailed = func(string, error) {}
 	}
 	r.client.CheckRedirect, r.client.Timeout, r.client.Jar = checkRedirect, fetchTimeout, nil
+	r.direct = r.client
+	r.direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r
 }
 
@@ -127,9 +130,9 @@ type Response struct {
 
 var errTooLarge = errors.New("the document is longer than 4 MiB")
 
-// get fetches address. If that is still the document that before describes, get
-// returns nil and no error.
-func (r *Reader) get(ctx context.Context, address, accept string, before description) (*Response, error) {
+// get fetches address with a client. If that is still the document that before
+// describes, get returns nil and no error.
+func get(ctx context.Context, client *http.Client, address, accept string, before description) (*Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func (r *Reader) get(ctx context.Context, address, accept string, before descrip
 			req.Header.Set(name, value)
 		}
 	}
-	res, err := r.client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ type Source[T any] struct {
 	URL    string
 	Accept string // the request field; may be empty
 
+	NoRedirect bool // a redirect is an error
+
 	// Parse parses a document that was read at the time now. old is the copy in
 	// use, nil if there is none. If it returns an error, old stays in use.
 	Parse func(r *Response, old *Copy[T], now time.Time) (T, error)
@@ -173,7 +175,11 @@ func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (*Copy[T]
 	if old != nil {
 		next = *old
 	}
-	res, err := r.get(ctx, s.URL, s.Accept, next.about)
+	client := &r.client
+	if s.NoRedirect {
+		client = &r.direct
+	}
+	res, err := get(ctx, client, s.URL, s.Accept, next.about)
 	if err != nil {
 		return nil, nil, err
 	}

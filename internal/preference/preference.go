@@ -33,7 +33,7 @@ type Signal struct {
 
 const (
 	signals  = "https://contentsignals.org"
-	vocab    = "https://www.ietf.org/archive/id/draft-ietf-aipref-vocab-07.xml"
+	vocab    = "https://www.ietf.org/archive/id/draft-ietf-aipref-vocab-08.xml"
 	oldVocab = "https://datatracker.ietf.org/doc/draft-ietf-aipref-vocab/05/"
 )
 

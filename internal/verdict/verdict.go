@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Verdict is what was decided about a request, and by which line.
@@ -22,8 +23,9 @@ type Decision struct {
 	Crawler  string `json:"crawler"` // the name in the registry, or the product token that the client sent
 	Class    string `json:"class"`   // that the User-Agent gives the client
 	Evidence string `json:"evidence"`
-	Purpose  string `json:"purpose"`  // the main one; "" if it is not known
-	Verified string `json:"verified"` // none, verified, unverified or impostor
+	Purpose  string `json:"purpose"`          // the main one; "" if it is not known
+	Verified string `json:"verified"`         // none, verified, unverified or impostor
+	Verify   string `json:"verify,omitempty"` // see Verification
 	Verdict
 	Version   string `json:"version"`              // tag of the robots.txt that decided; "" without a file
 	GraceEnds string `json:"grace_ends,omitempty"` // RFC 3339, for the reason grace; else absent
@@ -34,6 +36,7 @@ type Decision struct {
 func Of(d *judge.Decision) Decision {
 	return Decision{
 		Crawler: d.Name(), Class: Class(d), Evidence: d.Agent.Reason.Strength().String(), Purpose: Purpose(d), Verified: d.Claim.State.String(),
+		Verify: Verification(d),
 		Verdict: Verdict{
 			Action: ActionName(d.Action, d.Monitored), Reason: d.Reason.String(), Group: d.GroupToken(), Rule: d.RuleText(),
 			Layer: d.Layer.String(), Line: d.Line, File: d.File(),
@@ -66,6 +69,18 @@ func Purpose(d *judge.Decision) string {
 		return ""
 	}
 	return string(d.Agent.Crawler.Purpose())
+}
+
+// Verification says what verified a claim (list, dns or signature), or why it is
+// unverified, as signature_missing or signature_wrong; "" for all others.
+func Verification(d *judge.Decision) string {
+	switch d.Claim.State {
+	case verify.Verified:
+		return d.Claim.Method.String()
+	case verify.Unverified:
+		return string(d.Claim.Reason)
+	}
+	return ""
 }
 
 // GraceEnds returns the time at which grace ends at the latest, for a request that

@@ -50,6 +50,7 @@ Crawl-delay: 1000
 		%s
 	}
 	header >X-Verified {http.robots.verified}
+	header >X-Verify {http.robots.verify}
 	@verified robots verified
 	respond @verified "matched"
 	respond "hello"
@@ -96,7 +97,11 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
 	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
 	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
-	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "an unsigned request of a crawler that can only be verified by signature")
+	unsigned := s.via(strangerAddr, "SignBot/1.0", "/")
+	s.wants(200, unsigned, "an unsigned request of a crawler that can only be verified by signature")
+	if got := unsigned.header.Get("X-Verify"); got != "signature_missing" {
+		t.Errorf("an unsigned request: verify %q", got)
+	}
 	s.eventually("a name that leads to another address is forged", func() bool { return s.via("203.0.113.6", "ListBot/1.0", "/").status == 403 })
 	s.via("203.0.113.7", "ListBot/1.0", "/")
 	s.eventually("the look-up has failed", func() bool { return s.metric(`caddy_robots_verification_cache_entries{answer="failed"}`) > 0 })
@@ -251,6 +256,26 @@ func TestSignedRequests(t *testing.T) {
 		"octets":                 func(r *http.Request) { r.Header.Set("Signature-Input", strings.Repeat("(", 5000)) },
 	} {
 		s.wants(200, get("/private/x", chrome, change), name)
+	}
+	const accept = `sig1=("@authority" "signature-agent";key="sig1");created;expires;tag="web-bot-auth"`
+	wrong := func(r *http.Request) { r.Header.Set("Signature", "s=:"+strings.Repeat("A", 86)+"==:") }
+	unsigned := func(r *http.Request) { r.Header.Del("Signature"); r.Header.Del("Signature-Input") }
+	for _, tt := range []struct {
+		name, path, ua, verify, accept string
+		change                         func(*http.Request)
+	}{
+		{"a signature that is not valid", "/", "SignBot/1.0", "signature_wrong", "", wrong},
+		{"no signature, from an address that is not public", "/", "SignBot/1.0", "address_special", "", unsigned},
+		{"a signature", "/", "SignBot/1.0", "signature", "", nil},
+		{"a person's invalid signature", "/", chrome, "", "", wrong},
+		{"a refusal without signature", "/private/x", "SignBot/1.0", "", accept, unsigned},
+		{"a refusal with a signature", "/private/x", "SignBot/1.0", "", "", nil},
+		{"a crawler that does not sign", "/private/x", "OtherBot/1.0", "", "", unsigned},
+	} {
+		got := get(tt.path, tt.ua, tt.change)
+		if got.status == 200 && got.header.Get("X-Verify") != tt.verify || got.header.Get("Accept-Signature") != tt.accept {
+			t.Errorf("%s: %d, verify %q, Accept-Signature %q", tt.name, got.status, got.header.Get("X-Verify"), got.header.Get("Accept-Signature"))
+		}
 	}
 	replayed := func(r *http.Request) { o.sign(r, host, "once") }
 	s.wants(403, get("/private/x", chrome, replayed), "the first use of a nonce")
