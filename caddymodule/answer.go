@@ -17,7 +17,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // customAnswers has the operator's answer for each reason, nil for none.
@@ -31,20 +33,20 @@ type customAnswer struct {
 	replace  bool    // there are placeholders to replace
 }
 
-func newCustomAnswers(answers []config.Answer) (c customAnswers) {
-	for _, a := range answers {
+func newCustomAnswers(list []config.Answer, fallback *defaultAnswers) (c customAnswers) {
+	for _, a := range list {
 		if a.Status+len(a.Redirect) == 0 && !a.Abort {
 			continue // of challenge
 		}
 		for _, reason := range a.Reasons() {
-			c[reason] = newCustomAnswer(a, reason)
+			c[reason] = newCustomAnswer(a, &fallback[reason])
 		}
 	}
 	return c
 }
 
-func newCustomAnswer(a config.Answer, reason judge.Reason) *customAnswer {
-	c := &customAnswer{Answer: a, fallback: &answers[reason], replace: strings.Contains(a.Text+a.Redirect, "{")}
+func newCustomAnswer(a config.Answer, fallback *answer) *customAnswer {
+	c := &customAnswer{Answer: a, fallback: fallback, replace: strings.Contains(a.Text+a.Redirect, "{")}
 	text := a.Text
 	if text == "" {
 		text = strings.TrimSuffix(c.fallback.body, "\n")
@@ -138,8 +140,11 @@ func newAnswer(status int, body string) answer {
 	return answer{status, body + "\n", []string{strconv.Itoa(len(body) + 1)}, errors.New(body)}
 }
 
-// answers has the default answer for each reason to deny or throttle.
-var answers = [judge.Reasons]answer{
+// defaultAnswers has the default answer for each reason to deny or throttle.
+type defaultAnswers [judge.Reasons]answer
+
+// answers are those of sites without a license.
+var answers = defaultAnswers{
 	judge.Disallowed: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
 	judge.Impostor: newAnswer(http.StatusForbidden,
 		"Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
@@ -159,6 +164,32 @@ var answers = [judge.Reasons]answer{
 	judge.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
 }
 
+// withLicenses returns answers that end with the License lines of a policy, where
+// robots.txt refuses a crawler.
+func withLicenses(licenses []managed.License) *defaultAnswers {
+	list := answers
+	for _, reason := range []judge.Reason{judge.Disallowed, judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.OverLimit} {
+		text := strings.TrimSuffix(list[reason].body, "\n")
+		for _, l := range licenses {
+			text += "\nLicense: " + l.URL
+		}
+		list[reason] = newAnswer(list[reason].status, text)
+	}
+	return &list
+}
+
+// acceptSignature asks for a signature of Web Bot Auth (RFC 9421, section 5.1;
+// draft-ietf-webbotauth-httpsig-protocol-01, section 5.3).
+var acceptSignature = []string{`sig1=("@authority" "signature-agent";key="sig1");created;expires;tag="web-bot-auth"`}
+
+// couldSign reports whether a signature could verify the crawler of a decision, and did
+// not.
+func (h *Handler) couldSign(d *judge.Decision) bool {
+	row := d.Agent.Crawler
+	return h.Verify != nil && (h.Verify.Signatures == nil || *h.Verify.Signatures) && row != nil && len(row.Verify.SignatureAgents) > 0 &&
+		d.Claim.State != verify.Verified
+}
+
 var (
 	textPlain = []string{"text/plain; charset=utf-8"}
 	noSniff   = []string{"nosniff"}
@@ -168,9 +199,15 @@ var (
 // refuse answers a refused request. The answer must not be stored, because a
 // cache in front of the server would give it to people.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
-	a := &answers[d.Reason]
+	a := &h.defaults[d.Reason]
 	header := w.Header()
 	header["Cache-Control"] = noStore
+	if d.Reason != judge.Hidden {
+		h.license.Apply(header, "", a.status)
+	}
+	if a.status == http.StatusForbidden && h.couldSign(d) {
+		header["Accept-Signature"] = acceptSignature
+	}
 	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}

@@ -70,7 +70,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			allow   <crawlers...>
 //			delay   <purposes and crawlers...> <duration>
 //			signal  <key>=<value>...
-//			usage   <key>=<value>...
+//			usage   <key>=<value>... [in_file]
 //			license <url>
 //			hidden  <paths...>
 //		}

@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 func init() {
@@ -59,6 +60,7 @@ func init() {
 // `{http.robots.evidence}` | How the client was identified: by a `token` of the registry or of robots.txt, by its own `declaration` that it is a robot, or only by the `form` of its User-Agent, such as a program's name alone. Empty for a person
 // `{http.robots.purpose}` | What the crawler's operator mainly uses the pages for, such as `ai-training`
 // `{http.robots.verified}` | The result of `verify`: `verified`, `impostor`, `unverified`, or `none` if the claim can't be checked
+// `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`, `signature_missing` or, for a signature that is not valid, `signature_wrong`. Otherwise empty
 // `{http.robots.action}` | `pass`, `deny`, `throttle` or `challenge`; in monitor mode `would_deny`, `would_throttle` or `would_challenge`
 // `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
 // `{http.robots.group}` | The product token of the group of robots.txt that applies
@@ -98,7 +100,8 @@ type Handler struct {
 	off       config.Hosts            // of off_hosts
 	answers   customAnswers
 	forwarded *forwarded.Reader // nil without forwarded_request
-	usage     []string          // the Content-Usage field of the policy; nil without one
+	license   *headers.Signals  // the License lines of the policy, for refusals; nil without one
+	defaults  *defaultAnswers
 	log       *zap.Logger
 	cleanup   []func() error
 }
@@ -261,9 +264,6 @@ func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhtt
 	}
 	if h.publishes(&x.request, d) && !forwarded.IsAnswer(w) {
 		return h.publish(w, x.r, d.Rules)
-	}
-	if h.usage != nil && !d.Monitored {
-		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.fields.Serve(w, x.r, x.request.Target, d, next)
 }

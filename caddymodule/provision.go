@@ -26,6 +26,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Provision prepares the handler. It reads the local files in the settings, and
@@ -67,7 +69,12 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.sourceID = h.Source.ID()
 	h.off = config.NewHosts(h.OffHosts)
-	h.answers = newCustomAnswers(h.Answers)
+	if h.defaults = &answers; h.Policy != nil && len(h.Policy.License) > 0 {
+		h.defaults = withLicenses(h.Policy.License)
+		urls := words.Map(h.Policy.License, func(l managed.License) string { return l.URL })
+		h.license, _ = headers.CompileSignals(nil, nil, urls) // checked with the policy
+	}
+	h.answers = newCustomAnswers(h.Answers, h.defaults)
 	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)
 	h.provisionShed()
 	var table *headers.Table

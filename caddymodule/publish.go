@@ -111,8 +111,8 @@ func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
 		}
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
-	if usage := lines.Usage(); usage != "" && !config.On(h.Signals) {
-		h.usage = []string{usage}
+	if usage := lines.Usage(); usage != "" {
+		h.fields.Usage = []string{usage}
 	}
 	for _, b := range lines.Beyond() {
 		h.log.Info("a preset of the policy can't prevent this use", zap.String("what", b))

@@ -22,7 +22,7 @@ var corpusPolicies = map[string]Policy{
 	"paths": {Deny: []Deny{{Crawlers: []string{"seo", "archive"}, Paths: []string{"/archive/*", "/*.pdf$"}}, {Crawlers: []string{"Googlebot"}, Paths: []string{"/drafts/"}}},
 		Delay: []Delay{{Crawlers: []string{"feed", "seo"}, Interval: "10s"}}},
 	"names":   {Deny: []Deny{{Crawlers: []string{"Googlebot", "bingbot", "YandexBot", "Baiduspider", "ia_archiver", "wget", "MJ12bot", "Slurp"}}}},
-	"signals": {Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
+	"signals": {Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, UsageInFile: true},
 }
 
 // realFiles returns the files of the corpus, and a few own ones.

@@ -135,7 +135,7 @@ func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 		}
 	}
 	kept = b.prefer("Content-Signal", p.Signal, signals)
-	return append(kept, b.prefer("Content-Usage", p.Usage, usage)...)
+	return append(kept, b.prefer("Content-Usage", p.inFile(), usage)...)
 }
 
 func (b *body) prefer(key string, want []Preference, have []robots.Preference) (kept []string) {

@@ -225,7 +225,7 @@ func (m *merger) replace() {
 // preferences adds a copy of each group of the site that may crawl, with the
 // preferences of the policy.
 func (m *merger) preferences() {
-	if len(m.policy.Signal)+len(m.policy.Usage) == 0 {
+	if len(m.policy.Signal)+len(m.policy.inFile()) == 0 {
 		return
 	}
 	kept := m.parse(m.kept.text())

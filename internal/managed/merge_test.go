@@ -207,7 +207,7 @@ func TestMerge(t *testing.T) {
 			want: "User-agent: *\nContent-Signal: search=yes\nDisallow: /p\nRequest-rate: 1/10s\nVisit-time: 0400-0845",
 		},
 		"signals without a group in the file": {
-			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
+			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, UsageInFile: true},
 			want:   "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:",
 		},
 		"signal with another value in the file": {

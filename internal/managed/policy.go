@@ -34,9 +34,14 @@ type Policy struct {
 	// `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (drafts of the IETF working group AIPREF), also sent as a
+	// Content-Usage preferences (drafts of the IETF working group AIPREF), sent as a
 	// header. The known keys are `train-ai` and `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
+
+	// Whether the Content-Usage preferences, also those of a preset, are lines of
+	// robots.txt too. Lighthouse then reports these lines, which costs 8 of 100 points of its SEO score.
+	// Default: `false`.
+	UsageInFile bool `json:"usage_in_file,omitempty"`
 
 	// Addresses of licences for the site's content (Really Simple Licensing,
 	// RSL).
@@ -48,7 +53,7 @@ type Policy struct {
 
 // Preset is a predefined set of statements. `no-training` denies the purposes
 // ai-training and ai-data, and adds the Content-Signal preference ai-train=no and
-// the Content-Usage preference train-ai=n. `no-ai` also denies ai-search, ai-user
+// the Content-Usage preference train-ai=n, as a header. `no-ai` also denies ai-search, ai-user
 // and ai-agent, and also adds ai-input=no. An Allow makes exceptions to a preset
 // too.
 type Preset struct {
@@ -136,7 +141,15 @@ type Hidden struct {
 // Publishes reports whether the policy has a statement that adds lines to
 // robots.txt.
 func (p *Policy) Publishes() bool {
-	return len(p.Presets)+len(p.Deny)+len(p.Delay)+len(p.Signal)+len(p.Usage)+len(p.License) > 0
+	return len(p.Presets)+len(p.Deny)+len(p.Delay)+len(p.Signal)+len(p.License)+len(p.inFile()) > 0
+}
+
+// inFile returns the Content-Usage preferences that are lines of robots.txt.
+func (p *Policy) inFile() []Preference {
+	if p.UsageInFile {
+		return p.Usage
+	}
+	return nil
 }
 
 // preset holds the statements of a Preset.

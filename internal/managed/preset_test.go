@@ -42,7 +42,7 @@ func presetTable(*testing.T) string {
 			for _, v := range list {
 				values = append(values, v.Key+"="+v.Value)
 			}
-			adds = append(adds, "`"+[]string{preference.ContentSignal, preference.ContentUsage}[i]+": "+strings.Join(values, ", ")+"`")
+			adds = append(adds, "`"+[]string{preference.ContentSignal, preference.ContentUsage}[i]+": "+strings.Join(values, ", ")+"`"+[]string{"", " as a header"}[i])
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.Join(denies, ", "), strings.Join(adds, ", "))
 	}

@@ -38,14 +38,14 @@ func (p *parser) policy(_ string, presets []string) error {
 		"allow":   b.statement(b.allow),
 		"delay":   b.statement(b.delay),
 		"signal":  b.preferences(&b.policy.Signal),
-		"usage":   b.preferences(&b.policy.Usage),
+		"usage":   b.usage,
 		"license": one(b.license),
 		"hidden":  b.statement(b.hidden),
 	}, nil, "deny", "allow", "delay", "signal", "usage", "license", "hidden")
 	if err != nil {
 		return err
 	}
-	if !b.policy.Publishes() && len(b.policy.Hidden)+len(b.policy.Allow) == 0 {
+	if !b.policy.Publishes() && len(b.policy.Hidden)+len(b.policy.Allow)+len(b.policy.Usage) == 0 {
 		return place(&head, fmt.Errorf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or ")))
 	}
 	p.later = append(p.later, func() error { return b.check(&head) })
@@ -125,6 +125,17 @@ func (b *policyBlock) delay(_ string, values []string, line int) error {
 	}
 	b.policy.Delay = append(b.policy.Delay, managed.Delay{Crawlers: values[:last], Interval: interval.String(), Line: line})
 	return nil
+}
+
+// usage parses Content-Usage preferences. in_file at the end makes all of them lines of
+// robots.txt too.
+func (b *policyBlock) usage(name string, values []string) error {
+	if n := len(values); n > 0 && values[n-1] == "in_file" {
+		if b.policy.UsageInFile, values = true, values[:n-1]; len(values) == 0 {
+			return nil // those of a preset
+		}
+	}
+	return b.preferences(&b.policy.Usage)(name, values)
 }
 
 // preferences returns a parser of preferences that adds to a list.

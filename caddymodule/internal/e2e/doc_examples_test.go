@@ -215,11 +215,21 @@ func TestDocumentedPolicy(t *testing.T) {
 	if got := s.get(chrome, "/"); got.header.Get("Content-Usage") != "train-ai=n" || got.header.Get("Content-Signal") != "" {
 		t.Errorf("the fields of a response: %v", got.header)
 	}
+	refused := s.get(gptbot, "/")
+	if link := refused.header.Values("Link"); len(link) != 1 || link[0] != `<https://example.com/rsl.xml>; rel="license"` || !strings.HasSuffix(refused.body, "\nLicense: https://example.com/rsl.xml\n") {
+		t.Errorf("a refusal: %v\n%s", refused.header, refused.body)
+	}
+	if got := s.get(googlebot, "/backup/x"); got.header.Get("Link") != "" {
+		t.Errorf("the answer to a hidden path: %v", got.header)
+	}
 	text := s.get(chrome, "/robots.txt").body
-	for _, line := range []string{"License: https://example.com/rsl.xml", "Content-Signal: search=yes, ai-train=no", "Content-Usage: train-ai=n", "Crawl-delay: 10"} {
+	for _, line := range []string{"License: https://example.com/rsl.xml", "Content-Signal: search=yes, ai-train=no", "Crawl-delay: 10"} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("the published robots.txt has no line %s:\n%s", line, text)
 		}
+	}
+	if strings.Contains(text, "Content-Usage") {
+		t.Errorf("Lighthouse would report the published file:\n%s", text)
 	}
 	if strings.Contains(text, "backup") {
 		t.Errorf("a hidden path is published:\n%s", text)

@@ -257,11 +257,24 @@ func TestFailedMergeKeepsTheSitesFile(t *testing.T) {
 	}
 }
 
+// A Content-Usage is a header and, with in_file, a line too. A line of the site's own file
+// that says something else has precedence where lines are sent as headers.
 func TestUsageHeader(t *testing.T) {
 	t.Parallel()
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\tpolicy {\n\t\t\tusage train-ai=n\n\t\t}\n\t}\n\trespond /robots.txt 404\n\trespond hello\n}")
-	if got := s.get(chrome, "/").header.Values("Content-Usage"); len(got) != 1 || got[0] != "train-ai=n" {
-		t.Errorf("Content-Usage %q", got)
+	for _, tt := range []struct{ policy, more, want, file string }{
+		{"usage train-ai=n", "", "train-ai=n", ""},
+		{"usage train-ai=n in_file", "", "train-ai=n", "User-agent: *\nContent-Usage: train-ai=n\n"},
+		{"usage train-ai=n", "signals on", "train-ai=n", ""},
+		{"usage train-ai=n in_file", "signals on", "train-ai=n", "User-agent: *\nContent-Usage: train-ai=n\n"},
+	} {
+		s := start(t, "http://:$PORT {\n\trobots {\n\t\t"+tt.more+"\n\t\tpolicy {\n\t\t\t"+tt.policy+"\n\t\t}\n\t}\n\trespond /robots.txt 404\n\trespond hello\n}")
+		s.get(gptbot, "/") // waits until the rules are in force
+		if got := s.get(chrome, "/").header.Values("Content-Usage"); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s, %s: Content-Usage %q", tt.policy, tt.more, got)
+		}
+		if got := s.get(chrome, "/robots.txt").body; !strings.Contains(got, tt.file) || tt.file == "" && strings.Contains(got, "Content-Usage") {
+			t.Errorf("%s, %s: published:\n%s", tt.policy, tt.more, got)
+		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 type robotsTxtFields struct {
 	noindex headers.Tag // of a Noindex line; empty without one
 	signals *headers.Signals
-	varies  bool // other crawlers get other fields
+	usage   []string // the policy's Content-Usage field, if the lines have none
+	varies  bool     // other crawlers get other fields
 }
 
 // noindex is the content of a Noindex line.
@@ -89,4 +90,7 @@ func (t *robotsTxtFields) apply(header http.Header, target string, status int) {
 		headers.AddTags(header, []headers.Tag{t.noindex})
 	}
 	t.signals.Apply(header, target, status)
+	if t.usage != nil && header["Content-Usage"] == nil {
+		header["Content-Usage"] = t.usage
+	}
 }

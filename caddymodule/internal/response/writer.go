@@ -21,6 +21,7 @@ type Fields struct {
 	Table   *headers.Table     // the rules of x_robots_tag; nil without rules
 	Noindex bool               // send Noindex lines of robots.txt
 	Signals bool               // send Content-Signal, Content-Usage and License lines
+	Usage   []string           // the Content-Usage field of responses that have none; nil: none
 	Meta    bool               // send the robots meta tags of HTML documents
 	Views   robots.ViewOptions // how paths are compared with Noindex lines
 }
@@ -30,7 +31,14 @@ type Fields struct {
 // there is nothing to add, the next handler gets w itself. w may be a Head.
 func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *judge.Decision, next caddyhttp.Handler) error {
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
-	noLines := lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
+	if f.Usage != nil && !d.Monitored {
+		if !f.Signals {
+			w.Header()["Content-Usage"] = f.Usage
+		} else {
+			lines.usage = f.Usage
+		}
+	}
+	noLines := lines.usage == nil && lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
 	if match.Empty() && noLines && !f.Table.NeedsResponse() && !f.Meta {
 		return next.ServeHTTP(w, r)
 	}
