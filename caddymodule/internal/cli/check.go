@@ -94,7 +94,7 @@ type checker struct {
 	agent, robots, dialect string
 	before, grace, client  string
 	config                 configFlags
-	json                   bool
+	json, noted            bool // noted: that no client sends the agent
 	rules                  judge.Settings
 
 	cmd       *cobra.Command
@@ -197,6 +197,10 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
 	registry, word := rules.Matcher().Registry(), c.agent
 	row := registry.Lookup(word)
+	if row != nil && row.ControlOnly && !c.noted {
+		c.noted = true
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "note: no client sends %s: it is a preference in robots.txt, and not the name of a crawler\n", row.Name)
+	}
 	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
 		d.Reason == judge.Exempt ||
 		row != nil && (row.ControlOnly || row.Class == crawler.App) || rules.File().Named(word) != nil {
