@@ -62,6 +62,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
+//			disguised   show | bind
 //			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file> | <url>

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -21,11 +22,14 @@ import (
 // suspectPassFor is how long a suspect that has pressed the button is left alone.
 const suspectPassFor = 24 * time.Hour
 
-// provisionChallenge sets up the settings challenge, and suspects with `action bind`, whose
-// refusals have the same page. Without the setting, a part of the addresses is watched, so
+// provisionChallenge sets up the settings challenge, and suspects with `action bind` and
+// crawlers with `disguised bind`, whose refusals have the same page. Without the setting, a part of the addresses is watched, so
 // that the operator hears of a storm.
 func (h *Handler) provisionChallenge(ctx caddy.Context) error {
-	binds := h.Suspects != nil && h.Suspects.Action == config.SuspectsBind
+	binds := h.Suspects != nil && h.Suspects.Action == config.SuspectsBind || h.BindsDisguised()
+	if h.BindsDisguised() && h.Verify == nil {
+		return errors.New("disguised bind in a crawler block needs the line verify beside the block")
+	}
 	if h.Challenge == nil && !h.IsForwarded() {
 		h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
 	}

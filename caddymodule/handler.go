@@ -161,6 +161,9 @@ func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
 	x.request.Federates = !c.IsPerson() && x.handler.forwarded == nil && federation.Asks(x.r)
+	if row := c.Disguised; row != nil {
+		c.Bound = row.BindDisguised && !x.arrival.IsFreed() && challenge.IsDocument(x.r)
+	}
 	if s := x.handler.visits; s != nil && c.IsPerson() {
 		c.Suspect = !x.arrival.IsFreed() && s.Observe(&x.visit, &x.request, x.r, rules)
 	}

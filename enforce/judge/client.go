@@ -17,6 +17,13 @@ type Client struct {
 	// Begin may set it.
 	Suspect bool
 
+	// Disguised is the crawler whose machines have the client's address and only crawl,
+	// although the User-Agent is a browser's; nil for all others. See Disguise.
+	Disguised *crawler.Crawler
+	// Bound says that the path rules of Disguised apply to the client. The caller of
+	// Disguise may set it.
+	Bound bool
+
 	rules   *Rules
 	request *Request
 

@@ -63,7 +63,11 @@ func (c *Client) Judge(d *Decision) {
 	}
 	c.judge(d, enforced)
 	d.Rules, d.Addr, d.OnlyDocument = c.rules, c.addr, c.onlyDocument && d.Action == Pass
-	if d.Reason == Person && c.Suspect {
+	switch {
+	case d.Reason != Person:
+	case c.Disguised != nil && c.Bound:
+		c.judgeDisguised(d)
+	case c.Suspect:
 		c.judgeSuspect(d)
 	}
 	d.Monitored = mode.Monitors(&d.Agent)
@@ -162,6 +166,25 @@ func (c *Client) judgeSuspect(d *Decision) {
 		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Subject: Subject{Agent: d.Agent, Group: c.rules.file.Star()}, Rule: rule}
 		d.from(c.rules, rule.Line)
 	}
+}
+
+// judgeDisguised decides on the request of a crawler with a browser's User-Agent. It
+// applies the path rules of the crawler, but no rate limits.
+func (c *Client) judgeDisguised(d *Decision) {
+	if c.robotsTxt {
+		return
+	}
+	agent := signedAgent(c.Disguised)
+	c.views = c.rules.settings.viewsOf(c.request.Target)
+	defer views.Put(c.views)
+	w := c.matchPath(c.rules, &agent)
+	if w.group == nil || w.allowed || c.rules.settings.exemptPaths.MatchViews(c.views).Allowed {
+		return
+	}
+	claim := verify.Result{State: verify.Verified, Method: verify.ListMethod}
+	*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Addr: c.addr, Subject: Subject{Agent: agent, Claim: claim}}
+	d.decidedBy(c.rules, &w)
+	d.Limits = nil
 }
 
 // pathVerdict is the result of a file's path rules for an agent.

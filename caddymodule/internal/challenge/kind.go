@@ -54,7 +54,7 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 		v.kind = file
 	case !c.closes(&v, d.Rules, q):
 		v.kind = elsewhere
-	case !isDocument(r):
+	case !IsDocument(r):
 		v.kind = file
 	case !suspect.IsBrowser(q.UserAgents[0]):
 		v.kind = other
@@ -71,16 +71,16 @@ func isBarePost(q *judge.Request, r *http.Request) bool {
 }
 
 // isEmbedded reports whether Sec-Fetch-Dest says that a request is for no document. It is
-// isDocument for most requests, and costs less.
+// IsDocument for most requests, and costs less.
 func isEmbedded(r *http.Request) bool {
 	dest := r.Header["Sec-Fetch-Dest"]
 	return len(dest) == 1 && dest[0] != "document"
 }
 
-// isDocument reports whether a request is for a document: by Sec-Fetch-Dest or, in browsers
+// IsDocument reports whether a request is for a document: by Sec-Fetch-Dest or, in browsers
 // that send no such field, unless Accept says that the page embeds what it gets. A prefetch
 // is none.
-func isDocument(r *http.Request) bool {
+func IsDocument(r *http.Request) bool {
 	h := r.Header
 	if len(h["Sec-Purpose"])+len(h["Purpose"])+len(h["X-Moz"])+len(h["Upgrade"]) > 0 || r.Method == http.MethodConnect {
 		return false

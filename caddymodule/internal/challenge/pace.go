@@ -112,7 +112,7 @@ func (c *Check) note(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, 
 		return
 	}
 	c.identify(a, q)
-	known, isPage := c.memory.visitors.Get(a.hash), kind == elsewhere && isDocument(r)
+	known, isPage := c.memory.visitors.Get(a.hash), kind == elsewhere && IsDocument(r)
 	counts := since < lonelyFor/2 // so that there is time for what the page embeds
 	if known == nil && isPage && counts {
 		known = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
@@ -206,7 +206,7 @@ func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
 // from another network than that of the page, gets a fresh page.
 func (c *Check) press(a *Arrival, q *judge.Request, r *http.Request, now uint32) (verdict Verdict, ends bool) {
 	if !a.pressed {
-		return Clean, a.formed && r.ContentLength == 0 && isDocument(r)
+		return Clean, a.formed && r.ContentLength == 0 && IsDocument(r)
 	}
 	p := c.memory.pass(a.token)
 	if !p.given.Load() {
