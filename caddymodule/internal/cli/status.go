@@ -97,7 +97,8 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	out := cmd.OutOrStdout()
 	width, _ := sizeOf(out)
 	severe := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe })
-	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(severe))
+	busy := slices.ContainsFunc(s.Health.Shedding, func(h statusapi.Shedding) bool { return h.Since != nil })
+	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(severe || busy))
 }
 
 // statusReport is the output of `caddy robots status --json`.

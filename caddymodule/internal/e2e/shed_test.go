@@ -196,8 +196,8 @@ http://localhost:$PORT {
 		t.Errorf("status:\n%s", out)
 	}
 	s.reasonsAddUp("shed")
-	if s.exitStatus() != 0 {
-		t.Error("status exits as after a finding")
+	if s.exitStatus() != 2 {
+		t.Error("status does not exit as after a finding")
 	}
 	b.gate.open()
 	b.sent.Wait()
