@@ -5,11 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
@@ -97,6 +99,25 @@ func (h *Handler) fetched(observer *metrics.Reads) func(origins.FetchEvent) {
 	}
 }
 
+// addNotify sends all events of the app to the URLs of the setting notify.
+func (a *App) addNotify(ctx caddy.Context) error {
+	if len(a.Notify) == 0 {
+		return nil
+	}
+	events, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	handler := &notify.Handler{URLs: a.Notify}
+	a.cleanup = append(a.cleanup, handler.Cleanup)
+	if err := handler.Provision(ctx); err != nil {
+		return err
+	}
+	return events.(*caddyevents.App).Subscribe(&caddyevents.Subscription{
+		Modules: []caddy.ModuleID{a.CaddyModule().ID}, Handlers: []caddyevents.Handler{handler},
+	})
+}
+
 // announce logs news about an accident and emits its event. A handler may run a
 // command with the data, so the data has no text of clients or of a robots.txt.
 func (a *App) announce(news *live.News) {
@@ -104,6 +125,7 @@ func (a *App) announce(news *live.News) {
 	data := map[string]any{
 		"state": news.State, "site": site, "crawler": news.Crawler, "cause": news.Cause, "line": news.Line,
 		"before": news.Before, "now": news.Now, "since": news.Since.UTC().Format(time.RFC3339),
+		"what": news.What, "advice": news.Advice, "pattern": news.Pattern, "fresh": news.Fresh,
 	}
 	fields := []zap.Field{zap.String("kind", news.Kind), zap.String("site", site), zap.String("crawler", news.Crawler),
 		zap.String("cause", news.Cause), zap.Int("line", news.Line), zap.Time("since", news.Since),
@@ -113,6 +135,8 @@ func (a *App) announce(news *live.News) {
 		a.log.Warn("an accident began", fields...)
 	case live.Changes:
 		a.log.Warn("an accident has another crawler or cause", fields...)
+	case live.Worsens:
+		a.log.Warn("an accident got worse", fields...)
 	default:
 		a.log.Info("an accident ended", fields...)
 	}

@@ -47,6 +47,7 @@ func init() {
 //			max_memory <size>
 //			persist    <file>
 //			metrics    per_site [<max_sites>]
+//			notify     <urls...>
 //			# and the subdirectives of robots, as defaults for all sites
 //		}
 //	}
@@ -145,7 +146,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	return nil
+	return a.addNotify(ctx)
 }
 
 // Start starts the work that needs files or the network.

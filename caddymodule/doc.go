@@ -1,8 +1,8 @@
 // Package caddymodule enforces robots.txt in Caddy. It provides the HTTP
 // handler http.handlers.robots with the Caddyfile directive robots, the request
 // matcher http.matchers.robots, the dashboard http.handlers.robots_dashboard,
-// the app robots, the admin API below /robots/, metrics, and the commands
-// `caddy robots`.
+// the app robots, the handler of events events.handlers.notify, the admin API below
+// /robots/, metrics, and the commands `caddy robots`.
 //
 // The package enforce makes the decisions; this package connects it to Caddy. A
 // site needs one line:

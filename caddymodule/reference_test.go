@@ -220,7 +220,8 @@ func accidentList(t *testing.T, comments pages.Comments) string {
 // eventList has the data of events, by the comments of the fields of the news.
 func eventList(t *testing.T, comments pages.Comments) string {
 	var rows []string
-	for _, name := range []string{"News.State", "Accident.Site", "Accident.Crawler", "Accident.Cause", "Accident.Line", "Accident.Before", "Accident.Now", "Accident.Since"} {
+	for _, name := range []string{"News.State", "Accident.Site", "Accident.Crawler", "Accident.Cause", "Accident.Line", "Accident.Before", "Accident.Now", "Accident.Since",
+		"News.What", "News.Advice", "News.Pattern", "News.Fresh"} {
 		if comments[name] == "" {
 			t.Errorf("%s has no comment", name)
 		}

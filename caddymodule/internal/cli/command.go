@@ -76,6 +76,7 @@ func subcommands(m Module) []*cobra.Command {
 		policyCommand(m),
 		statusCommand(),
 		auditCommand(m),
+		notifyCommand(m),
 	}
 	for _, cmd := range list {
 		addHelp(cmd)

@@ -13,6 +13,7 @@ import (
 	"github.com/pbnjay/memory"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 )
 
 // Global configures what all sites share, and has the defaults of their settings.
@@ -50,6 +51,14 @@ type Global struct {
 	//
 	//	metrics per_site
 	Metrics *Metrics `json:"metrics,omitempty"`
+
+	// Where to send a message when an [accident](metrics-and-logs.md#accidents) begins,
+	// changes, gets worse or ends: URLs of e-mail servers, ntfy, webhooks and chats
+	// ([examples](notify.md)). Placeholders, such as `{env.NTFY_TOKEN}`, are replaced. May
+	// be repeated. Default: none.
+	//
+	//	notify ntfy://ntfy.sh/my-topic
+	Notify []string `json:"notify,omitempty"`
 }
 
 // Metrics selects optional metrics.
@@ -78,13 +87,13 @@ func DefaultMaxMemory() int64 {
 const leastMemory = 16 << 20
 
 // globalLines are the lines that only the global option robots has.
-var globalLines = []string{"max_memory", "persist", "metrics"}
+var globalLines = []string{"max_memory", "persist", "metrics", "notify"}
 
 // ParseGlobal parses the global option robots.
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	g, defaults := new(Global), new(Settings)
 	p := &parser{Dispenser: d, settings: defaults, global: true}
-	lines := table{"max_memory": one(g.maxMemory), "persist": one(g.persist), "metrics": g.metrics}
+	lines := table{"max_memory": one(g.maxMemory), "persist": one(g.persist), "metrics": g.metrics, "notify": g.notify}
 	maps.Copy(lines, p.site())
 	if err := p.directive(lines); err != nil {
 		return nil, err
@@ -103,10 +112,23 @@ func (g *Global) Check() error {
 	if m := g.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > counters.MaxSites) {
 		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, counters.MaxSites)
 	}
+	for _, u := range g.Notify {
+		if err := notify.Check(u); err != nil {
+			return about("notify:", err)
+		}
+	}
 	if g.Defaults == nil {
 		return nil
 	}
 	return g.Defaults.Check()
+}
+
+// notify parses the line notify.
+func (g *Global) notify(name string, values []string) error {
+	var urls []string
+	err := list(&urls, notify.Check)(name, values)
+	g.Notify = append(g.Notify, urls...)
+	return err
 }
 
 // maxMemory parses the line max_memory.

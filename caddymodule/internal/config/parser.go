@@ -55,7 +55,7 @@ func (p *parser) directive(lines table) error {
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	if err := p.block(lines, nil, "answer", "crawler", "exempt", "limit", "x_robots_tag"); err != nil {
+	if err := p.block(lines, nil, "answer", "crawler", "exempt", "limit", "notify", "x_robots_tag"); err != nil {
 		return err
 	}
 	for _, check := range p.later {

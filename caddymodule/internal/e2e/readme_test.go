@@ -189,7 +189,7 @@ func validate(t *testing.T, adapter, config string) {
 	writeFile(t, path, config)
 	cmd := exec.Command(binary, "validate", "--adapter", adapter, "--config", path)
 	cmd.Dir = root(t)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "SMTP_PASSWORD=x", "NTFY_TOKEN=x")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("not valid: %v\n%s\n%s", err, config, out)
 	}

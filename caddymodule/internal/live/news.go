@@ -11,8 +11,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -21,14 +23,21 @@ import (
 const (
 	Begins  = "begin"
 	Changes = "change" // of the crawler, the cause or the host
+	Worsens = "worse"
 	Ends    = "end"
 )
 
-// News is the news that an accident begins, changes or ends.
+// News is the news that an accident begins, changes, gets worse or ends. What, Advice and
+// Pattern have, like the fields of an Accident that events have, no text of clients or of a
+// robots.txt.
 type News struct {
-	State string // `begin`, `change` or `end`
+	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
 	Accident
 	Message string
+	What    string // what is wrong, who does it and by which line, in words; a host that only a pattern names is written `host[.]example`
+	Advice  string // what to do; empty at the end
+	Pattern string // the pattern of the configuration that the host in `site` matches, `*` for any; empty if the configuration names the site
+	Fresh   bool   // whether only a pattern names the host in `site`, and it did not have requests on two days
 }
 
 // Quotas of news in an hour: for one kind and site, and for the process. Those that
@@ -39,6 +48,8 @@ const (
 	maxNews      = 60
 	roomForFirst = 20
 	roomForMore  = 10
+	// worseFactor is how many times as bad an accident is that gets worse.
+	worseFactor = 10
 	// sheddingFor is the least time between the news that Shedding begins and that it ends.
 	sheddingFor = 5 * time.Minute
 )
@@ -59,8 +70,15 @@ type newsItem struct {
 	Accident
 	open, told bool // it is open; it was told that it is
 	isOther    bool // it has another culprit since
+	isWorse    bool // it is worseFactor times as bad since
 	known      bool // something was told
 	changes    int  // since then
+	bad        int  // Accident.Now when it was told
+}
+
+// worsens reports whether an accident that is open, and told, is worse than it was then.
+func (it *newsItem) worsens(one *Accident) bool {
+	return it.open && it.told && (one.Kind == Flood || one.Kind == SearchRefused) && one.Now >= worseFactor*max(1, it.bad)
 }
 
 // toldOf returns how many news of one kind and site were told in the last hour.
@@ -82,11 +100,20 @@ func (r *Reporter) may(n *news, one *newsItem, ofOne int) bool {
 	if one.problem().Severity != statusapi.Severe {
 		most -= roomForMore
 	}
-	isNamed := slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return slices.Contains(h.Hosts, one.Site) })
-	if !isNamed && !r.app.Counters.KnowsHost(one.Site) {
+	if r.isFresh(one.Site) {
 		most -= roomForMore
 	}
 	return ofOne < newsOfOne && len(n.times) < most
+}
+
+// isNamed reports whether the configuration names a site.
+func (r *Reporter) isNamed(site string) bool {
+	return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return slices.Contains(h.Hosts, site) })
+}
+
+// isFresh reports whether a client may just have invented a site.
+func (r *Reporter) isFresh(site string) bool {
+	return !r.isNamed(site) && !r.app.Counters.KnowsHost(site)
 }
 
 // look notes which accidents are open.
@@ -99,14 +126,15 @@ func (n *news) look(open []Accident, now time.Time) {
 			n.items[one.key()] = it
 		}
 		isOther := it.open && (it.Crawler != one.Crawler || it.Cause != one.Cause || it.Site != one.Site)
-		if !it.open || isOther {
+		isWorse := it.worsens(&one) && !it.isWorse
+		if !it.open || isOther || isWorse {
 			it.changes++
 		}
-		it.Accident, it.open, it.isOther = one, true, it.isOther || isOther
+		it.Accident, it.open, it.isOther, it.isWorse = one, true, it.isOther || isOther, it.isWorse || isWorse
 	}
 	for key, it := range n.items {
 		if it.open && !seen[key] && (it.Kind != Shedding || now.Sub(it.Since) >= sheddingFor) {
-			it.open, it.isOther = false, false
+			it.open, it.isOther, it.isWorse = false, false, false
 			it.changes++
 		}
 	}
@@ -136,12 +164,12 @@ func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 	})
 	for _, it := range items {
 		told := n.toldOf(it.key())
-		isNews := it.open != it.told || it.isOther || it.known && it.changes > 1
+		isNews := it.open != it.told || it.isOther || it.isWorse || it.known && it.changes > 1
 		if !isNews && !it.open && told == 0 {
 			delete(n.items, it.key())
 		}
 		if isNews && r.may(n, it, told) {
-			if news := it.tell(); r.isTeller(it, news.State, now) {
+			if news := r.newsOf(it); r.isTeller(it, news.State, now) {
 				n.times = append(n.times, toldAt{it.key(), now})
 				return news, true
 			}
@@ -150,19 +178,71 @@ func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 	return News{}, false
 }
 
-// tell returns the news of an item.
-func (it *newsItem) tell() News {
-	state, message := Ends, it.problem().Message
-	if it.open && it.told {
-		state = Changes
-	} else if it.open {
-		state = Begins
+// newsOf returns the news of an item, which then is told.
+func (r *Reporter) newsOf(it *newsItem) News {
+	news := News{State: Ends, Accident: it.Accident, Message: it.problem().Message, Fresh: r.isFresh(it.Site)}
+	switch {
+	case !it.open:
+	case !it.told:
+		news.State = Begins
+	case it.isWorse && !it.isOther:
+		news.State = Worsens
+	default:
+		news.State = Changes
+	}
+	if news.What = r.inWords(&it.Accident); it.open {
+		news.Advice = r.plain(&it.Accident, it.advice)
+		if it.Kind == RulesLost { // may quote an answer
+			news.Advice = fileAdvice
+		}
+	}
+	if !r.isNamed(it.Site) {
+		news.Pattern = cmp.Or(it.pattern, statusapi.AnySite)
 	}
 	if it.changes > 1 {
-		message += fmt.Sprintf(" (after %s that were not told)", quantity(it.changes-1, "change"))
+		untold := fmt.Sprintf(" (after %s that were not told)", quantity(it.changes-1, "change"))
+		news.Message, news.What = news.Message+untold, news.What+untold
 	}
-	it.told, it.isOther, it.known, it.changes = it.open, false, true, 0
-	return News{state, it.Accident, message}
+	it.told, it.isOther, it.isWorse, it.known, it.changes, it.bad = it.open, false, false, true, 0, it.Now
+	return news
+}
+
+// fileAdvice is what to do about a robots.txt that lost its rules.
+const fileAdvice = "If that was a mistake, put the file back. " + acceptAdvice
+
+// inWords returns the message of an accident without text of clients or of a robots.txt.
+func (r *Reporter) inWords(a *Accident) string {
+	what := a.message
+	switch a.Kind {
+	case RulesLost: // its message may quote the answer
+		what = fmt.Sprintf("robots.txt of %s lost its rules (%s): it had %s, and now has %s", a.subject, strings.ReplaceAll(a.Cause, "_", " "),
+			quantity(a.Before, "rule"), quantity(a.Now, "rule"))
+	case Flood: // its message may have a name that a client invented
+		who := a.Crawler
+		if _, err := crawler.ParseClass(who); err == nil {
+			who = "a crawler of the class " + who
+		} else if who == everybody {
+			who = "all robots together"
+		}
+		what = fmt.Sprintf("%s sent up to %s a minute to %s; %.1f are usual", who, quantity(max(a.Now, a.peak), "request"), a.subject, a.usual)
+	}
+	if what = r.plain(a, what); a.more > 0 {
+		what += fmt.Sprintf(" (and %d more)", a.more)
+	}
+	return what
+}
+
+// plain returns a text about an accident in which no host that clients chose can be a link.
+func (r *Reporter) plain(a *Accident, text string) string {
+	isShared := len(a.sites) > 0 && a.sites[0] == "" // the subject is the file of several hosts
+	isConfigured := isShared || r.isNamed(a.subject) || a.subject == siteName(statusapi.AnySite)
+	switch {
+	case a.subject == "" || isConfigured:
+		return text
+	case counters.IsHostName(a.subject):
+		return strings.ReplaceAll(text, a.subject, strings.ReplaceAll(a.subject, ".", "[.]"))
+	}
+	return strings.ReplaceAll(text, a.subject, siteName(a.key().site))
 }
 
 // fleetTells allows one of a fleet's servers to tell news.

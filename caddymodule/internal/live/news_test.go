@@ -172,3 +172,69 @@ func TestSheddingThatComesAndGoes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A flood that is ten times what it was when it was told is told again, as worse; so is
+// one that is ten times that.
+func TestNewsThatGetWorse(t *testing.T) {
+	w := newNewsWorld("a.test")
+	flood := one(Flood, "a.test", w.now)
+	var got []string
+	for _, now := range []int{150, 1000, 1499, 1500, 1600, 14999, 15000, 200, 15000} {
+		flood.Now = now
+		w.open = []Accident{flood}
+		list, _ := w.tell()
+		got = append(got, strings.Join(list, ","))
+	}
+	if want := "begin flood a.test|||worse flood a.test|||worse flood a.test||"; strings.Join(got, "|") != want {
+		t.Errorf("%q", got)
+	}
+	lost := one(RulesLost, "a.test", w.now)
+	for _, now := range []int{0, 1000} {
+		lost.Now = now
+		w.open = []Accident{flood, lost}
+		if list, _ := w.tell(); now > 0 && len(list) > 0 {
+			t.Errorf("more rules: %q", list)
+		}
+	}
+}
+
+// What news say in words has no text of clients or of a robots.txt, and no host that
+// clients chose is a link there.
+func TestNewsInWords(t *testing.T) {
+	w := newNewsWorld("shop.test", "*.hosting.test", statusapi.AnySite)
+	for _, tt := range []struct {
+		a    Accident
+		want string
+	}{
+		{Accident{Kind: SearchShutOut, Site: "shop.test", subject: "shop.test", message: "robots.txt of shop.test now disallows / to all crawlers"},
+			"robots.txt of shop.test now disallows / to all crawlers"},
+		{Accident{Kind: SearchShutOut, Site: "evil.test", pattern: statusapi.AnySite, subject: "evil.test", message: "robots.txt of evil.test now disallows /"},
+			"robots.txt of evil[.]test now disallows /"},
+		{Accident{Kind: SearchShutOut, Site: "*.hosting.test", pattern: "*.hosting.test", subject: "[x](y).hosting.test",
+			message: "robots.txt of [x](y).hosting.test now disallows /"}, "robots.txt of *.hosting.test now disallows /"},
+		{Accident{Kind: SearchShutOut, Site: statusapi.AnySite, subject: "<@everyone>", message: "robots.txt of <@everyone> now disallows /"},
+			"robots.txt of this server now disallows /"},
+		{Accident{Kind: RulesLost, Site: "shop.test", subject: "shop.test", Cause: "not_robots", Before: 12, advice: "evil",
+			message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`},
+			"robots.txt of shop.test lost its rules (not robots): it had 12 rules, and now has 0 rules"},
+		{Accident{Kind: RulesLost, Site: "shop.test", subject: "https://config.test/robots.txt", sites: []string{"", "shop.test"}, Cause: "empty", Before: 1},
+			"robots.txt of https://config.test/robots.txt lost its rules (empty): it had 1 rule, and now has 0 rules"},
+		{Accident{Kind: Flood, Site: "shop.test", subject: "shop.test", Crawler: "self-declared", Now: 300, peak: 400, usual: 2, message: "@EvilBot sends 300"},
+			"a crawler of the class self-declared sent up to 400 requests a minute to shop.test; 2.0 are usual"},
+		{Accident{Kind: Flood, Site: "a.hosting.test", pattern: "*.hosting.test", subject: "a.hosting.test", Crawler: everybody, Now: 300, usual: 2},
+			"all robots together sent up to 300 requests a minute to a[.]hosting[.]test; 2.0 are usual"},
+		{Accident{Kind: Flood, Site: "shop.test", subject: "shop.test", Crawler: "GPTBot", Now: 300, usual: 2, more: 2},
+			"GPTBot sent up to 300 requests a minute to shop.test; 2.0 are usual (and 2 more)"},
+	} {
+		n := w.newsOf(&newsItem{Accident: tt.a, open: true})
+		if n.What != tt.want || strings.Contains(n.What+n.Advice, "evil.test") || strings.Contains(n.Advice, "evil") {
+			t.Errorf("%s\nadvice %s\nwant %s", n.What, n.Advice, tt.want)
+		}
+		if isNamed := tt.a.Site == "shop.test" || strings.HasPrefix(tt.a.Site, "*"); isNamed != (n.Pattern == "") || n.Fresh == isNamed {
+			t.Errorf("%s: pattern %q, fresh %v", tt.a.Site, n.Pattern, n.Fresh)
+		}
+		if ended := w.newsOf(&newsItem{Accident: tt.a, told: true}); ended.State != Ends || ended.Advice != "" {
+			t.Errorf("the end: %s, %s", ended.State, ended.Advice)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package notify
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// message is a text for people.
+type message struct {
+	title, body string
+	at          time.Time
+}
+
+// maxText bounds a text, in characters: some services take no more than 1024 or 2000.
+const maxText = 900
+
+// prefix begins the names of the events of accidents.
+const prefix = "robots_"
+
+// news returns the message about an event of an accident.
+func news(e caddy.Event, now time.Time) *message {
+	text := func(field string) string {
+		value, _ := e.Data[field].(string)
+		return value
+	}
+	title := "robots: " + subject(e)
+	if place := cmp.Or(text("pattern"), text("site")); place != "" {
+		title += " at " + place
+	}
+	body := text("what") + "."
+	if crawler := text("crawler"); crawler != "" {
+		body += "\nCrawler: " + crawler
+	}
+	if line, _ := e.Data["line"].(int); line > 0 {
+		body += fmt.Sprintf("\nLine of robots.txt: %d", line)
+	}
+	body += "\nSince: " + text("since")
+	switch state := text("state"); state {
+	case "end":
+		title, body = title+" ended", "It has ended. It was: "+body
+	case "worse":
+		title += " got worse"
+	case "change":
+		title += " changed"
+	}
+	if advice := text("advice"); advice != "" {
+		body += "\nWhat to do: " + advice
+	}
+	return &message{plain(title, false), plain(body, true), now}
+}
+
+// subject returns the kind of an accident in words.
+func subject(e caddy.Event) string {
+	return strings.ReplaceAll(strings.TrimPrefix(e.Name(), prefix), "_", " ")
+}
+
+// digest has the accidents that began at hosts that clients may have invented: how many
+// of each kind, by the pattern of the hosts.
+type digest map[string]int
+
+// add adds an accident.
+func (d digest) add(e caddy.Event) {
+	d[fmt.Sprintf("%s at hosts of %v", subject(e), e.Data["pattern"])]++
+}
+
+// message returns the message about all of them.
+func (d digest) message(now time.Time) *message {
+	var body strings.Builder
+	total := 0
+	for _, what := range slices.Sorted(maps.Keys(d)) {
+		fmt.Fprintf(&body, "%d times: %s\n", d[what], what)
+		total += d[what]
+	}
+	body.WriteString("These hosts did not have requests on two days. What to do: `caddy robots status` names them.")
+	return &message{fmt.Sprintf("robots: %d accidents at new hosts in the last hour", total), plain(body.String(), true), now}
+}
+
+// marks are characters that could make a mention, a link or markup.
+var marks = strings.NewReplacer("@", " at ", "<", "(", ">", ")", "://", ": ", "](", "] (")
+
+// plain returns a text without marks and control characters, which is not too long.
+func plain(text string, lines bool) string {
+	text = strings.Map(func(c rune) rune {
+		if c == '\n' && lines || unicode.IsPrint(c) {
+			return c
+		}
+		return ' '
+	}, marks.Replace(text))
+	if runes := []rune(text); len(runes) > maxText {
+		text = string(runes[:maxText]) + " ..."
+	}
+	return text
+}

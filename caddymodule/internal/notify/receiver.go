@@ -1,0 +1,181 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+)
+
+// Bounds of a receiver.
+const (
+	maxWaiting  = 100              // messages in the queue
+	patience    = 20 * time.Second // for an attempt
+	firstPause  = 5 * time.Second  // after a failed attempt; each further one is twice as long
+	maxPause    = 5 * time.Minute
+	giveUpAfter = 30 * time.Minute // after a message was made
+	digestEvery = time.Hour
+)
+
+// receiver sends messages to a URL, one after another, in a goroutine that ends when none
+// waits. It outlives the configuration. The names of its fields have no secrets.
+type receiver struct {
+	name, kind string
+	send       func(*message) error // see address.send
+	now        func() time.Time
+	log        atomic.Pointer[zap.Logger]
+	full       logquota.Gate
+	stopped    context.Context
+	stop       context.CancelFunc
+
+	mu      sync.Mutex
+	queue   []*message
+	fresh   digest
+	timer   *time.Timer // sends the digest
+	running bool        // the goroutine is
+
+	late sending // used by the goroutine only
+}
+
+// sending is an attempt that has not ended.
+type sending struct {
+	of   *message
+	done chan error
+}
+
+func newReceiver(a *address) *receiver {
+	stopped, stop := context.WithCancel(context.Background())
+	return &receiver{name: a.name, kind: a.kind, send: a.send, now: clock.Now, stopped: stopped, stop: stop, fresh: make(digest)}
+}
+
+// add takes an event, and waits for nothing. Accidents at fresh hosts are sent together.
+func (r *receiver) add(e caddy.Event, log *zap.Logger) {
+	r.log.Store(log)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Data["fresh"] != true {
+		r.push(news(e, r.now()))
+		return
+	}
+	if e.Data["state"] != "begin" || r.stopped.Err() != nil {
+		return
+	}
+	if r.fresh.add(e); r.timer == nil {
+		r.timer = time.AfterFunc(digestEvery, r.sendDigest)
+	}
+}
+
+// sendDigest sends the digest.
+func (r *receiver) sendDigest() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.push(r.fresh.message(r.now()))
+	r.fresh, r.timer = make(digest), nil
+}
+
+// push puts a message into the queue. The caller holds mu.
+func (r *receiver) push(m *message) {
+	if r.stopped.Err() != nil {
+		return
+	}
+	if len(r.queue) >= maxWaiting {
+		metrics.CountMessages(r.kind, "dropped", 1)
+		if missed, ok := r.full.Pass(r.now().UnixNano(), time.Minute, 0); ok {
+			r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name), zap.Int64("dropped", missed+1))
+		}
+		return
+	}
+	r.queue = append(r.queue, m)
+	if !r.running {
+		r.running = true
+		go r.run()
+	}
+}
+
+// run sends the messages that wait.
+func (r *receiver) run() {
+	pause := firstPause
+	for m := r.next(nil); m != nil; {
+		err, log := r.attempt(m), r.log.Load()
+		fields := []zap.Field{zap.String("receiver", r.name), zap.String("title", m.title), zap.Error(err)}
+		switch {
+		case err == nil:
+			metrics.CountMessages(r.kind, "sent", 1)
+			pause, m = firstPause, r.next(m)
+			continue
+		case r.stopped.Err() != nil:
+		case r.now().Sub(m.at) >= giveUpAfter:
+			metrics.CountMessages(r.kind, "failed", 1)
+			log.Error("notify: a message could not be sent, and is dropped", fields...)
+			m = r.next(m)
+		case pause == firstPause:
+			log.Warn("notify: a message could not be sent, and is tried again for half an hour", fields...)
+		}
+		select {
+		case <-time.After(pause):
+		case <-r.stopped.Done():
+			m = r.next(nil)
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// next removes a message that is done, and returns the one to send: nil if none waits, and
+// then the goroutine ends.
+func (r *receiver) next(done *message) *message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) > 0 && r.queue[0] == done {
+		r.queue = r.queue[1:]
+	}
+	if r.running = len(r.queue) > 0; !r.running {
+		return nil
+	}
+	return r.queue[0]
+}
+
+// attempt sends a message, and waits for the end as long as patience. One attempt runs at a
+// time: the next one waits for it, and takes its result if it was for the same message.
+func (r *receiver) attempt(m *message) error {
+	if r.late.done == nil {
+		r.late = sending{m, make(chan error, 1)}
+		go func(s sending) { s.done <- r.send(s.of) }(r.late)
+	}
+	select {
+	case err := <-r.late.done:
+		of := r.late.of
+		if r.late = (sending{}); of != m {
+			return r.attempt(m)
+		}
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("no answer within %s", patience)
+	case <-r.stopped.Done():
+		return r.stopped.Err()
+	}
+}
+
+// Close drops the messages that wait. It implements io.Closer for shared.Get.
+func (r *receiver) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	if n := len(r.queue); n > 0 {
+		metrics.CountMessages(r.kind, "dropped", n)
+		r.log.Load().Warn("notify: messages are dropped, because Caddy stops or the configuration has the URL no more",
+			zap.String("receiver", r.name), zap.Int("dropped", n))
+	}
+	r.queue = nil
+	return nil
+}
