@@ -109,7 +109,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad, Check: h.check, Watch: h.watch,
+			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad, Check: h.check, Watch: h.watch, Gaps: h.envoyGaps,
 			Running: func() (*enforce.Engine, live.Mode) {
 				current := h.running.Load()
 				return current.Engine, current.mode

@@ -4,10 +4,12 @@ import (
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -21,7 +23,7 @@ func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next cad
 ) {
 	mode := h.running.Load().mode
 	ownFile := h.forwarded.IsDirect(r) && judge.IsRobotsTxt(originalTarget(r))
-	if ownFile && !mode.Monitor && (config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()) {
+	if ownFile && !mode.Monitor && h.publishesFile() {
 		return w, r, next
 	}
 	if answer, request := h.forwarded.Read(w, r, clock.Now()); request != nil {
@@ -48,4 +50,31 @@ func allow(w http.ResponseWriter, r *http.Request) error {
 	}
 	forwarded.Allow(w, name)
 	return nil
+}
+
+// publishesFile reports whether the handler publishes a robots.txt while it enforces.
+func (h *Handler) publishesFile() bool {
+	return config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()
+}
+
+// noteCheck counts a request that may be Envoy's question about another one, and logs
+// each gap once.
+func (x *exchange) noteCheck() {
+	h, q := x.handler, &x.request
+	if !h.checks.Note(x.r, q.Target, q.Proxied, q.Proxied && !q.Ambiguous) {
+		return
+	}
+	for _, gap := range h.envoyGaps() {
+		if _, told := h.told.LoadOrStore(gap.Message, true); !told {
+			h.log.Warn("behind Envoy's ext_authz, something is missing: "+gap.Message, zap.String("advice", gap.Advice))
+		}
+	}
+	if _, told := h.told.LoadOrStore("", true); !told && (h.XRobotsTag != nil || config.On(h.NoindexLines)) {
+		h.log.Warn("behind Envoy's ext_authz, clients get X-Robots-Tag only if allowed_client_headers_on_success names it")
+	}
+}
+
+// envoyGaps returns what is missing if Envoy asks about all requests.
+func (h *Handler) envoyGaps() []statusapi.Problem {
+	return h.checks.Gaps(h.publishesFile() && !h.running.Load().mode.Monitor, h.Unseen())
 }

@@ -100,7 +100,9 @@ type Handler struct {
 	off       config.Hosts            // of off_hosts
 	answers   customAnswers
 	forwarded *forwarded.Reader // nil without forwarded_request
-	license   *headers.Signals  // the License lines of the policy, for refusals; nil without one
+	checks    forwarded.Checks
+	told      sync.Map         // the gaps of checks that were logged, by their messages
+	license   *headers.Signals // the License lines of the policy, for refusals; nil without one
 	defaults  *defaultAnswers
 	log       *zap.Logger
 	cleanup   []func() error
@@ -131,6 +133,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	if earlier != nil { // another robots handler has decided
 		return h.fields.Serve(w, r, x.request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
+	}
+	if h.forwarded == nil {
+		x.noteCheck()
 	}
 	rules := x.resolve()
 	client := x.identify(rules)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -27,6 +28,24 @@ func (s *Settings) IsForwarded() bool {
 	return s.ForwardedRequest != "" && s.ForwardedRequest != forwarded.Off
 }
 
+// Unseen returns the settings that can't work if the handler does not see the page or
+// when it ends.
+func (s *Settings) Unseen() (names []string) {
+	add := func(set bool, name string) {
+		if set {
+			names = append(names, name)
+		}
+	}
+	add(s.Shed != nil, "shed")
+	add(s.Challenge != nil, "challenge")
+	add(On(s.MetaRobots), "meta_robots")
+	add(slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 }), "at_once in limit")
+	for _, rule := range s.XRobotsTag {
+		add(rule.Kind == headers.KindType || rule.Kind == headers.KindStatus, "x_robots_tag by "+string(rule.Kind))
+	}
+	return names
+}
+
 // checkForwarded returns an error for settings that have no effect on a
 // sub-request, because it ends before the page is made, or that a proxy can't
 // carry out. Call it after AddDefaults.
@@ -34,33 +53,17 @@ func (s *Settings) checkForwarded() error {
 	if !s.IsForwarded() {
 		return nil
 	}
-	never := func(setting string) error {
-		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: "+
-			"remove it, or set it to off", setting)
-	}
+	unseen := s.Unseen()
 	switch {
 	case s.Source == nil || s.Source.Kind == "":
 		return errors.New("forwarded_request needs a line source that says where the proxy's site has its robots.txt: " +
 			"source url https://example.com/robots.txt, or source site with a reverse_proxy to that site after robots")
-	case s.Shed != nil:
-		return never("shed")
-	case s.Challenge != nil:
-		return never("challenge")
-	case On(s.MetaRobots):
-		return never("meta_robots")
+	case len(unseen) > 0:
+		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: "+
+			"remove it, or set it to off", unseen[0])
 	case s.Suspects != nil && s.Suspects.Action == SuspectsBind:
 		return errors.New("forwarded_request: suspects can't have action bind, " +
 			"because not every proxy passes on the page with the button for people: use action observe")
-	}
-	for i := range s.Limits {
-		if l := &s.Limits[i]; l.AtOnce > 0 || l.EachAtOnce > 0 {
-			return never("at_once in limit")
-		}
-	}
-	for _, rule := range s.XRobotsTag {
-		if rule.Kind == headers.KindType || rule.Kind == headers.KindStatus {
-			return never("x_robots_tag by " + string(rule.Kind))
-		}
 	}
 	for _, a := range s.Answers {
 		if a.Redirect == "" {

@@ -11,4 +11,7 @@
 //	return judge(answer, request)
 //
 // It judges nothing: the caller does so as if the client had sent the request.
+//
+// Envoy asks with the client's own request line, so that there is nothing to read. Checks
+// finds out what such questions lack.
 package forwarded

@@ -50,6 +50,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	if scope.All() {
 		r.addShared(health, now)
 	}
+	health.Problems = append(health.Problems, r.envoyProblems(scope)...)
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
 			strings.Compare(a.Message, b.Message))
@@ -293,6 +294,20 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 		dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
 	}
 	return dns
+}
+
+// envoyProblems returns what is missing where Envoy asks about all requests.
+func (r *Reporter) envoyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for _, h := range r.handlersIn(scope) {
+		if h.Gaps == nil {
+			continue
+		}
+		for _, p := range h.Gaps() {
+			p.Subject = siteName(cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", ")))
+			problems = append(problems, p)
+		}
+	}
+	return problems
 }
 
 // warning returns a problem of the severity statusapi.Warning.

@@ -80,6 +80,8 @@ type Handler struct {
 	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
 	// without.
 	Check, Watch *challenge.Check
+	// Gaps returns what is missing if Envoy asks about all requests; it may be nil.
+	Gaps func() []statusapi.Problem
 	// IsVerified reports whether the crawler with a name in the registry is verified by
 	// an address now.
 	IsVerified func(name string, addr netip.Addr) bool

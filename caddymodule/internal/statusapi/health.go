@@ -27,7 +27,7 @@ const (
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string `json:"severity"`
-	// robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors or busy, or an accident: rules_lost,
+	// robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, busy or envoy, or an accident: rules_lost,
 	// search_shut_out, search_refused, flood, guard_acted or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
