@@ -52,9 +52,13 @@ func (x *exchange) record(d *judge.Decision) {
 	}
 	switch {
 	case d.Reason == judge.Person:
-		x.site.CountPerson(x.number)
+		if x.site.CountPerson(x.number); x.client.Disguised != nil {
+			x.site.CountDisguised(x.client.Disguised)
+		}
 	case !d.OnlyDocument:
-		x.count(d)
+		if x.count(d); x.client.Disguised != nil && d.Agent.Crawler == x.client.Disguised {
+			x.site.CountDisguised(x.client.Disguised)
+		}
 	}
 	rec, v := person, h.visitor(x)
 	if d.Reason != judge.Person || x.visit.Suspect {

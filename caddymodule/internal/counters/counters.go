@@ -32,7 +32,7 @@ const (
 // What counters of hosts take, in octets, as TestHostMemory measures it.
 const (
 	hostSize    = 600
-	crawlerSize = 640
+	crawlerSize = 664
 	lineSize    = 400
 	seriesSize  = 512
 )
@@ -191,6 +191,13 @@ func (s *Site) Name() string { return s.name }
 // run at the same time should pass different numbers: it is faster then.
 func (s *Site) CountPerson(caller uint32) {
 	s.people[caller%uint32(len(s.people))].n.Add(1)
+	s.wake()
+}
+
+// CountDisguised counts a request of a crawler with a browser's User-Agent, which is
+// counted as a person's too. It allocates only at the first request of a crawler.
+func (s *Site) CountDisguised(row *crawler.Crawler) {
+	s.crawler(&crawler.Agent{Class: row.Class, Crawler: row}).claims[disguised-verified].Add(1)
 	s.wake()
 }
 

@@ -83,6 +83,7 @@ const (
 	impostors
 	verifiedRefused
 	claimsRefused
+	disguised // with a browser's User-Agent; not among requests
 	measures
 )
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // disguisedSite has a crawler whose addresses are in a list, and one that is known by its
@@ -80,6 +82,12 @@ func TestDisguisedCrawlers(t *testing.T) {
 	}
 	if page := ask("GET", listedAddr, "/private/x"); !strings.Contains(page.body, "<button") || page.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the refusal: %+v", page)
+	}
+	// In the list: three requests that are refused, four that pass, and the page again. POST is no crawling.
+	for _, c := range adminValue[statusapi.Crawlers](s, "crawlers").Crawlers {
+		if want := map[string]uint64{"ListBot": 8, "NameBot": 1}[c.Name]; want != c.Hour.Disguised {
+			t.Errorf("%s: %d requests with browsers' names, want %d", c.Name, c.Hour.Disguised, want)
+		}
 	}
 	if err := s.reload(site("")); err != nil {
 		t.Fatal(err)
