@@ -51,7 +51,7 @@ func example(t *testing.T, name string, oldnew ...string) string {
 // Each example has a test.
 func TestExamplesAreTested(t *testing.T) {
 	t.Parallel()
-	source := readFile(t, "examples_test.go") + readFile(t, "limit_doc_test.go") + readFile(t, "forwarded_request_test.go") + readFile(t, "proxies_test.go")
+	source := readFile(t, "examples_test.go") + readFile(t, "limit_doc_test.go") + readFile(t, "software_doc_test.go") + readFile(t, "forwarded_request_test.go") + readFile(t, "proxies_test.go")
 	files, _ := filepath.Glob(filepath.Join(root(t), "testdata", "examples", "*.Caddyfile"))
 	if len(files) < 10 {
 		t.Errorf("%d examples", len(files))

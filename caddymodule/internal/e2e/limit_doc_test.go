@@ -14,12 +14,6 @@ func TestExampleLimits(t *testing.T) {
 	t.Parallel()
 	held := map[string][]string{
 		"example.com {\n\trobots {\n\t\tlimit /archive/*": {"/archive/x /list?sort=name", "/ /x?page=2"},
-		"git.example.com": {"/o/r/archive/main.zip /o/r/blame/branch/main/go.mod /o/r/commit/1a2b /o/r/src/commit/1a2b/a.go /explore/repos?q=x&sort=new",
-			"/ /o/r /o/r/src/branch/main/go.mod /o/r/info/refs?service=git-upload-pack /o/r/issues"},
-		"wiki.example.com": {"/index.php?title=A&oldid=7 /index.php?title=A&action=history /index.php?diff=9 /wiki/Special:WhatLinksHere/A",
-			"/ /wiki/A /index.php?title=A"},
-		"repository.example.com": {"/search?query=x /browse/author?value=x /communities/1/search /collections/1/browse/title /server/api/discover/search/objects?sort=x /bitstreams/1/download",
-			"/ /items/1 /handle/1/2 /server/api/core/items/1"},
 		"shop.example.com": {"/product/a?add-to-cart=1 /shop/?orderby=price /shop/?x=1&orderby=price /shop/?filter_color=red /shop/?a=b&min_price=3", "/ /shop/ /product/a /shop/page/2/"},
 		"\t\tverify\n":     {"/search?x=1 /search /?q=robots /?a=1&q=robots", "/ /page /?question=1"},
 	}

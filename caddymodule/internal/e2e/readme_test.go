@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
 // readme returns the fenced blocks of the README and of the pages in docs, by
@@ -65,6 +67,7 @@ func TestREADMEConsole(t *testing.T) {
 	}
 }
 
+// The Caddyfiles in the README and docs load, and are as `caddy fmt` writes them.
 func TestREADMECaddyfiles(t *testing.T) {
 	t.Parallel()
 	blocks := readme(t)["caddyfile"]
@@ -73,6 +76,9 @@ func TestREADMECaddyfiles(t *testing.T) {
 	}
 	for _, block := range blocks {
 		validate(t, "caddyfile", block)
+		if formatted := string(caddyfile.Format([]byte(block))); formatted != block {
+			t.Errorf("not formatted:\n%s\nwant\n%s", block, formatted)
+		}
 	}
 }
 
