@@ -252,23 +252,6 @@ func TestDocumentedHiddenPaths(t *testing.T) {
 	s.wants(404, s.get(googlebot, "/WP-ADMIN/"), "with ignore_case")
 }
 
-// Costly paths are challenged for browsers only. The first request is a crawler's,
-// which waits until robots.txt has been read.
-func TestDocumentedChallenge(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(disallow("/search")))
-	challenge := newBackend(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) })
-	s := start(t, documented(t, "policies.md", "caddyfile", "forward_auth @costly", "example.com {", "http://localhost:$PORT {", "localhost:9000", challenge.address(), "localhost:8080", b.address()))
-	for _, tt := range []struct {
-		ua, path string
-		status   int
-	}{
-		{bingbot, "/search?q=x", 403}, {bingbot, "/", 200}, {chrome, "/search?q=x", 401}, {chrome, "/", 200}, {"curl/8.5.0", "/search", 200}, {"git/2.43.0", "/search", 200},
-	} {
-		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
-	}
-}
-
 // Of a named route, Caddy keeps only the first directive, so docs/configuration.md
 // wraps them in route.
 func TestDocumentedNamedRoute(t *testing.T) {

@@ -62,13 +62,13 @@ func TestGuideCaddyfiles(t *testing.T) {
 	}
 }
 
-// Each row of the table of clients in docs/why.md is true where the group for *
-// disallows everything, and the line in it changes what it says.
+// What docs/why.md and docs/before-you-enforce.md say of clients is true where the group
+// for * disallows everything, and the line that they name changes it.
 func TestDocumentedClients(t *testing.T) {
 	t.Parallel()
 	const from = " from 203.0.113.7"
 	rows := []struct {
-		client, line string // in the page
+		client, line string // in a line of the pages
 		ua           string
 		status       int    // without the line
 		with, always string // lines of the block: the page's, and those of both sites
@@ -76,10 +76,10 @@ func TestDocumentedClients(t *testing.T) {
 		{"UptimeRobot", "exempt UptimeRobot from ADDRESS", uptimeRobot, 200, "exempt UptimeRobot" + from, ""},
 		{"HAProxy", "", "HAProxy", 200, "", ""},
 		{"ELB", "", "ELB-HealthChecker/2.0", 200, "", ""},
-		{"a balancer's health check", "`class probe`", "acme-lb-check/1.0", 403, "crawler acme-lb-check {\nuser_agents acme-lb-check\nclass probe\n}", ""},
+		{"Health checks", "`class probe`", "acme-lb-check/1.0", 403, "crawler acme-lb-check {\nuser_agents acme-lb-check\nclass probe\n}", ""},
 		{"curl", "", "curl/8.5.0", 200, "", ""},
 		{"curl", "exempt curl from ADDRESS", "curl/8.5.0", 403, "exempt curl" + from, "http_clients on\n"},
-		{"deploy-checker/1.0 (ops@example.com)", "`exempt`", "deploy-checker/1.0 (ops@example.com)", 403, "crawler deploy-checker {\nuser_agents deploy-checker\n}\nexempt deploy-checker" + from, ""},
+		{"an unknown name with a contact", "", "deploy-checker/1.0 (ops@example.com)", 403, "crawler deploy-checker {\nuser_agents deploy-checker\n}\nexempt deploy-checker" + from, ""},
 		{"Miniflux", "", "Miniflux/2.0.49; (+https://miniflux.app)", 403, "exempt Miniflux", ""},
 		{"Feedly", "", "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 12 subscribers)", 403, "exempt Feedly", ""},
 		{"Slack", "user_triggered off", slackPreview, 403, "user_triggered off", ""},
@@ -102,17 +102,17 @@ func TestDocumentedClients(t *testing.T) {
 		}
 	}
 	s := start(t, config)
-	text := readFile(t, filepath.Join(root(t), "docs", "why.md"))
+	text := readFile(t, filepath.Join(root(t), "docs", "why.md")) + readFile(t, filepath.Join(root(t), "docs", "before-you-enforce.md"))
 	get := func(host, ua, path string) response {
 		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, host, http.Header{"X-Forwarded-For": {"203.0.113.7"}})
 	}
 	for i, r := range rows {
 		found := false
 		for line := range strings.Lines(text) {
-			found = found || strings.HasPrefix(line, "| ") && strings.Contains(line, r.client) && strings.Contains(line, r.line)
+			found = found || strings.Contains(line, r.client) && strings.Contains(line, r.line)
 		}
 		if !found {
-			t.Errorf("no row has %q and %q", r.client, r.line)
+			t.Errorf("no line has %q and %q", r.client, r.line)
 		}
 		s.wants(r.status, get(fmt.Sprintf("without-%d.test", i), r.ua, "/page"), r.ua)
 		s.wants(200, get(fmt.Sprintf("with-%d.test", i), r.ua, "/page"), r.ua+" with "+r.with)
@@ -303,7 +303,6 @@ func TestGuideCommands(t *testing.T) {
 		{"audit.md", "for host in", "", []int{0}, ""},
 		{"audit.md", "--decided", "", []int{0, 0}, "Caddy refused 1 of 2 requests"},
 		{"audit.md", "--evidence", "", []int{0}, "Only you can read evidence-gptbot.txt, evidence-gptbot.json, evidence-gptbot.xarf.jsonl."},
-		{"hosting.md", "--decided", "", []int{0}, "Caddy refused 1 of 2 requests for t401.example."},
 		{"policies.md", "--check", "example.com {\n\trobots {\n\t\tpolicy no-training\n\t}\n}\n", []int{0, 2}, "User-agent: GPTBot"},
 		{"answers.md", "/terms /", terms, []int{2}, "pass     /terms"},
 	} {
