@@ -2,7 +2,6 @@ package cost
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -26,8 +25,8 @@ type Row struct {
 // is in one row. What costs less than the share least of the whole, from 0 to 1, is in
 // the row of the path above it. Then the tree is empty.
 func (t *Tree) Rows(least float64) []Row {
-	t.root.foldAlike()
 	r := rows{least: least, whole: t.root.total(), at: make(map[string]int)}
+	r.fold(t.root, nil, nil, false)
 	if left := r.add(t.root, ""); len(left.costs) > 0 {
 		r.put("/"+varying, left)
 	}
@@ -66,7 +65,7 @@ func (r *rows) add(n *node, pattern string) (left *node) {
 	for _, part := range []struct {
 		*node
 		pattern string
-	}{{page, cmp.Or(pattern, "/")}, {left, pattern + "/" + varying}} {
+	}{{page, whole(cmp.Or(pattern, "/"))}, {left, whole(pattern + "/" + varying)}} {
 		_, known := r.at[part.pattern]
 		if sum := part.total(); sum.Requests > 0 && (known || sum.Share(r.whole) >= r.least) {
 			r.put(part.pattern, part.node)
@@ -75,6 +74,14 @@ func (r *rows) add(n *node, pattern string) (left *node) {
 	}
 	left.addCosts(page)
 	return left
+}
+
+// whole returns the pattern of a row: /blame/* also has what is below /blame/*/*.
+func whole(pattern string) string {
+	if name := strings.TrimRight(pattern, "/"+varying); name != "" && len(pattern) > len(name)+1 {
+		return name + "/" + varying
+	}
+	return pattern
 }
 
 // addCosts adds the costs of other.
@@ -110,55 +117,4 @@ func (n *node) total() (sum Sum) {
 		sum.Add(c.total())
 	}
 	return sum
-}
-
-// minAlike is the number of segments from which on those with the same names below
-// them are folded: /blog/blame and /shop/blame and /wiki/blame become /*/blame.
-const minAlike = 3
-
-// foldAlike folds the segments that have the same names below them, from the end of
-// the paths to their begin.
-func (n *node) foldAlike() {
-	usual := make(map[string]int)
-	for _, c := range n.children {
-		c.foldAlike()
-		for name := range c.below() {
-			usual[name]++
-		}
-	}
-	isAlike := func(c *node) bool {
-		alike := int64(0)
-		for name, b := range c.below() {
-			if usual[name] >= minAlike {
-				alike += b.requests
-			}
-		}
-		return 2*alike > c.requests
-	}
-	n.fold(func(all []*node) []*node {
-		all = slices.DeleteFunc(all, func(c *node) bool { return !isAlike(c) })
-		if len(all) < minAlike {
-			return nil
-		}
-		return all
-	})
-}
-
-// below returns the names below n: of its children, and of those of a child *.
-func (n *node) below() iter.Seq2[string, *node] {
-	return func(yield func(string, *node) bool) {
-		for name, c := range n.children {
-			if name != varying {
-				if !yield(name, c) {
-					return
-				}
-				continue
-			}
-			for below, b := range c.children {
-				if !yield(varying+"/"+below, b) {
-					return
-				}
-			}
-		}
-	}
 }

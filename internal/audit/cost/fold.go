@@ -1,0 +1,180 @@
+package cost
+
+import (
+	"maps"
+	"slices"
+)
+
+// minAlike is the number of segments from which on those with the same names below
+// them are folded: /blog/blame and /shop/blame and /wiki/blame become /*/blame.
+const minAlike = 3
+
+const (
+	fewRows = 4 // names that are at one place and cost up to fewRows times a row's share
+	// Names with less variance, in parts of the square of the mean, cost the same.
+	sameCost = 0.1
+)
+
+// names are those of nodes, with the costs of what is below them.
+type names map[string]Sum
+
+// fold folds the segments below n that vary, from the begin of the paths to their ends:
+// those that are alike, and those that cost too little for a row of their own. kept are
+// the names of children, and keptNext those of grandchildren, that recur beside n: they
+// say what the pages are, as blame does in each repository, and stay. Below one of them,
+// inside, what recurs are their objects.
+func (r *rows) fold(n *node, kept, keptNext names, inside bool) {
+	next, after := make(names), make(names)
+	if !inside {
+		next, after = r.recurring(n, (*node).below), r.recurring(n, (*node).belowThat)
+	}
+	for _, below := range []func(*node) names{(*node).below, (*node).belowThat} {
+		n.fold(func(all []*node) []*node { return r.alike(all, kept, below) })
+	}
+	n.fold(func(all []*node) []*node { return r.rare(all, kept) })
+	maps.Copy(next, keptNext)
+	for name, c := range n.children {
+		r.fold(c, next, after, inside || kept.has(name))
+	}
+}
+
+func (l names) has(name string) bool {
+	_, ok := l[name]
+	return ok
+}
+
+// below returns the names of the children of n, but for *.
+func (n *node) below() names {
+	list := make(names)
+	for name, c := range n.children {
+		if name != varying {
+			list[name] = c.total()
+		}
+	}
+	return list
+}
+
+// belowThat returns the names of the grandchildren of n, but for *.
+func (n *node) belowThat() names {
+	list := make(names)
+	for _, c := range n.children {
+		for name, sum := range c.below() {
+			list.add(name, sum)
+		}
+	}
+	return list
+}
+
+// rare returns those of several nodes that cost too little for a row of their own, or, if
+// they are many and cost the same, too little for so many rows.
+func (r *rows) rare(all []*node, kept names) (list []*node) {
+	few := make(names)
+	for _, c := range all {
+		sum := c.total()
+		switch share := sum.Share(r.whole); {
+		case kept.has(c.name) || isQuery(c.name):
+		case share < r.least:
+			list = append(list, c)
+		case share < fewRows*r.least:
+			few[c.name] = sum
+		}
+	}
+	if variance, _ := r.spread(few); len(few) >= fewRows && variance < sameCost {
+		list = slices.DeleteFunc(all, func(c *node) bool { return !few.has(c.name) && !slices.Contains(list, c) })
+	}
+	return list
+}
+
+// recurring returns the names that at least two children of n, and a quarter of them, have
+// below them, if they cost enough for a row.
+func (r *rows) recurring(n *node, below func(*node) names) names {
+	times, all, list := make(map[string]int), 0, make(names)
+	for name, c := range n.children {
+		if isQuery(name) || !c.hasSegments() {
+			continue
+		}
+		all++
+		for name, sum := range below(c) {
+			times[name]++
+			list.add(name, sum)
+		}
+	}
+	maps.DeleteFunc(list, func(name string, sum Sum) bool {
+		return times[name] < 2 || 4*times[name] < all || sum.Share(r.whole) < r.least
+	})
+	return list
+}
+
+// add adds a cost to that of a name.
+func (l names) add(name string, s Sum) {
+	s.Add(l[name])
+	l[name] = s
+}
+
+// alike returns those of several nodes that have the same names below them, and that say
+// less about the costs than these names do: the users of a forge, whose blame pages cost
+// more than others, but not the kinds of pages of one repository.
+func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
+	times, has := make(map[string]int), make(map[*node]names)
+	for _, c := range all {
+		has[c] = below(c)
+		for name := range has[c] {
+			times[name]++
+		}
+	}
+	these, those := make(names), make(names)
+	all = slices.DeleteFunc(all, func(c *node) bool {
+		whole, requests := c.total(), int64(0)
+		maps.DeleteFunc(has[c], func(name string, sum Sum) bool { return times[name] < minAlike })
+		for _, sum := range has[c] {
+			requests += sum.Requests
+		}
+		if 2*requests <= whole.Requests || isQuery(c.name) {
+			return true
+		}
+		these.add(c.name, whole)
+		for name, sum := range has[c] {
+			those.add(name, sum)
+		}
+		return false
+	})
+	own, _ := r.spread(these)
+	common, kinds := r.spread(those)
+	if own > 2*common || kinds < 2 {
+		return nil
+	}
+	if 2*own >= common {
+		all = slices.DeleteFunc(all, func(c *node) bool { return kept.has(c.name) })
+	}
+	if len(all) < minAlike {
+		return nil
+	}
+	return all
+}
+
+// spread returns the variance of the costs of a request that the names explain, in parts of
+// the square of their mean, and the number of names that have a tenth of the requests of the
+// largest.
+func (r *rows) spread(list names) (variance float64, large int) {
+	var all Sum
+	most := int64(0)
+	for _, s := range list {
+		all.Add(s)
+		most = max(most, s.Requests)
+	}
+	cost := func(s Sum) float64 {
+		if all.Seconds > 0 {
+			return s.Seconds / all.Seconds
+		}
+		return float64(s.Octets) / float64(max(all.Octets, 1))
+	}
+	for _, s := range list {
+		part := float64(s.Requests) / float64(max(all.Requests, 1))
+		d := cost(s)/part - 1
+		variance += d * d * part
+		if 10*s.Requests >= most {
+			large++
+		}
+	}
+	return variance, large
+}
