@@ -48,7 +48,7 @@ func (n *node) below() names {
 	list := make(names)
 	for name, c := range n.children {
 		if name != varying {
-			list[name] = c.total()
+			list[name] = c.whole
 		}
 	}
 	return list
@@ -70,13 +70,12 @@ func (n *node) belowThat() names {
 func (r *rows) rare(all []*node, kept names) (list []*node) {
 	few := make(names)
 	for _, c := range all {
-		sum := c.total()
-		switch share := sum.Share(r.whole); {
+		switch share := c.whole.Share(r.whole); {
 		case kept.has(c.name) || isQuery(c.name):
 		case share < r.least:
 			list = append(list, c)
 		case share < fewRows*r.least:
-			few[c.name] = sum
+			few[c.name] = c.whole
 		}
 	}
 	if variance, _ := r.spread(few); len(few) >= fewRows && variance < sameCost {
@@ -124,15 +123,15 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 	}
 	these, those := make(names), make(names)
 	all = slices.DeleteFunc(all, func(c *node) bool {
-		whole, requests := c.total(), int64(0)
+		requests := int64(0)
 		maps.DeleteFunc(has[c], func(name string, sum Sum) bool { return times[name] < minAlike })
 		for _, sum := range has[c] {
 			requests += sum.Requests
 		}
-		if 2*requests <= whole.Requests || isQuery(c.name) {
+		if 2*requests <= c.whole.Requests || isQuery(c.name) {
 			return true
 		}
-		these.add(c.name, whole)
+		these.add(c.name, c.whole)
 		for name, sum := range has[c] {
 			those.add(name, sum)
 		}

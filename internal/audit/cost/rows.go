@@ -25,7 +25,7 @@ type Row struct {
 // is in one row. What costs less than the share least of the whole, from 0 to 1, is in
 // the row of the path above it. Then the tree is empty.
 func (t *Tree) Rows(least float64) []Row {
-	r := rows{least: least, whole: t.root.total(), at: make(map[string]int)}
+	r := rows{least: least, whole: t.root.sumUp(), at: make(map[string]int)}
 	r.fold(t.root, nil, nil, false)
 	if left := r.add(t.root, ""); len(left.costs) > 0 {
 		r.put("/"+varying, left)
@@ -108,13 +108,19 @@ func (r *rows) put(pattern string, n *node) {
 	}
 }
 
-// total returns what the requests for n and below it cost.
+// sumUp sets the costs of n and the nodes below it, and returns those of n.
+func (n *node) sumUp() Sum {
+	n.whole = n.total()
+	for _, c := range n.children {
+		n.whole.Add(c.sumUp())
+	}
+	return n.whole
+}
+
+// total returns what the requests that end at n cost.
 func (n *node) total() (sum Sum) {
 	for _, c := range n.costs {
 		sum.Add(c.Sum)
-	}
-	for _, c := range n.children {
-		sum.Add(c.total())
 	}
 	return sum
 }

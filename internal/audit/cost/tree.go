@@ -58,6 +58,7 @@ type node struct {
 	requests int64  // of the node and those below it
 	children map[string]*node
 	costs    []Client // of the requests that end here
+	whole    Sum      // of the node and those below it, in Rows
 }
 
 // Client is what the requests of one client for a pattern cost.
@@ -242,6 +243,7 @@ func (n *node) put(c *node) (gone int) {
 		return 0
 	}
 	same.requests += c.requests
+	same.whole.Add(c.whole)
 	same.addCosts(c)
 	gone = 1
 	for _, below := range c.children {
