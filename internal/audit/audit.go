@@ -82,6 +82,7 @@ type auditor struct {
 	people      people
 	disguises   disguises
 	strangers   *strangers
+	kinds       *suspect.Kinds
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
@@ -118,10 +119,10 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(), kinds: suspect.NewKinds(),
 		costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
-	a.pacer.settle = a.settle
+	a.disguises.kinds, a.pacer.settle = a.kinds, a.settle
 	a.crawlers.merge = a.mergeCrawlers
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
@@ -267,9 +268,13 @@ func (a *auditor) countBrowser(e *logformat.Entry, rules *judge.Rules) {
 	v := &a.current
 	a.people.count(v.agent)
 	_, exact := suspect.ParseBrowser(v.agent)
-	reads := (exact || suspect.IsBrowser(v.agent)) && a.strangers.count(e, v, rules, a.clock)
+	if !exact && !suspect.IsBrowser(v.agent) {
+		return
+	}
+	kind, certain := a.kindOf(e, v)
+	reads := a.strangers.count(e, v, rules, kind, a.clock)
 	if exact {
-		a.disguises.count(e, v.host, reads)
+		a.disguises.count(e, v.host, kind, certain, reads)
 	}
 }
 

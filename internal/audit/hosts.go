@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/cespare/xxhash/v2"
 )
 
 // Host counts the requests for one host.
@@ -110,6 +111,7 @@ type hosts struct {
 type hostTally struct {
 	Host
 	origin  judge.Origin
+	hash    uint64 // of its name
 	site    *site
 	was     *site        // nil without Options.Was
 	changes *SiteChanges // of its site; nil until a verdict on a request is compared
@@ -133,7 +135,7 @@ func newHosts(sites, was []*site) *hosts {
 
 // newTally returns a tally for the host of an origin.
 func (h *hosts) newTally(origin judge.Origin) *hostTally {
-	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: siteOf(h.sites, origin.Host)}
+	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
 	if h.was != nil {
 		t.was = siteOf(h.was, origin.Host)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -109,6 +110,8 @@ type Report struct {
 	// Estimates has the JSON names of the figures that are estimates, such as
 	// "addresses" and "crawlers[].addresses".
 	Estimates []string `json:"estimates"`
+
+	kinds *suspect.Kinds // as the log showed them
 }
 
 // WouldHave says what enforcing the rules would have done with the requests.
@@ -236,7 +239,7 @@ type Suggestion struct {
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
 	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{},
-		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
+		kinds: a.kinds, Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)

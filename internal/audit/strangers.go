@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,12 +112,12 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, clock int64) (reads bool) {
+func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, kind suspect.Kind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
 		return false
 	}
-	key := clientHash(e.Client) ^ xxhash.Sum64String(v.host.Name)
+	key := clientHash(e.Client) ^ v.host.hash
 	weight := int64(1)
 	if s.pages > s.most {
 		if weight = nth; key>>61 != 0 {
@@ -128,13 +126,12 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	}
 	who := s.visitors.of(key)
 	who.seen = uint32(e.At / 1e9)
-	page, file := kindOfRequest(e)
 	switch {
 	case len(e.Fields[logformat.SecPurpose]) > 0: // a prefetch
 		return false
-	case !page && (file || isData(e.Target)) || e.Authorized || !v.request.Reads():
+	case kind != suspect.Document || e.Authorized || !v.request.Reads():
 		who.others = true
-		v.host.files = v.host.files || file
+		v.host.files = v.host.files || kind == suspect.Embedded
 		return false
 	}
 	if reads = who.pages == readerPages; !reads {
@@ -148,7 +145,7 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].at)
 	}
-	lone := len(e.Fields[logformat.Cookie]) == 0 && (page && len(e.Fields[logformat.SecFetchDest]) > 0 || !v.host.isElsewhere(e.Referer))
+	lone := len(e.Fields[logformat.Cookie]) == 0 && (len(e.Fields[logformat.SecFetchDest]) > 0 || !v.host.isElsewhere(e.Referer))
 	target := strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
 	s.waiting = append(s.waiting, stranger{Sum: sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
 	return reads
@@ -176,23 +173,20 @@ func clientHash(client string) uint64 {
 	return xxhash.Sum64String(client)
 }
 
-// kindOfRequest reports whether a request is for a page, or for what a page embeds.
-func kindOfRequest(e *logformat.Entry) (page, file bool) {
+// kindOf returns what a request with a browser's User-Agent is for. certain is false if only
+// its path says it.
+func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind suspect.Kind, certain bool) {
+	answered, known := e.Status == 0 || e.Status/100 == 2, suspect.Unknown
 	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
-		page = dest[0] == "document"
-		return page, !page
+		if known = suspect.Embedded; dest[0] == "document" {
+			known = suspect.Document
+		}
+	} else if judge.IsRobotsTxt(e.Target) {
+		known = suspect.Other
+	} else if answered {
+		known = suspect.KindOfMedia(e.ContentType())
 	}
-	return suspect.KindOfTarget(e.Target)
-}
-
-// dataNames are the extensions of what scripts and programs load. With any other unknown
-// one, as in /blame/main.go, it is that of a file that the page is about.
-var dataNames = []string{".json", ".xml", ".rss", ".atom", ".txt", ".map", ".wasm", ".webmanifest", ".pdf", ".zip", ".gz"}
-
-// isData reports whether a target of no known kind is surely no page.
-func isData(target string) bool {
-	name, _, _ := strings.Cut(target, "?")
-	return strings.HasPrefix(name, "/.well-known/") || slices.Contains(dataNames, strings.ToLower(path.Ext(name)))
+	return a.kinds.See(v.host.hash, e.Target, known, answered && v.request.Reads()), known != suspect.Unknown
 }
 
 // isElsewhere reports whether a Referer is a page of another site.
@@ -296,13 +290,14 @@ func (s *Storm) end(over int64) {
 
 // Storms reads the logs again, and returns a Storm for each pattern, and at the end
 // one for all paths of the site with an index in o.Sites. over is a number of pages in
-// a minute. The logs must not be such as can be read only once.
-func Storms(ctx context.Context, o Options, index int, over int64, patterns []string) ([]Storm, error) {
+// a minute, and r the report of these logs. They must not be such as can be read only once.
+func Storms(ctx context.Context, o Options, r *Report, index int, over int64, patterns []string) ([]Storm, error) {
 	o.Was, o.Verify = nil, false
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	a.kinds = r.kinds
 	defer a.logs.Close()
 	groups := append(words.Map(patterns, func(p string) *robots.Group { return software.GroupOf(p) }), software.GroupOf("/"))
 	storms := make([]Storm, len(groups))
@@ -327,7 +322,8 @@ func Storms(ctx context.Context, o Options, index int, over int64, patterns []st
 	err = a.eachRequest(ctx, nil, func(l *logfile.Log, clock int64) {
 		v := &a.current
 		if rules := a.judge(ctx, l, clock); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && suspect.IsBrowser(v.agent) {
-			a.strangers.count(&l.Entry, v, rules, a.clock)
+			kind, _ := a.kindOf(&l.Entry, v)
+			a.strangers.count(&l.Entry, v, rules, kind, a.clock)
 		}
 	})
 	a.strangers.release(math.MaxInt64)

@@ -251,12 +251,16 @@ const (
 
 const (
 	maxDisguises  = 1 << 12 // User-Agents that are watched
+	maxHinted     = 8       // targets of a User-Agent
 	topDisguises  = 10      // in the report
 	saidDisguises = 3       // in the summary
 )
 
 // disguises counts what clients with browsers' User-Agents fetch.
-type disguises struct{ agents map[hostAgent]*agentTally }
+type disguises struct {
+	agents map[hostAgent]*agentTally
+	kinds  *suspect.Kinds
+}
 
 // hostAgent is a User-Agent at one host.
 type hostAgent struct {
@@ -270,22 +274,24 @@ type agentTally struct {
 	read             int64 // pages of addresses that had requested others
 	files            bool  // it fetched files; then its addresses and paths do not count
 	addresses, paths distinct
+	// hinted are targets that may be files by their names alone. While there are only
+	// few, they count as pages: what their folders have may show later.
+	hinted []string
 }
 
 // count counts a request with a browser's User-Agent. A page that another site's page
-// caused, such as a script's request, is left out, and so are clients with a Cookie. reads
-// says that the address had requested other pages before: most that storm a site have not.
-func (d *disguises) count(e *logformat.Entry, host *hostTally, reads bool) {
+// caused, such as a script's request, is left out, and so are clients with a Cookie.
+// certain says that not only the path shows the kind, and reads that the address had
+// requested other pages before: most that storm a site have not.
+func (d *disguises) count(e *logformat.Entry, host *hostTally, kind suspect.Kind, certain, reads bool) {
 	if e.Method != http.MethodGet || host.Rest {
 		return
 	}
-	ua := e.UserAgent()
-	page, file := kindOfRequest(e)
-	switch {
-	case file:
-	case !page, e.Authorized, len(e.Fields[logformat.Cookie])+len(e.Fields[logformat.SecPurpose]) > 0:
-		return
-	case host.isElsewhere(e.Referer):
+	ua, file := e.UserAgent(), kind == suspect.Embedded
+	path, _, _ := strings.Cut(e.Target, "?")
+	left := kind == suspect.Other || e.Authorized || len(e.Fields[logformat.Cookie])+len(e.Fields[logformat.SecPurpose]) > 0 ||
+		host.isElsewhere(e.Referer)
+	if !file && left {
 		return
 	}
 	key := hostAgent{host, xxhash.Sum64String(ua)}
@@ -299,19 +305,30 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally, reads bool) {
 		})
 	}
 	if file && !t.files {
-		t.files, t.addresses, t.paths = true, distinct{}, distinct{}
+		if t.hinted = append(t.hinted, strings.Clone(mask.Shortened(path))); certain || len(t.hinted) == maxHinted {
+			d.settle(host, t, certain)
+		}
 	}
-	if !page {
+	if left || file && t.files {
 		return
 	}
 	countIf(&t.read, reads)
 	if t.pages++; !t.files {
-		path, _, _ := strings.Cut(e.Target, "?")
 		t.addresses.add(xxhash.Sum64String(e.Client))
 		if len(t.paths.exact) < disguisePaths { // more of them say nothing more
 			t.paths.add(xxhash.Sum64String(path))
 		}
 	}
+}
+
+// settle decides whether the hinted targets are files.
+func (d *disguises) settle(host *hostTally, t *agentTally, files bool) {
+	if files || slices.ContainsFunc(t.hinted, func(target string) bool {
+		return d.kinds.See(host.hash, target, suspect.Unknown, false) == suspect.Embedded
+	}) {
+		t.files, t.addresses, t.paths = true, distinct{}, distinct{}
+	}
+	t.hinted = nil
 }
 
 // prune forgets the User-Agents with at most the average number of pages.
@@ -327,6 +344,7 @@ func (d *disguises) prune() {
 func (d *disguises) embedding() map[*hostTally]bool {
 	all, with, hosts := map[*hostTally]int{}, map[*hostTally]int{}, map[*hostTally]bool{}
 	for key, t := range d.agents {
+		d.settle(key.host, t, t.files)
 		if t.read >= embeddingPages {
 			if all[key.host]++; t.files {
 				with[key.host]++

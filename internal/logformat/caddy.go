@@ -130,7 +130,12 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 		ok := o.skipValue()
 		e.Robots = o.b[from:o.i]
 		return ok
-	case "resp_headers", "common_log", "bytes_read", "error", "err_id", "err_trace":
+	case "resp_headers":
+		from := o.i
+		ok := o.skipValue()
+		e.Response = o.b[from:o.i]
+		return ok
+	case "common_log", "bytes_read", "error", "err_id", "err_trace":
 		return o.skipValue()
 	case "status", "http_status", "status_code":
 		n, ok := o.integer()

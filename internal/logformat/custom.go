@@ -77,6 +77,8 @@ func (v *variables) setText(name, text string, e *Entry) {
 		v.time = text
 	case "http_referer":
 		e.Referer = text
+	case "sent_http_content_type":
+		e.Media = text
 	case "remote_addr":
 		e.Client = text
 	case "proxy_protocol_addr":

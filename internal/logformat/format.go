@@ -131,6 +131,8 @@ type Entry struct {
 	Remote, Port string
 	Proto        string // of the connection, such as HTTP/3.0, if the log is Caddy's
 	Forwarded    bool   // the request has fields that proxies and CDNs add
+	Media        string // Content-Type of the response, if the log has it in a column; else see ContentType
+	Response     []byte // the JSON of the response's fields, if the log is Caddy's
 	Robots       []byte // the JSON of the robots handler's decision, if the log is Caddy's
 }
 
@@ -159,6 +161,14 @@ func (e *Entry) UserAgent() string {
 		return ""
 	}
 	return e.UserAgents[0]
+}
+
+// ContentType returns the Content-Type of the response; "" if the log does not have it.
+func (e *Entry) ContentType() string {
+	if _, value, found := bytes.Cut(e.Response, []byte(`"Content-Type":["`)); found {
+		return view(value[:max(0, bytes.IndexByte(value, '"'))])
+	}
+	return e.Media
 }
 
 // Time returns the time of the request.

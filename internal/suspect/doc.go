@@ -22,9 +22,9 @@
 // user of the browser asked for a page, or whether a page of another site caused the
 // request with an image, a link, a form, a frame or a prefetch. A request with
 // these three fields raises a signal only if the user or a page of the same site
-// asked for the page. A request that lacks at least one of them counts as a
-// document if its path has no file name extension or that of a page. It does not
-// if it has a Sec-Fetch-Site that is neither same-origin nor none.
+// asked for the page. Whether a request that lacks at least one of them is for a
+// document or an embedded file, Kinds says by its path. It is neither if it has a
+// Sec-Fetch-Site that is neither same-origin nor none.
 //
 // Requests with a Cookie are not watched. The caller should leave out requests with
 // an Authorization field too.

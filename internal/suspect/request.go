@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -46,19 +45,10 @@ const (
 	allFetchFields              // Sec-Fetch-Site, -Mode and -Dest, once each
 )
 
-// kind says what a request is for.
-type kind uint8
-
-const (
-	otherKind kind = iota
-	document       // a page that the user asked for
-	embedded       // a file that a page of the site embeds
-)
-
 // traits are what the fields of a request show.
 type traits struct {
 	fields fetchFields
-	kind   kind
+	kind   Kind // Unknown if only the path says it
 	// page is true if the browser may show the answer as a page. Then it can be
 	// refused with an explanation.
 	page bool
@@ -67,6 +57,7 @@ type traits struct {
 // traits reads the fields of a request. A request that another site's page caused,
 // or that the browser sends before the user asks for the page, is not a document.
 func (r *Request) traits() (t traits) {
+	t.kind = Other
 	if r.Method != "" && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return t
 	}
@@ -80,10 +71,10 @@ func (r *Request) traits() (t traits) {
 	if t.fields == allFetchFields {
 		t.kind, t.page = kindOf(site[0], dest[0], mode[0])
 	} else if t.page = true; sameOriginOrUser(site) {
-		t.kind = kindOfTarget(r.Target)
+		t.kind = Unknown
 	}
-	if t.kind == document && r.isPrefetch() {
-		t.kind = otherKind
+	if r.isPrefetch() && t.kind != Embedded {
+		t.kind = Other
 	}
 	return t
 }
@@ -103,47 +94,18 @@ func (r *Request) isPrefetch() bool {
 // kindOf returns the kind of a request with all Sec-Fetch-* fields. Only a
 // navigation of the whole tab is a document, and only if a page of the same origin
 // or the user (with the address bar or a bookmark) caused it.
-func kindOf(site, dest, mode string) (k kind, page bool) {
+func kindOf(site, dest, mode string) (k Kind, page bool) {
 	here := site == "same-origin" || site == "none"
 	switch dest {
 	case "document":
 		if here && mode == "navigate" {
-			return document, true
+			return Document, true
 		}
-		return otherKind, true
+		return Other, true
 	case "image", "style", "script", "font", "audio", "video", "track", "manifest":
 		if here || site == "same-site" {
-			return embedded, false
+			return Embedded, false
 		}
 	}
-	return otherKind, false
-}
-
-// KindOfTarget reports whether a request without Sec-Fetch-* fields asks for a page, or
-// for a file that pages embed.
-func KindOfTarget(target string) (page, file bool) {
-	k := kindOfTarget(target)
-	return k == document, k == embedded
-}
-
-// kindOfTarget returns the kind of a request without all Sec-Fetch-* fields, by the
-// file name extension of its path.
-func kindOfTarget(target string) kind {
-	path, _, _ := strings.Cut(target, "?")
-	if strings.HasPrefix(path, "/.well-known/") {
-		return otherKind
-	}
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 {
-		return document
-	}
-	switch name[dot+1:] {
-	case "html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "cgi":
-		return document
-	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "mp3", "mp4", "webm",
-		"ogg":
-		return embedded
-	}
-	return otherKind
+	return Other, false
 }

@@ -52,10 +52,12 @@ type Observer interface {
 // signals first, and of these the one that was seen longest ago.
 //
 // All methods are safe for concurrent use. See takes no lock that all requests
-// share. It allocates memory only for a new visitor and for a new suspect.
+// share. It allocates memory only for a new visitor, a new suspect and a new
+// folder of Kinds.
 type Watch struct {
 	visitors *table.Table[record]
 	sites    *table.Table[Embedding]
+	kinds    *Kinds
 	observer Observer
 	seeds    [4]maphash.Seed
 	list     list
@@ -69,7 +71,7 @@ func NewWatch(c Config) *Watch {
 	if c.Entries <= 0 {
 		c.Entries = DefaultEntries
 	}
-	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[Embedding](maxSites), observer: c.Observer,
+	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[Embedding](maxSites), kinds: NewKinds(), observer: c.Observer,
 		marks: make(chan Mark, maxWaiting)}
 	for i := range w.seeds {
 		w.seeds[i] = maphash.MakeSeed()
@@ -104,10 +106,13 @@ func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	}
 	t := r.traits()
 	hash, site := w.hash(r, t.fields)
+	if t.kind != Other {
+		t.kind = w.kinds.See(site, r.Target, t.kind, t.fields == allFetchFields)
+	}
 	now := uint32(r.Time.Unix())
 	v := w.visitors.Get(hash)
 	if v == nil {
-		if _, ok := ParseBrowser(r.UserAgent); !ok || t.kind == otherKind && !r.RobotsTxt && w.fleet.Load() == nil {
+		if _, ok := ParseBrowser(r.UserAgent); !ok || t.kind == Other && !r.RobotsTxt && w.fleet.Load() == nil {
 			return s
 		}
 		v = w.visitors.Add(hash, func(v *record) int64 { return v.worth(now) }, nil)
@@ -160,9 +165,9 @@ func (w *Watch) count(e *entry, r *Request, t *traits, now uint32, site uint64, 
 		if t.fields == noFetchFields && t.page && !r.isPrefetch() {
 			raised |= 1 << RobotsTxt
 		}
-	} else if t.kind == document {
+	} else if t.kind == Document {
 		raised = w.document(e, r, t, site)
-	} else if t.kind == embedded {
+	} else if t.kind == Embedded {
 		w.embedded(e, t, site)
 	}
 	last := uint32(0)

@@ -34,7 +34,7 @@ func (s *suggester) challenge(ctx context.Context) (list []audit.Suggestion, err
 	if set := &s.site.Rules.Challenge; len(patterns) == 0 || set.Disallowed || len(set.Paths) > 0 {
 		return nil, nil
 	}
-	storms, err := audit.Storms(ctx, s.Options, s.index, stormOver, patterns)
+	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, stormOver, patterns)
 	if err != nil {
 		return nil, err
 	}

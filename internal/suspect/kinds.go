@@ -1,0 +1,224 @@
+package suspect
+
+import (
+	"cmp"
+	"hash/maphash"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
+)
+
+// Kind says what a request is for.
+type Kind uint8
+
+const (
+	Unknown  Kind = iota // nothing but the path says it
+	Other                // neither of the two below: data that scripts load, a prefetch
+	Document             // a page, or another document that somebody opens
+	Embedded             // a file that a page embeds: an image, a style, a script, a font
+)
+
+// KindOfMedia returns the kind of a request by the Content-Type of its response; Unknown
+// if that says nothing.
+func KindOfMedia(contentType string) Kind {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	top, sub, _ := strings.Cut(media, "/")
+	switch {
+	case sub == "" || sub == "octet-stream":
+		return Unknown
+	case top == "image", top == "font", top == "audio", top == "video", sub == "css", strings.Contains(sub, "javascript"),
+		strings.Contains(sub, "font"):
+		return Embedded
+	case sub == "xhtml+xml":
+		return Document
+	case strings.Contains(sub, "json"), strings.HasSuffix(sub, "xml"), sub == "wasm", sub == "event-stream":
+		return Other
+	}
+	return Document
+}
+
+// hintOf returns the kind that a name extension hints at: Unknown for that of a page, which
+// says no more than none, and Document for any that pages don't embed.
+func hintOf(ext string) Kind {
+	var lower [12]byte
+	if len(ext) > len(lower) {
+		return Document
+	}
+	for i := range len(ext) {
+		lower[i] = ext[i]
+		if 'A' <= ext[i] && ext[i] <= 'Z' {
+			lower[i] |= 0x20
+		}
+	}
+	switch string(lower[:len(ext)]) {
+	case "", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "cgi":
+		return Unknown
+	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "eot",
+		"mp3", "mp4", "webm", "ogg":
+		return Embedded
+	case "json", "xml", "rss", "atom", "txt", "map", "wasm", "webmanifest":
+		return Other
+	}
+	return Document
+}
+
+// Kinds tells documents from what they embed by the paths of requests. An extension such
+// as .js or .jpg is a hint, which does not count in a folder of documents: /wiki/File:X.jpg
+// and /app/blame/src/main.js are pages. A Kinds learns which folders these are from the
+// requests that it sees. Folders with the same name at the same depth of a site are one:
+// /ann/app/blame/main.go says what /bob/lib/blame/main.js is.
+//
+// It remembers 8,192 folders, and is safe for concurrent use. It allocates memory only for
+// a new folder.
+type Kinds struct {
+	folders *table.Table[folder]
+	seen    [1 << 14]atomic.Uint32 // hashes of the paths of files
+	seed    maphash.Seed
+}
+
+// folder counts what was requested in a folder and, unless it is of the first level, below
+// it: /git/ has all kinds of things below it.
+type folder struct {
+	pages atomic.Uint32 // requests without an extension, in the folder itself
+	named atomic.Uint32 // documents with one
+	files atomic.Uint32 // requests with an extension of a file
+	fresh atomic.Uint32 // of files, in the folder itself, those for another file than before
+	names atomic.Uint64 // a bit for each extension of named, by its hash
+}
+
+// When a folder has documents, whatever their extensions are.
+const (
+	minPages   = 16
+	minNames   = 4 // different extensions
+	mostly     = 4 // times as many as others
+	minFiles   = 8
+	maxFolders = 8 // of a path
+)
+
+// NewKinds returns a Kinds that has seen nothing.
+func NewKinds() *Kinds {
+	return &Kinds{folders: table.New[folder](1 << 13), seed: maphash.MakeSeed()}
+}
+
+// See returns the kind of a request. known is what else says it, such as Sec-Fetch-Dest,
+// and has precedence. With learn, the request counts for those that come later: only one
+// that was answered should.
+func (k *Kinds) See(site uint64, target string, known Kind, learn bool) Kind {
+	path, _, _ := strings.Cut(target, "?")
+	slash := max(0, strings.LastIndexByte(path, '/'))
+	in, ext := path[:slash], ""
+	if dot := strings.LastIndexByte(path[slash:], '.'); dot >= 0 {
+		ext = path[slash+dot+1:]
+	}
+	hint := hintOf(ext)
+	isFile := hint == Embedded || hint == Other
+	kind := known
+	switch {
+	case kind != Unknown:
+		learn = learn && hint != Unknown // it says nothing about extensions
+	case strings.HasPrefix(path, "/.well-known/"):
+		return Other
+	case !isFile, k.hasDocuments(site, in):
+		kind = Document
+	default:
+		kind = hint
+	}
+	if learn {
+		if known == Unknown && isFile { // a guess does not count
+			known = hint
+		}
+		k.learn(site, path, in, ext, cmp.Or(known, kind))
+	}
+	return kind
+}
+
+// key returns the key of a folder with a name at a depth.
+func (k *Kinds) key(site uint64, depth int, name string) uint64 {
+	return max(1, maphash.String(k.seed, name)^site+uint64(depth)<<56)
+}
+
+// own returns the key and the depth of the folder with a path, 0 for the root.
+func (k *Kinds) own(site uint64, in string) (key uint64, depth int) {
+	depth = strings.Count(in, "/")
+	return k.key(site, depth, in[strings.LastIndexByte(in, '/')+1:]), depth
+}
+
+// learn counts a request in a folder.
+func (k *Kinds) learn(site uint64, path, in, ext string, kind Kind) {
+	key, depth := k.own(site, in)
+	own, bit := k.folder(key), uint64(0)
+	switch {
+	case hintOf(ext) == Unknown:
+		own.pages.Add(1)
+		return
+	case kind == Document:
+		bit = 1 << (maphash.String(k.seed, ext) >> 58)
+	default:
+		hash := maphash.String(k.seed, path) ^ site
+		if seen := &k.seen[hash%uint64(len(k.seen))]; seen.Load() != uint32(hash>>32) {
+			seen.Store(uint32(hash >> 32))
+			own.fresh.Add(1)
+		}
+	}
+	own.add(bit)
+	rest := strings.TrimPrefix(in, "/")
+	for i := 1; i < min(depth, maxFolders); i++ {
+		var name string
+		if name, rest, _ = strings.Cut(rest, "/"); i > 1 {
+			k.folder(k.key(site, i, name)).add(bit)
+		}
+	}
+}
+
+// folder returns the folder with a key. A new one takes the place of that with the fewest
+// requests.
+func (k *Kinds) folder(key uint64) *folder {
+	return k.folders.Add(key, func(f *folder) int64 { return int64(f.pages.Load() + f.named.Load() + f.files.Load()) }, nil)
+}
+
+// add counts a document with an extension, whose bit is set, or a file.
+func (f *folder) add(bit uint64) {
+	if bit == 0 {
+		f.files.Add(1)
+		return
+	}
+	f.named.Add(1)
+	if f.names.Load()&bit == 0 {
+		f.names.Or(bit)
+	}
+}
+
+// hasDocuments reports whether requests for files in a folder are for documents, as those
+// for others in it or above it are.
+func (k *Kinds) hasDocuments(site uint64, in string) bool {
+	key, depth := k.own(site, in)
+	if own := k.folders.Get(key); own != nil {
+		files, all := own.files.Load(), own.pages.Load()+own.named.Load()
+		switch {
+		case depth > 0 && own.isTree():
+			return true
+		case files >= minFiles && files >= mostly*own.fresh.Load(): // the same few, as pages embed them
+			return false
+		case all >= minPages && all >= mostly*files:
+			return true
+		}
+	}
+	rest := strings.TrimPrefix(in, "/")
+	for i := 1; i < min(depth, maxFolders); i++ {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		if f := k.folders.Get(k.key(site, i, name)); f != nil && (f.isTree() || f.named.Load() >= max(minPages, mostly*f.files.Load())) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTree reports whether documents in the folder show files of many kinds.
+func (f *folder) isTree() bool {
+	named := f.named.Load()
+	return named >= minPages && bits.OnesCount64(f.names.Load()) >= minNames && mostly*named >= f.files.Load() && 2*mostly*named >= f.pages.Load()
+}
