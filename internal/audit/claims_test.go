@@ -103,8 +103,8 @@ func TestClaims(t *testing.T) {
 		if impostors := list.Impostor; impostors != 1 && !once {
 			t.Errorf("%d impostors of ListBot", impostors)
 		}
-		if list.VerifiedRefused != 1 || list.ClaimsRefused != 0 || r.Findings[1].Paste != "verify\nexempt ListBot" {
-			t.Errorf("once %v: %d verified and %d claims refused; %+v", once, list.VerifiedRefused, list.ClaimsRefused, r.Findings[1])
+		if list.VerifiedRefused != 1 || list.ClaimsRefused != 0 || findingOf(r, "search_refused").Paste != "verify\nexempt ListBot" {
+			t.Errorf("once %v: %d verified and %d claims refused; %+v", once, list.VerifiedRefused, list.ClaimsRefused, findingOf(r, "search_refused"))
 		}
 		if p.asked.Load() != 2 {
 			t.Errorf("once %v: %d DNS lookups, want 2", once, p.asked.Load())
@@ -126,7 +126,7 @@ func TestImpostorsAreNoSearchEngines(t *testing.T) {
 		t.Errorf("%+v, %+v", w, r.Against)
 	}
 	r = mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log[:strings.Index(log, "192.0.2.9")]))}, Sites: sites, Verify: true, Now: func() time.Time { return claimsTime }})
-	if f := r.Findings[1]; crawlerOf(t, r, "ListBot").Denied != 1 || f.Change+f.Paste != "" {
+	if f := findingOf(r, "search_refused"); crawlerOf(t, r, "ListBot").Denied != 1 || f.Change+f.Paste != "" {
 		t.Errorf("only impostors are refused: %+v", f)
 	}
 }
@@ -135,7 +135,7 @@ func TestImpostorsAreNoSearchEngines(t *testing.T) {
 func TestClaimsAreNotExempt(t *testing.T) {
 	log := strings.ReplaceAll(claimsLog, "192.0.2.9", "10.0.0.2") // can't be verified
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
-	if f, c := r.Findings[1], crawlerOf(t, r, "ListBot"); c.ClaimsRefused != 1 || c.VerifiedRefused != 0 || f.Paste != "" || !strings.Contains(f.Change, "change nothing") {
+	if f, c := findingOf(r, "search_refused"), crawlerOf(t, r, "ListBot"); c.ClaimsRefused != 1 || c.VerifiedRefused != 0 || f.Paste != "" || !strings.Contains(f.Change, "change nothing") {
 		t.Errorf("%+v %+v", f, c)
 	}
 }
@@ -162,7 +162,7 @@ func TestClaimsWithoutNetwork(t *testing.T) {
 func TestClaimsWithoutLists(t *testing.T) {
 	log := strings.Join(strings.SplitAfter(claimsLog, "\n")[:2], "")
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{noLists: true}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
-	if f := r.Findings[1]; !warned(r, "verify_failed") || !strings.Contains(f.Change, "No crawler could be verified") {
+	if f := findingOf(r, "search_refused"); !warned(r, "verify_failed") || !strings.Contains(f.Change, "No crawler could be verified") {
 		t.Errorf("%+v %v", f, r.Warnings)
 	}
 }

@@ -80,9 +80,9 @@ func TestDisguises(t *testing.T) {
 		for _, d := range r.Disguises {
 			got = append(got, fmt.Sprintf("%d from %d at %s", d.Requests, d.Addresses, d.Host))
 		}
-		said := strings.Contains(strings.Join(r.Summary, "\n"), "400 requests with one browser's User-Agent came from 60 addresses, and none fetched an image, a style or a script. That seems to be a robot: "+suspectsChrome)
+		said := strings.Contains(findingOf(r, "disguised").Text, "400 requests with one browser's User-Agent came from 60 addresses, and none fetched an image, a style or a script. That seems to be a robot: "+suspectsChrome)
 		if fmt.Sprint(got) != tt.want || said != (tt.want != "[]") {
-			t.Errorf("%s: %s, want %s; the summary is %q", name, got, tt.want, r.Summary)
+			t.Errorf("%s: %s, want %s; the findings are %+v", name, got, tt.want, r.Findings)
 		}
 	}
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Finding answers one of the questions that the report opens with. The last three are
-// in every report that has requests.
+// Finding answers one of the questions that the report opens with. What harms comes
+// first. worst_half_hour, search_refused and never_applied are in every report that has
+// requests.
 type Finding struct {
 	// Code identifies the question.
 	//
+	//   - search_refused: which search engines would have been refused, and by which lines
 	//   - probes_refused: which health checks and monitors would have been refused, if any
 	//   - own_clients_refused: which clients that may be the operator's would have been, if any
-	//   - worst_half_hour: which crawler sent most requests in half an hour, and when
-	//   - search_refused: which search engines would have been refused, and by which lines
+	//   - worst_half_hour: which crawler sent so many requests in half an hour that it harms, and when
+	//   - disguised: which pages robots with browsers' User-Agents seem to request, if any
+	//   - costs: which robot and which paths cost most, if that is much
 	//   - never_applied: which lines of robots.txt applied to no request, and why
 	Code string `json:"code"`
 	Text string `json:"text"` // the answer, in English
@@ -33,6 +34,8 @@ type Finding struct {
 	// Paste is the text for that place; "" if there is none. It never disallows
 	// anything to a search engine, and never exempts a crawler that is not verified.
 	Paste string `json:"paste,omitempty"`
+
+	harmless bool // although Change is not empty
 }
 
 // findings returns the findings of a report.
@@ -40,7 +43,8 @@ func (a *auditor) findings(r *Report) []Finding {
 	if r.Requests == 0 {
 		return []Finding{}
 	}
-	list, tallies := []Finding{}, a.crawlers.all()
+	tallies := a.crawlers.all()
+	list := []Finding{a.searchRefused(r, tallies)}
 	if probes := r.refused(func(c *Crawler) bool { return c.Class == crawler.Probe.String() }); probes != "" {
 		list = append(list, Finding{Code: "probes_refused",
 			Text:   "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
@@ -52,7 +56,42 @@ func (a *auditor) findings(r *Report) []Finding {
 			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
 				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
 	}
-	return append(list, a.worstHalfHour(tallies), a.searchRefused(r, tallies), a.neverApplied(r))
+	list = append(list, a.worstHalfHour(tallies))
+	if disguised := append(r.lonely(), r.disguised()...); len(disguised) > 0 {
+		list = append(list, Finding{Code: "disguised", Text: strings.Join(disguised, " "),
+			Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
+				"with what that would have held, and how many others it would have asked once."})
+	}
+	if costs := r.costs(); len(costs) > 0 {
+		list = append(list, Finding{Code: "costs", Text: strings.Join(costs, " "),
+			Change: "To see which changes would have saved how much, run this command again with --suggest."})
+	}
+	list = append(list, a.neverApplied(r))
+	harm := func(f Finding) int {
+		if f.harmless || f.Change == "" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(f, g Finding) int { return cmp.Compare(harm(g), harm(f)) })
+	return list
+}
+
+// costs returns sentences about what costs much.
+func (r *Report) costs() (list []string) {
+	if dearest := r.dearest(); dearest != "" {
+		list = append(list, dearest)
+	}
+	for _, row := range r.Costs.Patterns[:min(len(r.Costs.Patterns), 1)] {
+		what := row.Pattern
+		if row.What != "" {
+			what += " (" + row.What + ")"
+		}
+		if row.Requests >= blamed && row.Share(r.Costs.All) >= dear {
+			list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", what, r.parts(row.Sum)))
+		}
+	}
+	return list
 }
 
 // halfHour counts the requests of a crawler in half an hour.
@@ -97,11 +136,13 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 		return f
 	}
 	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
-	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
-	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s", from.Format("2 January 2006 at 15:04"), name, requests(h.requests))
-	if rate := h.requests / 30; rate > 0 {
-		f.Text += fmt.Sprintf(", %s a minute", words.Count(rate))
+	if h.requests <= 30*proposedRate {
+		f.Text = fmt.Sprintf("No flood: no robot sent more than %s in half an hour.", requests(h.requests))
+		return f
 	}
+	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s, %s a minute", from.Format("2 January 2006 at 15:04"), name,
+		requests(h.requests), words.Count(h.requests/30))
 	if h.refused > 0 {
 		f.Text += fmt.Sprintf("; %s of them would have been refused", words.Count(h.refused))
 		if lines := a.linesRefusing(who); len(lines) > 0 {
@@ -110,8 +151,6 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 	}
 	f.Text += "."
 	switch {
-	case h.requests <= 30*proposedRate:
-		f.Text += " A pace like this needs no limit."
 	case 2*h.refused >= h.requests:
 		f.Change = "Enforce robots.txt as it is: it refuses most of them."
 	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
@@ -239,7 +278,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	case a.claims != nil && !a.claims.worked.Load():
 		f.Change = "No crawler could be verified, because neither the published lists nor DNS answered: run this command again when they do."
 	case r.Verified:
-		f.Change = "None of these clients is verified, so this harms no search engine that is known: change nothing for them."
+		f.Change, f.harmless = "None of these clients is verified, so this harms no search engine that is known: change nothing for them.", true
 	default:
 		f.Change = "Anybody can call themselves a search engine: before you change anything, run this command again with --verify."
 	}
@@ -252,126 +291,4 @@ func QuotedName(name string) string {
 		return strconv.Quote(name)
 	}
 	return name
-}
-
-// neverChecks are the checks of the linter that explain why a rule applies to no
-// request: by its own line, or by the User-agent lines above it.
-var neverChecks = []string{
-	"never-decides", "contradiction", "missing-slash", "inverted-syntax", "url-as-path", "several-paths", "trailing-separator",
-	"blank-in-path",
-	"regular-expression", "dollar-within", "invalid-escape", "invisible-character", "hash-in-path", "robots-txt-rule", "several-crawl-delays",
-	"misspelt-token", "control-token", "whole-user-agent", "version-in-user-agent", "path-in-user-agent", "wildcard-in-user-agent",
-	"all-in-user-agent", "invisible-in-user-agent", "several-user-agents", "google-agent",
-}
-
-// explainNever sets why and instead of the rules that applied to no request.
-func (s *source) explainNever(options []lint.Option) {
-	found := make(map[int]*lint.Finding)
-	list := lint.Lint(s.inForce.File(), append(slices.Clone(options), lint.WithSelect(neverChecks...))...)
-	for i := range list {
-		if f := &list[i]; found[f.Line] == nil || found[f.Line].Severity < f.Severity {
-			found[f.Line] = f
-		}
-	}
-	var agents *lint.Finding // of the User-agent lines above a line
-	inGroup := false
-	for line := range s.inForce.File().Lines() {
-		f := found[line.Number]
-		if line.Directive == robots.DirectiveUserAgent {
-			if inGroup {
-				agents, inGroup = nil, false
-			}
-			agents = cmp.Or(agents, f)
-			continue
-		}
-		inGroup = inGroup || line.Directive != robots.DirectiveNone
-		if t := s.rules[ruleKey{line: line.Number}]; t != nil && t.rule.Applied == 0 {
-			if reason := cmp.Or(f, agents); reason != nil {
-				t.rule.Why = reason.Message
-			}
-			if f != nil && f.Replacement != nil && len(f.Text) < lint.MaxText && f.Column-1+len(f.Text) <= len(line.Raw) {
-				t.rule.instead = strings.TrimSpace(line.Raw[:f.Column-1] + *f.Replacement + line.Raw[f.Column-1+len(f.Text):])
-			}
-		}
-	}
-	for _, t := range s.rules {
-		if l := &t.rule; l.Applied == 0 && l.Why == "" {
-			l.Why = s.unrequested(l)
-		}
-	}
-}
-
-// unrequested says which requests the log lacks for a rule to apply.
-func (s *source) unrequested(l *Line) string {
-	n, ignored := int64(0), s.inForce.Ignored()
-	for token := range strings.SplitSeq(l.Group, ", ") {
-		if slices.Contains(ignored, token) {
-			return "browsers have this word in their User-Agents, so the group is ignored"
-		}
-		n += s.applied[token]
-	}
-	switch {
-	case s.Requests == 0:
-		return "no request was judged by this file"
-	case l.Layer == judge.HiddenLayer.String():
-		return "no robot requested the path"
-	case n == 0:
-		return "no crawler of its group is in the log"
-	}
-	return fmt.Sprintf("its group applied to %s, but the line to none of them", requests(n))
-}
-
-// neverApplied says which lines of the sites' own files never applied, and why.
-func (a *auditor) neverApplied(r *Report) Finding {
-	f := Finding{Code: "never_applied"}
-	byReason := make(map[string][]string)
-	var reasons []string
-	var fixable *Line
-	lines := make(map[[2]int]*Line) // by source and line: a policy can copy a line into several groups
-	for i := range r.RobotsLines {
-		l := &r.RobotsLines[i]
-		if key := [2]int{l.Source, l.Line}; l.Layer == judge.FileLayer.String() && (lines[key] == nil || l.Applied > 0) {
-			lines[key] = l
-		}
-	}
-	never := 0
-	for i := range r.RobotsLines {
-		l := &r.RobotsLines[i]
-		if lines[[2]int{l.Source, l.Line}] != l || l.Applied > 0 {
-			continue
-		}
-		if never++; byReason[l.Why] == nil {
-			reasons = append(reasons, l.Why)
-		}
-		byReason[l.Why] = append(byReason[l.Why], a.place(r.Sources[l.Source].Name, l))
-		if fixable == nil && l.instead != "" && !a.namesSearch(l.Group) {
-			fixable = l
-		}
-	}
-	switch {
-	case len(lines) == 0:
-		f.Text = "Lines that never applied: not known, because no robots.txt with rules is known."
-	case never == 0:
-		f.Text = "Lines that never applied: none. Each of them decided about a request."
-	default:
-		slices.SortStableFunc(reasons, func(x, y string) int { return cmp.Compare(len(byReason[x]), len(byReason[y])) })
-		for i, why := range reasons {
-			reasons[i] = words.List(byReason[why], 2) + ", because " + why
-		}
-		why := strings.TrimSuffix(strings.Join(reasons[:min(len(reasons), 3)], "; "), "?") // did you mean …?
-		f.Text = fmt.Sprintf("Of %s, %d never applied: %s.", words.Plural(len(lines), "line", "lines"), never, why)
-	}
-	if fixable != nil {
-		f.Change = fmt.Sprintf("If %s should apply, write instead:", a.place(r.Sources[fixable.Source].Name, fixable))
-		f.Paste = fixable.instead
-	}
-	return f
-}
-
-// namesSearch reports whether a group names a search engine.
-func (a *auditor) namesSearch(group string) bool {
-	return slices.ContainsFunc(strings.Split(group, ", "), func(token string) bool {
-		row := crawler.Builtin().Lookup(token)
-		return row != nil && row.CountsAs(crawler.Search)
-	})
 }

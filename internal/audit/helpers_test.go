@@ -92,3 +92,13 @@ func warned(r *Report, code string) bool {
 func memory(name string, text []byte) logfile.File {
 	return logfile.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
+
+// findingOf returns the finding with a code; an empty one if there is none.
+func findingOf(r *Report, code string) Finding {
+	for _, f := range r.Findings {
+		if f.Code == code {
+			return f
+		}
+	}
+	return Finding{}
+}

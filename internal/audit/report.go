@@ -252,7 +252,7 @@ func (a *auditor) report() *Report {
 	r.estimate("addresses", estimated)
 	a.strangers.report(r, embedding, a.reliability.few(r.Requests))
 	a.crawlers.report(r)
-	r.Costs = a.costs.report()
+	r.Costs = a.costs.report(r.Strangers.Paths)
 	for _, t := range a.crawlers.all() {
 		for key, n := range t.groups {
 			for _, token := range key.group.Tokens() {
@@ -314,9 +314,6 @@ func (a *auditor) summary(r *Report) (list []string) {
 		bound = ". Their requests that would have been refused: " + n(suspects.Refused)
 	}
 	say(suspects.Clients > 0, "Suspects among the clients with browsers' User-Agents: %s%s.", n(suspects.Clients), bound)
-	dearest := r.dearest()
-	say(dearest != "", "%s", dearest)
-	list = append(list, append(r.disguised(), r.lonely()...)...)
 	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(r.People-suspects.Refused))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
@@ -351,8 +348,8 @@ func (c *Crawler) MayBeOwn() bool {
 	return !c.Rest && c.Requests >= 10 && c.Addresses <= 2
 }
 
-// dearest names the robot that costs most, if that is a tenth of everything. Health checks
-// and monitors are the operator's own.
+// dearest names the robot that costs most, if that is a tenth of everything, and 100
+// requests. Health checks and monitors are the operator's own.
 func (r *Report) dearest() string {
 	var dearest *Crawler
 	var most cost.Sum
@@ -363,16 +360,26 @@ func (r *Report) dearest() string {
 			dearest, most = c, s
 		}
 	}
-	if dearest == nil || most.Share(r.Costs.All) < 0.1 {
+	if dearest == nil || most.Requests < blamed || most.Share(r.Costs.All) < dear {
 		return ""
 	}
-	text := fmt.Sprintf("Of all robots, %s cost most: %s (%.0f %% of all), %s (%.0f %%)", cmp.Or(dearest.Name, "clients without a User-Agent"),
-		requests(most.Requests), percent(most.Requests, r.Costs.All.Requests), words.Octets(most.Octets),
-		percent(most.Octets, r.Costs.All.Octets))
+	return fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(dearest.Name, "clients without a User-Agent"), r.parts(most))
+}
+
+// From which number of requests, and part of all costs, on a finding names what costs.
+const (
+	blamed = 100
+	dear   = 0.1
+)
+
+// parts returns a cost in words, with the parts of all costs.
+func (r *Report) parts(s cost.Sum) string {
+	text := fmt.Sprintf("%s (%.0f %% of all), %s (%.0f %%)", requests(s.Requests), percent(s.Requests, r.Costs.All.Requests),
+		words.Octets(s.Octets), percent(s.Octets, r.Costs.All.Octets))
 	if r.Costs.All.Seconds > 0 {
-		text += fmt.Sprintf(", %s (%.0f %%)", words.Seconds(most.Seconds), 100*most.Seconds/r.Costs.All.Seconds)
+		text += fmt.Sprintf(", %s (%.0f %%)", words.Seconds(s.Seconds), 100*s.Seconds/r.Costs.All.Seconds)
 	}
-	return text + "."
+	return text
 }
 
 func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }

@@ -41,6 +41,9 @@ type StrangerPath struct {
 	Pattern string `json:"pattern"` // as that of a cost.Row
 	Pages   int64  `json:"pages"`
 	Lone    int64  `json:"lone"` // of Pages, those of lone addresses
+	// Octets and Seconds are what those of lone addresses cost.
+	Octets  int64   `json:"octets"`
+	Seconds float64 `json:"seconds"` // 0 if the log has no durations
 }
 
 const (
@@ -141,7 +144,7 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 		return reads // nobody fetches files here, or it is a feed, or must not be shown
 	}
 	sum := costOf(e)
-	sum.Requests = weight
+	sum.Requests, sum.Octets, sum.Seconds = weight, sum.Octets*weight, sum.Seconds*float64(weight)
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].at)
 	}
@@ -194,6 +197,13 @@ func (t *hostTally) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)
 }
 
+// The clients in the tree of a host's pages.
+const (
+	loneClient   = "lone"
+	othersClient = "others"
+	loneTime     = "time" // has the microseconds of loneClient as octets
+)
+
 // addPath counts a page for the report. The seconds of a path are its pages of lone
 // addresses: the paths that are told apart are those with most of them.
 func (s *strangers) addPath(p *stranger) {
@@ -205,11 +215,14 @@ func (s *strangers) addPath(p *stranger) {
 		tree = cost.New()
 		s.paths[p.host] = tree
 	}
-	sum := cost.Sum{Requests: p.Requests}
-	if p.lone {
-		sum.Seconds = float64(p.Requests)
+	if !p.lone {
+		tree.Add(othersClient, p.target, cost.Sum{Requests: p.Requests})
+		return
 	}
-	tree.Add("", p.target, sum)
+	tree.Add(loneClient, p.target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
+	if p.Seconds > 0 {
+		tree.Add(loneTime, p.target, cost.Sum{Octets: int64(p.Seconds * 1e6)})
+	}
 }
 
 // report adds the strangers to a report. few says that the addresses are too few.
@@ -222,8 +235,17 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
 		}
 		r.Strangers.Known = true
 		for _, row := range tree.Rows(leastShare) {
-			if row.Seconds > 0 {
-				r.Strangers.Paths = append(r.Strangers.Paths, StrangerPath{host.Name, row.Pattern, row.Requests, int64(row.Seconds)})
+			p := StrangerPath{Host: host.Name, Pattern: row.Pattern, Pages: row.Requests}
+			for _, c := range row.Clients {
+				switch c.Name {
+				case loneClient:
+					p.Lone, p.Octets = c.Requests, c.Octets
+				case loneTime:
+					p.Seconds = float64(c.Octets) / 1e6
+				}
+			}
+			if p.Lone > 0 {
+				r.Strangers.Paths = append(r.Strangers.Paths, p)
 			}
 		}
 	}
@@ -231,15 +253,18 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
 	r.estimate("strangers.paths[].pages", r.Strangers.Known && s.pages > s.most)
 }
 
+// isLonely reports whether mostly lone addresses requested the path, and often.
+func (p *StrangerPath) isLonely() bool { return p.Lone >= disguiseRequests && 2*p.Lone > p.Pages }
+
 // lonely returns sentences about the paths that mostly lone addresses requested.
 func (r *Report) lonely() (list []string) {
 	for _, p := range r.Strangers.Paths {
-		if p.Lone >= disguiseRequests && 2*p.Lone > p.Pages && len(list) < saidDisguises {
+		if p.isLonely() && len(list) < saidDisguises {
 			where := p.Pattern
 			if len(r.Hosts) > 1 {
 				where = p.Host + where
 			}
-			list = append(list, fmt.Sprintf("%s of %s for %s came from addresses that requested nothing else.",
+			list = append(list, fmt.Sprintf("%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
 				words.Count(p.Lone), requests(p.Pages), where))
 		}
 	}

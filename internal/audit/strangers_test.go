@@ -74,13 +74,13 @@ func TestStrangers(t *testing.T) {
 			tt.add(l, i, fmt.Sprintf("2001:db8:0:%x::2", i)) // another address of the same network is the same client
 		}
 		r := l.report(t, nil)
-		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone}
+		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0}
 		if tt.lone == 0 {
 			want = StrangerPath{}
 		}
-		said := slices.Contains(r.Summary, "200 of 200 requests for /blame/* came from addresses that requested nothing else.")
+		said := strings.HasPrefix(findingOf(r, "disguised").Text, "200 of 200 requests for /blame/* with browsers' User-Agents came from addresses that requested nothing else.")
 		if got := pathOf(r, "/blame/*"); got != want || !r.Strangers.Known || said != (tt.lone > 0) || warned(r, "no_strangers") {
-			t.Errorf("%s: %+v, want %+v; %q", name, r.Strangers, want, r.Summary)
+			t.Errorf("%s: %+v, want %+v; %+v", name, r.Strangers, want, r.Findings)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestStrangersAtHiddenPaths(t *testing.T) {
 		o.Sites = oneSite("")
 		o.Sites[0].Rules.Managed = (&managed.Policy{Hidden: []managed.Hidden{{Path: "/secret/"}}}).Additions
 	})
-	if text := fmt.Sprint(r.Strangers, r.Summary); strings.Contains(text, "secret") || !strings.Contains(text, "/blame/*") {
+	if text := fmt.Sprint(r.Strangers, r.Findings); strings.Contains(text, "secret") || !strings.Contains(text, "/blame/*") {
 		t.Error(text)
 	}
 }

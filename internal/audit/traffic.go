@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -196,9 +197,12 @@ type Costs struct {
 	// All are the costs of all requests, and Robots those of robots.
 	All    cost.Sum `json:"all"`
 	Robots cost.Sum `json:"robots"`
-	// Patterns are path patterns with what the requests of robots for them cost, the
-	// most expensive first: by seconds if the log has durations, else by requests or
-	// octets. Each request is in one of them, at most 50.
+	// Lone are the costs of pages that lone addresses with browsers' User-Agents
+	// requested (see Strangers), where most requests were theirs.
+	Lone cost.Sum `json:"lone"`
+	// Patterns are path patterns with what the requests of robots for them cost, and
+	// those of Lone, the most expensive first: by seconds if the log has durations, else
+	// by requests or octets. Each request is in one of them, at most 100.
 	Patterns []cost.Row `json:"patterns"`
 }
 
@@ -246,10 +250,36 @@ func (c *costs) countRobot(e *logformat.Entry, v *judgement, m mask.Masker) {
 	c.paths.Add(v.crawler.Name, target, sum)
 }
 
-// report returns the costs for the report.
-func (c *costs) report() Costs {
+// LoneAddresses is the name of the clients of Costs.Lone.
+const LoneAddresses = "lone addresses"
+
+// addLone adds the costs of the pages of lone addresses.
+func (r *Costs) addLone(paths []StrangerPath) {
+	for i := range paths {
+		p := &paths[i]
+		if !p.isLonely() {
+			continue
+		}
+		sum := cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}
+		r.Lone.Add(sum)
+		at := slices.IndexFunc(r.Patterns, func(row cost.Row) bool { return row.Pattern == p.Pattern })
+		if at < 0 {
+			at = len(r.Patterns)
+			r.Patterns = append(r.Patterns, cost.Row{Pattern: p.Pattern})
+		}
+		row := &r.Patterns[at]
+		row.Add(sum)
+		row.Clients = append(row.Clients, cost.Client{Name: LoneAddresses, Sum: sum})
+		slices.SortStableFunc(row.Clients, func(a, b cost.Client) int { return cmp.Compare(b.Share(r.All), a.Share(r.All)) })
+	}
+	slices.SortStableFunc(r.Patterns, func(a, b cost.Row) int { return cmp.Compare(b.Share(r.All), a.Share(r.All)) })
+}
+
+// report returns the costs for the report, with those of the pages of strangers.
+func (c *costs) report(strangers []StrangerPath) Costs {
 	r := c.Costs
 	r.Patterns = append([]cost.Row{}, c.paths.Rows(leastShare)...)
+	r.addLone(strangers)
 	for i := range r.Patterns {
 		r.Patterns[i].What = c.software.What(r.Patterns[i].Pattern)
 	}

@@ -266,6 +266,12 @@ func Shares(c audit.Costs) string {
 	if c.Timed > 0 {
 		text += ", " + share(int64(c.Robots.Seconds*1000), int64(c.All.Seconds*1000)) + " of the time"
 	}
+	if c.Lone.Requests > 0 {
+		text += "; " + audit.LoneAddresses + ": " + share(c.Lone.Requests, c.All.Requests) + " of the requests"
+		if c.Timed > 0 {
+			text += ", " + share(int64(c.Lone.Seconds*1000), int64(c.All.Seconds*1000)) + " of the time"
+		}
+	}
 	return text
 }
 
