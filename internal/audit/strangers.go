@@ -197,15 +197,15 @@ func (t *hostTally) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)
 }
 
-// The clients in the tree of a host's pages.
+// The clients in the tree of a host's pages. Only loneClient has requests, so that the
+// paths that are told apart are those with most of them.
 const (
 	loneClient   = "lone"
-	othersClient = "others"
-	loneTime     = "time" // has the microseconds of loneClient as octets
+	othersClient = "others" // has its pages as octets
+	loneTime     = "time"   // has the microseconds of loneClient as octets
 )
 
-// addPath counts a page for the report. The seconds of a path are its pages of lone
-// addresses: the paths that are told apart are those with most of them.
+// addPath counts a page for the report.
 func (s *strangers) addPath(p *stranger) {
 	tree := s.paths[p.host]
 	if tree == nil {
@@ -216,7 +216,7 @@ func (s *strangers) addPath(p *stranger) {
 		s.paths[p.host] = tree
 	}
 	if !p.lone {
-		tree.Add(othersClient, p.target, cost.Sum{Requests: p.Requests})
+		tree.Add(othersClient, p.target, cost.Sum{Octets: p.Requests})
 		return
 	}
 	tree.Add(loneClient, p.target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
@@ -235,16 +235,18 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
 		}
 		r.Strangers.Known = true
 		for _, row := range tree.Rows(leastShare) {
-			p := StrangerPath{Host: host.Name, Pattern: row.Pattern, Pages: row.Requests}
+			p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
 			for _, c := range row.Clients {
 				switch c.Name {
 				case loneClient:
 					p.Lone, p.Octets = c.Requests, c.Octets
+				case othersClient:
+					p.Pages = c.Octets
 				case loneTime:
 					p.Seconds = float64(c.Octets) / 1e6
 				}
 			}
-			if p.Lone > 0 {
+			if p.Pages += p.Lone; p.Lone > 0 {
 				r.Strangers.Paths = append(r.Strangers.Paths, p)
 			}
 		}

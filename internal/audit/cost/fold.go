@@ -12,29 +12,40 @@ const minAlike = 3
 const (
 	fewRows = 4 // names that are at one place and cost up to fewRows times a row's share
 	// Names with less variance, in parts of the square of the mean, cost the same.
-	sameCost = 0.1
+	sameCost = 0.03
 )
 
 // names are those of nodes, with the costs of what is below them.
 type names map[string]Sum
 
+// place is where a node is.
+type place struct {
+	// kept are the names of its children, and keptNext those of its grandchildren, that
+	// recur beside it: they say what the pages are, as blame does in each repository.
+	kept, keptNext names
+	many           bool // it stands for several that were alike
+	inside         bool // it is below a kept one: only what costs differently is told apart
+}
+
 // fold folds the segments below n that vary, from the begin of the paths to their ends:
-// those that are alike, and those that cost too little for a row of their own. kept are
-// the names of children, and keptNext those of grandchildren, that recur beside n: they
-// say what the pages are, as blame does in each repository, and stay. Below one of them,
-// inside, what recurs are their objects.
-func (r *rows) fold(n *node, kept, keptNext names, inside bool) {
-	next, after := make(names), make(names)
-	if !inside {
-		next, after = r.recurring(n, (*node).below), r.recurring(n, (*node).belowThat)
+// those that are alike, and those that cost too little for a row of their own.
+func (r *rows) fold(n *node, at place) {
+	next := place{kept: at.keptNext}
+	if !at.inside {
+		next.kept, next.keptNext = r.recurring(n, (*node).below), r.recurring(n, (*node).belowThat)
+		maps.Copy(next.kept, at.keptNext)
 	}
 	for _, below := range []func(*node) names{(*node).below, (*node).belowThat} {
-		n.fold(func(all []*node) []*node { return r.alike(all, kept, below) })
+		n.fold(func(all []*node) []*node { return r.alike(all, at.kept, below) })
 	}
-	n.fold(func(all []*node) []*node { return r.rare(all, kept) })
-	maps.Copy(next, keptNext)
+	many := n.children[varying] != nil
+	if !many {
+		next.kept, next.keptNext = at.keptNext, nil
+	}
+	n.fold(func(all []*node) []*node { return r.rare(all, &at) })
 	for name, c := range n.children {
-		r.fold(c, next, after, inside || kept.has(name))
+		next.many, next.inside = many && name == varying, at.inside || at.kept.has(name)
+		r.fold(c, next)
 	}
 }
 
@@ -65,41 +76,50 @@ func (n *node) belowThat() names {
 	return list
 }
 
-// rare returns those of several nodes that cost too little for a row of their own, or, if
-// they are many and cost the same, too little for so many rows.
-func (r *rows) rare(all []*node, kept names) (list []*node) {
-	few := make(names)
+// rare returns those of several nodes that cost too little for a row of their own, and those
+// that cost the same if they cost too little for so many rows, or are inside.
+func (r *rows) rare(all []*node, at *place) (list []*node) {
+	few, same := make(names), make(names)
 	for _, c := range all {
-		switch share := c.whole.Share(r.whole); {
-		case kept.has(c.name) || isQuery(c.name):
+		share := c.whole.Share(r.whole)
+		if isQuery(c.name) {
+			continue
+		}
+		same.add(c.name, c.whole)
+		switch {
+		case at.many && at.kept.has(c.name):
 		case share < r.least:
 			list = append(list, c)
 		case share < fewRows*r.least:
-			few[c.name] = c.whole
+			few.add(c.name, c.whole)
 		}
 	}
-	if variance, _ := r.spread(few); len(few) >= fewRows && variance < sameCost {
-		list = slices.DeleteFunc(all, func(c *node) bool { return !few.has(c.name) && !slices.Contains(list, c) })
+	if variance, _ := spread(same); !at.inside || len(same) < 2 || variance > 0 {
+		same = nil
 	}
-	return list
+	if variance, _ := spread(few); len(few) < fewRows || variance > 0 {
+		few = nil
+	}
+	return slices.DeleteFunc(all, func(c *node) bool { return !few.has(c.name) && !same.has(c.name) && !slices.Contains(list, c) })
 }
 
-// recurring returns the names that at least two children of n, and a quarter of them, have
-// below them, if they cost enough for a row.
+// recurring returns the names that at least two children of n have below them, with half of
+// all requests, if they cost enough for a row.
 func (r *rows) recurring(n *node, below func(*node) names) names {
-	times, all, list := make(map[string]int), 0, make(names)
+	times, of, all, list := make(map[string]int), make(map[string]int64), int64(0), make(names)
 	for name, c := range n.children {
-		if isQuery(name) || !c.hasSegments() {
+		if name == varying || isQuery(name) || !c.hasSegments() {
 			continue
 		}
-		all++
+		all += c.requests
 		for name, sum := range below(c) {
 			times[name]++
+			of[name] += c.requests
 			list.add(name, sum)
 		}
 	}
 	maps.DeleteFunc(list, func(name string, sum Sum) bool {
-		return times[name] < 2 || 4*times[name] < all || sum.Share(r.whole) < r.least
+		return times[name] < 2 || 2*of[name] < all || sum.Share(r.whole) < r.least
 	})
 	return list
 }
@@ -137,8 +157,8 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 		}
 		return false
 	})
-	own, _ := r.spread(these)
-	common, kinds := r.spread(those)
+	own, _ := spread(these)
+	common, kinds := spread(those)
 	if own > 2*common || kinds < 2 {
 		return nil
 	}
@@ -152,9 +172,9 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 }
 
 // spread returns the variance of the costs of a request that the names explain, in parts of
-// the square of their mean, and the number of names that have a tenth of the requests of the
+// the square of their mean, 0 if it is small, and the number of names that have a tenth of the requests of the
 // largest.
-func (r *rows) spread(list names) (variance float64, large int) {
+func spread(list names) (variance float64, large int) {
 	var all Sum
 	most := int64(0)
 	for _, s := range list {
@@ -174,6 +194,9 @@ func (r *rows) spread(list names) (variance float64, large int) {
 		if 10*s.Requests >= most {
 			large++
 		}
+	}
+	if variance < sameCost {
+		variance = 0
 	}
 	return variance, large
 }

@@ -125,7 +125,7 @@ func TestRowsNameWhatCosts(t *testing.T) {
 		rows := s.tree.Rows(0.02)
 		for what, sum := range s.what {
 			got, list := found(rows, what)
-			if sum.Share(whole) >= 0.05 && (got.Seconds < 0.9*sum.Seconds || strings.Count(list, " ") > 8) {
+			if sum.Share(whole) >= 0.05 && (got.Seconds < 0.9*sum.Seconds || strings.Count(list, " ") > 12) {
 				t.Errorf("%s: of %.0f s of %s, %.0f are in rows with that name:%s\n%s", name, sum.Seconds, what, got.Seconds, list, patterns(rows))
 			}
 		}

@@ -26,7 +26,7 @@ type Row struct {
 // the row of the path above it. Then the tree is empty.
 func (t *Tree) Rows(least float64) []Row {
 	r := rows{least: least, whole: t.root.sumUp(), at: make(map[string]int)}
-	r.fold(t.root, nil, nil, false)
+	r.fold(t.root, place{})
 	if left := r.add(t.root, ""); len(left.costs) > 0 {
 		r.put("/"+varying, left)
 	}
@@ -67,7 +67,7 @@ func (r *rows) add(n *node, pattern string) (left *node) {
 		pattern string
 	}{{page, whole(cmp.Or(pattern, "/"))}, {left, whole(pattern + "/" + varying)}} {
 		_, known := r.at[part.pattern]
-		if sum := part.total(); sum.Requests > 0 && (known || sum.Share(r.whole) >= r.least) {
+		if len(part.costs) > 0 && (known || part.total().Share(r.whole) >= r.least) {
 			r.put(part.pattern, part.node)
 			part.costs = nil
 		}
