@@ -192,6 +192,12 @@ func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind suspect.Kind, c
 	return a.kinds.See(v.host.hash, e.Target, known, answered && v.request.Reads()), known != suspect.Unknown
 }
 
+// IsFile reports whether a target is that of a file that pages embed, or of data that
+// scripts load, as far as its path and its siblings in the log say it.
+func (r *Report) IsFile(host, target string) bool {
+	return r.kinds.See(xxhash.Sum64String(host), target, suspect.Unknown, false) != suspect.Document
+}
+
 // isElsewhere reports whether a Referer is a page of another site.
 func (t *hostTally) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)

@@ -260,6 +260,9 @@ const (
 type disguises struct {
 	agents map[hostAgent]*agentTally
 	kinds  *suspect.Kinds
+	// readers are the User-Agents of browsers that read several pages, and embedders those
+	// of them that fetched files; see embedding.
+	readers, embedders int
 }
 
 // hostAgent is a User-Agent at one host.
@@ -352,6 +355,7 @@ func (d *disguises) embedding() map[*hostTally]bool {
 		}
 	}
 	for host, n := range all {
+		d.readers, d.embedders = d.readers+n, d.embedders+with[host]
 		hosts[host] = n >= embeddingAgents && 2*with[host] > n
 	}
 	return hosts

@@ -57,7 +57,9 @@ func (a *auditor) warnings(r *Report) []Warning {
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	warn(!r.Strangers.Known && a.strangers.pages >= disguiseRequests && !t.few(r.Requests), "no_strangers",
-		"Pages of addresses that request nothing else are not counted: few browsers fetch images, styles and scripts from these hosts.")
+		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
+			"styles or scripts from these hosts. It takes %d at a host, and more than half of them.",
+		a.disguises.readers, a.disguises.embedders, embeddingAgents)
 	if a.suspects != nil && a.traffic.people > 0 {
 		a.suspects.warn(warn)
 	}

@@ -85,6 +85,7 @@ func isHeld(a *crawler.Agent) bool {
 
 // survey reads the log and collects the evidence.
 type survey struct {
+	report   *audit.Report
 	units    []*unit
 	any      *robots.Group // has the patterns of all units
 	software *software.Recogniser
@@ -93,10 +94,10 @@ type survey struct {
 	referers bool                        // the log has the field Referer
 }
 
-func newSurvey(units []*unit) *survey {
-	s := &survey{units: units, software: software.NewRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
+func newSurvey(report *audit.Report) *survey {
+	s := &survey{report: report, units: units(&report.Costs), software: software.NewRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
 	var all []string
-	for _, u := range units {
+	for _, u := range s.units {
 		all = append(all, u.patterns...)
 		u.crawlers = make(map[*crawler.Crawler]*tally)
 	}
@@ -136,7 +137,7 @@ func (s *survey) count(r *audit.Replayed) {
 			tallyOf(u.crawlers, row, r, d)
 		}
 		if answered {
-			u.noteAnswer(r, &d.Agent)
+			s.noteAnswer(u, r, &d.Agent)
 		}
 	}
 }
@@ -153,13 +154,13 @@ func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Re
 }
 
 // noteAnswer notes a request that was answered with a page or a file.
-func (u *unit) noteAnswer(r *audit.Replayed, a *crawler.Agent) {
+func (s *survey) noteAnswer(u *unit, r *audit.Replayed, a *crawler.Agent) {
 	switch {
 	case software.IsFeed(r.Target):
 		u.free, u.wanted = true, true
 	case a.Class == crawler.Person:
 		u.free, u.wanted = u.free || isFromElsewhere(r), true
-	case isSearch(a.Crawler), isListPage(r.Target), !isHeld(a) && (isEmbedded(r.Target) || isFromElsewhere(r)):
+	case isSearch(a.Crawler), isListPage(r.Target), !isHeld(a) && (s.report.IsFile(r.Host, r.Target) || isFromElsewhere(r)):
 		u.wanted = true
 	}
 }

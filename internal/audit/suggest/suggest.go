@@ -65,7 +65,7 @@ func Add(ctx context.Context, in *Input) error {
 		s.note("The log has less than %d days: only challenge can be suggested.", minDays)
 		return nil
 	}
-	s.survey = newSurvey(units(&r.Costs))
+	s.survey = newSurvey(r)
 	if err := audit.Replay(ctx, in.Options, s.index, []audit.Site{s.site}, s.survey.count); err != nil {
 		return err
 	}

@@ -76,16 +76,3 @@ func isListPage(target string) bool {
 	path, query, _ := strings.Cut(target, "?")
 	return software.HasParam(query, "page", "paged", "p", "pg", "start", "offset") || strings.Contains(path, "/page/")
 }
-
-// embedded are the name extensions of files that pages embed. The data that scripts
-// load counts too, other than in suspect, for which only browsers load embedded files.
-var embedded = map[string]bool{
-	"css": true, "js": true, "mjs": true, "json": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "webp": true, "avif": true, "svg": true,
-	"ico": true, "woff": true, "woff2": true, "ttf": true, "otf": true, "mp4": true, "webm": true, "mp3": true, "wasm": true, "map": true,
-}
-
-// isEmbedded reports whether a target seems to be a file that pages embed.
-func isEmbedded(target string) bool {
-	path, _, _ := strings.Cut(target, "?")
-	return embedded[strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])]
-}
