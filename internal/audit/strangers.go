@@ -186,8 +186,8 @@ func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind suspect.Kind, c
 		}
 	} else if judge.IsRobotsTxt(e.Target) {
 		known = suspect.Other
-	} else if answered {
-		known = suspect.KindOfMedia(e.ContentType())
+	} else if media := e.ContentType(); answered && media != "" {
+		known = suspect.KindOfMedia(media)
 	}
 	return a.kinds.See(v.host.hash, e.Target, known, answered && v.request.Reads()), known != suspect.Unknown
 }

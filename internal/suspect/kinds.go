@@ -23,6 +23,9 @@ const (
 // KindOfMedia returns the kind of a request by the Content-Type of its response; Unknown
 // if that says nothing.
 func KindOfMedia(contentType string) Kind {
+	if strings.HasPrefix(contentType, "text/html") { // most
+		return Document
+	}
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	top, sub, _ := strings.Cut(media, "/")
@@ -130,6 +133,9 @@ func (k *Kinds) See(site uint64, target string, known Kind, learn bool) Kind {
 		if known == Unknown && isFile { // a guess does not count
 			known = hint
 		}
+		if hint == Unknown {
+			ext = ""
+		}
 		k.learn(site, path, in, ext, cmp.Or(known, kind))
 	}
 	return kind
@@ -146,12 +152,12 @@ func (k *Kinds) own(site uint64, in string) (key uint64, depth int) {
 	return k.key(site, depth, in[strings.LastIndexByte(in, '/')+1:]), depth
 }
 
-// learn counts a request in a folder.
+// learn counts a request in a folder. ext is "" for that of a page.
 func (k *Kinds) learn(site uint64, path, in, ext string, kind Kind) {
 	key, depth := k.own(site, in)
 	own, bit := k.folder(key), uint64(0)
 	switch {
-	case hintOf(ext) == Unknown:
+	case ext == "":
 		own.pages.Add(1)
 		return
 	case kind == Document:
