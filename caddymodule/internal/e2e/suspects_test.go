@@ -239,20 +239,22 @@ func TestScriptedCurlIsFound(t *testing.T) {
 		s.wantsReloadToKeepSuspects()
 	})
 	// A robot that is as slow as a person is found because it fetches no embedded
-	// files. This needs other visitors that do.
-	t.Run("it fetches documents only", func(t *testing.T) {
-		t.Parallel()
-		s := startTraps(t, "")
-		navigates := []string{"-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate", "-H", "Sec-Fetch-Dest: document"}
-		embeds := []string{"-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: style"}
-		for i := range 12 {
-			person := []string{"-sk", "-A", strings.Replace(chrome, "131", fmt.Sprint(120+i), 1)}
-			s.runs("curl", append(append(person, navigates...), s.base+"/page-[0-3].html")...)
-			s.runs("curl", append(append(person, embeds...), s.base+"/style.css")...)
-		}
-		s.runs("curl", "-sk", "-A", firefox, s.base+"/robots.txt", s.base+"/page-[0-30].html")
-		s.found("robots_txt,documents")
-	})
+	// files. This needs other visitors that do. Pages about scripts are no scripts.
+	for theirs, robots := range map[string]string{"/page-[0-3].html": "/page-[0-30].html", "/app/blame/main[0-3].go": "/app/blame/main[0-30].js"} {
+		t.Run("it fetches documents only, "+robots, func(t *testing.T) {
+			t.Parallel()
+			s := startTraps(t, "")
+			navigates := []string{"-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate", "-H", "Sec-Fetch-Dest: document"}
+			embeds := []string{"-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: style"}
+			for i := range 12 {
+				person := []string{"-sk", "-A", strings.Replace(chrome, "131", fmt.Sprint(120+i), 1)}
+				s.runs("curl", append(append(person, navigates...), s.base+theirs)...)
+				s.runs("curl", append(append(person, embeds...), s.base+"/style.css")...)
+			}
+			s.runs("curl", "-sk", "-A", firefox, s.base+"/robots.txt", s.base+robots)
+			s.found("robots_txt,documents")
+		})
+	}
 }
 
 // wantsReloadToKeepSuspects reloads a changed configuration, and checks that the
