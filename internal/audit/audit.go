@@ -119,8 +119,8 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(), kinds: suspect.NewKinds(),
-		costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
+		kinds: suspect.NewKinds(), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
 	a.reliability.addresses.precision = 14
 	a.disguises.kinds, a.pacer.settle = a.kinds, a.settle
 	a.crawlers.merge = a.mergeCrawlers

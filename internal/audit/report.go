@@ -239,7 +239,8 @@ type Suggestion struct {
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
 	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{},
-		kinds: a.kinds, Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
+		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil }),
+		kinds: a.kinds}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)

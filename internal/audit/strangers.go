@@ -102,6 +102,7 @@ type strangers struct {
 	visitors *visitors
 	waiting  []stranger // for lonelyFor, the oldest first
 	pages    int64
+	coarse   int64 // requests whose time is not exact to a second
 	most     int64 // pages that are not estimated
 	settle   func(*stranger)
 	paths    map[*hostTally]*cost.Tree
@@ -118,6 +119,7 @@ func newStrangers() *strangers {
 func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, kind suspect.Kind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
+		countIf(&s.coarse, !v.host.Rest)
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash

@@ -226,5 +226,6 @@ func (k *Kinds) hasDocuments(site uint64, in string) bool {
 // isTree reports whether documents in the folder show files of many kinds.
 func (f *folder) isTree() bool {
 	named := f.named.Load()
-	return named >= minPages && bits.OnesCount64(f.names.Load()) >= minNames && mostly*named >= f.files.Load() && 2*mostly*named >= f.pages.Load()
+	return named >= minPages && bits.OnesCount64(f.names.Load()) >= minNames && mostly*named >= f.files.Load() &&
+		2*mostly*named >= f.pages.Load()
 }
