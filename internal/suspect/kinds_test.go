@@ -103,3 +103,25 @@ func TestKindOfMedia(t *testing.T) {
 		}
 	}
 }
+
+// A known folder costs no allocation, and no path a panic.
+func TestKindsOfAKnownFolder(t *testing.T) {
+	k := kindsOf(1, tree("/ann/app/blame", 100)...)
+	if n := testing.AllocsPerRun(100, func() { k.See(1, "/ann/app/blame/src/js/Main.JS?x", Unknown, true) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzKinds(f *testing.F) {
+	f.Add("/a/b/c.js?d", "*")
+	f.Add("http://x/.js", "//../a./.")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		k := NewKinds()
+		for _, target := range []string{a, b, a + b, a + "/" + b} {
+			if kind := k.See(1, target, Unknown, true); kind == Unknown {
+				t.Errorf("%q is of no kind", target)
+			}
+			KindOfMedia(target)
+		}
+	})
+}

@@ -78,8 +78,8 @@ func (n *node) belowThat() names {
 
 // rare returns those of several nodes that cost too little for a row of their own, and those
 // that cost the same if they cost too little for so many rows, or are inside.
-func (r *rows) rare(all []*node, at *place) (list []*node) {
-	few, same := make(names), make(names)
+func (r *rows) rare(all []*node, at *place) []*node {
+	rare, few, same := make(names), make(names), make(names)
 	for _, c := range all {
 		share := c.whole.Share(r.whole)
 		if isQuery(c.name) {
@@ -89,18 +89,18 @@ func (r *rows) rare(all []*node, at *place) (list []*node) {
 		switch {
 		case at.many && at.kept.has(c.name):
 		case share < r.least:
-			list = append(list, c)
+			rare.add(c.name, c.whole)
 		case share < fewRows*r.least:
 			few.add(c.name, c.whole)
 		}
 	}
-	if variance, _ := spread(same); !at.inside || len(same) < 2 || variance > 0 {
-		same = nil
+	if variance, _ := spread(few); len(few) >= fewRows && variance == 0 {
+		maps.Copy(rare, few)
 	}
-	if variance, _ := spread(few); len(few) < fewRows || variance > 0 {
-		few = nil
+	if variance, _ := spread(same); at.inside && len(same) > 1 && variance == 0 {
+		rare = same
 	}
-	return slices.DeleteFunc(all, func(c *node) bool { return !few.has(c.name) && !same.has(c.name) && !slices.Contains(list, c) })
+	return slices.DeleteFunc(all, func(c *node) bool { return !rare.has(c.name) })
 }
 
 // recurring returns the names that at least two children of n have below them, with half of
@@ -162,7 +162,7 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 	if own > 2*common || kinds < 2 {
 		return nil
 	}
-	if 2*own >= common {
+	if 2*own >= common { // it is not certain, so that kept counts
 		all = slices.DeleteFunc(all, func(c *node) bool { return kept.has(c.name) })
 	}
 	if len(all) < minAlike {
@@ -172,8 +172,8 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 }
 
 // spread returns the variance of the costs of a request that the names explain, in parts of
-// the square of their mean, 0 if it is small, and the number of names that have a tenth of the requests of the
-// largest.
+// the square of their mean, 0 if it is small, and the number of names that have a tenth of
+// the requests of the most frequent one.
 func spread(list names) (variance float64, large int) {
 	var all Sum
 	most := int64(0)
@@ -188,7 +188,10 @@ func spread(list names) (variance float64, large int) {
 		return float64(s.Octets) / float64(max(all.Octets, 1))
 	}
 	for _, s := range list {
-		part := float64(s.Requests) / float64(max(all.Requests, 1))
+		if s.Requests == 0 {
+			continue
+		}
+		part := float64(s.Requests) / float64(all.Requests)
 		d := cost(s)/part - 1
 		variance += d * d * part
 		if 10*s.Requests >= most {

@@ -44,7 +44,7 @@ func (s *site) file() string {
 
 // forge adds pages of a forge.
 func (s *site) forge(prefix string, users, repos int, between string, blame float64) {
-	for range 20_000 {
+	for range 8_000 {
 		base := fmt.Sprintf("%s/user%c%c/%s%d%s/", prefix, 'a'+s.IntN(users)%26, 'a'+s.IntN(users)/26, s.one("app lib doc"), s.IntN(repos), between)
 		ref := s.one("branch/main branch/main branch/main branch/develop commit/0123456789abcdef tag/v1.0")
 		switch s.IntN(6) {
@@ -88,28 +88,28 @@ func TestRowsNameWhatCosts(t *testing.T) {
 		"pages that cost the same":       func(s *site) { s.forge("", 100, 2, "", 0.5) },
 		"three repos that cost the same": func(s *site) { s.forge("", 1, 1, "", 0.5) },
 		"one repo": func(s *site) {
-			for range 10_000 {
+			for range 6_000 {
 				s.add("blame", "/app.git/blame/"+s.file(), 4)
 				s.add("tree", "/app.git/tree/"+s.file(), 0.4)
 				s.add("log", "/app.git/log/"+s.file(), 1)
 			}
 		},
 		"wiki": func(s *site) {
-			for i := range 10_000 {
+			for i := range 6_000 {
 				s.add("wiki", fmt.Sprintf("/wiki/%s_%d", s.one("File:X.jpg Talk: User: A B"), i), 0.1)
 				s.add("index.php", fmt.Sprintf("/w/index.php?title=%d&action=history", i), 1)
 				s.add("Special:RecentChanges", "/wiki/Special:RecentChanges", 0.3)
 			}
 		},
 		"shop": func(s *site) {
-			for i := range 10_000 {
+			for i := range 6_000 {
 				s.add("filter", fmt.Sprintf("/%s/%s/filter/color-%d/size-%d", s.one("shoes shirts hats"), s.one("men women kids"), i, s.IntN(9)), 2)
 				s.add("product", fmt.Sprintf("/%s/product/%s-%d", s.one("en de fr es"), s.one("red blue"), i), 0.2)
 				s.add("cart", fmt.Sprintf("/cart?add=%d", i), 0.3)
 			}
 		},
 		"calendar": func(s *site) {
-			for i := range 10_000 {
+			for i := range 6_000 {
 				s.add("day", fmt.Sprintf("/%s/calendar/day/%d/%d/%d", s.one("ann bob eve tom"), i, s.IntN(12), s.IntN(31)), 0.5)
 				s.add("week", fmt.Sprintf("/%s/calendar/week/%d/%d", s.one("ann bob eve tom"), i, s.IntN(52)), 2)
 				s.add("export", fmt.Sprintf("/%s/calendar/export/%d.ics", s.one("ann bob eve tom"), i), 1)
