@@ -97,8 +97,7 @@ const maxSuspects = 1 << 16
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
 		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown, Active: a.isActive,
-		Meetings: func() []string { return a.meetings },
-		Doors:    func() [][]string { return a.doors },
+		Places:   a.wrongPlaces,
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/filewatch"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
@@ -77,8 +78,8 @@ type App struct {
 	traced atomic.Bool
 
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
-	doors     [][]string       // hosts of handlers with forwarded_request that clients can miss; complete when all are provisioned
 	meetings  []string         // pairs of handlers of which nobody knows whether a request reaches both
+	places    []mistakes.Place // of handlers that are most likely not meant; complete when all are provisioned
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links
@@ -158,6 +159,7 @@ func (a *App) Start() error {
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
 	a.started = true
+	a.warnWithoutHandler()
 	for _, start := range a.starts {
 		start()
 	}
@@ -180,9 +182,23 @@ func (a *App) Stop() error {
 // Cleanup releases the app's shared values. Caddy also calls it if Provision
 // failed.
 func (a *App) Cleanup() error {
+	if !a.started && a.ctx.Context != nil && fmt.Sprint(context.Cause(a.ctx)) == validated {
+		a.warnWithoutHandler()
+	}
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
 	return err
+}
+
+// validated is the cause with which `caddy validate` ends a configuration, when all its
+// modules are provisioned.
+const validated = "validation complete"
+
+// warnWithoutHandler warns if the configuration has no robots handler.
+func (a *App) warnWithoutHandler() {
+	if len(a.allHandlers()) == 0 {
+		a.log.Warn("no site has the line `robots`: no robots.txt is read, and nothing is refused")
+	}
 }
 
 // add records a handler of the configuration.

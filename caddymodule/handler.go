@@ -98,6 +98,8 @@ type Handler struct {
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses
 	off       config.Hosts            // of off_hosts
+	decides   atomic.Bool             // it has decided on a request
+	late      atomic.Bool             // a request came on which another handler had decided
 	answers   customAnswers
 	forwarded *forwarded.Reader // nil without forwarded_request
 	checks    forwarded.Checks
@@ -131,6 +133,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if x.off {
 		return next.ServeHTTP(w, r)
 	}
+	h.note(earlier)
 	if earlier != nil { // another robots handler has decided
 		return h.fields.Serve(w, r, x.request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
 	}
@@ -143,6 +146,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	x.pace(d, w)
 	x.record(d)
 	return x.respond(d, w, next)
+}
+
+// note notes whether the handler decides on a request. It writes once, because all
+// requests share what it writes.
+func (h *Handler) note(earlier *record) {
+	noted := &h.decides
+	if earlier != nil {
+		noted = &h.late
+	}
+	if !noted.Load() {
+		noted.Store(true)
+	}
 }
 
 // serveSubrequest answers a request of the server itself.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
@@ -39,8 +39,8 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	var before placedByHost
-	var doors []*placed // with forwarded_request, that a client can miss
-	closed := false     // a request that misses them is refused
+	var places mistakes.Places
+	closed := false // a request that misses forwarded_request is refused
 	none := new(checked)
 	for route, object := range routes.WalkServer(server) {
 		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
@@ -48,6 +48,12 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			p.checked = h.app.checkedOf(object)
 		}
 		closed = closed || refuses(object) && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
+		if p.checked == nil || p.checked == none {
+			places.Add(route, object, nil)
+		} else {
+			places.Add(route, object, &mistakes.Robots{Name: p.name(), Publishes: p.publishes() || config.On(p.Publish),
+				Forwarded: p.IsForwarded(), NeedsFile: p.NeedsFile()})
+		}
 		if p.checked == nil || p.checked == none && p.advice == "" {
 			continue // an error of its own, or no robots handler
 		}
@@ -58,35 +64,45 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: "+
 				"without it, the policy is not in force", zap.String("handler", p.name()))
 		}
-		if p.advice == "" && !route.IsReached() {
-			h.log.Warn("no request reaches this robots handler, because handlers before it answer all of them: move it up",
-				zap.String("handler", p.name()))
-		}
 		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
 			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403",
 				zap.String("handler", p.name()))
 		}
-		switch {
-		case !p.IsForwarded():
-		case route.Misses():
-			doors = append(doors, p)
-		default:
-			closed = true
-		}
+		closed = closed || p.IsForwarded() && !route.Misses()
 		for _, first := range before.add(p) {
 			if err := h.app.checkMeeting(first, p, h.log); err != nil {
 				return err
 			}
 		}
 	}
-	for _, p := range doors {
-		if !closed {
-			h.log.Warn("clients can miss forwarded_request, and then get 200, so that the proxy lets them in: "+live.DoorAdvice,
-				zap.String("handler", p.name()))
-			h.app.doors = append(h.app.doors, p.route.Hosts())
+	h.warnOfPlaces(places.Found(closed))
+	return nil
+}
+
+// warnOfPlaces logs what is wrong with the places of handlers, and keeps it for reports.
+func (h *Handler) warnOfPlaces(places []mistakes.Place) {
+	for _, p := range places {
+		h.log.Warn("the place of a robots handler is most likely not meant", zap.String("what", p.What), zap.String("what_to_do", p.Advice),
+			zap.String("handler", p.Name))
+	}
+	h.app.places = append(h.app.places, places...)
+}
+
+// wrongPlaces returns what is wrong with the places of handlers, and with what came of them.
+func (a *App) wrongPlaces() []mistakes.Place {
+	list, all := slices.Clone(a.places), a.allHandlers()
+	for _, h := range all {
+		if h.late.Load() && !h.decides.Load() {
+			list = append(list, mistakes.Late(a.siteOf(h).Route.Hosts()))
 		}
 	}
-	return nil
+	if len(a.meetings) > 0 {
+		list = append(list, mistakes.Meeting(a.meetings))
+	}
+	if len(all) == 0 {
+		list = append(list, mistakes.WithoutHandler())
+	}
+	return list
 }
 
 // refuses reports whether a handler in JSON refuses all requests that reach it.
@@ -137,7 +153,9 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 // of the global option; nil if they can't be decoded.
 func (a *App) checkedOf(object map[string]any) *checked {
 	settings, c := make(map[string]any), new(checked)
-	for _, name := range []string{"forwarded_request", "mode", "off", "policy"} {
+	for _, name := range []string{
+		"challenge", "forwarded_request", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "x_robots_tag",
+	} {
 		if value, ok := object[name]; ok {
 			settings[name] = value
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -316,6 +317,8 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if err == nil && h.IsLocal() {
 		if err = h.load(current.Origins()); err != nil {
 			err = errors.Join(err, current.Close(), current.retire())
+		} else {
+			h.warnOfFile(current)
 		}
 	}
 	if err != nil {
@@ -329,6 +332,20 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	h.app.add(h)
 	h.warnForgeableExemptions(current)
 	return nil
+}
+
+// warnOfFile logs what a local source says that is most likely not meant. The other
+// findings of its review are logged too, before Caddy has started.
+func (h *Handler) warnOfFile(current *running) {
+	for s := range current.Origins().States(nil) {
+		if s.Rules.Outcome() != judge.Loaded {
+			continue
+		}
+		f := mistakes.File{Subject: "this site", Needed: h.NeedsFile(), Last: s.Last, Rules: s.Rules, Review: current.observer.Review(s.Rules)}
+		if p := f.Problem(); p.Severity != "" && p.Line == 0 { // a line was logged by the review
+			h.log.Warn("robots.txt is most likely not what is meant", zap.String("what", p.Message), zap.String("what_to_do", p.Advice))
+		}
+	}
 }
 
 // restart replaces the registry. Requests that are being decided, or held,

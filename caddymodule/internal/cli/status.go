@@ -96,9 +96,11 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	}
 	out := cmd.OutOrStdout()
 	width, _ := sizeOf(out)
-	severe := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe })
+	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
+		return p.Severity == statusapi.Severe || statusapi.IsUnmeant(p.Kind)
+	})
 	busy := slices.ContainsFunc(s.Health.Shedding, func(h statusapi.Shedding) bool { return h.Since != nil })
-	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(severe || busy))
+	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(alarming || busy))
 }
 
 // statusReport is the output of `caddy robots status --json`.

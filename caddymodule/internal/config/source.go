@@ -50,6 +50,16 @@ func (s *Settings) SourceKind() string {
 	return s.Source.Kind
 }
 
+// NeedsFile reports whether the settings enforce nothing without a robots.txt, and are not
+// about the headers of responses.
+func (s *Settings) NeedsFile() bool {
+	return s.Policy == nil && s.Limits == nil && s.Challenge == nil && s.Shed == nil && !s.IsAboutHeaders()
+}
+
+// IsAboutHeaders reports whether the settings have headers of responses, so that a site
+// may have no robots.txt on purpose.
+func (s *Settings) IsAboutHeaders() bool { return s.XRobotsTag != nil || On(s.MetaRobots) }
+
 // IsLocal reports whether the source is a file or in the configuration.
 func (s *Settings) IsLocal() bool {
 	kind := s.SourceKind()

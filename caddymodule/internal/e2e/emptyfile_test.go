@@ -21,7 +21,7 @@ func (s *server) replaceRobots(file, query string) statusapi.Origin {
 	return list[0]
 }
 
-// An empty file is a problem only if the file before it had rules.
+// Beside a policy, an empty file is a problem only if the file before it had rules.
 func TestStatusOfAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")

@@ -182,8 +182,8 @@ func TestEmptyInlineSource(t *testing.T) {
 		if got := s.get(gptbot, "/robots.txt"); got.status != 200 || got.body != "" {
 			t.Errorf("%s: robots.txt: %d, %q", source, got.status, got.body)
 		}
-		if out, err := s.status(); err != nil {
-			t.Errorf("%s: %v\n%s", source, err, out)
+		if out := s.exitsWith(2); !strings.Contains(out, "is empty: crawlers may fetch everything") {
+			t.Errorf("%s:\n%s", source, out)
 		}
 	}
 }

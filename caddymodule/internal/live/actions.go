@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -142,6 +143,26 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 		}
 	}
 	return problems
+}
+
+// monitorProblems returns the problem that all sites are in monitor mode for long.
+func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
+	a := r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var since time.Time // the latest, of all files
+	for _, f := range a.files {
+		if f.look != a.looks || !scope.Site(f.Host) && !slices.ContainsFunc(f.Sites, scope.Site) {
+			continue
+		}
+		if f.Mode != statusapi.Monitor {
+			return nil
+		}
+		if since.Before(f.ModeSince) {
+			since = f.ModeSince
+		}
+	}
+	return mistakes.Monitored(since, r.app.Now())
 }
 
 // refreshTimeout is the longest time for which Refresh waits for the sources.

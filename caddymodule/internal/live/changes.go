@@ -61,6 +61,9 @@ func (f *watchedFile) configure(c configured, now time.Time) {
 			f.note("", now)
 		}
 	}
+	if f.Mode != c.Mode || f.ModeSince.IsZero() {
+		f.ModeSince = now
+	}
 	f.configured = c
 }
 

@@ -104,3 +104,49 @@ func TestChanges(t *testing.T) {
 	w.pass(2 * time.Hour)
 	want(all)
 }
+
+// Monitor mode is a problem after 30 days, where all sites of the scope are in it. When
+// it began is kept with the files.
+func TestMonitorModeForLong(t *testing.T) {
+	w, list := newWatcher(), []*Handler(nil)
+	onDisk := func(path string) *config.Settings {
+		return &config.Settings{Source: &config.Source{Kind: config.SourceFile, Path: path}}
+	}
+	a := w.configure(t, &list, onDisk("a.txt"), &text{"User-agent: *\nDisallow: /x\n"}, "a.test")
+	b := w.configure(t, &list, onDisk("b.txt"), &text{"User-agent: *\nDisallow: /y\n"}, "b.test")
+	want := func(what string, scope statusapi.Scope, n int) {
+		t.Helper()
+		w.accidents(statusapi.AllSites())
+		if got := w.monitorProblems(scope); len(got) != n {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	all := statusapi.AllSites()
+	a.Monitor, b.Monitor = true, true
+	want("at first", all, 0)
+	w.now = w.now.Add(20 * 24 * time.Hour)
+	b.Monitor = false
+	want("one is enforced", all, 0)
+	b.Monitor = true
+	want("it is monitored again", all, 0)
+	w.now = w.now.Add(11 * 24 * time.Hour)
+	want("31 days for one, and 11 for the other", all, 0)
+	want("31 days", statusapi.Sites("a.test"), 1)
+	want("11 days", statusapi.Sites("b.test"), 0)
+	w.now = w.now.Add(20 * 24 * time.Hour)
+	want("31 days for all", all, 1)
+
+	saved, since := w.app.Counters.save(), time.Time{}
+	restarted := newWatcher()
+	if err := restarted.app.Counters.load(saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range restarted.app.Counters.files {
+		if since.Before(f.ModeSince) {
+			since = f.ModeSince
+		}
+	}
+	if got := w.now.Sub(since); got != 31*24*time.Hour {
+		t.Errorf("after a restart: for %v", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -31,20 +32,34 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		health.Problems = append(health.Problems, one.problem())
 	}
 	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
+	var hosts mistakes.Hosts
+	places := r.placeProblems(scope)
+	for _, p := range places {
+		seen[p.Kind+p.Subject] = true // which says why there is nothing in force
+	}
 	for p := range r.allInForce(scope) {
 		kind := lost.kind(p, now)
-		if visit(p, kind); kind == "" || kind == RulesLost { // which is an accident
+		visit(p, kind)
+		if p.Invented && (kind == "" || statusapi.IsUnmeant(kind)) && p.Last != judge.Pending && !slices.Contains(scope.Hosts(), p.Origin.Host) {
+			var problem statusapi.Problem
+			if kind != "" {
+				problem = p.problem(now)
+			}
+			hosts.Add(p.Handler, siteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
+			continue
+		}
+		if kind == "" || kind == RulesLost { // which is an accident
 			continue
 		}
 		problem := p.problem(now)
-		if key := problem.Kind + problem.Message; !seen[key] {
+		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
 			seen[key] = true
 			health.Problems = append(health.Problems, problem)
 		}
 	}
 	health.Shedding = r.shedding(scope, r.app.Now())
 	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
-		r.doorProblems(scope), r.challengeProblems(scope)} {
+		hosts.Problems(), places, r.challengeProblems(scope), r.monitorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
 	if scope.All() {
@@ -63,22 +78,10 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	return health
 }
 
-// DoorAdvice says how to mend a handler with forwarded_request that clients can miss.
-const DoorAdvice = "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"
-
-// doorProblems returns the handlers with forwarded_request that clients can miss.
-func (r *Reporter) doorProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	if r.app.Doors == nil {
-		return nil
-	}
-	for _, hosts := range r.app.Doors() {
-		own := slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return !scope.Site(host) })
-		if subject := cmp.Or(strings.Join(own, ", "), "this server"); scope.All() || len(own) > 0 {
-			problems = append(problems, severe("forwarded_request", subject,
-				"clients can miss the forwarded_request of "+subject+", with another Host or what another matcher does not match: "+
-					"they get 200, so that the proxy lets them in",
-				"In the Caddyfile, "+DoorAdvice+"."))
-		}
+// placeProblems returns what is wrong with the places of handlers.
+func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	for _, place := range r.app.Places() {
+		problems = append(problems, place.Problems(scope)...)
 	}
 	return problems
 }
@@ -136,26 +139,8 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 	return problems
 }
 
-// meetingProblem returns the problem of handlers that may decide on the same
-// requests. Without such handlers it has no severity.
-func (r *Reporter) meetingProblem() (p statusapi.Problem) {
-	if meetings := r.app.Meetings(); len(meetings) > 0 {
-		more := ""
-		if n := len(meetings) - 1; n > 0 {
-			more = fmt.Sprintf(", and %s more", quantity(n, "pair"))
-		}
-		p = warning("handlers", "the configuration", "requests may reach two robots handlers, and only the first decides: "+meetings[0]+more,
-			"Write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that "+
-				"excludes the requests of the other, such as `not path /api/*`.")
-	}
-	return p
-}
-
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
-	if p := r.meetingProblem(); p.Severity != "" {
-		health.Problems = append(health.Problems, p)
-	}
 	var fleets []*shared.Fleet
 	var verifiers []*shared.Verifier
 	for _, h := range r.handlers() {
@@ -207,7 +192,7 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	}
 	m.Evictions, m.Repeated = metrics.Evictions(now)
 	if health.Memory = m; m.Repeated >= manyRepeated {
-		health.Problems = append(health.Problems, evictionProblem(m))
+		health.Problems = append(health.Problems, mistakes.Evictions(m))
 	}
 	var problems []statusapi.Problem
 	health.Persist, problems = r.app.Counters.state()
@@ -216,19 +201,6 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 
 // manyRepeated is how many repeated reads in a minute are a problem.
 const manyRepeated = 10
-
-// evictionProblem returns the problem of too many repeated reads.
-func evictionProblem(m *statusapi.Memory) statusapi.Problem {
-	subject, correction := "max_origins", "Set max_origins above the number of your hosts."
-	if m.Octets > m.MaxOctets/10*9 {
-		subject, correction = "max_memory", "Raise max_memory in the global option robots."
-	}
-	return warning("memory", subject,
-		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read "+
-			"again: crawlers wait for them",
-			m.Evictions, subject, m.Repeated),
-		correction)
-}
 
 // mostListProblems is the largest number of lists with a problem each.
 const mostListProblems = 3
@@ -326,12 +298,29 @@ const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to th
 
 // isFine reports whether problem surely has no severity.
 func (p *inForce) isFine() bool {
-	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil && !errors.Is(p.Err, judge.ErrLoop)
+	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil && !errors.Is(p.Err, judge.ErrLoop) &&
+		p.mistake(statusapi.Problem{}).Severity == ""
 }
 
 // problem returns the problem of what is in force. Without a problem the severity
 // is empty, and the message describes what is in force.
 func (p *inForce) problem(now time.Time) statusapi.Problem {
+	problem := p.sourceProblem(now)
+	if problem.Severity != "" {
+		return problem
+	}
+	return p.mistake(problem)
+}
+
+// mistake returns the problem that what is in force is most likely not meant, and state
+// if nothing says so.
+func (p *inForce) mistake(state statusapi.Problem) statusapi.Problem {
+	return (&mistakes.File{Subject: p.subject(), State: state, Needed: p.Settings.NeedsFile(), Unneeded: p.Settings.IsAboutHeaders(),
+		Pages: p.Settings.Challenge != nil, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules, Review: metrics.ReviewOf(p.Rules)}).Problem()
+}
+
+// sourceProblem is problem without what is most likely not meant.
+func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
 	subject := p.subject()
 	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
 	if err := p.Rules.MergeError(); err != nil {
@@ -358,7 +347,7 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 	case judge.Pending:
 		return statusapi.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
-	if p.Rules.Content().Empty() { // an Accident if there were rules before: some sites have an empty file on purpose
+	if p.Rules.Content().Empty() { // an Accident if there were rules before
 		return statusapi.Problem{Message: name + " is empty: " + without}
 	}
 	message := fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
@@ -369,8 +358,8 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 }
 
 // refused returns what is in force while nobody may read robots.txt, it redirects to
-// another host, or it is another text. The first two are a problem only if there were
-// rules before, and then an Accident: such sites have no rules on purpose.
+// another host, or it is another text. The first two are an Accident if there were rules
+// before.
 func (p *inForce) refused(now time.Time) statusapi.Problem {
 	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
 	if p.hasCopy() {

@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -81,7 +82,7 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
-		Now: clock.Now, Active: func() bool { return true }, Meetings: func() []string { return nil },
+		Now: clock.Now, Active: func() bool { return true }, Places: func() []mistakes.Place { return nil },
 		Suspects: func() []suspect.Suspect { return nil },
 	}), func() { clock.Advance(2 * time.Second) }
 }

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // maxProbeProblems is the largest number of probes with a problem each: clients
@@ -52,21 +51,9 @@ func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []s
 	}
 	if len(names) > 0 {
 		slices.Sort(networks)
-		list = append(list, busyProbes(names, slices.Compact(networks), requests))
+		list = append(list, mistakes.BusyProbes(names, slices.Compact(networks), requests))
 	}
 	return list
-}
-
-// busyProbes returns the problem of the probes that requested too many URLs.
-func busyProbes(names, networks []string, requests int) statusapi.Problem {
-	const shown = 3
-	return warning("probe", words.List(names, shown),
-		fmt.Sprintf("%s of probes that requested too many URLs were refused in the last hour: %s", quantity(requests, "request"),
-			words.List(names, shown)),
-		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request "+
-			"%d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the "+
-			"group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
-			enforce.MaxProbePaths, enforce.MaxVerifiedPaths, words.List(networks, shown), names[0]))
 }
 
 // refusalCauses says why a probe was refused.

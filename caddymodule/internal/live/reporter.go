@@ -25,6 +25,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -42,18 +43,14 @@ type App struct {
 	// Handlers returns the handlers of the configuration. It is called once, for
 	// the first report.
 	Handlers func() []*Handler
-	// Meetings returns pairs of handlers of which nobody knows whether a request
-	// reaches both.
-	Meetings func() []string
+	// Places returns what is wrong with the places of handlers.
+	Places   func() []mistakes.Place
 	Counters *Counters
 	Ceiling  *origins.Ceiling
 	Suspects func() []suspect.Suspect
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
 	Active   func() bool      // the configuration is the last one that was loaded, and all its apps have started
-	// Doors returns the hosts of the handlers whose forwarded_request clients can
-	// miss. It may be nil.
-	Doors func() [][]string
 	// IsKnown is routes.Follower.IsKnown.
 	IsKnown func(matcher any, reached bool) bool
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // WatchedShare says of which part of the addresses the storms of Handler.Watch are: one in
@@ -94,14 +93,8 @@ func (h *Handler) stormAt(host string) Accident {
 	return a
 }
 
-// challengeProblems returns the checks that have no path, or that can't know who is lonely.
+// challengeProblems returns the checks that can't know who is lonely.
 func (r *Reporter) challengeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for p := range r.allInForce(scope) {
-		if p.Settings.Challenge != nil && p.Last == judge.Loaded && p.Rules.ChallengesNothing() {
-			problems = append(problems, warning("challenge", p.subject(), "`challenge disallowed` checks nobody at "+p.subject()+
-				": its robots.txt disallows no path to `*`, or only the whole site", "Write patterns of paths in place of disallowed, `/*` for the whole site."))
-		}
-	}
 	for _, h := range r.handlersIn(scope) {
 		if h.Settings.Challenge == nil || h.Check == nil {
 			continue

@@ -176,6 +176,8 @@ func (s siteStates) add(p *inForce, outcome, kind string) {
 	if host := s[p.Origin.Host]; host != nil {
 		site.outcome = cmp.Or(site.outcome, outcome)
 		site = host
+	} else if p.Invented && statusapi.IsUnmeant(kind) { // its tenant's, or a client has invented the host
+		kind = ""
 	}
 	note(site)
 }

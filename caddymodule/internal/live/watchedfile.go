@@ -31,7 +31,8 @@ type watchedFile struct {
 	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
 
 	configured
-	Changes []statusapi.Change `json:"changes,omitempty"` // without sites, the newest last
+	ModeSince time.Time          `json:"mode_since,omitzero"`
+	Changes   []statusapi.Change `json:"changes,omitempty"` // without sites, the newest last
 
 	// About the accident:
 	Lost    string   `json:"lost,omitempty"` // why the rules are lost; "" if they are not
@@ -197,7 +198,7 @@ func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Tim
 	if f.Since.IsZero() {
 		f.Since = now
 	}
-	problem := p.problem(now)
+	problem := p.sourceProblem(now)
 	if p.Last == judge.Failed {
 		problem = p.refused(now)
 	}

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -54,6 +55,12 @@ func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []h
 
 // Close ends the review of files.
 func (o *Reads) Close() error { return o.review.Close() }
+
+// Review reviews a file that was read, now and not later.
+func (o *Reads) Review(rules *judge.Rules) *mistakes.Review {
+	o.review.run(judge.Origin{}, rules)
+	return ReviewOf(rules)
+}
 
 // Fetched is for origins.Config. It logs a read without a change at DEBUG only;
 // the metrics show a source that keeps failing.

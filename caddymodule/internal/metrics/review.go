@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -52,9 +53,9 @@ var reviews = struct {
 	sync.Mutex
 	waiting map[*judge.Rules]waiting
 	queue   []*judge.Rules
-	done    map[weak.Pointer[judge.Rules]]bool
+	done    map[weak.Pointer[judge.Rules]]*mistakes.Review // nil while it runs
 	working sync.WaitGroup
-}{waiting: make(map[*judge.Rules]waiting), done: make(map[weak.Pointer[judge.Rules]]bool)}
+}{waiting: make(map[*judge.Rules]waiting), done: make(map[weak.Pointer[judge.Rules]]*mistakes.Review)}
 
 // waiting is a review that waits.
 type waiting struct {
@@ -70,7 +71,8 @@ func (r *review) add(origin judge.Origin, rules *judge.Rules) {
 	all.Lock()
 	defer all.Unlock()
 	known, waits := all.waiting[rules]
-	if known.review == r || !waits && len(all.queue) >= maxReviews || all.done[weak.Make(rules)] {
+	_, done := all.done[weak.Make(rules)]
+	if known.review == r || !waits && len(all.queue) >= maxReviews || done {
 		return
 	}
 	if all.waiting[rules] = (waiting{r, origin}); waits {
@@ -101,32 +103,41 @@ func reviewNext() {
 	time.AfterFunc(reviewPause*time.Since(began), func() { defer all.working.Done(); reviewNext() })
 }
 
-// remember remembers rules as reviewed.
-func remember(rules *judge.Rules) {
+// ReviewOf returns what a review found in a file; nil if it was not reviewed yet.
+func ReviewOf(rules *judge.Rules) *mistakes.Review {
+	reviews.Lock()
+	defer reviews.Unlock()
+	return reviews.done[weak.Make(rules)]
+}
+
+// remember remembers what a review found, nil when it begins.
+func remember(rules *judge.Rules, found *mistakes.Review) {
 	all := &reviews
 	all.Lock()
 	defer all.Unlock()
 	if len(all.done) >= maxReviewed {
-		maps.DeleteFunc(all.done, func(p weak.Pointer[judge.Rules], _ bool) bool { return p.Value() == nil })
+		maps.DeleteFunc(all.done, func(p weak.Pointer[judge.Rules], _ *mistakes.Review) bool { return p.Value() == nil })
 	}
 	if len(all.done) >= maxReviewed {
 		clear(all.done)
 	}
-	all.done[weak.Make(rules)] = true
+	all.done[weak.Make(rules)] = found
 }
 
-// run reviews rules, unless r is closed.
+// run reviews rules, unless they are reviewed or r is closed.
 func (r *review) run(origin judge.Origin, rules *judge.Rules) {
 	r.running.Lock()
 	defer r.running.Unlock()
-	if r.closed {
+	if r.closed || ReviewOf(rules) != nil {
 		return
 	}
-	remember(rules)
+	remember(rules, nil)
+	all := lint.Lint(rules.File(), findings.Crawlers(r.registry))
+	remember(rules, mistakes.Find(rules, all))
 	log := r.log.With(originField(origin))
 	logMergeNotes(log, rules)
 	logUnenforceable(log, rules)
-	logMistakes(log, rules.File(), r.registry)
+	logMistakes(log, rules, all)
 	logHiddenHeaders(log, r.tags, rules.File(), r.registry)
 	if r.more != nil {
 		r.more(log, rules)
@@ -178,11 +189,12 @@ func logUnenforceable(log *zap.Logger, p *judge.Rules) {
 	logGroups(p.Ignored(), "browsers send its token, and rules do not apply to people")
 }
 
-// logMistakes logs the errors that the linter finds.
-func logMistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
+// logMistakes logs the errors that the linter finds, and the other findings that cost a
+// rule.
+func logMistakes(log *zap.Logger, rules *judge.Rules, all []lint.Finding) {
 	n := 0
-	for _, finding := range lint.Lint(f, findings.Crawlers(registry)) {
-		if finding.Severity < lint.Error {
+	for _, finding := range all {
+		if finding.Severity < lint.Error && !mistakes.Costs(rules, &finding) {
 			continue
 		}
 		if n++; n <= MaxFindings {

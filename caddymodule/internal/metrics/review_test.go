@@ -71,7 +71,8 @@ func TestMistakesAreLoggedWithTheirLines(t *testing.T) {
 		text string
 		want []string
 	}{
-		"a file without errors": {"User-agent: *\nDisallow: /a\nCrawl-delay: soon\n", nil},
+		"a file with no more than a warning": {"User-agent: *\nDisallow: /a\nNoindex: /a\n", nil},
+		"a delay that does nothing":          {"User-agent: *\nDisallow: /a\nCrawl-delay: soon\n", []string{"robots.txt has a mistake" + at + "line=3 column=14 code=malformed-crawl-delay text=soon"}},
 		"rules that do nothing": {
 			"Disallow: /early\nUser-agent: *\nDisallow: private\n",
 			[]string{

@@ -8,8 +8,32 @@ import (
 )
 
 // IsReached reports whether requests reach the handler that a walk through JSON
-// yielded with the route: no handler before it answers all of them.
-func (r *Route) IsReached() bool { return r == nil || !r.unreached }
+// yielded with the route: no handler before it answers all of them, and no route around
+// it excludes what the route matches.
+func (r *Route) IsReached() bool {
+	for inner := r; inner != nil; inner = inner.Around {
+		if inner.unreached {
+			return false
+		}
+		for outer := inner.Around; outer != nil; outer = outer.Around {
+			if anySetsMeet(inner.Sets(), outer.Sets(), inner.seesPathOf(outer)) == Never || !anyHostMeets(inner.hosts(), outer.hosts()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// SharesHost reports whether a host can be that of requests of both routes.
+func (r *Route) SharesHost(other *Route) bool { return anyHostMeets(r.Hosts(), other.Hosts()) }
+
+// anyHostMeets reports whether a host can be in two lists. Nil means any host, and a
+// placeholder may stand for any.
+func anyHostMeets(list, other []string) bool {
+	isUnknown := func(host string) bool { return strings.Contains(host, "{") }
+	both := intersection(list, other)
+	return both == nil || len(both) > 0 || slices.ContainsFunc(list, isUnknown) || slices.ContainsFunc(other, isUnknown)
+}
 
 // Meet says whether a request can reach the handlers of two routes that a walk
 // through JSON yielded in this order. Maybe stands for matchers of which it is not

@@ -24,11 +24,22 @@ const (
 	Warning = "warning" // anything else
 )
 
+// Kinds of problems that say that rules are not in force, or most likely not those that
+// are meant.
+const (
+	Mistake   = "mistake"  // a line of robots.txt does not do what it says
+	NoRules   = "no_rules" // nothing is enforced, though there is, or should be, a robots handler
+	Monitored = "monitor"  // everything is in monitor mode for long
+)
+
+// IsUnmeant reports whether the Problem.Kind is one of these kinds.
+func IsUnmeant(kind string) bool { return kind == Mistake || kind == NoRules || kind == Monitored }
+
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string `json:"severity"`
-	// robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, busy or envoy, or an accident: rules_lost,
-	// search_shut_out, search_refused, flood, guard_acted or shedding
+	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, busy or envoy,
+	// or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
 	// such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"

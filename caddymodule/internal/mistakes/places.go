@@ -1,0 +1,195 @@
+package mistakes
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Place is that of a robots handler that decides nothing, or whose robots.txt nobody gets,
+// or that clients can miss.
+type Place struct {
+	Hosts    []string // none for any host
+	Name     string   // of the handler
+	What     string   // is wrong with thisHandler
+	Advice   string   // begins with a small letter
+	Kind     string
+	Severity string
+}
+
+const robotsTxt = "/robots.txt"
+
+const thisHandler = "this robots handler"
+
+// Places finds the places of handlers of one server that are most likely not meant, in
+// the order of a walk through its routes. The zero Places is ready for use.
+type Places struct {
+	robots []placed
+	named  map[string][]answer // by host that may answer /robots.txt
+	wide   []answer            // for hosts with a pattern, or any host
+	top    *routes.Route       // of the latest handler
+	begun  int                 // answers before it
+	count  int                 // answers
+}
+
+// answer is a route that may answer /robots.txt.
+type answer struct {
+	number int
+	route  *routes.Route
+}
+
+type placed struct {
+	Place
+	route     *routes.Route
+	begun     int // the answers before the outermost route around it
+	isReached bool
+	isRead    bool // its /robots.txt is an answer of the routes
+	isMissed  bool // clients can miss it, and it decides on what a proxy asks
+}
+
+// passing are the handlers that answer no request for /robots.txt. It is not known of
+// others, such as rewrite, which may lead to one that does.
+var passing = []string{
+	"", "authentication", "copy_response_headers", "encode", "headers", "intercept", "log_append", "map", "push", "request_body", "robots",
+	"subroute", "templates", "tracing", "vars",
+}
+
+// Robots are the facts about a robots handler.
+type Robots struct {
+	Name      string
+	Publishes bool // it answers /robots.txt itself
+	Forwarded bool // it decides on what a proxy asks
+	NeedsFile bool // see config.Settings.NeedsFile
+}
+
+// Add adds a handler in JSON, at a route of a walk. robots is nil if it is none.
+func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots) {
+	kind, _ := handler["handler"].(string)
+	if top := route.Outermost(); top != l.top {
+		l.top, l.begun = top, l.count
+	}
+	if robots != nil {
+		l.robots = append(l.robots, placed{place(statusapi.NoRules, route.Hosts(), "", ""), route, l.begun, route.IsReached(),
+			robots.NeedsFile && !route.IsApart() && !robots.Forwarded, robots.Forwarded && route.Misses()})
+		l.robots[len(l.robots)-1].Name = robots.Name
+	}
+	if (robots == nil || !robots.Publishes) && slices.Contains(passing, kind) || !route.PassesPath(robotsTxt) {
+		return
+	}
+	l.count++
+	hosts, a := route.Hosts(), answer{l.count, route}
+	if hosts == nil || slices.ContainsFunc(hosts, routes.IsPattern) {
+		l.wide = append(l.wide, a)
+		return
+	}
+	if l.named == nil {
+		l.named = make(map[string][]answer)
+	}
+	for _, host := range hosts {
+		l.named[routes.PlainHost(host)] = append(l.named[routes.PlainHost(host)], a)
+	}
+}
+
+// Found returns what is wrong. closed says that the server refuses the requests that miss
+// a handler with forwarded_request.
+func (l *Places) Found(closed bool) (list []Place) {
+	for _, p := range l.robots {
+		switch {
+		case !p.isReached:
+			p.What = "no request reaches " + thisHandler + ", because handlers before it answer all of them, or matchers around it exclude its own"
+			p.Advice = "move it up, into a block `route` if need be, or remove it"
+		case p.isMissed && !closed:
+			p.Kind, p.Severity = "forwarded_request", statusapi.Severe
+			p.What = "clients can miss forwarded_request of " + thisHandler + ", with another Host or what another matcher does not match: " +
+				"they get 200, so that the proxy lets them in"
+			p.Advice = "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"
+		case p.isRead && !l.isAnswered(&p):
+			p.What = "no route answers /robots.txt at the host of " + thisHandler + ": crawlers get an empty answer, and know no rules"
+			p.Advice = "write `robots` outside of the block or matcher with a path, and serve the file at /robots.txt of the same host"
+		default:
+			continue
+		}
+		list = append(list, p.Place)
+	}
+	return list
+}
+
+// isAnswered reports whether a route may answer /robots.txt at a host of the handler: one
+// before the outermost route around it, or one that requests reach from there.
+func (l *Places) isAnswered(p *placed) bool {
+	top := p.route.Outermost()
+	passes := top.PassesPath(robotsTxt)
+	answers := func(a answer) bool {
+		return a.route.SharesHost(p.route) && (a.number <= p.begun || !passes || routes.Meet(top, a.route) != routes.Never)
+	}
+	if slices.ContainsFunc(l.wide, answers) {
+		return true
+	}
+	hosts := p.Hosts
+	if hosts == nil || slices.ContainsFunc(hosts, routes.IsPattern) {
+		hosts = slices.Collect(maps.Keys(l.named))
+	}
+	return slices.ContainsFunc(hosts, func(host string) bool { return slices.ContainsFunc(l.named[routes.PlainHost(host)], answers) })
+}
+
+// Problems returns the problem for those of its hosts that a scope has, if it has any.
+func (p *Place) Problems(scope statusapi.Scope) []statusapi.Problem {
+	own := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return !scope.Site(host) })
+	if !scope.All() && len(own) == 0 {
+		return nil
+	}
+	subject := cmp.Or(strings.Join(own, ", "), "this server")
+	return []statusapi.Problem{{Severity: p.Severity, Kind: p.Kind, Subject: subject,
+		Message: strings.Replace(p.What, thisHandler, "the robots handler of "+subject, 1), Advice: "In the Caddyfile, " + p.Advice + "."}}
+}
+
+// WithoutHandler returns the place of no handler: the configuration has none.
+func WithoutHandler() Place {
+	return place(statusapi.NoRules, nil, "no site has the line `robots`: no robots.txt is read, and nothing is refused",
+		"write `robots` into the blocks of your sites")
+}
+
+// Late returns the place of a handler whose requests have all met another robots handler
+// before.
+func Late(hosts []string) Place {
+	return place(statusapi.NoRules, hosts, thisHandler+" has never decided: another one decides before it on all of its requests",
+		meetingAdvice)
+}
+
+// Meeting returns the place of handlers of which nobody knows whether a request reaches
+// both.
+func Meeting(pairs []string) Place {
+	what := "requests may reach two robots handlers, and only the first decides: " + pairs[0]
+	if n := len(pairs) - 1; n > 0 {
+		what += fmt.Sprintf(", and %s more", words.Plural(n, "pair", "pairs"))
+	}
+	return place("handlers", nil, what, meetingAdvice)
+}
+
+const meetingAdvice = "write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that " +
+	"excludes the requests of the other, such as `not path /api/*`"
+
+func place(kind string, hosts []string, what, advice string) Place {
+	return Place{Hosts: hosts, What: what, Advice: advice, Kind: kind, Severity: statusapi.Warning}
+}
+
+// monitorFor is how long nobody has to be reminded of monitor mode.
+const monitorFor = 30 * 24 * time.Hour
+
+// Monitored returns the problem that all sites are in monitor mode since a time, if that
+// is long ago; zero means that it is not known.
+func Monitored(since, now time.Time) []statusapi.Problem {
+	if since.IsZero() || now.Sub(since) < monitorFor {
+		return nil
+	}
+	return []statusapi.Problem{{Severity: statusapi.Warning, Kind: statusapi.Monitored, Subject: "monitor mode", Since: new(since.UTC()),
+		Message: fmt.Sprintf("all sites are in monitor mode, for %d days at least: nothing is refused", now.Sub(since)/(24*time.Hour)),
+		Advice:  "Look at what would be refused. If that is right, remove the line `mode monitor`."}}
+}
