@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 // suspectPassFor is how long a suspect that has pressed the button is left alone.
@@ -52,7 +52,7 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 		if settings.Mark = settings.Mark || a.Mark; a.File == "" {
 			continue
 		}
-		text, err := os.ReadFile(a.File)
+		text, err := localfile.Read(a.File)
 		if err == nil {
 			settings.Page, err = challenge.NewPage(text)
 		}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -47,18 +47,15 @@ func (s File) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, error)
 }
 
 func (s File) read(resp *judge.Response) error {
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
-		return fmt.Errorf("%s is not a regular file", s.Path)
-	}
-	f, err := os.Open(s.Path)
+	f, err := localfile.Open(s.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
 	body := bytes.NewBuffer(make([]byte, 0, min(info.Size(), robots.MaxSize)+bytes.MinRead))
 	if _, err = body.ReadFrom(io.LimitReader(f, robots.MaxSize+1)); err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -155,7 +156,7 @@ func (o *auditOptions) addTexts(q *evidence.Query) error {
 	if name == "" {
 		return nil
 	}
-	file, err := os.Open(name)
+	file, err := localfile.Open(name)
 	if errors.Is(err, fs.ErrNotExist) && o.persist == "" {
 		return nil // the server of the configuration runs elsewhere
 	} else if err != nil {

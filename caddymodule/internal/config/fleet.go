@@ -4,13 +4,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 // Bounds of Fleet. Requests wait for as long as the deadline.
@@ -93,7 +93,7 @@ func (f *Fleet) Config() (c throttle.FleetConfig, id string, err error) {
 	if err != nil || f.CAFile == "" {
 		return c, id, err
 	}
-	pem, err := os.ReadFile(caddy.NewReplacer().ReplaceAll(f.CAFile, ""))
+	pem, err := localfile.Read(caddy.NewReplacer().ReplaceAll(f.CAFile, ""))
 	if err != nil {
 		return c, "", fmt.Errorf("fleet: ca_file: %w", err)
 	}

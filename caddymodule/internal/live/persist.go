@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 // The modes of new files and folders. The file shows who visits the site, so only
@@ -180,7 +181,7 @@ func (p *persistFile) open() error {
 func (p *persistFile) read() {
 	c := p.counters
 	p.known = true
-	f, err := os.Open(p.target)
+	f, err := localfile.Open(p.target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

@@ -3,23 +3,17 @@ package registry
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
-const (
-	// maxFile is the largest registry file that is read, in octets. With the
-	// largest number of rows, that is 1.6 KB for each row.
-	maxFile = 16 << 20
-	// debounce is the time between a change of a registry file and the read. An
-	// editor may empty a file and then fill it again.
-	debounce = 100 * time.Millisecond
-)
+// debounce is the time between a change of a registry file and the read. An
+// editor may empty a file and then fill it again.
+const debounce = 100 * time.Millisecond
 
 // Adder adds the crawlers of a site's configuration to a registry.
 type Adder func(*crawler.Registry) (*crawler.Registry, error)
@@ -83,17 +77,9 @@ func (f *File) octets() ([]byte, error) {
 	if f.Path == "" {
 		return nil, nil
 	}
-	file, err := os.Open(f.Path)
+	data, err := localfile.Read(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("registry: %w", err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("registry: %w", err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("registry %s: larger than %d MiB", f.Path, maxFile>>20)
 	}
 	return data, nil
 }

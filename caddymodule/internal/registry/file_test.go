@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 // Reading the file again without a change has no effect. Other files in its
@@ -39,6 +41,6 @@ func TestFileIsReplacedOnlyByOtherContent(t *testing.T) {
 	reread("the broken file again", false, "")
 	write(`{"name": "OtherThing"}`)
 	reread("a good file", true, "")
-	write(strings.Repeat("#", maxFile+1))
+	write(strings.Repeat("#", localfile.MaxSize+1))
 	reread("a huge file", false, "larger than 16 MiB")
 }
