@@ -285,7 +285,7 @@ func (c *siteCopies) of(source *config.Source) *origins.Copies {
 	if source != nil {
 		key = *source
 	}
-	key.Text = "" // needs no copy
+	key.Text, key.File, key.Line = "", "", 0 // inline needs no copy, and a line may move
 	v, _ := c.sources.LoadOrStore(key, new(origins.Copies))
 	return v.(*origins.Copies)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -119,25 +118,24 @@ func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
 	return err
 }
 
-// load reads a local source. An error says that there is no file.
+// load reads a local source. An error says that there is no file: it is found first, so that
+// the log does not have what would follow.
 func (h *Handler) load(table *origins.Table) error {
-	if !h.app.readLocal(func(ctx context.Context) { table.Load(ctx) }) {
+	var missing error
+	inTime := h.app.readLocal(func(ctx context.Context) {
+		if f, ok := h.source.(origins.File); ok {
+			if _, err := f.Fetch(ctx, judge.Origin{}); err != nil && ctx.Err() == nil {
+				missing = h.Source.CheckFile(f.Path)
+			}
+		}
+		if missing == nil {
+			table.Load(ctx)
+		}
+	})
+	if !inTime {
 		return nil // its file system does not answer, and may later
 	}
-	f, isFile := h.source.(origins.File)
-	for s := range table.States(nil) {
-		if s.Err == nil || !isFile {
-			return nil
-		}
-	}
-	info, err := os.Stat(f.Path)
-	if err != nil {
-		return fmt.Errorf("source file: %w", err)
-	}
-	if info.IsDir() {
-		return fmt.Errorf("source file: %s is a folder", f.Path)
-	}
-	return nil
+	return missing
 }
 
 // provisionRegistry starts the engine with the crawlers in the settings. When the

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,9 +34,9 @@ type Source struct {
 	// The text of the robots.txt, for `inline`.
 	Text string `json:"text,omitempty"`
 
-	// The name of the configuration file that has the text, for `inline`, and the
-	// line of that file at which the text begins. Rules are shown with these.
-	// Default: the lines count from the start of the text.
+	// The name of the configuration file, and its line at which the text of `inline`
+	// begins, or that names the file. Rules of the text, and errors, are shown with
+	// these. Default: the lines count from the start of the text.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
@@ -74,6 +76,21 @@ func (s *Source) ID() uint64 {
 		return 0
 	}
 	return xxhash.Sum64String(s.Kind + "\x00" + s.Path + "\x00" + s.URL)
+}
+
+// CheckFile returns an error if there is no regular file at the path of a source.
+func (s *Source) CheckFile(path string) error {
+	place := ""
+	if s.Line > 0 {
+		place = fmt.Sprintf("%s:%d: ", s.File, s.Line)
+	}
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%ssource file: there is no file %s", place, path)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%ssource file: %s is not a regular file", place, path)
+	}
+	return nil
 }
 
 // Location returns the path or the URL in the settings, "" for other sources.
@@ -128,9 +145,9 @@ func (p *parser) source(_ string, args []string) error {
 	case takes:
 		*value = args[1]
 	}
-	if s.Kind == SourceInline {
+	if s.Kind == SourceInline || s.Kind == SourceFile {
 		s.File, s.Line = filepath.Base(p.File()), p.Line()
-		if token := p.Token(); token.NumLineBreaks() > strings.Count(token.Text, "\n") {
+		if token := p.Token(); s.Kind == SourceInline && token.NumLineBreaks() > strings.Count(token.Text, "\n") {
 			s.Line++ // a heredoc: the text begins after the marker
 		}
 	}
