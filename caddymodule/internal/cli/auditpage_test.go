@@ -47,8 +47,8 @@ func TestAuditHTML(t *testing.T) {
 	for name, test := range map[string]struct{ page, want string }{
 		"a log":         {in("access.log.1", pageLine), "which is not a report"},
 		"a short file":  {in("short", "x"), "which is not a report"},
-		"a folder":      {dir, "is a directory"},
-		"in no folder":  {filepath.Join(dir, "missing", "report.html"), "--html: open "},
+		"a folder":      {dir, "is a folder"},
+		"in no folder":  {filepath.Join(dir, "missing", "report.html"), "--html: there is no folder "},
 		"after failure": {filepath.Join(dir, "fresh.html"), "missing.txt"},
 	} {
 		source := robots

@@ -6,24 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/release"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -99,17 +97,7 @@ func addHelp(cmd *cobra.Command) {
 
 // newCommand returns a command that runs f.
 func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run(f)}
-}
-
-// needs checks the number of arguments: n, or 1 and more. what names them.
-func needs(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n || n > 1 && len(args) > n {
-			return fmt.Errorf("%s needs %s: `%s --help` has examples", cmd.Name(), what, cmd.CommandPath())
-		}
-		return nil
-	}
+	return &cobra.Command{Use: use, Short: short, Args: withFlags(args), RunE: run(f)}
 }
 
 // runParent prints the help of a command that only has subcommands. It returns
@@ -119,79 +107,6 @@ func runParent(cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(args[0])...))
-}
-
-// didYouMean returns the end of an error about an unknown word: the words that it
-// probably means, if there are any.
-func didYouMean(words ...string) string {
-	if len(words) == 0 || words[0] == "" {
-		return ""
-	}
-	return "; did you mean " + strings.Join(words, " or ") + "?"
-}
-
-// flagError adds the flag that an unknown one probably means to an error about flags.
-func flagError(cmd *cobra.Command, err error) error {
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s", err, didYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
-}
-
-// exitStatus is the error of a command that did its work and found a problem. Any other
-// error means that it could not do its work: its exit status is 1.
-type exitStatus int
-
-const (
-	exitFinding exitStatus = 2
-	exitErrors  exitStatus = 3 // of lint, if a finding is an error
-)
-
-func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-// findingIf returns exitFinding if a command found a problem.
-func findingIf(found bool) error {
-	if found {
-		return exitFinding
-	}
-	return nil
-}
-
-// run converts the function of a command to that of cobra.
-func run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		cmd.SilenceErrors = true
-		err := f(cmd, args)
-		if status, ok := errors.AsType[exitStatus](err); ok {
-			return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(status), nil })(cmd, args)
-		}
-		if err == nil {
-			return nil
-		}
-		if err = redacted(err, inputs(cmd, args)...); !errors.Is(err, errReported) {
-			printError(cmd, err)
-		}
-		return err
-	}
-}
-
-// inputs returns all strings that may name an input: the arguments and the
-// values of flags.
-func inputs(cmd *cobra.Command, args []string) []string {
-	list := slices.Clone(args)
-	cmd.Flags().Visit(func(f *pflag.Flag) { list = append(list, f.Value.String()) })
-	return list
-}
-
-// errReported is the error of a command that has printed its errors.
-var errReported = errors.New("not all files could be read")
-
-// printError prints an error as all commands do.
-func printError(cmd *cobra.Command, err error) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
 }
 
 // fetchTimeout is the maximum time to fetch a URL.
@@ -312,6 +227,9 @@ func (e *statusError) missing() bool {
 // readAll reads at most maxInput octets. It returns an error if there are more.
 func readAll(name string, r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if _, isFile := errors.AsType[*fs.PathError](err); isFile {
+		return nil, err // which has the name
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -363,47 +281,4 @@ func dialectFlag(s string) (robots.Dialect, error) {
 // NO_COLOR is set (https://no-color.org).
 func paintFor(w io.Writer) report.Paint {
 	return report.Paint(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
-}
-
-// hidden replaces a password, as in net/url.
-const hidden = "xxxxx"
-
-// shown returns the name of an input for printing, without a password. If a URL
-// can't be parsed, it leaves out everything between scheme and host.
-func shown(name string) string {
-	scheme, rest, found := strings.Cut(name, "://")
-	if !found {
-		return name
-	}
-	if u, err := url.Parse(name); err == nil {
-		if u.User == nil {
-			return name
-		}
-		return u.Redacted()
-	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		return scheme + "://" + hidden + rest[i:]
-	}
-	return name
-}
-
-// redacted returns an error whose text has no password of the inputs in it.
-func redacted(err error, inputs ...string) error {
-	text := err.Error()
-	for _, name := range inputs {
-		s := shown(name)
-		if s == name {
-			continue
-		}
-		text = strings.ReplaceAll(text, name, s)
-		if u, err := url.Parse(name); err == nil {
-			if password, ok := u.User.Password(); ok && password != "" {
-				text = strings.ReplaceAll(text, ":"+password+"@", ":"+hidden+"@")
-			}
-		}
-	}
-	if text == err.Error() {
-		return err
-	}
-	return errors.New(text)
 }

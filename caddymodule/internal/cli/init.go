@@ -43,7 +43,7 @@ const defaultConfig = "Caddyfile"
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
 	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
-		cobra.NoArgs, o.propose)
+		noArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "",
@@ -93,7 +93,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	o.noteUnread(sites, unread, &notes)
 	printBlocks(cmd.OutOrStdout(), &blocks)
 	for _, note := range notes.texts {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: %s\n", report.Visible(words.List(notes.names[note], 5)), report.Visible(note))
+		say(cmd.ErrOrStderr(), "note: %s: %s", report.Visible(words.List(notes.names[note], 5)), report.Visible(note))
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	path := cmp.Or(o.config, defaultConfig)
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
-		fmt.Fprintf(stderr, "note: this folder has no %s: the block is for a site without a known configuration\n", defaultConfig)
+		say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", defaultConfig)
 		return []proposal.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
 	}
 	if err != nil {
@@ -243,7 +243,7 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them\n", shown(name), count,
+		say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", shown(name), count,
 			shown(name))
 	}
 }

@@ -82,7 +82,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	for _, name := range args {
 		d, err := o.document(cmd, name)
 		if err != nil {
-			err = redacted(err, name)
+			err = redacted(inWords(err), name)
 			failures = append(failures, err)
 			printError(cmd, err)
 			continue

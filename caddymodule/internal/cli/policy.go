@@ -28,7 +28,7 @@ type policyOptions struct {
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
 	cmd := newCommand("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
-		"Prints the robots.txt that a site publishes with its policy, and the changes", cobra.NoArgs, o.policy)
+		"Prints the robots.txt that a site publishes with its policy, and the changes", noArgs, o.policy)
 	o.config.add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
@@ -57,7 +57,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 		return o.compare(cmd, site, own)
 	}
 	if o.robots == "" {
-		fmt.Fprintln(cmd.ErrOrStderr(),
+		say(cmd.ErrOrStderr(),
 			"note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
 	}
 	merged, err := merge(site, own)
@@ -96,10 +96,10 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 	}
 	if m := managed.MergedIn(merged); m != nil {
 		for _, n := range m.Notes {
-			fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
+			say(w, "note: %s", report.Visible(n.String()))
 		}
 		for _, b := range m.Beyond {
-			fmt.Fprintf(w, "note: a preset can't prevent this use: %s\n", b)
+			say(w, "note: a preset can't prevent this use: %s", b)
 		}
 	}
 	return nil

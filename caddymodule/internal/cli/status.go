@@ -42,7 +42,7 @@ type statusOptions struct {
 func statusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := newCommand("status [--fleet | --watch] [--json] [--address <address>] [--site <host>]...",
-		"Shows the state of the robots handlers of a running Caddy", cobra.NoArgs, o.status)
+		"Shows the state of the robots handlers of a running Caddy", noArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
@@ -76,6 +76,9 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		if _, err := os.Stat(defaultConfig); err == nil {
 			o.config = defaultConfig // like caddy reload
 		}
+	}
+	if _, err := os.Stat(o.config); err != nil && o.config != "" && o.config != "-" {
+		return err
 	}
 	caddy.BufferedLog() // Caddy logs which configuration file it reads; standard error is for problems
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
@@ -170,8 +173,10 @@ func (o *statusOptions) get(address, route string, into any) error {
 	resp, err := caddycmd.AdminAPIRequest(address, http.MethodGet, "/robots/"+route+"?"+values.Encode(), nil, nil)
 	if err != nil {
 		if text := err.Error(); strings.HasPrefix(text, "performing request:") {
-			return fmt.Errorf("no answer from Caddy at %s (%s): start it, or name the address of its admin endpoint with "+
-				"--address, or the configuration that has it with --config",
+			return fmt.Errorf("no answer from Caddy at %s (%s).\n"+
+				"If it does not run, start it: systemctl start caddy, or caddy run.\n"+
+				"If it does, name its admin endpoint with --address HOST:PORT,\n"+
+				"or the configuration that has it with --config FILE",
 				address, text[strings.LastIndex(text, ": ")+2:])
 		}
 		return fmt.Errorf("asking Caddy's admin endpoint at %s: %w", address, err)

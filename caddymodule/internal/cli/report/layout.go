@@ -237,6 +237,11 @@ func (l Layout) tooWide(columns []column) bool {
 // escapes are the styles of Paint in a text.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
+// Fold breaks the lines of a text at blanks so that they fit on the terminal.
+func (l Layout) Fold(text string) string {
+	return strings.Join(words.Map(strings.SplitAfter(text, "\n"), l.wrap), "")
+}
+
 // wrap breaks a line at blanks so that it fits on the terminal. Its other parts are
 // indented.
 func (l Layout) wrap(line string) string {

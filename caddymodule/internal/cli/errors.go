@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+)
+
+// needs checks the number of arguments: n, or 1 and more. what names them.
+func needs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n || n > 1 && len(args) > n {
+			return fmt.Errorf("%s needs %s: `%s --help` has examples", cmd.Name(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// noArgs checks that there are no arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s has only flags, and no argument such as %q: `%s --help` has examples", cmd.Name(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// withFlags adds to a check of arguments that the required flags are given.
+func withFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, required := f.Annotations[cobra.BashCompOneRequiredFlag]; required && !f.Changed && err == nil {
+				err = fmt.Errorf("%s needs --%s%s: `%s --help` has examples", cmd.Name(), f.Name, meaning(f), cmd.CommandPath())
+			}
+		})
+		return err
+	}
+}
+
+// didYouMean returns the end of an error about an unknown word: the words that it
+// probably means, if there are any.
+func didYouMean(words ...string) string {
+	if len(words) == 0 || words[0] == "" {
+		return ""
+	}
+	return "; did you mean " + strings.Join(words, " or ") + "?"
+}
+
+// meaning returns what a flag is, for errors.
+func meaning(f *pflag.Flag) string {
+	usage, _, _ := strings.Cut(strings.TrimSuffix(f.Usage, " (required)"), ":")
+	return " (" + usage + ")"
+}
+
+// valueForms says what the values of flags of a type look like.
+var valueForms = map[string]string{"int": "a whole number", "duration": "a duration, such as 30s", "bool": "true or false"}
+
+// flagError returns an error about flags in words. It adds the flag that an unknown one
+// probably means.
+func flagError(cmd *cobra.Command, err error) error {
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Errorf("--%s needs a value%s", missing.GetFlag().Name, meaning(missing.GetFlag()))
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		cause := inWords(invalid.Unwrap())
+		if form, ok := valueForms[invalid.GetFlag().Value.Type()]; ok {
+			cause = errors.New("want " + form)
+		}
+		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, shown(invalid.GetValue()), cause)
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s", err, didYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
+}
+
+// exitStatus is the error of a command that did its work and found a problem. Any other
+// error means that it could not do its work: its exit status is 1.
+type exitStatus int
+
+const (
+	exitFinding exitStatus = 2
+	exitErrors  exitStatus = 3 // of lint, if a finding is an error
+)
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// findingIf returns exitFinding if a command found a problem.
+func findingIf(found bool) error {
+	if found {
+		return exitFinding
+	}
+	return nil
+}
+
+// run converts the function of a command to that of cobra.
+func run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.SilenceErrors = true
+		err := f(cmd, args)
+		if status, ok := errors.AsType[exitStatus](err); ok {
+			return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(status), nil })(cmd, args)
+		}
+		if err == nil {
+			return nil
+		}
+		if err = redacted(inWords(err), inputs(cmd, args)...); !errors.Is(err, errReported) {
+			printError(cmd, err)
+		}
+		return err
+	}
+}
+
+// inputs returns all strings that may name an input: the arguments and the
+// values of flags.
+func inputs(cmd *cobra.Command, args []string) []string {
+	list := slices.Clone(args)
+	cmd.Flags().Visit(func(f *pflag.Flag) { list = append(list, f.Value.String()) })
+	return list
+}
+
+// errReported is the error of a command that has printed its errors.
+var errReported = errors.New("not all files could be read")
+
+// printError prints an error as all commands do.
+func printError(cmd *cobra.Command, err error) {
+	say(cmd.ErrOrStderr(), "Error: %v", err)
+}
+
+// say prints a line of prose, which a terminal folds at its width.
+func say(w io.Writer, format string, args ...any) {
+	width, _ := sizeOf(w)
+	fmt.Fprintln(w, report.Layout{Width: width}.Fold(fmt.Sprintf(format, args...)))
+}
+
+// inWords returns an error about a file in words, without the name of the system call.
+func inWords(err error) error {
+	file, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	text, folder := fmt.Sprintf("%s can't be opened: %v", file.Path, file.Err), filepath.Dir(file.Path)
+	_, noFolder := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && strings.Contains(file.Path, "://"):
+		text = file.Path + " is no file, and no URL with http or https"
+	case errors.Is(noFolder, fs.ErrNotExist):
+		text = "there is no folder " + folder
+	case errors.Is(err, fs.ErrNotExist):
+		text = "there is no file " + file.Path
+	case errors.Is(err, fs.ErrPermission):
+		text = "this user may not open " + file.Path
+	case errors.Is(err, syscall.EISDIR):
+		text = file.Path + " is a folder, not a file"
+	}
+	return errors.New(strings.Replace(err.Error(), file.Error(), text, 1))
+}
+
+// hidden replaces a password, as in net/url.
+const hidden = "xxxxx"
+
+// shown returns the name of an input for printing, without a password. If a URL
+// can't be parsed, it leaves out everything between scheme and host.
+func shown(name string) string {
+	scheme, rest, found := strings.Cut(name, "://")
+	if !found {
+		return name
+	}
+	if u, err := url.Parse(name); err == nil {
+		if u.User == nil {
+			return name
+		}
+		return u.Redacted()
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		return scheme + "://" + hidden + rest[i:]
+	}
+	return name
+}
+
+// redacted returns an error whose text has no password of the inputs in it.
+func redacted(err error, inputs ...string) error {
+	text := err.Error()
+	for _, name := range inputs {
+		s := shown(name)
+		if s == name {
+			continue
+		}
+		text = strings.ReplaceAll(text, name, s)
+		if u, err := url.Parse(name); err == nil {
+			if password, ok := u.User.Password(); ok && password != "" {
+				text = strings.ReplaceAll(text, ":"+password+"@", ":"+hidden+"@")
+			}
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
+}
