@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -76,6 +79,37 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	return c, d
 }
 
+// UnknownToken returns what is wrong if somebody asks about a product token of which the
+// decision knows nothing, "" otherwise: neither the registry, nor robots.txt, nor the
+// configuration has it. It may be misspelt, and rules for another crawler would seem to
+// allow the URL.
+func UnknownToken(rules *judge.Rules, d *judge.Decision, word string) string {
+	registry := rules.Matcher().Registry()
+	row := registry.Lookup(word)
+	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
+		d.Reason == judge.Exempt ||
+		row != nil && (row.ControlOnly || row.Class == crawler.App) || rules.File().Named(word) != nil {
+		return ""
+	}
+	near := ""
+	if row != nil { // by its name, or the token of a group that it obeys
+		near = strings.Join(row.Tokens(), " or ")
+	} else {
+		tokens := slices.Clone(rules.File().Tokens())
+		for other := range registry.All() {
+			if tokens = append(tokens, other.Tokens()...); other.ControlOnly {
+				tokens = append(tokens, other.Name)
+			}
+		}
+		near = editdistance.Nearest(word, slices.Values(tokens))
+	}
+	if near != "" {
+		near = "; did you mean " + near + "?"
+	}
+	return fmt.Sprintf("%s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such as %s/1.0, need not be known",
+		word, cmp.Or(near, "."), word)
+}
+
 // setPace sets the limits of the decision's group.
 func (c *Check) setPace(d *judge.Decision, longest time.Duration) {
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
@@ -103,7 +137,7 @@ func (c *Check) Text() string {
 	} else {
 		part(true, "%s (%s): %s", cmp.Or(c.Crawler, "a client without a User-Agent"), c.Class, c.Reason)
 	}
-	part(c.Reason == judge.RulesPending.String(), ", because robots.txt was not read yet")
+	part(c.Reason == judge.RulesPending.String(), ", because robots.txt was not fetched yet")
 	part(c.Group != "", ", group %s", c.Group)
 	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
 	part(c.Line != 0, ", %s", placeOf(c.Line, c.File))

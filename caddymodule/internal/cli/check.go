@@ -1,25 +1,20 @@
 package cli
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func checkCommand(m Module) *cobra.Command {
@@ -188,37 +183,14 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 	if site.of > 1 {
 		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
 	}
-	return made, c.checkAgent(rules, d)
-}
-
-// checkAgent returns an error if --agent is a product token that the decision
-// knows nothing about: not by the registry, robots.txt or the configuration. It
-// may be misspelt, and rules for another crawler would seem to allow the URL.
-func (c *checker) checkAgent(rules *judge.Rules, d *judge.Decision) error {
-	registry, word := rules.Matcher().Registry(), c.agent
-	row := registry.Lookup(word)
-	if row != nil && row.ControlOnly && !c.noted {
+	if row := rules.Matcher().Registry().Lookup(c.agent); row != nil && row.ControlOnly && !c.noted {
 		c.noted = true
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "note: no client sends %s: it is a preference in robots.txt, and not the name of a crawler\n", row.Name)
 	}
-	if word == "" || robots.ProductToken(word) != word || strings.ContainsAny(word, " *") || d.Agent.Crawler != nil ||
-		d.Reason == judge.Exempt ||
-		row != nil && (row.ControlOnly || row.Class == crawler.App) || rules.File().Named(word) != nil {
-		return nil
+	if wrong := verdict.UnknownToken(rules, d, c.agent); wrong != "" {
+		return made, fmt.Errorf("--agent %s", wrong)
 	}
-	tokens := slices.Clone(rules.File().Tokens())
-	for other := range registry.All() {
-		if tokens = append(tokens, other.Tokens()...); other.ControlOnly {
-			tokens = append(tokens, other.Name)
-		}
-	}
-	near := []string{editdistance.Nearest(word, slices.Values(tokens))}
-	if row != nil { // by its name, or the token of a group that it obeys
-		near = row.Tokens()
-	}
-	return fmt.Errorf("--agent %s: no crawler in the registry or robots.txt sends this token%s A whole User-Agent, such "+
-		"as %s/1.0, need not be known",
-		word, cmp.Or(didYouMean(near...), "."), word)
+	return made, nil
 }
 
 // rulesFor returns the rules of a handler for a URL: with the robots.txt of --robots
@@ -231,7 +203,7 @@ func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 	}
 	if site.Source != nil {
 		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s\n", shown(c.config.path),
+			say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", shown(c.config.path),
 				site.name())
 		}
 		return c.rulesOf(site, fromSource)
@@ -271,7 +243,7 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	fmt.Fprintf(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file\n", shown(file),
+	say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", shown(file),
 		site.name())
 	c.rootFiles[site.index] = file
 	return file, nil
@@ -313,7 +285,7 @@ func (c *checker) read(site *Site, name string) (judge.Response, error) {
 	if c.robots == "" {
 		missing := err
 		if answer, err = answerOf(body, err); err == nil && missing != nil {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything\n", missing)
+			say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 		}
 	}
 	if err == nil {

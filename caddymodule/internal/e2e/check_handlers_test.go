@@ -127,3 +127,23 @@ func TestAdminAPICheckOfAnExemptCrawler(t *testing.T) {
 	}
 	s.adminRequest(http.MethodGet, "check?ua=GPTBot&url=http://shop.test/&client=localhost", 400, nil)
 }
+
+// A product token that nobody knows may be misspelt: the rules for * would seem to allow the
+// URL. A whole User-Agent need not be known.
+func TestAdminAPICheckOfAMisspeltToken(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://shop.test:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: AcmeThing\nDisallow: /private/\"\n\t}\n\trespond page\n}\n")
+	for agent, want := range map[string]string{
+		"GPTBto": "did you mean GPTBot?", "AcmeThign": "did you mean AcmeThing?", "zzzz": "sends this token.",
+	} {
+		got := s.adminRequest(http.MethodGet, fmt.Sprintf("check?ua=%s&url=http://shop.test:%d/private/x", agent, s.port), 400, nil)
+		if !strings.Contains(got.body, "robots: ua="+agent+": no crawler in the registry or robots.txt") || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %s", agent, got.body)
+		}
+	}
+	for _, agent := range []string{"GPTBto/1.0", "", "GPTBot", "acmething", "Google-Extended", chrome} {
+		if c := s.check("shop.test", "/private/x", agent, ""); (c.Action == "deny") != (agent == "acmething") {
+			t.Errorf("%q: %+v", agent, c)
+		}
+	}
+}

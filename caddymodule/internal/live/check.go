@@ -71,10 +71,16 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	check := deciders[0].check(ctx, r.app.Now(), target, &query)
-	for _, d := range deciders[1:min(len(deciders), 1+statusapi.MaxCheckOthers)] {
-		check.Others = append(check.Others, d.check(ctx, r.app.Now(), target, &query))
+	var checks []*statusapi.Check
+	for _, d := range deciders[:min(len(deciders), 1+statusapi.MaxCheckOthers)] {
+		c, err := d.check(ctx, r.app.Now(), target, &query)
+		if err != nil {
+			return nil, err
+		}
+		checks = append(checks, c)
 	}
+	check := checks[0]
+	check.Others = append(check.Others, checks[1:]...)
 	check.More = len(deciders) - 1 - len(check.Others)
 	const unknown = "request matchers can't be evaluated here."
 	switch {
@@ -96,8 +102,8 @@ func newCheck(query *statusapi.CheckQuery, origin judge.Origin) *statusapi.Check
 	}
 }
 
-// check returns the decision of the handler.
-func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) *statusapi.Check {
+// check returns the decision of the handler. A product token that it does not know is an error.
+func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) (*statusapi.Check, error) {
 	origins := d.engine().Origins()
 	request := &judge.Request{
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: d.origin, Client: query.Client, Assumed: true,
@@ -119,14 +125,17 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		step = d.Settings.Shed.Order().Describe
 	}
 	c := newCheck(query, d.origin)
-	made, _ := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)
+	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)
+	if wrong := verdict.UnknownToken(rules, decision, query.UserAgent); wrong != "" && rules.Outcome() != judge.Pending {
+		return nil, badRequest("ua=%s", wrong)
+	}
 	c.Check, c.Message = *made, made.Text()+"."
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
 	if c.Shed != "" && d.Load().IsBusy() {
 		c.Message += " The server is busy now."
 	}
-	return c
+	return c, nil
 }
 
 // splitURL returns the request target and the origin of a URL.
