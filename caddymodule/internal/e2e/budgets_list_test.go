@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,4 +58,35 @@ func TestBudgetsAreListedAndReset(t *testing.T) {
 		}
 	}
 	s.adminRequest("GET", "budgets?site=unknown.test&crawler=bingbot", 404, nil)
+}
+
+// A budget is listed once for each site that serves it: not under a site at another port,
+// and not again for another handler of the site, though all have the same file. The line
+// that set it is shown with its value.
+func TestBudgetsAreListedOnce(t *testing.T) {
+	t.Parallel()
+	file, other := filepath.Join(t.TempDir(), "robots.txt"), freePort(t)
+	writeFile(t, file, "User-agent: bingbot\nCrawl-delay: 600\nRequest-rate: 1/10m\n")
+	source := " {\n\t\tsource file " + file + "\n\t}\n\t"
+	s := start(t, "http://:$PORT {\n\trobots"+source+"respond page\n}\n"+
+		fmt.Sprintf("http://*.wild.test:%d {\n\t@api path /api/*\n\t@rest not path /api/*\n\trobots @api%srobots @rest%srespond page\n}\n", other, source, source))
+	for range 2 {
+		s.at("a.any.test", bingbot, "/")
+		s.do("GET", fmt.Sprintf("http://localhost:%d/", other), bingbot, "b.wild.test", nil)
+	}
+	var got []string
+	for _, b := range adminValue[statusapi.Budgets](s, "budgets?crawler=bingbot").Budgets {
+		got = append(got, fmt.Sprintf("%s at %s", b.Origin, b.Site))
+	}
+	if want := []string{fmt.Sprintf("http://a.any.test:%d at *", s.port), fmt.Sprintf("http://b.wild.test:%d at *.wild.test", other)}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, line := range adminValue[statusapi.Lines](s, "lines?refused=1").Lines {
+		if want := map[int]string{2: "Crawl-delay: 600", 3: "Request-rate: 1/10m"}[line.Number]; line.Rule != want {
+			t.Errorf("line %d: %q, want %q", line.Number, line.Rule, want)
+		}
+	}
+	if out, _ := s.status(); !strings.Contains(out, "Crawl-delay: 600") {
+		t.Errorf("status does not show the value:\n%s", out)
+	}
 }

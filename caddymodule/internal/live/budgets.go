@@ -45,10 +45,18 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 		}
 		list = append(list, r.budgets(p, scope, &agent)...)
 	}
-	seen := make(map[throttle.Key]bool)
+	type place struct {
+		throttle.Key
+		id originID
+	}
+	seen := make(map[place]bool)
 	list = slices.DeleteFunc(list, func(b budget) bool {
-		repeated := b.Text != "" && seen[b.Key] // origins share those of limits
-		seen[b.Key] = true
+		at := place{b.Key, b.in.id}
+		if b.Text != "" { // origins share those of limits
+			at.id = 0
+		}
+		repeated := seen[at] // or another handler of the site has the same file
+		seen[at] = true
 		return repeated || b.Impostors && !b.in.budgetStatus(b, now).Used // that of impostors is shown only while it is used
 	})
 	slices.SortStableFunc(list, func(a, b budget) int { return before(!a.invented, !b.invented) })
@@ -60,9 +68,13 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	return answer, nil
 }
 
-// paces reports whether requests for a host reach a handler: no other handler of
-// the server has a site with a name that fits better.
-func (r *Reporter) paces(h *Handler, host string) bool {
+// paces reports whether requests at an origin reach a handler: its server listens at the
+// port, and no other handler of the server has a site with a name that fits better.
+func (r *Reporter) paces(h *Handler, origin judge.Origin) bool {
+	if h.Server != nil && !h.Server.ListensAt(origin.Port) {
+		return false
+	}
+	host := origin.Host
 	return h.Owns(host) || h.Serves(host) && !slices.ContainsFunc(r.handlers(), func(other *Handler) bool {
 		return other.Server == h.Server && other.Owns(host)
 	})
@@ -75,7 +87,7 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 	if p.shared {
 		origins = p.Site.Origins(slices.DeleteFunc(p.ownedIn(scope), func(host string) bool { return slices.Contains(p.Hosts, host) })...)
 		for _, origin := range p.engine().PacedOrigins() {
-			if r.paces(p.Handler, origin.Host) && !slices.Contains(origins, origin) {
+			if r.paces(p.Handler, origin) && !slices.Contains(origins, origin) {
 				origins = append(origins, origin)
 			}
 		}

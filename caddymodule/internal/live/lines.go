@@ -77,7 +77,9 @@ func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
 	if l := p.limitOf(n); l != nil {
 		line.File = l.File
 	}
-	line.Removed = !p.Rules.DeniesAll() && n.Refused() > 0 && !p.hasLine(n)
+	text, found := p.hasLine(n)
+	line.Rule = cmp.Or(text, line.Rule)
+	line.Removed = !p.Rules.DeniesAll() && n.Refused() > 0 && !found
 	return line
 }
 
@@ -172,26 +174,29 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 }
 
 // countsIn returns the counts of the lines of a group for one of its tokens, by
-// line number in the text.
+// line number in the text. They have the text of the line, also if it sets a limit.
 func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
 	found := make(map[int]counters.LineCount)
-	note := func(line int, allow bool, pattern string, reason judge.Reason, number uint64) {
+	note := func(line int, value string, allow bool, pattern string, reason judge.Reason, number uint64) {
 		layer, _ := p.Rules.Origin(line)
 		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
+			if value != "" {
+				n.Text = limitNames[reason] + ": " + value
+			}
 			found[line] = n
 		}
 	}
 	for _, rule := range g.Rules() {
-		note(rule.Line, rule.Allow, rule.Pattern, 0, 0)
+		note(rule.Line, "", rule.Allow, rule.Pattern, 0, 0)
 	}
 	if delay, ok := g.CrawlDelay(); ok {
-		note(delay.Line, false, "", judge.CrawlDelay, 0)
+		note(delay.Line, delay.String(), false, "", judge.CrawlDelay, 0)
 	}
 	for _, rate := range g.RequestRates() {
-		note(rate.Line, false, "", judge.RequestRate, counters.RateNumber(rate))
+		note(rate.Line, rate.String(), false, "", judge.RequestRate, counters.RateNumber(rate))
 	}
 	for _, visit := range g.VisitTimes() {
-		note(visit.Line, false, "", judge.VisitTime, counters.WindowNumber(visit.Window))
+		note(visit.Line, visit.Window.String(), false, "", judge.VisitTime, counters.WindowNumber(visit.Window))
 	}
 	return found
 }
@@ -210,17 +215,22 @@ func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
 
 // hasLine reports whether the file in force has the line that n counts or, for a
 // limit, the configuration has one with its paths. It returns true for other lines of
-// the configuration that are in no robots.txt.
-func (p *inForce) hasLine(n *counters.LineCount) bool {
+// the configuration that are in no robots.txt. For a line of the file, it returns its text, too.
+func (p *inForce) hasLine(n *counters.LineCount) (text string, found bool) {
 	switch n.Layer {
 	case judge.HiddenLayer, judge.ShedLayer:
-		return true
+		return "", true
 	case judge.LimitLayer:
-		return p.limitOf(n) != nil
+		return "", p.limitOf(n) != nil
 	}
 	group := p.Rules.File().Star()
 	if n.Group != "*" {
 		group = p.Rules.File().Named(n.Group)
 	}
-	return group != nil && len(p.countsIn(group, n.Group, map[counters.LineID]counters.LineCount{n.ID: *n})) > 0
+	if group != nil {
+		for _, line := range p.countsIn(group, n.Group, map[counters.LineID]counters.LineCount{n.ID: *n}) {
+			return line.Text, true
+		}
+	}
+	return "", false
 }
