@@ -35,7 +35,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]), compareOrigins(a, b))
 	})
 	if query.ID != "" && page.Total == 0 {
-		return nil, unknownOrigin(query.ID, ": a reload may have replaced it, or it was not read yet")
+		return nil, unknownOrigin(query.ID, ": a reload may have replaced it, or it was not fetched yet")
 	}
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
 	for _, p := range list {
@@ -45,7 +45,12 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 				origin.Before = string(p.Earlier[0].Rules.Text())
 			}
 			origin.Lines = p.textLines(p.countsOf(r.app.Counters.Lines(scope)))
-			origin.Findings = r.findings.of(p.Rules, p.engine().Registry())
+			origin.Findings = []statusapi.Finding{}
+			for _, f := range r.findings.of(p.Rules, p.engine().Registry()) {
+				layer, at := p.Rules.Origin(f.Line)
+				f.File, f.At = p.Rules.FileOf(layer), at
+				origin.Findings = append(origin.Findings, f)
+			}
 		}
 		answer.Origins = append(answer.Origins, origin)
 	}
@@ -150,7 +155,7 @@ type lintedFile struct {
 // maxLinted is the largest number of files in findingsCache.
 const maxLinted = 64
 
-// of returns the findings in the file that has the rules.
+// of returns the findings in the file that has the rules, without File and At.
 func (c *findingsCache) of(rules *judge.Rules, registry *crawler.Registry) []statusapi.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()

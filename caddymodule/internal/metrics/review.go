@@ -7,6 +7,7 @@ import (
 	"weak"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
@@ -138,7 +139,7 @@ func (r *review) run(origin judge.Origin, rules *judge.Rules) {
 	logMergeNotes(log, rules)
 	logUnenforceable(log, rules)
 	logMistakes(log, rules, all)
-	logHiddenHeaders(log, r.tags, rules.File(), r.registry)
+	logHiddenHeaders(log, r.tags, rules, r.registry)
 	if r.more != nil {
 		r.more(log, rules)
 	}
@@ -169,6 +170,22 @@ func logMergeNotes(log *zap.Logger, p *judge.Rules) {
 	}
 }
 
+// placeOf returns the fields for a line of the text in force: the line of robots.txt, and
+// the column unless it is 0; or file and line of the configuration that has it. There, the column
+// is not known, because Caddy removes the indentation of a heredoc.
+func placeOf(p *judge.Rules, line, column int) zap.Field {
+	layer, at := p.Origin(line)
+	return zap.Inline(zapcore.ObjectMarshalerFunc(func(e zapcore.ObjectEncoder) error {
+		if file := p.FileOf(layer); file != "robots.txt" {
+			e.AddString("file", file)
+		} else if column > 0 {
+			e.AddInt("column", column)
+		}
+		e.AddInt("line", at)
+		return nil
+	}))
+}
+
 // logUnenforceable logs the groups that can't apply to any request.
 func logUnenforceable(log *zap.Logger, p *judge.Rules) {
 	left := MaxFindings
@@ -181,8 +198,8 @@ func logUnenforceable(log *zap.Logger, p *judge.Rules) {
 			if left--; left < 0 {
 				return
 			}
-			log.Warn("robots.txt has a group that no server can enforce",
-				zap.String("token", Clip(token)), zap.Int("line", line), zap.String("why", why))
+			log.Warn("robots.txt has a group that no server can enforce", placeOf(p, line, 0),
+				zap.String("token", Clip(token)), zap.String("why", why))
 		}
 	}
 	logGroups(p.Unenforceable(), "no User-Agent contains its token")
@@ -198,8 +215,7 @@ func logMistakes(log *zap.Logger, rules *judge.Rules, all []lint.Finding) {
 			continue
 		}
 		if n++; n <= MaxFindings {
-			log.Warn("robots.txt has a mistake",
-				zap.Int("line", finding.Line), zap.Int("column", finding.Column), zap.String("text", Clip(finding.Text)),
+			log.Warn("robots.txt has a mistake", placeOf(rules, finding.Line, finding.Column), zap.String("text", Clip(finding.Text)),
 				zap.String("code", finding.Code), zap.String("problem", Clip(finding.Message)))
 		}
 	}
@@ -210,12 +226,12 @@ func logMistakes(log *zap.Logger, rules *judge.Rules, all []lint.Finding) {
 
 // logHiddenHeaders logs the X-Robots-Tag rules whose responses the file disallows,
 // so that their crawlers never see the header.
-func logHiddenHeaders(log *zap.Logger, tags []headers.Setting, f *robots.File, registry *crawler.Registry) {
+func logHiddenHeaders(log *zap.Logger, tags []headers.Setting, rules *judge.Rules, registry *crawler.Registry) {
 	left := MaxFindings
-	findings.UnseenNoindex(tags, f, registry, func(t *headers.Setting, by robots.Rule) {
+	findings.UnseenNoindex(tags, rules.File(), registry, func(t *headers.Setting, by robots.Rule) {
 		if left--; left >= 0 {
-			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
-				zap.Int("line", by.Line), zap.String("rule", Clip(by.String())), zap.String("x_robots_tag", Clip(t.String())))
+			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for", placeOf(rules, by.Line, 0),
+				zap.String("rule", Clip(by.String())), zap.String("x_robots_tag", Clip(t.String())))
 		}
 	})
 }

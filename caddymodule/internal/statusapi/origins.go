@@ -102,6 +102,8 @@ type TextLine struct {
 // Finding is a mistake that the linter found.
 type Finding struct {
 	Line     int    `json:"line"` // in Origin.Text, from 1
+	File     string `json:"file"` // that has the line: robots.txt or, for source inline and a policy, the configuration
+	At       int    `json:"at"`   // the line in File
 	Column   int    `json:"column"`
 	Severity string `json:"severity"` // error, warning or info
 	Code     string `json:"code"`

@@ -192,5 +192,5 @@ const source = {
 
 	// findings returns the rows for the linter's findings in a line.
 	findings: (n) => (source.text.findings || []).filter((f) => f.line === n && f.severity !== 'info').map((f) =>
-		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('div', '', make('b', '', f.severity + ': '), f.message || f.text)))),
+		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('div', '', make('b', '', f.severity + ': '), f.message || f.text, f.file === 'robots.txt' ? '' : ' (' + placeOf({ file: f.file, line: f.at }) + ')')))),
 };
