@@ -60,7 +60,7 @@ func enforcing() map[string]any {
 			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: statusapi.LineCounts{Denied: 2}},
 		}},
 		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{
-			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
+			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, fetched at 14:02 UTC"},
 		}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "disallowed", Layer: "file", Line: 9}}},
@@ -73,7 +73,7 @@ func enforcing() map[string]any {
 // robots.txt, and with a problem.
 func monitoring() map[string]any {
 	c := statusapi.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
-	changed := statusapi.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []statusapi.Grace{
+	changed := statusapi.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Grace: []statusapi.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
 		{Crawler: "search", State: "forbidden", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
@@ -84,7 +84,7 @@ func monitoring() map[string]any {
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
 			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9),
 			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
-			Health:  statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
+			Health:  statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "Check the file."}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},

@@ -183,8 +183,8 @@ func TestAdminAPIChecksAURL(t *testing.T) {
 		{"GPTBot", "http://shop.test/public", "pass", "allowed", "0 "},
 		{"Googlebot", "http://shop.test/secret-area/x", "deny", "hidden", "6 hidden"},
 		{chrome, "http://shop.test/private/x", "pass", "person", "0 "},
-		{"PageBot", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", fmt.Sprint(s.lineOf("Disallow: /drafts/"), " file")},
-		{"PageBot", "http://shop.test/robots.txt", "pass", "exempt_path", "0 "},
+		{"PageBot/1.0", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", fmt.Sprint(s.lineOf("Disallow: /drafts/"), " file")},
+		{"PageBot/1.0", "http://shop.test/robots.txt", "pass", "exempt_path", "0 "},
 	} {
 		c := adminValue[statusapi.Check](s, "check?ua="+queryOf(tt.ua)+"&url="+queryOf(tt.url))
 		if line := fmt.Sprint(c.Line, " ", c.Layer); c.Action != tt.action || c.Reason != tt.reason || c.Reason != "hidden" && line != tt.line || c.Message == "" {
@@ -291,7 +291,7 @@ func TestAdminAPIHealth(t *testing.T) {
 	}
 	p := h.Problems[0]
 	if p.Kind != "robots_txt" || p.Severity != "warning" || p.Subject != "shop.test" || p.Since == nil || p.Advice == "" ||
-		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be read for ") || !strings.Contains(p.Message, "the copy of ") {
+		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be fetched") || !strings.Contains(p.Message, "; the copy of ") {
 		t.Errorf("%+v", p)
 	}
 	if broken := adminValue[statusapi.Origins](s, "origins?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {

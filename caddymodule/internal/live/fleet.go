@@ -360,7 +360,7 @@ func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
 	if last := f.LastChange(); last != nil {
 		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
 		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
-			fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.Time)))
+			fleet.Message = fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting(now.Sub(last.Time)))
 		}
 	}
 	return fleet

@@ -345,14 +345,14 @@ func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
 	case judge.Missing:
 		return statusapi.Problem{Message: "there is no " + name + ": " + without}
 	case judge.Pending:
-		return statusapi.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
+		return statusapi.Problem{Message: name + " was not fetched yet: it is fetched at the first request of a crawler"}
 	}
 	if p.Rules.Content().Empty() { // an Accident if there were rules before
 		return statusapi.Problem{Message: name + " is empty: " + without}
 	}
-	message := fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
+	message := fmt.Sprintf("%s is in force: %s, fetched at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
 	if !p.Held.IsZero() {
-		message += "; a new version is read again before it counts"
+		message += "; a new version is fetched again before it counts"
 	}
 	return statusapi.Problem{Message: message}
 }
@@ -381,8 +381,8 @@ func (p *inForce) hasCopy() bool {
 
 // failure returns the problem of a source that can't be read.
 func (p *inForce) failure(now time.Time) statusapi.Problem {
-	problem := warning("robots_txt", p.subject(), fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(),
-		ago(now.Sub(p.Failing))),
+	problem := warning("robots_txt", p.subject(), fmt.Sprintf("robots.txt of %s could not be fetched%s", p.subject(),
+		lasting(now.Sub(p.Failing))),
 		"Request the file yourself, and look for the error in Caddy's log.")
 	problem.Since = timeOf(p.Failing)
 	switch {
@@ -398,7 +398,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Message += "; there is no last good copy, so " + metrics.WithoutFile(p.Rules)
 	}
 	if p.Err != nil {
-		problem.Advice = "The last read failed with: " + plainError(p.Err) + ". " + problem.Advice
+		problem.Advice = "The last fetch failed with: " + plainError(p.Err) + ". " + problem.Advice
 	}
 	return problem
 }

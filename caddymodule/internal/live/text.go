@@ -32,14 +32,20 @@ func formatTime(t, now time.Time) string {
 // ago returns an elapsed time for messages, in one unit.
 func ago(d time.Duration) string {
 	switch {
-	case d < time.Minute:
-		return quantity(max(1, int(d/time.Second)), "second")
 	case d < 2*time.Hour:
 		return quantity(int(d/time.Minute), "minute")
 	case d < 48*time.Hour:
 		return quantity(int(d/time.Hour), "hour")
 	}
 	return quantity(int(d/(24*time.Hour)), "day")
+}
+
+// lasting returns how long something has lasted, such as " for 5 minutes"; "" below a minute.
+func lasting(d time.Duration) string {
+	if d < time.Minute {
+		return ""
+	}
+	return " for " + ago(d)
 }
 
 // before orders values for which something is true before the others.

@@ -28,7 +28,7 @@ func Evictions(m *statusapi.Memory) statusapi.Problem {
 		subject, correction = "max_memory", "Raise max_memory in the global option robots."
 	}
 	return problem("memory", subject,
-		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were read "+
+		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were fetched "+
 			"again: crawlers wait for them",
 			m.Evictions, subject, m.Repeated),
 		correction)

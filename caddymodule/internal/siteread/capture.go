@@ -28,11 +28,15 @@ type capture struct {
 
 var errFull = errors.New("the robots.txt exceeds the size limit; the rest is not read")
 
-// run serves r. A handler may panic with http.ErrAbortHandler when a write
-// fails. That is no error if the body is full.
+// run serves r. A handler may panic with http.ErrAbortHandler: Caddy's abort does, and the
+// proxy when a write fails. That is no error if the body is full.
 func (c *capture) run(h caddyhttp.Handler, r *http.Request) {
 	defer func() {
-		if p := recover(); p != nil && !c.isFull() {
+		switch p := recover(); {
+		case p == nil, c.isFull():
+		case p == any(http.ErrAbortHandler):
+			c.err = errors.New("the site closes the connection before the answer is complete, by abort or because its back end does")
+		default:
 			c.err = fmt.Errorf("a handler of the site panicked: %v", p)
 		}
 	}()

@@ -42,7 +42,7 @@ type Problem struct {
 	// or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
-	// such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
+	// such as "robots.txt of shop.example.com could not be fetched for 12 minutes; the copy of 14:02 is in force"
 	Message string     `json:"message"`
 	Advice  string     `json:"advice"`  // what the operator can do
 	Since   *time.Time `json:"since"`   // null if not known

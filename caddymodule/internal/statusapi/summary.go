@@ -16,6 +16,7 @@ type Summary struct {
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
+	Verify   bool            `json:"verify"`   // a handler has the setting verify
 	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
 	Series   Series          `json:"series"`   // for SummaryQuery.Span
 	Changes  []Change        `json:"changes"`  // since the start of Series, newest first: at most MaxChanges

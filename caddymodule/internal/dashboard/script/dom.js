@@ -89,7 +89,7 @@ const reasons = {
 	disallowed: 'disallowed by robots.txt',
 	impostor: 'an impostor: not the crawler that it claims to be',
 	unavailable: 'robots.txt can’t be read',
-	pending: 'robots.txt was not read yet',
+	pending: 'robots.txt was not fetched yet',
 	crawl_delay: 'faster than Crawl-delay',
 	request_rate: 'more than Request-rate',
 	visit_time: 'outside Visit-time',

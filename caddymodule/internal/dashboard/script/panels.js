@@ -30,8 +30,9 @@ const figures = {
 
 	// search says how much is known about search engines. A claim that nobody has
 	// checked can be anybody's.
-	search: (s) => s.verified ? 'of ' + count(s.verified) + ' verified requests in the last ' + state.span
-		: s.requests ? 'not known: no request was verified in the last ' + state.span + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused' : 'none came in the last ' + state.span,
+	search: (s, verify) => s.verified ? 'of ' + count(s.verified) + ' verified requests in the last ' + state.span
+		: !s.requests && verify ? 'none came in the last ' + state.span
+			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused',
 
 	show: (live) => {
 		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
@@ -44,7 +45,7 @@ const figures = {
 			...(w.would_deny + w.would_throttle ? [['Would be refused', 'm-would', figures.rate(d.would, hour), sub(w.would_deny + w.would_throttle)]] : []),
 			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
 		];
-		tiles.push(['Verified search engines refused', !search.verified ? '' : search.verified_refused ? 'm-bad' : 'm-good', search.verified ? search.verified_refused : NaN, figures.search(search)]);
+		tiles.push(['Verified search engines refused', !search.verified ? '' : search.verified_refused ? 'm-bad' : 'm-good', search.verified ? search.verified_refused : NaN, figures.search(search, live.summary.verify)]);
 		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', isNaN(n) ? '–' : count(n), make('div', 'sub', text)))));
 	},
 };
