@@ -300,5 +300,6 @@ func (c *checker) print(made *checked) error {
 	if c.json {
 		return report.NewEncoder(w).Encode(made)
 	}
-	return report.Layout{Paint: paintFor(w)}.Execute(w, checkTemplate, nil, made)
+	width, _ := sizeOf(w)
+	return report.Layout{Paint: paintFor(w), Width: width}.Execute(w, checkTemplate, nil, made)
 }

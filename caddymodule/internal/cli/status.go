@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -223,7 +224,41 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 		"line":     lineOf,
 		"list":     func(tokens []string) string { return words.List(tokens, 3) },
 		"actions":  actionsOf,
+		"advice":   newSentences(),
+		"message":  s.message,
 	}, s)
+}
+
+// sentenceEnd matches the end of a sentence that another one follows.
+var sentenceEnd = regexp.MustCompile(`[.!?] [A-Z\x60]`)
+
+// newSentences returns a function that returns the sentences of a text, without those that
+// it returned before, and those that recommend this command.
+func newSentences() func(string) string {
+	known := make(map[string]bool)
+	return func(text string) string {
+		var list []string
+		for text != "" {
+			sentence, rest := text, ""
+			if at := sentenceEnd.FindStringIndex(text); at != nil {
+				sentence, rest = text[:at[0]+1], text[at[1]-1:]
+			}
+			if !known[sentence] && !strings.Contains(sentence, "caddy robots status") {
+				list = append(list, sentence)
+			}
+			known[sentence], text = true, rest
+		}
+		return strings.Join(list, " ")
+	}
+}
+
+// message returns what the tables and the problems do not say of a file, "" if that is nothing.
+func (s *statusReport) message(p statusapi.Origin) string {
+	plain := p.OK && p.State == judge.Loaded.String() && !strings.Contains(p.Message, ";")
+	if plain || slices.ContainsFunc(s.Health.Problems, func(one statusapi.Problem) bool { return one.Message == p.Message }) {
+		return ""
+	}
+	return p.Message
 }
 
 // paceReasons are the reasons that count as pace.

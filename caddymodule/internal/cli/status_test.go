@@ -53,14 +53,14 @@ func enforcing() map[string]any {
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 6}, Lines: []statusapi.Line{
 			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 5, Hour: 1, Day: 3}},
-			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay: 10", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "hidden", LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: statusapi.LineCounts{Passed: 9}},
 			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: statusapi.LineCounts{Denied: 2}},
 		}},
 		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{
-			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, fetched at 14:02 UTC"},
+			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, ReadAt: new(at(14, 2)), Message: "robots.txt of shop.test is in force: 3 rules, fetched at 14:02 UTC"},
 		}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "disallowed", Layer: "file", Line: 9}}},
@@ -84,7 +84,11 @@ func monitoring() map[string]any {
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
 			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9),
 			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
-			Health:  statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "Check the file."}}},
+			Health: statusapi.Health{Problems: []statusapi.Problem{
+				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
+				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},
+				{Severity: statusapi.Warning, Message: "robots.txt of three.test could not be fetched", Advice: "Check the file."},
+			}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},
@@ -92,7 +96,10 @@ func monitoring() map[string]any {
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 1}, Lines: []statusapi.Line{
 			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: statusapi.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
 		}},
-		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{changed}},
+		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 2}, Origins: []statusapi.Origin{changed, {
+			Origin: "https://open.test", State: "forbidden", OK: true,
+			Message: "robots.txt of open.test can't be used: status 403; there is no earlier copy, so crawlers may fetch everything",
+		}}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2}}},
 		}},
@@ -182,7 +189,7 @@ func TestStatusJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || exit != 2 {
 		t.Fatalf("%v, exit status %d, %s", err, exit, stderr)
 	}
-	if len(report.Grace) != 1 || len(report.Grace[0].Grace) != 4 || len(report.Files) != 1 {
+	if len(report.Grace) != 1 || len(report.Grace[0].Grace) != 4 || len(report.Files) != 2 {
 		t.Errorf("%s", stdout)
 	}
 }

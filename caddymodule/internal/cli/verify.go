@@ -140,5 +140,6 @@ func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	if o.json {
 		return report.NewEncoder(w).Encode(v)
 	}
-	return report.Layout{Paint: paintFor(w)}.Execute(w, verifyTemplate, nil, v)
+	width, _ := sizeOf(w)
+	return report.Layout{Paint: paintFor(w), Width: width}.Execute(w, verifyTemplate, nil, v)
 }

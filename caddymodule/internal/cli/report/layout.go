@@ -19,7 +19,8 @@ import (
 // of a table begins with {{head}}. A table without other lines is left out.
 //
 // Before a column's head, marks say how to write it, in this order: a digit: the column
-// is left out on a narrow terminal, those with the highest digit first; !: a number
+// is left out on a narrow terminal, those without a value first, and then those with the
+// highest digit; !: a number
 // other than 0 is bad; =: its texts are not cut; >: the same, and aligned to the right.
 //
 // The templates have the functions of funcs, and bold, faint, good, odd, bad and off
@@ -114,7 +115,8 @@ type column struct {
 	rank         byte // a digit; 0: always shown
 	alarm, whole bool
 	right        bool
-	width        int // in columns of the terminal; 0: left out
+	empty        bool // it has no value but 0 and -
+	width        int  // in columns of the terminal; 0: left out
 }
 
 // newColumn returns the column with a head and its marks.
@@ -139,6 +141,7 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) (left []string) {
 	for i, head := range rows[0] {
 		columns[i] = newColumn(head)
 		rows[0][i] = columns[i].name
+		columns[i].empty = !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[i] != "" && row[i] != "0" && row[i] != "-" })
 		for _, row := range rows {
 			columns[i].width = max(columns[i].width, textWidth(row[i]))
 		}
@@ -182,6 +185,21 @@ func (l Layout) cell(c *column, text string, isHead bool) string {
 	return text + pad
 }
 
+// order returns a number: columns with a higher one are left out first, those with 0 never.
+func (c *column) order() int {
+	order := 0
+	if c.rank != 0 {
+		order = int(c.rank - '0')
+	}
+	switch {
+	case c.empty && c.alarm:
+		return 30
+	case c.empty:
+		return 20 + order
+	}
+	return order
+}
+
 // The least widths of texts on a narrow terminal: before columns are left out, and
 // after that.
 const (
@@ -190,15 +208,17 @@ const (
 )
 
 // fit makes the columns fit on the terminal: it leaves out columns, and then cuts texts.
-// It returns the names of the columns that it left out.
+// It returns the names of the columns with values that it left out.
 func (l Layout) fit(columns []column) (left []string) {
 	natural := slices.Clone(columns)
 	l.narrow(columns, enoughWidth)
-	for rank := byte('9'); rank > '0'; rank-- {
-		for i := range columns {
-			if c := &columns[i]; c.rank == rank && l.tooWide(columns) {
+	for order := 30; order > 0; order-- {
+		for i := 1; i < len(columns) && l.tooWide(columns); i++ {
+			if c := &columns[i]; c.order() == order {
 				c.width, natural[i].width = 0, 0
-				left = append(left, c.name)
+				if !c.empty {
+					left = append(left, c.name)
+				}
 			}
 		}
 	}

@@ -27,6 +27,26 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// On a narrow terminal, columns without a value are left out first, and are not named.
+func TestLayoutWithoutValues(t *testing.T) {
+	const text = "{{head}}site\t7>passed\t2>throttled\t!>refused\n{{range .}}{{.}}\n{{end}}"
+	for width, want := range map[int]string{
+		0:  "site  passed  throttled  refused\na          0          1        -\nb          -          0        0\n",
+		32: "site  passed  throttled  refused\na          0          1        -\nb          -          0        0\n",
+		31: "site  passed  throttled\na          0          1\nb          -          0\n",
+		22: "site  throttled\na             1\nb             0\n",
+		14: "site\na\nb\n\nThis\n    terminal\n    is too\n    narrow for\n    these\n    columns:\n    throttled.\n",
+	} {
+		var out strings.Builder
+		if err := (Layout{Width: width}).Execute(&out, text, nil, []string{"a\t0\t1\t-", "b\t-\t0\t0"}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%d:\n%s\nwant\n%s", width, out.String(), want)
+		}
+	}
+}
+
 // Colours take no room, and a number in an alarm column is bad unless it is 0.
 func TestLayoutWithColours(t *testing.T) {
 	var out strings.Builder
