@@ -116,6 +116,9 @@ func (c *Challenge) Engine() judge.Challenge {
 
 // challenge parses the line challenge, and its block.
 func (p *parser) challenge(_ string, paths []string) error {
+	if err := inBlock("challenge", "over", paths); err != nil {
+		return err
+	}
 	head, c := p.head, new(Challenge)
 	c.File, c.Line = filepath.Base(head.File()), head.Line()
 	if len(paths) == 1 && paths[0] == challengeDisallowed {

@@ -79,6 +79,15 @@ func (p *parser) exempt(_ string, args []string) error {
 		return fmt.Errorf("exempt %s: write the name of the crawler before the addresses: exempt NAME from %s",
 			names[0], strings.Join(names, " "))
 	}
+	for i, name := range names {
+		switch _, err := caddyhttp.CIDRExpressionToPrefix(name); {
+		case err == nil:
+			return fmt.Errorf("exempt: write from before the addresses: exempt %s from %s", strings.Join(names[:i], " "),
+				strings.Join(names[i:], " "))
+		case strings.HasPrefix(name, "/"):
+			return fmt.Errorf("exempt %s: it takes crawlers; write exempt_paths %s", name, name)
+		}
+	}
 	added := words.Map(names, func(name string) Exemption { return Exemption{Name: name, From: from} })
 	if _, err := exemptions(added); err != nil {
 		return err

@@ -173,6 +173,9 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 
 // limit parses the block limit.
 func (p *parser) limit(_ string, paths []string) error {
+	if err := inBlock("limit", "all", paths); err != nil {
+		return err
+	}
 	head, l := p.head, &Limit{Paths: paths}
 	l.File, l.Line = filepath.Base(head.File()), head.Line()
 	rate := func(field *string) line {
@@ -266,8 +269,8 @@ func (c *CrawlDelay) check() error {
 
 // crawlDelay parses the block crawl_delay.
 func (p *parser) crawlDelay(_ string, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("crawl_delay: unexpected %q: write its options in a block", args[0])
+	if err := onlyBlock("crawl_delay", args); err != nil {
+		return err
 	}
 	c := new(CrawlDelay)
 	p.settings.CrawlDelay = c

@@ -17,7 +17,7 @@ var errGuard = errors.New("guard needs verify, because it acts only for search e
 // mode parses the block mode.
 func (p *parser) mode(name string, values []string) error {
 	s := p.settings
-	if len(values) > 1 {
+	if len(values) > 1 && slices.Contains(modes, values[0]) {
 		return fmt.Errorf("mode: %s belongs into a block: %s", values[1], blockOf("mode "+values[0], strings.Join(values[1:], " ")))
 	}
 	if err := choice(&s.Mode, modes)(name, values); err != nil {

@@ -123,11 +123,13 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 		name := p.Val()
 		parse, ok := lines[name]
 		switch {
-		case !ok && belongs[name] != "":
-			return placed{p.Errf("%s is no line of this block: %s", name, belongs[name])}
 		case !ok && slices.Contains(globalLines, name):
 			return placed{p.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)}
 		case !ok:
+			at := *p.Dispenser
+			if advice := p.misplaced(name); advice != "" {
+				return placed{at.Errf("%s is no line of this block: %s", name, advice)}
+			}
 			return placed{p.Errf("unknown subdirective %q%s", name, suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))}
 		case seen[name] && !slices.Contains(repeatable, name):
 			return placed{p.Errf("%s is given twice", name)}
@@ -139,20 +141,100 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 	}
 }
 
-// belongs says what to write for words that are no lines of a block, or not of this one.
-var belongs = func() map[string]string {
-	list := map[string]string{
-		"guard":      "write it into the block of mode: " + blockOf("mode enforce", "guard"),
-		"rate_limit": "write limit for what all crawlers together may request, or Crawl-delay and Request-rate in robots.txt",
+// blocks has the lines of each block in a block of robots.
+var blocks = []struct{ head, lines string }{
+	{"mode enforce", "guard"},
+	{"policy", "deny allow delay signal usage license hidden"},
+	{"limit", "all each at_once each_at_once except include"},
+	{"crawl_delay", "max wait burst per max_entries"},
+	{"verify", "impostors resolver lists dns signatures"},
+	{"suspects", "trap action for"},
+	{"shed", "in_flight latency first"},
+	{"challenge /PATH", "over for"},
+	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify"},
+	{"fleet URL", "ca_file instances prefix deadline"},
+}
+
+// Advice for words that are no lines of any block.
+const (
+	denyAdvice   = "write Disallow into robots.txt, or deny into the block of policy: policy {\n\tdeny …\n}"
+	exemptAdvice = "write exempt for crawlers, or exempt_paths for paths"
+	rateAdvice   = "write limit for what all crawlers together may request, or Crawl-delay and Request-rate in robots.txt"
+	fileAdvice   = "it is a line of robots.txt: write it into that file, or into the text of source inline"
+	tagAdvice    = "write x_robots_tag with a pattern: x_robots_tag *.pdf noindex"
+)
+
+var elsewhere = map[string]string{
+	"block": denyAdvice, "disallow": denyAdvice, "ban": denyAdvice, "reject": denyAdvice, "denylist": denyAdvice, "blacklist": denyAdvice,
+	"whitelist": exemptAdvice, "allowlist": exemptAdvice, "ignore": exemptAdvice, "exclude": exemptAdvice,
+	"rate_limit": rateAdvice, "rate": rateAdvice, "throttle": rateAdvice,
+	"crawl-delay": fileAdvice, "request-rate": fileAdvice, "user-agent": fileAdvice, "sitemap": fileAdvice,
+	"noindex": tagAdvice, "nofollow": tagAdvice, "header": tagAdvice,
+	"monitor": "write mode monitor", "enforce": "write mode enforce, or what to enforce in the block of mode monitor",
+	"file": "write source file", "url": "write source url", "inline": "write source inline", "robots_txt": "write source file",
+	"no-ai": "write policy no-ai", "no-training": "write policy no-training",
+	"ignore_case": "write paths ignore_case", "strip_params": "write paths strip_params", "decode_twice": "write paths decode_twice",
+}
+
+// misplaced says what to write for a line that is no line of a block; "" if it may be any word.
+func (p *parser) misplaced(name string) string {
+	values := strings.Join(p.RemainingArgs(), " ")
+	if _, ok := p.site()[name]; ok {
+		return "write it beside the lines of robots, and not into their blocks"
 	}
-	for _, name := range []string{"deny", "allow", "delay", "signal", "usage", "license", "hidden"} {
-		list[name] = "write it into the block of policy: " + blockOf("policy", name+" …")
+	for _, b := range blocks {
+		if slices.Contains(strings.Fields(b.lines), name) {
+			if name == "hidden" {
+				values = "…" // which an error must not show
+			}
+			kind, _, _ := strings.Cut(b.head, " ")
+			return fmt.Sprintf("write it into the block of %s: %s", kind, blockOf(b.head, strings.TrimSpace(name+" "+values)))
+		}
 	}
-	for _, name := range []string{"block", "disallow"} {
-		list[name] = "write Disallow into robots.txt, or deny into the block of policy: " + blockOf("policy", "deny …")
+	if strings.HasSuffix(name, ":") {
+		return fileAdvice
 	}
-	return list
-}()
+	return elsewhere[strings.ToLower(name)]
+}
+
+// inBlock returns an error if the values of a line have a line of its block. rate is the line
+// of the block that a rate stands for; "" if none.
+func inBlock(name, rate string, values []string) error {
+	at := slices.IndexFunc(blocks, func(b struct{ head, lines string }) bool { return strings.HasPrefix(b.head+" ", name+" ") })
+	for i, v := range values {
+		if at < 0 || v == "" {
+			break
+		}
+		head, rest := strings.Join(append([]string{name}, values[:i]...), " "), strings.Join(values[i:], " ")
+		if _, err := parseRate(v); rate != "" && err == nil {
+			rest = rate + " " + rest
+		} else if !slices.Contains(strings.Fields(blocks[at].lines), v) {
+			continue
+		}
+		if i == 0 {
+			head = blocks[at].head
+		}
+		return fmt.Errorf("%s: %s belongs into a block: %s", name, v, blockOf(head, rest))
+	}
+	return nil
+}
+
+// onlyBlock returns an error for the values of a line that has only a block.
+func onlyBlock(name string, values []string) error {
+	if err := inBlock(name, "", values); err != nil || len(values) == 0 {
+		return err
+	}
+	advice := "it takes its options in a block"
+	switch name {
+	case "verify", "suspects":
+		if slices.Contains([]string{"on", "true", "yes"}, values[0]) {
+			return fmt.Errorf("%s %s: write %s alone, which switches it on", name, values[0], name)
+		}
+	case "crawl_delay":
+		advice += "; the delay itself is a line of robots.txt, or of the block of policy"
+	}
+	return fmt.Errorf("%s: unexpected %q: %s", name, values[0], advice)
+}
 
 // blockOf returns a block with one line, as it is written.
 func blockOf(head, line string) string { return head + " {\n\t" + line + "\n}" }
@@ -211,6 +293,9 @@ func choice(field *string, allowed choices) line {
 // one returns a parser of a line with one value.
 func one(set func(name, value string) error) line {
 	return func(name string, values []string) error {
+		if err := inBlock(name, "", values); err != nil {
+			return err
+		}
 		if len(values) != 1 {
 			return fmt.Errorf("%s takes one value, not %d", name, len(values))
 		}

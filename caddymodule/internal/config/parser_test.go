@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,13 +43,32 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"challenge /x {\nbetween 1m\n}":          `unknown subdirective "between"`,
 		"challenge /x\nchallenge /y":             "challenge is given twice",
 		"answer challenge mark x":                "unexpected \"x\"",
-		"deny GPTBot":                            "deny is no line of this block: write it into the block of policy: policy {\n\tdeny …\n}, at Testfile:2",
+		"deny GPTBot":                            "deny is no line of this block: write it into the block of policy: policy {\n\tdeny GPTBot\n}, at Testfile:2",
 		"disallow /x":                            "disallow is no line of this block: write Disallow into robots.txt, or deny into the block of policy",
 		"guard":                                  "write it into the block of mode: mode enforce {\n\tguard\n}",
 		"rate_limit 5":                           "write limit for what all crawlers",
 		"policy no-training deny X":              "policy: deny belongs into a block: policy no-training {\n\tdeny X\n}, at Testfile:2",
 		"mode monitor enforce GPTBot":            "mode: enforce belongs into a block: mode monitor {\n\tenforce GPTBot\n}",
 		"verify on":                              "verify on: write verify alone",
+		"suspects true":                          "suspects true: write suspects alone",
+		"hidden /secret":                         "policy {\n\thidden …\n}, at Testfile:2",
+		"all 30/1m":                              "write it into the block of limit: limit {\n\tall 30/1m\n}, at Testfile:2",
+		"limit /a 30/1m":                         "limit: 30/1m belongs into a block: limit /a {\n\tall 30/1m\n}, at Testfile:2",
+		"limit all 30/1m":                        "limit {\n\tall 30/1m\n}",
+		"limit {\npolicy no-ai\n}":               "policy is no line of this block: write it beside the lines of robots, and not into their blocks, at Testfile:3",
+		"challenge /x 20/1m":                     "challenge /x {\n\tover 20/1m\n}",
+		"shed in_flight 64":                      "shed: in_flight belongs into a block: shed {\n\tin_flight 64\n}",
+		"crawler Foo verify dns x.test":          "crawler Foo {\n\tverify dns x.test\n}",
+		"crawl_delay 10":                         "the delay itself is a line of robots.txt, or of the block of policy, at Testfile:2",
+		"mode guard":                             "mode enforce {\n\tguard\n}",
+		"Disallow: /x":                           "Disallow: is no line of this block: it is a line of robots.txt",
+		"crawl-delay 5":                          "it is a line of robots.txt",
+		"monitor":                                "write mode monitor",
+		"noindex *.pdf":                          "x_robots_tag *.pdf noindex",
+		"allowlist GPTBot":                       "write exempt for crawlers",
+		"source robots.txt":                      "source file robots.txt",
+		"exempt GPTBot 192.0.2.1":                "exempt GPTBot from 192.0.2.1",
+		"exempt /feed.xml":                       "write exempt_paths /feed.xml",
 		"source /etc/robots.txt":                 "write the kind before the path: source file /etc/robots.txt",
 		"source https://example.com/r.txt":       "source url https://example.com/r.txt",
 		"exempt 192.0.2.1":                       "write the name of the crawler before the addresses: exempt NAME from 192.0.2.1",
@@ -78,6 +98,34 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("the error shows a hidden path: %v", err)
 		}
+	}
+}
+
+// A line of a block that stands beside the block is an error which names the block. The
+// syntax of the directive has all lines.
+func TestLinesOfBlocksAreNamed(t *testing.T) {
+	source, err := os.ReadFile("../../caddyfile.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(source)) {
+		rest, inBlock := strings.CutPrefix(line, "//\t\t\t")
+		if !inBlock {
+			continue
+		}
+		word := strings.Fields(rest)[0]
+		if _, ok := (&parser{settings: new(Settings)}).site()[word]; ok {
+			continue
+		}
+		n++
+		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+word+" x\n}"), nil)
+		if err == nil || !strings.Contains(err.Error(), word+" is no line of this block: write ") || !strings.Contains(err.Error(), "the block of ") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	if n < 30 {
+		t.Errorf("the syntax has %d lines of blocks", n)
 	}
 }
 

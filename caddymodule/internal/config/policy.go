@@ -24,11 +24,8 @@ type policyBlock struct {
 // policy parses the block policy.
 func (p *parser) policy(_ string, presets []string) error {
 	head := p.head
-	for i, word := range presets {
-		if strings.HasPrefix(belongs[word], "write it into the block of policy") {
-			return fmt.Errorf("policy: %s belongs into a block: %s", word,
-				blockOf(strings.Join(append([]string{"policy"}, presets[:i]...), " "), strings.Join(presets[i:], " ")))
-		}
+	if err := inBlock("policy", "", presets); err != nil {
+		return err
 	}
 	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}
 	b.policy.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })

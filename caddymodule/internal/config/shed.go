@@ -99,8 +99,8 @@ func (s *Shed) Order() *shed.Order { return shed.NewOrder(s.First, s.InFlight > 
 
 // shed parses the block shed.
 func (p *parser) shed(_ string, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("shed: unexpected %q: it takes its options in a block", args[0])
+	if err := onlyBlock("shed", args); err != nil {
+		return err
 	}
 	head, s := p.head, &Shed{File: filepath.Base(p.head.File()), Line: p.head.Line()}
 	p.settings.Shed = s

@@ -85,8 +85,8 @@ func (s *Suspects) Period() time.Duration {
 
 // suspects parses the block suspects.
 func (p *parser) suspects(_ string, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("suspects: unexpected %q: it takes its options in a block", args[0])
+	if err := onlyBlock("suspects", args); err != nil {
+		return err
 	}
 	s := new(Suspects)
 	p.settings.Suspects = s

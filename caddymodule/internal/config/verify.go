@@ -71,11 +71,8 @@ func (v *Verify) Config() (verify.Config, error) {
 
 // verify parses the block verify.
 func (p *parser) verify(_ string, args []string) error {
-	if len(args) == 1 && args[0] == "on" {
-		return errors.New("verify on: write verify alone, which switches it on")
-	}
-	if len(args) > 0 {
-		return fmt.Errorf("verify: unexpected %q: it takes its options in a block", args[0])
+	if err := onlyBlock("verify", args); err != nil {
+		return err
 	}
 	v := new(Verify)
 	p.settings.Verify = v
