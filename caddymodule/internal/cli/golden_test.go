@@ -140,6 +140,8 @@ func TestCommandsPrint(t *testing.T) {
 		{"init", 0, "init --config init.json --site example.com --robots init.txt", ""},
 		{"init-several", 0, "init --config init.json", ""},
 		{"init-url", 0, "init --config init.json --site internal --robots SITE", ""},
+		{"init-url-missing", 0, "init --config init.json --site internal --robots SITE/none/robots.txt", ""},
+		{"init-url-failing", 1, "init --config init.json --site internal --robots SITE/failing/robots.txt", ""},
 		{"init-without-config", 0, "init --robots clean.txt", ""},
 		{"init-config-missing", 1, "init --config nothing-here", ""},
 		{"init-several-one-robots", 1, "init --config init.json --robots init.txt", ""},

@@ -123,12 +123,13 @@ func printBlocks(w io.Writer, blocks *grouped) {
 		names := blocks.names[block]
 		fmt.Fprintf(w, "# For %s\n", report.Visible(strings.Join(names, "; ")))
 		if len(names) == 1 {
-			fmt.Fprint(w, block)
+			fmt.Fprintf(w, "# Into the block of the site:\n%s", block)
 			continue
 		}
 		snippet := fmt.Sprintf("crawlers%d", i+1)
 		lines := strings.ReplaceAll("\t"+strings.TrimSuffix(block, "\n"), "\n", "\n\t")
-		fmt.Fprintf(w, "# Add this line to each of these sites: import %s\n(%s) {\n%s\n}\n", snippet, snippet,
+		fmt.Fprintf(w, "# 1. Into the block of each of these sites: import %s\n"+
+			"# 2. Above the first site, and below the global options if there are any:\n(%s) {\n%s\n}\n", snippet, snippet,
 			strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
 	}
 }
@@ -225,6 +226,10 @@ func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, 
 		return nil, "", nil
 	}
 	text, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
+	if status, ok := errors.AsType[*statusError](err); ok && (status.code == http.StatusNotFound || status.code == http.StatusGone) {
+		say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
+		return robots.Parse(nil), name, nil
+	}
 	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}

@@ -81,6 +81,18 @@ func TestInitLog(t *testing.T) {
 	}
 }
 
+// A short log is too little for a pace, and is said to be short.
+func TestInitLogThatIsShort(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log")
+	writeText(t, config, sitesWith("respond ok", []string{"a.test"}))
+	writeText(t, log, strings.Join(strings.SplitAfter(logOfFlood("a.test"), "\n")[:8], ""))
+	block, used, notes := initOutput(t, "--config", config, "--log", log)
+	if block != used || !strings.Contains(notes, "note: the log: 33 min of a log are not enough for a pace: only challenge can be suggested.") {
+		t.Errorf("%s%s", block, notes)
+	}
+}
+
 // The suggestions for the block are numbered alone. For the others there is a command.
 func TestInitLogNamesTheOthers(t *testing.T) {
 	dir := t.TempDir()

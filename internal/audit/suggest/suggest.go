@@ -62,7 +62,8 @@ func Add(ctx context.Context, in *Input) error {
 	}
 	defer func() { r.Suggestions = append(r.Suggestions, last...) }()
 	if s.period < minDays*24*time.Hour {
-		s.note("The log has less than %d days: only challenge can be suggested.", minDays)
+		s.note("%s of a log are not enough for a pace: only challenge can be suggested. From %d days on, limits and policies are, too.",
+			words.Seconds(s.period.Seconds()), minDays)
 		return nil
 	}
 	s.survey = newSurvey(r)
