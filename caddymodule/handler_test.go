@@ -126,7 +126,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"publish": true}`, "publish"},
 		{`{"source": {"kind": "ftp"}}`, "source"},
 		{`{"source": {"kind": "file"}}`, "no path"},
-		{`{"source": {"kind": "file", "path": "/no/such/file"}}`, "no such file"},
+		{`{"source": {"kind": "file", "path": "/no/such/file"}}`, "there is no file"},
 		{`{"source": {"kind": "url", "url": "x"}}`, "absolute"},
 		{`{"exempt_paths": ["x"]}`, "must start with / or *"},
 		{`{"crawl_delay": {"burst": -1}}`, "burst"},

@@ -151,7 +151,7 @@ var blocks = []struct{ head, lines string }{
 	{"suspects", "trap action for"},
 	{"shed", "in_flight latency first"},
 	{"challenge /PATH", "over for"},
-	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify"},
+	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify disguised"},
 	{"fleet URL", "ca_file instances prefix deadline"},
 }
 
