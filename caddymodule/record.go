@@ -52,12 +52,12 @@ func (x *exchange) record(d *judge.Decision) {
 	}
 	switch {
 	case d.Reason == judge.Person:
-		if x.site.CountPerson(x.number); x.client.Disguised != nil {
-			x.site.CountDisguised(x.client.Disguised)
+		if x.site.CountPerson(x.number); d.Disguised != nil {
+			x.site.CountDisguised(d.Disguised)
 		}
 	case !d.OnlyDocument:
-		if x.count(d); x.client.Disguised != nil && d.Agent.Crawler == x.client.Disguised {
-			x.site.CountDisguised(x.client.Disguised)
+		if x.count(d); d.Disguised != nil {
+			x.site.CountDisguised(d.Disguised)
 		}
 	}
 	rec, v := person, h.visitor(x)

@@ -82,6 +82,8 @@ type Decision struct {
 	// see Request.Federates. For any other answer, the caller judges the request again
 	// without that, before it sends the answer.
 	OnlyDocument bool
+	// Disguised is Client.Disguised.
+	Disguised *crawler.Crawler
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Subject is the crawler that the decision is about. If a User-Agent names

@@ -70,7 +70,7 @@ func (c *Client) Judge(d *Decision) {
 	case c.Suspect:
 		c.judgeSuspect(d)
 	}
-	d.Monitored = mode.Monitors(&d.Agent)
+	d.Monitored, d.Disguised = mode.Monitors(&d.Agent), c.Disguised
 }
 
 // judge goes on with Judge for the agents that Next found last; with enforced, only for

@@ -244,6 +244,9 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 	v.host.Requests++
 	if isPerson {
 		a.countBrowser(e, rules)
+		if row := v.now.Disguised; row != nil {
+			a.crawlers.countDisguised(row)
+		}
 		if a.suspects != nil && v.now.Reason == judge.Person {
 			a.suspects.count(e, v, rules)
 		}

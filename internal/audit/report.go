@@ -167,6 +167,7 @@ type Warning struct {
 	//   - no_bodies: HEAD requests and 304 responses add nothing to Bytes
 	//   - no_fetch_fields: no request has Sec-Fetch-* fields, so suspects can't be found
 	//   - no_fields: requests without header fields were not checked for suspects
+	//   - disguised: crawlers sent browsers' User-Agents from their own machines
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
 	//   - no_strangers: pages of lone addresses are not counted
