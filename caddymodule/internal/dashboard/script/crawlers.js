@@ -35,7 +35,7 @@ const crawlers = {
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
-			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
+			verified: n.verified, unverified: n.unverified, impostors: n.impostors, disguised: n.disguised,
 		};
 	},
 
@@ -56,7 +56,7 @@ const crawlers = {
 
 	show: (live) => {
 		if (!live) return;
-		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
+		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests || c.disguised).sort(crawlers.order);
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
 		table.classList.toggle('enforced', !rows.some((row) => row.would));
 		const more = live.crawlers.total - live.crawlers.crawlers.length;
@@ -80,7 +80,7 @@ const crawlers = {
 	},
 
 	row: (row) => {
-		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
+		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')), row.disguised ? make('span', 'sub shown', plural(row.disguised, 'request', 'requests') + ' with browsers’ names') : '');
 		name.scope = 'row';
 		if (row.operator) name.title = 'operated by ' + row.operator;
 		return make('tr', state.crawler === row.name ? 'chosen' : '', name,
@@ -108,7 +108,7 @@ const crawlers = {
 		let from = 0;
 		for (const [n, mark] of [[row.passed, 'pass'], [row.would, 'would'], [row.denied, 'deny'], [row.throttled, 'throttle']]) {
 			const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-			const width = n / row.requests * 100;
+			const width = n / (row.requests || 1) * 100;
 			rect.setAttribute('x', from);
 			rect.setAttribute('width', width);
 			rect.setAttribute('height', 1);
