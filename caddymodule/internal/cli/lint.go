@@ -37,6 +37,7 @@ type lintFlags struct {
 	fix, unsafe    bool
 	write, diff    bool
 	config         string
+	logs           []string
 	headerRules    func(path string) ([]headers.Setting, error)
 	rules          []headers.Setting // x_robots_tag, of config
 	dialectOfFiles robots.Dialect
@@ -59,6 +60,7 @@ func lintCommand(m Module) *cobra.Command {
 	f.StringVar(&o.failOn, "fail-on", "warning", "lowest severity that changes the exit status: info, warning, error or never")
 	f.BoolVar(&o.info, "info", false, "report infos too")
 	f.StringVarP(&o.config, "config", "c", "", "Caddyfile whose x_robots_tag lines are checked against the files")
+	f.StringArrayVar(&o.logs, "log", nil, "access log whose requests are checked against the files; a file or a pattern; may be repeated")
 	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections")
 	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "like --fix, with the unsafe corrections too")
 	f.BoolVar(&o.write, "write", false, "with --fix: write the file back")
@@ -213,6 +215,13 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 		if err != nil {
 			return nil, err
 		}
+	}
+	if len(o.logs) > 0 {
+		check, err := o.neverMet(cmd, d)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, check)
 	}
 	d.Findings = lint.Lint(d.File, opts...)
 	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
