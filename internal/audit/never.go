@@ -74,14 +74,14 @@ func (s *source) countNear(v *judgement, m mask.Masker) {
 		return
 	}
 	if t := s.rules[ruleKey{line: miss.Line}]; t != nil && t.rule.Applied == 0 && t.rule.Layer == judge.FileLayer.String() {
-		s.misses.Add(miss, v.request.Target, m.Target)
+		s.misses.Add(miss, 1, m.Target(v.request.Target))
 	}
 }
 
 // explainNear sets Near, and why and instead, of a rule that requests missed, and reports
 // whether there were any.
 func (s *source) explainNear(l *Line) bool {
-	list, why := s.misses.Of(l.TextLine)
+	list, why := s.misses.Of(l.TextLine, "")
 	if len(list) == 0 {
 		return false
 	}

@@ -7,62 +7,65 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
+// Maximum numbers of Counts, of those of one line, and of paths.
 const (
-	maxCounts = 100 // lines to add to one file
-	maxPaths  = 3
+	maxCounts  = 100
+	maxPerLine = 4
+	maxPaths   = 3
 )
 
 // Count counts the requests for which a line could be added.
 type Count struct {
-	// Add is the line, to be written below the one that never applied.
+	// Line is the one that never applied. Add is to be written below it.
+	Line     int      `json:"-"`
 	Add      string   `json:"add"`
 	Requests int64    `json:"requests"` // of robots; these got what they requested
 	Paths    []string `json:"paths"`    // the first three different ones
-	line     int
-	others   bool
 }
 
-// Counts has the Counts of the lines of one robots.txt, at most 100. The zero value has none.
+// Counts has the Counts of the lines of one robots.txt.
 type Counts []Count
 
-// Add counts a request that missed a line. It keeps the target as shown returns it.
-func (c *Counts) Add(m Miss, target string, shown func(string) string) {
-	i := slices.IndexFunc(*c, func(n Count) bool { return n.line == m.Line && n.Add == m.Add })
-	if i < 0 {
-		if i = len(*c); i == maxCounts {
+// Add counts requests for these paths that missed a line.
+func (c *Counts) Add(m Miss, requests int64, paths ...string) {
+	at, ofLine := -1, 0
+	for i := range *c {
+		if n := &(*c)[i]; n.Line == m.Line {
+			if ofLine++; n.Add == m.Add {
+				at = i
+			}
+		}
+	}
+	if at < 0 {
+		if at = len(*c); at == maxCounts || ofLine == maxPerLine {
 			return
 		}
-		*c = append(*c, Count{Add: m.Add, line: m.Line})
+		*c = append(*c, Count{Line: m.Line, Add: m.Add})
 	}
-	n := &(*c)[i]
-	n.Requests++
-	if n.others {
-		return
-	}
-	switch path := shown(target); {
-	case slices.Contains(n.Paths, path):
-	case len(n.Paths) == maxPaths:
-		n.others = true
-	default:
-		n.Paths = append(n.Paths, path)
-	}
-}
-
-// Of returns the Counts of a line, and what they say in words.
-func (c Counts) Of(line int) (list []Count, text string) {
-	for _, n := range c {
-		if n.line == line {
-			list = append(list, n)
-			text += fmt.Sprintf("; robots requested %s %s: add \"%s\"", n.requested(), words.Plural(n.Requests, "time", "times"), n.Add)
+	n := &(*c)[at]
+	n.Requests += requests
+	for _, path := range paths {
+		if len(n.Paths) < maxPaths && !slices.Contains(n.Paths, path) {
+			n.Paths = append(n.Paths, path)
 		}
 	}
-	return list, text[min(len(text), len("; ")):]
 }
 
-// requested returns the first path in words, and whether there are others.
-func (n *Count) requested() string {
-	if len(n.Paths) > 1 {
-		return n.Paths[0] + " and others"
+// Of returns the Counts of a line, and what they say in words. about stands before numbers.
+func (c Counts) Of(line int, about string) (list []Count, text string) {
+	for _, n := range c {
+		if n.Line != line {
+			continue
+		}
+		if len(list) > 0 {
+			text += "; "
+		}
+		list = append(list, n)
+		others := ""
+		if len(n.Paths) > 1 {
+			others = " and others"
+		}
+		text += fmt.Sprintf("robots requested %s%s %s%s: add %q", n.Paths[0], others, about, words.Plural(n.Requests, "time", "times"), n.Add)
 	}
-	return n.Paths[0]
+	return list, text
 }

@@ -3,7 +3,6 @@
 package nearmiss
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
@@ -16,19 +15,12 @@ type Rules struct {
 	file  *robots.File // with the added lines
 	lines []line       // by line number in file
 	views robots.Views
-	cased map[int][]spelling // lines in another case, by line number in the original file
 }
 
 // line says where a line of Rules.file comes from.
 type line struct {
 	of  int    // its number in the original file or, if it was added, that of the line above
 	add string // the line, if it was added
-}
-
-// spelling is a line in the case of a request.
-type spelling struct {
-	add  string
-	file *robots.File // with nothing else
 }
 
 // Miss is a Disallow line that a request nearly met, and the line that would disallow it. Added
@@ -40,7 +32,6 @@ type Miss struct {
 }
 
 const (
-	maxCased   = 3    // lines in another case to add for one line
 	maxPattern = 1000 // octets of a pattern to compare
 	minWord    = 4    // octets of the last text of a pattern that any text can follow, to compare its case
 )
@@ -51,7 +42,7 @@ func New(f *robots.File) *Rules {
 	if f.Dialect() != robots.RFC9309 {
 		return nil
 	}
-	r := &Rules{lines: []line{{}}, cased: make(map[int][]spelling)}
+	r := &Rules{lines: []line{{}}}
 	var text strings.Builder
 	for l := range f.Lines() {
 		text.WriteString(l.Raw + "\n")
@@ -121,79 +112,46 @@ func (r *Rules) Near(g *robots.Group, target string) (m Miss, ok bool) {
 		l := r.lines[verdict.Rule().Line]
 		return Miss{l.of, l.add}, l.add != ""
 	}
-	rule := folded.Rule()
-	l := r.lines[rule.Line]
-	if l.add != "" || len(rule.Pattern) > maxPattern { // two differences
+	l := r.lines[folded.Rule().Line]
+	if l.add != "" { // two differences
 		return m, false
 	}
-	add := r.inCaseOf(l.of, rule.Pattern, target)
-	return Miss{l.of, add}, add != ""
+	p := respell(folded.Rule().Pattern, canonical.OriginForm(target))
+	return Miss{l.of, "Disallow: " + p}, p != ""
 }
 
-// inCaseOf returns the line with the pattern of a line in the case of a target; "" if there is none.
-func (r *Rules) inCaseOf(number int, pattern, target string) string {
-	list := r.cased[number]
-	disallows := func(s spelling) bool { return !s.file.Allowed("*", target) }
-	if i := slices.IndexFunc(list, disallows); i >= 0 {
-		return list[i].add
-	}
-	p := respell(pattern, target)
-	if p == "" || len(list) == maxCased {
-		return ""
-	}
-	s := spelling{add: "Disallow: " + p}
-	s.file = robots.ParseText("User-agent: *\n" + s.add + "\n")
-	if !disallows(s) || !s.file.Allowed("*", "/") {
-		return ""
-	}
-	r.cased[number] = append(list, s)
-	return s.add
-}
-
-// respell returns a pattern in the case of a target; "" if the target does not match it, or
-// continues a word with which the pattern ends.
+// respell returns a pattern in the case of a target. It returns "" if that is not certain:
+// for patterns with escapes or other letters than those of ASCII, and if the target continues
+// a word with which the pattern ends.
 func respell(pattern, target string) string {
-	if strings.Contains(pattern, "%2A") || strings.Contains(pattern, "%2a") || strings.Contains(pattern, "%24") {
+	pattern, anchored := strings.CutSuffix(pattern, "$")
+	if strings.ContainsFunc(pattern+target, func(r rune) bool { return r > '~' }) || strings.Contains(pattern, "%") || len(pattern) > maxPattern {
 		return ""
 	}
-	target = spell(canonical.OriginForm(target))
-	lower := strings.ToLower(target) // ASCII
-	from, anchored := strings.CutSuffix(pattern, "$")
-	parts := strings.Split(spell(from), "*")
-	last := len(parts) - 1
-	at := 0
+	lower, at := strings.ToLower(target), 0
+	parts := strings.Split(pattern, "*")
 	for i, part := range parts {
 		skip := strings.Index(lower[at:], strings.ToLower(part))
-		if i == last && anchored {
-			skip = len(lower) - len(part) - at
+		if i == len(parts)-1 && anchored {
+			skip = strings.LastIndex(lower[at:], strings.ToLower(part))
 		}
-		if skip < 0 || i == 0 && skip > 0 || !strings.HasPrefix(lower[at+skip:], strings.ToLower(part)) {
+		if skip < 0 || i == 0 && skip > 0 {
 			return ""
 		}
 		parts[i] = target[at+skip:][:len(part)]
 		at += skip + len(part)
 	}
-	joined := strings.Join(parts, "*")
-	if anchored {
-		return joined + "$"
-	}
-	if end := parts[last]; end != "" && isWord(end[len(end)-1]) && (len(end) < minWord || at < len(target) && !strings.ContainsRune("/?", rune(target[at]))) {
+	end := parts[len(parts)-1]
+	switch {
+	case anchored && at == len(target):
+		return strings.Join(parts, "*") + "$"
+	case anchored, end != "" && isWord(end[len(end)-1]) && (len(end) < minWord || at < len(target) && target[at] != '/' && target[at] != '?'):
 		return ""
 	}
-	return joined
+	return strings.Join(parts, "*")
 }
 
 // isWord reports whether an octet can be in the middle of a word.
 func isWord(c byte) bool {
-	return c == '-' || c == '_' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
-
-// spell returns a target or pattern in canonical form.
-func spell(s string) string {
-	path, query, found := strings.Cut(s, "?")
-	b := canonical.Append(nil, path, canonical.Path)
-	if found {
-		b = canonical.Append(append(b, '?'), query, canonical.Query)
-	}
-	return string(b)
+	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }

@@ -261,6 +261,9 @@ func (c *Counters) Run(done <-chan struct{}) {
 		select {
 		case <-timer.C:
 			c.Fold()
+			c.passes.mu.Lock()
+			c.passes.look()
+			c.passes.mu.Unlock()
 		case <-done:
 			timer.Stop()
 			return
