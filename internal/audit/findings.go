@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -241,7 +241,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))
 		}
 		if t.VerifiedRefused > 0 {
-			verified = append(verified, QuotedName(t.Name))
+			verified = append(verified, snippet.Name(t.Name))
 		}
 	}
 	switch {
@@ -284,12 +284,4 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 		f.Change = "Anybody can call themselves a search engine: before you change anything, run this command again with --verify."
 	}
 	return f
-}
-
-// QuotedName returns a name as a word of the Caddyfile.
-func QuotedName(name string) string {
-	if strings.ContainsAny(name, " \t\"`{}#") {
-		return strconv.Quote(name)
-	}
-	return name
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // The kinds of suggestions, and where their text belongs.
@@ -84,7 +83,7 @@ func (s *suggester) policies() (list []*candidate) {
 		return nil
 	}
 	for _, p := range purposes {
-		c, sum := s.candidate(policy, caddyfile, fmt.Sprintf("policy {\n\tdeny %s\n}", p)), new(tally)
+		c, sum := s.candidate(policy, caddyfile, snippet.Deny(string(p))), new(tally)
 		if c.policy.Deny = []managed.Deny{{Crawlers: []string{string(p)}}}; p == crawler.AITraining {
 			c.Text, c.policy = "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
 		}
@@ -98,7 +97,7 @@ func (s *suggester) policies() (list []*candidate) {
 				own = append(own, row.Name)
 				continue
 			case t.Share(s.whole) >= minShare:
-				much = append(much, audit.QuotedName(row.Name))
+				much = append(much, snippet.Name(row.Name))
 			}
 			sum.merge(t)
 			c.Crawlers = append(c.Crawlers, row.Name)
@@ -154,31 +153,13 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	if u.free || len(s.site.Rules.Limits) >= judge.MaxLimits || slices.ContainsFunc(s.site.Rules.Limits, u.isIn) {
 		return nil
 	}
-	rate := robots.RequestRate{Requests: 1, Per: time.Minute}
-	kept := float64(u.robots.Requests) / s.period.Minutes() / keptPart
-	if kept < 1 {
-		rate.Per, kept = time.Hour, kept*60
-	}
-	rate.Requests = roundDown(kept)
-	text := fmt.Sprintf("limit %s {\n\tall %s\n}", strings.Join(u.patterns, " "), rate)
-	c := s.candidate(limit, caddyfile, text)
+	rate := snippet.Rate(float64(u.robots.Requests) / s.period.Minutes() / keptPart)
+	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, "all "+rate.String()))
 	c.preset, c.limit = u.preset, &judge.Limit{Paths: u.patterns, All: rate}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "), s.what(u))
 	return append(list, c.from(&u.robots))
-}
-
-// roundDown returns the largest of 1, 2, 3, 5, 10, 20, 30, 50 and so on that is not
-// larger than f, and at least 1.
-func roundDown(f float64) int {
-	unit := math.Pow(10, math.Floor(math.Log10(max(f, 1))))
-	for _, n := range []float64{5, 3, 2} {
-		if n*unit <= f {
-			return int(n * unit)
-		}
-	}
-	return int(unit)
 }
 
 // delays returns a Crawl-delay for each crawler that could have fetched everything in

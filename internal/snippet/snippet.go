@@ -1,0 +1,86 @@
+// Package snippet writes the lines of a robots block, in a Caddyfile, that hold crawlers.
+//
+//	snippet.Limit([]string{"/search/*"}, "each "+snippet.Rate(12).String()) // limit /search/* { each 10/1m }
+//	snippet.Deny("GPTBot", "/search/*")                                     // policy { deny GPTBot /search/* }
+package snippet
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Limit returns a limit for paths, in robots.txt syntax, or for the whole site.
+func Limit(paths []string, lines ...string) string {
+	return strings.Join(append([]string{"limit"}, paths...), " ") + block(lines...)
+}
+
+// Deny returns a policy that denies a purpose or a crawler, with a name as Name returns it,
+// some paths or the whole site.
+func Deny(name string, paths ...string) string {
+	return "policy" + block(strings.Join(append([]string{"deny", name}, paths...), " "))
+}
+
+// Delay returns a policy that gives a purpose or a crawler a Crawl-delay in seconds.
+func Delay(name string, seconds int) string {
+	return "policy" + block(fmt.Sprintf("delay %s %ds", name, seconds))
+}
+
+func block(lines ...string) string { return " {\n\t" + strings.Join(lines, "\n\t") + "\n}" }
+
+// Name returns a crawler's name as a Caddyfile has it.
+func Name(name string) string {
+	if strings.ContainsAny(name, " \t\"`{}#") {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// Below returns the pattern of all paths that begin with a folder such as /search/, and nil
+// for / and "". It escapes what means something in robots.txt or in a Caddyfile: clients
+// choose paths.
+func Below(folder string) []string {
+	if folder == "" || folder == "/" {
+		return nil
+	}
+	var b strings.Builder
+	for i := range len(folder) {
+		switch c := folder[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("/._~-", c) >= 0, c == '%' && isEscape(folder[i:]):
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return []string{b.String() + "*"}
+}
+
+// isEscape reports whether a text begins with a percent-encoded octet.
+func isEscape(s string) bool {
+	if len(s) < 3 {
+		return false
+	}
+	_, err := strconv.ParseUint(s[1:3], 16, 8)
+	return err == nil
+}
+
+// Rate returns a rate that is at most the given number of requests a minute, and at least
+// one in an hour: 1, 2, 3, 5, 10, 20, 30, 50 and so on, in a minute or an hour.
+func Rate(perMinute float64) robots.RequestRate {
+	rate := robots.RequestRate{Per: time.Minute}
+	if perMinute < 1 {
+		rate.Per, perMinute = time.Hour, perMinute*60
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(max(perMinute, 1))))
+	rate.Requests = int(unit)
+	for _, n := range []float64{2, 3, 5} {
+		if n*unit <= perMinute {
+			rate.Requests = int(n * unit)
+		}
+	}
+	return rate
+}
