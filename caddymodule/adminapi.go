@@ -1,14 +1,17 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -43,7 +46,7 @@ const adminPrefix = "/robots/"
 //	GET  /robots/fleet          the sums of all servers of a fleet, and each server: name, limit
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
-//	POST /robots/mode           sets the mode of sites or single hosts until the next load: mode=enforce|monitor|configured (required)
+//	POST /robots/mode           sets the mode of sites or single hosts until the next load, of one crawler or all: mode=enforce|monitor|configured (required), crawler
 //	POST /robots/challenge      switches challenge off or on again, of sites or single hosts, until the next load: set=off|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
@@ -96,10 +99,29 @@ const maxSuspects = 1 << 16
 // newReporter returns a reporter for the app. It may only be used after Start.
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
-		Handlers: a.liveHandlers, Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now, IsKnown: isKnown, Active: a.isActive,
+		Handlers: a.liveHandlers, Admin: adminOf(a.ctx), Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now,
+		IsKnown: isKnown, Active: a.isActive,
 		Places:   a.wrongPlaces,
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
+}
+
+// adminOf returns the address of the admin endpoint of a configuration. Caddy has no
+// function for it, so that this reads the fields that it has now; with others, no address
+// is known.
+func adminOf(ctx caddy.Context) advice.Admin {
+	config := reflect.ValueOf(ctx).FieldByName("cfg")
+	if config.Kind() != reflect.Pointer || config.IsNil() || config.Type() != reflect.TypeFor[*caddy.Config]() {
+		return ""
+	}
+	listen := ""
+	if admin := config.Elem().FieldByName("Admin"); !admin.IsNil() {
+		if admin.Elem().FieldByName("Disabled").Bool() {
+			return ""
+		}
+		listen = admin.Elem().FieldByName("Listen").String()
+	}
+	return advice.Admin(cmp.Or(caddy.NewReplacer().ReplaceKnown(listen, ""), caddy.DefaultAdminListen))
 }
 
 // liveHandlers returns the handlers of the configuration for reports.

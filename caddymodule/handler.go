@@ -13,7 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -93,7 +93,7 @@ type Handler struct {
 	watch     *challenge.Check  // nil with challenge or forwarded_request
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
-	guard     *live.Guard             // nil without the setting
+	guard     *guard.Guard            // nil without the setting
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses

@@ -40,10 +40,10 @@ func TestBanner(t *testing.T) {
 			resp.Body.Close()
 		}, "warn", "no requests are refused, because the mode was set to monitor", "set the mode `configured`"},
 		{"a busy crawler", site, func(t *testing.T, s *server.Server) {
-			for range 130 {
+			for range 250 {
 				crawl(t, s, gptbot, "/x")
 			}
-		}, "warn", "100 % of its requests were refused, the last one by line 15 of Caddyfile", "Crawl-delay slows it down"},
+		}, "good", "Handled: GPTBot gets 403 for all of it", "Nothing to do."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := server.Start(t, tt.config)
@@ -69,12 +69,13 @@ func TestChosenCrawler(t *testing.T) {
 		crawl(t, s, gptbot, "/shop/x")
 		crawl(t, s, bingbot, "/")
 	}
+	crawl(t, s, gptbot, "/shop/x")
 	page := open(t, s.URL("/ops/deep/"), 1440)
 	page.Eventually("both are listed", `document.querySelectorAll("#crawlers tbody tr").length === 2`)
 	page.Run(chromedp.Click(`#crawlers tbody button[title="show only this crawler"]`, chromedp.ByQuery))
 	page.Eventually("what next", `!document.getElementById("next").hidden`)
 	name := chromium.Eval[string](page, `new URLSearchParams(location.hash.slice(1)).get("crawler")`)
-	if got := chromium.Eval[string](page, textOf("next")); !strings.HasPrefix(got, "What next: "+name) || !strings.Contains(got, "curl -X POST 'http://localhost:2019/robots/mode?mode=monitor&site=localhost'") {
+	if got := chromium.Eval[string](page, textOf("next")); !strings.HasPrefix(got, "What next: "+name) || !strings.Contains(got, "delay GPTBot 10s") {
 		t.Errorf("%s: %s", name, got)
 	}
 	if got := chromium.Eval[string](page, `[...new Set([...document.querySelectorAll("#denials .who")].map((e) => e.innerText))].join()`); got != name {

@@ -1,10 +1,12 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,15 +33,22 @@ type scenario struct {
 	mark   string // of the banner: good, info, warn or bad
 	banner string // a part of its text: what is wrong, who it is, by which line
 	todo   string // a part of what it says to do
-	next   string // a part of the texts to copy; "": there are none
+	also   string // a part of the texts below it
+	next   string // the text to copy of the recommended action, with $ADMIN for the admin endpoint; "": there is none
 	first  string // the first row of the table of sites, and the origin whose file is shown
+
+	// act does what the page says, where that is not to run a command or to add lines to a
+	// block robots; text is what the button copied. helped reports whether it was right.
+	act    func(w *world, text string)
+	helped func(w *world) bool
 }
 
 // world is the server of a scenario.
 type world struct {
 	*server.Server
-	t    testing.TB
-	file string // robots.txt
+	t      testing.TB
+	file   string // robots.txt
+	config string // the Caddyfile
 }
 
 // SearchBot's address, and one that is not its.
@@ -90,6 +99,36 @@ func (w *world) post(route string) {
 	resp.Body.Close()
 }
 
+// shell runs a command as an operator pastes it.
+func (w *world) shell(command string) {
+	w.t.Helper()
+	if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+		w.t.Fatalf("%s: %v: %s", command, err, out)
+	}
+}
+
+// configure adds lines to the first block robots of the Caddyfile, and loads it.
+func (w *world) configure(lines string) {
+	w.t.Helper()
+	w.load(strings.Replace(w.config, "robots {\n", "robots {\n"+lines+"\n", 1))
+}
+
+func (w *world) load(config string) {
+	w.t.Helper()
+	if err := w.Reload(config); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// statuses returns those of n requests of a crawler.
+func (w *world) statuses(n int, ua, path string) (list []int) {
+	w.t.Helper()
+	for range n {
+		list = append(list, crawl(w.t, w.Server, ua, path))
+	}
+	return list
+}
+
 // write writes robots.txt.
 func (w *world) write(text string) {
 	w.t.Helper()
@@ -104,6 +143,13 @@ const ops = "\thandle_path /ops/* {\n\t\trobots_dashboard {\n\t\t\taccess extern
 // verifying is a site that verifies SearchBot. Its robots.txt is a file.
 const verifying = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\nhttp://localhost:$PORT {\n\trobots {\n\t\tsource file $FILE\n\t\tverify {\n\t\t\tresolver 127.0.0.1:1\n\t\t}\n" +
 	"\t\tcrawler SearchBot {\n\t\t\tpurpose search\n\t\t\tverify lists $LIST\n\t\t}\n\t}\n" + ops
+
+// forOwner makes a page show all sites.
+func forOwner(config string) string {
+	return strings.Replace(config, "access external", "access external\n\t\t\tall_sites", 1)
+}
+
+const ahrefs = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
 
 // manySites returns a configuration with the page at localhost and n-1 other sites.
 func manySites(n int) string {
@@ -134,27 +180,37 @@ func visitAll(n int) func(w *world) {
 
 var scenarios = []scenario{
 	{
-		name: "flood", config: strings.Replace(site, "User-agent: GPTBot\n\t\t\tDisallow: /", "User-agent: GPTBot\n\t\t\tCrawl-delay: 10", 1),
-		happen: func(w *world) {
-			for range 150 {
-				crawl(w.t, w.Server, gptbot, "/shop/x")
-			}
-		},
-		mark: "warn", banner: `GPTBot sends \d+ requests a minute to localhost.* 99 % of its requests were refused, the last one by line 15 of Caddyfile, Crawl-delay: 10`,
-		todo: "Crawl-delay slows it down", next: "limit /shop/* {\n\teach 10/1m\n}",
+		name: "the first minute", config: site, happen: func(*world) {},
+		mark: "good", banner: `All is well: 1 origin with 3 rules is in force`, also: "No crawler has come yet. Try one: localhost refuses all crawlers /private/; GPTBot /. GPTBot is refused. Run this command:",
+		next:   `curl -i -A 'GPTBot' 'http://localhost:$PORT/private/'`,
+		helped: func(w *world) bool { return w.has("GPTBot", 1) },
+	},
+	{
+		name: "a flood that is denied", config: site,
+		happen: func(w *world) { w.statuses(250, gptbot, "/shop/x") },
+		mark:   "good", banner: `Handled: GPTBot gets 403 for all of it: \d+ requests a minute to localhost`, todo: "Nothing to do.", next: "",
+	},
+	{
+		name: "a flood that is throttled", config: strings.Replace(site, "User-agent: GPTBot\n\t\t\tDisallow: /", "User-agent: GPTBot\n\t\t\tCrawl-delay: 10", 1),
+		happen: func(w *world) { w.statuses(250, gptbot, "/shop/x") },
+		mark:   "good", banner: `Handled: GPTBot gets 429 for \d\d % of it: \d+ requests a minute to localhost`, todo: "Nothing to do.", next: "",
 	},
 	{
 		name: "a flood that passes", config: site,
 		happen: func(w *world) {
-			for i := range 150 {
-				crawl(w.t, w.Server, "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", fmt.Sprintf("/shop/%d", i))
+			for i := range 250 {
+				crawl(w.t, w.Server, ahrefs, fmt.Sprintf("/shop/%d", i))
 			}
 		},
-		mark: "warn", banner: `AhrefsBot sends \d+ requests a minute to localhost.* 0 % of its requests were refused`,
-		todo: "Crawl-delay slows it down", next: "limit {\n\teach 10/1m\n}",
+		mark: "warn", banner: `AhrefsBot sends \d+ requests a minute to localhost`,
+		todo: "Limit how often each crawler comes", next: "limit /shop/* {\n\teach 10/1m\n}",
+		helped: func(w *world) bool {
+			list := w.statuses(20, ahrefs, "/shop/x")
+			return list[19] == http.StatusTooManyRequests && crawl(w.t, w.Server, ahrefs, "/about") == http.StatusOK && crawl(w.t, w.Server, chrome, "/shop/x") == http.StatusOK
+		},
 	},
 	{
-		name: "a line that hits a search engine", config: verifying,
+		name: "a line that hits a search engine", config: forOwner(verifying),
 		happen: func(w *world) {
 			w.write("User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
 			w.post("refresh?accept=on")
@@ -163,8 +219,11 @@ var scenarios = []scenario{
 				w.via(listedAddr, "localhost", searchBot, "/shop/x")
 			}
 		},
-		mark: "warn", banner: `SearchBot, a verified search engine: 5 of its \d+ verified requests were refused in the last hour, the last one by line 3, Disallow: /shop/`,
-		todo: "exempt", next: "exempt SearchBot",
+		mark: "warn", banner: `SearchBot, a verified search engine: 5 of its \d+ verified requests were refused in the last hour, the last one by line 3 of robots.txt, Disallow: /shop/`,
+		todo: "Refuse it nothing until the next load", next: "curl -X POST 'http://localhost:$ADMIN/robots/mode?mode=monitor&crawler=SearchBot&site=localhost'",
+		helped: func(w *world) bool {
+			return w.via(listedAddr, "localhost", searchBot, "/shop/x") == http.StatusOK && crawl(w.t, w.Server, gptbot, "/shop/x") == http.StatusForbidden
+		},
 	},
 	{
 		name: "impostors", config: verifying,
@@ -176,10 +235,10 @@ var scenarios = []scenario{
 				w.via(strangerAddr, "localhost", searchBot, "/shop/x")
 			}
 		},
-		mark: "good", banner: `All is well.*\d+ requests of impostors were denied`, todo: "", next: "",
+		mark: "good", banner: `All is well`, also: "Handled: impostors of SearchBot, from 198.51.100.0/24, get 403. They sent 2", todo: "", next: "",
 	},
 	{
-		name: "the file is gone", config: "http://localhost:$PORT {\n\trobots\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1),
+		name: "the file is gone", config: forOwner("http://localhost:$PORT {\n\trobots\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1)),
 		happen: func(w *world) {
 			crawl(w.t, w.Server, gptbot, "/private/x")
 			if err := os.Remove(w.file); err != nil {
@@ -187,12 +246,22 @@ var scenarios = []scenario{
 			}
 			w.post("refresh")
 		},
-		mark: "bad", banner: `Problem: there is no robots.txt of localhost: crawlers may fetch everything. Until \d\d:\d\d it had 1 rule`, todo: "put the file back", next: "",
+		mark: "bad", banner: `Problem: there is no robots.txt of localhost: crawlers may fetch everything. Until \d\d:\d\d it had 1 rule`, todo: "Put the former file back",
+		next: "curl -X POST 'http://localhost:$ADMIN/robots/refresh?grace=off&site=localhost'",
+		act: func(w *world, text string) {
+			w.write("User-agent: *\nDisallow: /private/\n")
+			w.shell(text)
+		},
+		helped: func(w *world) bool {
+			return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell()
+		},
 	},
 	{
 		name: "monitor mode", config: strings.Replace(site, "robots {", "robots {\n\t\tmode monitor", 1),
 		happen: func(w *world) { crawl(w.t, w.Server, gptbot, "/"); crawl(w.t, w.Server, gptbot, "/x") },
 		mark:   "info", banner: `Monitor mode: nothing is refused. 2 requests would have been refused in the last hour, most of them of GPTBot.`, todo: "remove the line mode monitor", next: "",
+		act:    func(w *world, _ string) { w.load(strings.Replace(w.config, "mode monitor", "", 1)) },
+		helped: func(w *world) bool { return crawl(w.t, w.Server, gptbot, "/") == http.StatusForbidden },
 	},
 	{
 		name: "one site", config: manySites(1),
@@ -218,7 +287,8 @@ func play(t *testing.T, sc *scenario) (*world, *chromium.Page) {
 	t.Cleanup(list.Close)
 	w := &world{t: t, file: filepath.Join(t.TempDir(), "robots.txt")}
 	w.write("User-agent: *\nDisallow: /private/\n")
-	w.Server = server.Start(t, strings.NewReplacer("$LIST", list.URL+"/list.json", "$FILE", w.file, "$ROOT", filepath.Dir(w.file)).Replace(sc.config))
+	w.config = strings.NewReplacer("$LIST", list.URL+"/list.json", "$FILE", w.file, "$ROOT", filepath.Dir(w.file)).Replace(sc.config)
+	w.Server = server.Start(t, w.config)
 	sc.happen(w)
 	page := chromium.Open(t, asPerson).NewPage()
 	page.Run(devtools.BringToFront(), chromedp.EmulateViewport(1440, 1000), chromedp.Navigate(w.URL("/ops/deep/")))
@@ -240,8 +310,12 @@ func TestScenarios(t *testing.T) {
 			if got := chromium.Eval[string](page, textOf("banner")); !strings.Contains(got, sc.todo) || sc.todo == "" && strings.Contains(got, "What to do") {
 				t.Errorf("%s\nwant the next step: %s", got, sc.todo)
 			}
-			if got := chromium.Eval[string](page, `document.getElementById("next").hidden ? "" : [...document.querySelectorAll("#next pre")].map((e) => e.textContent).join("\n\n")`); !strings.Contains(got, sc.next) || sc.next == "" && got != "" {
-				t.Errorf("to copy:\n%s\nwant %s", got, sc.next)
+			if got := chromium.Eval[string](page, textOf("health")+` + " " + `+textOf("first")); !strings.Contains(got, sc.also) {
+				t.Errorf("%s\nwant %s", got, sc.also)
+			}
+			copied := copyFirst(page)
+			if want := strings.NewReplacer("$PORT", fmt.Sprint(w.Port), "$ADMIN", fmt.Sprint(w.Admin)).Replace(sc.next); copied != want {
+				t.Errorf("to copy:\n%s\nwant %s", copied, want)
 			}
 			// The reasons add up to the tiles.
 			const sums = `[...document.querySelectorAll("#reasons p")].map((p) => p.textContent.match(/\d+/g).map(Number)).filter(([all, ...of]) => all !== of.reduce((a, b) => a + b, 0)).length === 0
@@ -259,8 +333,65 @@ func TestScenarios(t *testing.T) {
 				page.Screenshot(filepath.Join(folder, regexp.MustCompile(`\W+`).ReplaceAllString(sc.name, "-")+".png"))
 			}
 			checkClean(t, page, w.URL("/ops/deep/"))
+			switch {
+			case sc.helped == nil:
+				return
+			case sc.act != nil:
+				sc.act(w, copied)
+			case strings.HasPrefix(copied, "curl "):
+				w.shell(copied)
+			default:
+				w.configure(copied)
+			}
+			if !sc.helped(w) {
+				t.Errorf("it did not help: %s", copied)
+			}
 		})
 	}
+}
+
+// copyFirst presses the first button that copies, and returns what it copies; "" if there
+// is none.
+func copyFirst(page *chromium.Page) string {
+	const button = `#first:not([hidden]) .copy, #next:not([hidden]) .copy`
+	if !chromium.Eval[bool](page, fmt.Sprintf(`Boolean(document.querySelector(%q))`, button)) {
+		return ""
+	}
+	page.Run(chromedp.Click(button, chromedp.ByQuery))
+	page.Eventually("the button says so", fmt.Sprintf(`/Copied|Ctrl/.test(document.querySelector(%q).innerText)`, button))
+	return chromium.Eval[string](page, `getSelection().toString()`)
+}
+
+// ask asks the admin API.
+func (w *world) ask(route string, into any) {
+	w.t.Helper()
+	resp, err := http.Get(w.AdminURL("/robots/" + route))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// isWell reports whether there is no problem.
+func (w *world) isWell() bool {
+	var health struct{ OK bool }
+	w.ask("health", &health)
+	return health.OK
+}
+
+// has reports whether n requests of a crawler were denied.
+func (w *world) has(crawler string, n uint64) bool {
+	var list struct {
+		Crawlers []struct {
+			Name string
+			Day  struct{ Denied uint64 }
+		}
+	}
+	w.ask("crawlers", &list)
+	return len(list.Crawlers) == 1 && list.Crawlers[0].Name == crawler && list.Crawlers[0].Day.Denied == n
 }
 
 // A change of the file is shown as a difference, with the number of requests that the new
@@ -308,7 +439,7 @@ func TestReloadKeepsTheHost(t *testing.T) {
 func TestAccessibility(t *testing.T) {
 	for i := range scenarios {
 		sc := &scenarios[i]
-		if !slices.Contains([]string{"flood", "a line that hits a search engine", "the file is gone", "30 sites"}, sc.name) {
+		if !slices.Contains([]string{"the first minute", "a flood that passes", "a line that hits a search engine", "the file is gone", "30 sites"}, sc.name) {
 			continue // the other pages have the same parts
 		}
 		t.Run(sc.name, func(t *testing.T) {
@@ -332,7 +463,7 @@ func TestMistakenImpostorsAreShown(t *testing.T) {
 	}))
 	t.Cleanup(later.Close)
 	w, page := play(t, &scenario{config: verifying, happen: (*world).verified})
-	page.Eventually("all is well", textOf("banner")+`.includes("1 request of an impostor was denied")`)
+	page.Eventually("all is well", textOf("health")+`.includes("Handled: impostors of SearchBot, from 198.51.100.0/24, get 403.")`)
 	if err := w.Reload(strings.NewReplacer("$LIST", later.URL, "$FILE", w.file).Replace(verifying)); err != nil {
 		t.Fatal(err)
 	}

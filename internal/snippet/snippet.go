@@ -50,7 +50,8 @@ func Below(folder string) []string {
 	var b strings.Builder
 	for i := range len(folder) {
 		switch c := folder[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("/._~-", c) >= 0, c == '%' && isEscape(folder[i:]):
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("/._~-", c) >= 0,
+			c == '%' && isEscape(folder[i:]):
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "%%%02X", c)

@@ -227,6 +227,13 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 		"actions":  actionsOf,
 		"advice":   newSentences(),
 		"message":  s.message,
+		"first": func(p statusapi.Problem) statusapi.Action {
+			if len(p.Actions) == 0 || p.Actions[0].Text == "" {
+				return statusapi.Action{}
+			}
+			return statusapi.Action{What: p.Actions[0].What + ":", Text: strings.ReplaceAll(p.Actions[0].Text, "\t", "    ")}
+		},
+		"lines": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
 	}, s)
 }
 

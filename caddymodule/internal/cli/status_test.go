@@ -88,7 +88,11 @@ func monitoring() map[string]any {
 				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of three.test could not be fetched", Advice: "Check the file."},
+				{Severity: statusapi.Warning, Message: "GPTBot sends 150 requests a minute", Advice: "A limit slows it down.", Actions: []statusapi.Action{
+					{What: "Limit how often each crawler comes", Text: "limit /shop/* {\n\teach 10/1m\n}", Where: statusapi.Caddyfile}, {What: "Deny it", Text: "policy {\n\tdeny GPTBot\n}"}}},
+				{Severity: statusapi.Remark, Message: "Handled: impostors of Googlebot get 403", Advice: "Nothing to do."},
 			}},
+			Empty: &statusapi.Empty{Message: "No crawler has come yet. Try one:", Sites: []statusapi.EmptySite{{Site: "shop.test", Try: statusapi.Action{Text: "curl -i -A 'GPTBot' 'http://shop.test/'"}}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},

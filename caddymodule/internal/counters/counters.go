@@ -124,7 +124,7 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 		d.Agent.Token = c.name
 	}
 	c.countClaim(d)
-	c.decided.at(o).n.Add(1)
+	c.noteFolder(c.decided.at(o).n.Add(1), d, r.Target)
 	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)
 	}

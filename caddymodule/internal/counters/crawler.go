@@ -27,7 +27,9 @@ type Crawler struct {
 	decided byOutcome[tally]
 	claims  [measures - verified]atomic.Uint64 // of the measures from verified on
 	run     run
-	sum     *Crawler // the same crawler at the pattern of a host, which has the counts of all its hosts; nil at a site
+	folder  atomic.Pointer[string] // of a request
+	streak  atomic.Int32           // how many that were looked at before it had the same folder
+	sum     *Crawler               // the same crawler at the pattern of a host, which has the counts of all its hosts; nil at a site
 
 	next atomic.Pointer[Crawler] // in Site.named
 
@@ -41,6 +43,45 @@ type Crawler struct {
 type tally struct {
 	n      atomic.Uint64
 	folded uint64 // the part of n that is in the reasons of the site; guarded by Counters.mu
+}
+
+// The folder of one in folderEvery requests with the same outcome is looked at. maxFolder is
+// in octets.
+const (
+	folderEvery = 16
+	maxFolder   = 64
+)
+
+// noteFolder notes the folder of a request, the nth one with its outcome. As long as the
+// folder stays the same, it allocates nothing.
+func (c *Crawler) noteFolder(n uint64, d *judge.Decision, target string) {
+	if n%folderEvery != 0 || d.Reason == judge.Hidden {
+		return
+	}
+	folder := FolderOf(pathOf(target))
+	if old := c.folder.Load(); old != nil && *old == folder {
+		c.streak.Add(1)
+	} else {
+		c.folder.Store(new(strings.Clone(folder)))
+		c.streak.Store(0)
+	}
+}
+
+// FolderOf returns the first folder of a path: /a/ of /a/b/c, and / for none, or if it is
+// long.
+func FolderOf(path string) string {
+	if end := strings.IndexByte(path[min(1, len(path)):], '/') + 2; end > 1 && end <= maxFolder && path[0] == '/' {
+		return path[:end]
+	}
+	return "/"
+}
+
+// common returns the folder of the last requests, if they have it in common.
+func (c *Crawler) common() string {
+	if folder := c.folder.Load(); folder != nil && c.streak.Load() >= 3 {
+		return *folder
+	}
+	return "/"
 }
 
 // totals returns the total counts, by measure.

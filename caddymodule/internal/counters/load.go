@@ -1,6 +1,9 @@
 package counters
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // LoadMinutes is the number of minutes that a Load has.
 const LoadMinutes = 5
@@ -15,10 +18,49 @@ type Load struct {
 
 	Robots [LoadMinutes]uint64 // in this minute and in those before it, the latest first
 	All    [LoadMinutes]uint64 // the requests of robots and people
-	Usual  float64             // requests per minute: the mean of the hours with requests, of the 23 before this one
-	Hours  int                 // how many hours Usual is the mean of
+	// Of Robots, how many were denied, and throttled.
+	Denied, Throttled [LoadMinutes]uint64
+	Usual             float64 // requests per minute: the mean of the hours with requests, of the 23 before this one
+	Hours             int     // how many hours Usual is the mean of
+	Folder            string  // of the last requests of a robot: /a/ of /a/b; / if they have none in common
 
 	past [24]uint64 // by hour, the latest first
+}
+
+// In a minute of a flood, robots send more than FloodLeast requests, more than floodFactor
+// times as many as usual, and at least one in floodShare of all.
+const (
+	FloodLeast  = 100
+	floodFactor = 10
+	floodShare  = 5
+)
+
+// Most returns the requests of robots in the busiest minute of a flood; 0 if there is none.
+// latest is how many minutes ago the latest such minute was.
+func (l *Load) Most(usual float64) (most, latest int) {
+	for i, n := range slices.Backward(l.Robots[:]) {
+		if n > FloodLeast && float64(n) > floodFactor*usual && n*floodShare >= l.All[i] {
+			most, latest = max(most, int(n)), i
+		}
+	}
+	return most, latest
+}
+
+// Handled says what nearly all robots got some minutes ago, such as "403 for all of it"; ""
+// if they were not refused.
+func (l *Load) Handled(minutes int) string {
+	status, share, all := "403", "all", l.Robots[minutes]
+	if l.Throttled[minutes] > l.Denied[minutes] {
+		status = "429"
+	}
+	refused := min(l.Denied[minutes]+l.Throttled[minutes], all)
+	if refused < all {
+		share = fmt.Sprintf("%d %%", refused*100/all)
+	}
+	if refused*10 < all*9 {
+		return ""
+	}
+	return status + " for " + share + " of it"
 }
 
 // Loads returns the loads with more than least requests of robots in one of the
@@ -89,13 +131,14 @@ func (l *Load) setUsual() {
 
 // load returns the requests of a crawler in minute m and before.
 func (c *Crawler) load(m minute) *Load {
-	l := &Load{Crawler: c.name, Label: c.class.String()}
+	l := &Load{Crawler: c.name, Label: c.class.String(), Folder: c.common()}
 	if c.known {
 		l.Label = c.name
 	}
 	for i := range l.All {
 		if c.last > m-LoadMinutes {
 			l.All[i], l.Robots[i] = c.past[requests].back(hourSpan, m, i), c.robots(hourSpan, m, i)
+			l.Denied[i], l.Throttled[i] = c.past[denied].back(hourSpan, m, i), c.past[throttled].back(hourSpan, m, i)
 		}
 	}
 	for i := range l.past {
@@ -119,6 +162,8 @@ func (l *Load) add(own *Load) {
 	for i := range l.All {
 		l.All[i] += own.All[i]
 		l.Robots[i] += own.Robots[i]
+		l.Denied[i] += own.Denied[i]
+		l.Throttled[i] += own.Throttled[i]
 	}
 	for i := range l.past {
 		l.past[i] += own.past[i]

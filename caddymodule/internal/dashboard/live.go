@@ -68,7 +68,8 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 	if q.Span != statusapi.SpanHour {
 		hour, errs[1] = reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour, Brief: true})
 	}
-	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: statusapi.Pages{Limit: statusapi.MaxLimit}, Span: q.Span})
+	pages := statusapi.Pages{Limit: statusapi.MaxLimit}
+	all, err := reporter.Crawlers(scope, statusapi.CrawlersQuery{Pages: pages, Span: q.Span, Advise: q.Crawler})
 	errs[2] = err
 	live.Origins, errs[3] = reporter.Origins(scope, statusapi.OriginsQuery{Pages: statusapi.Pages{Limit: maxOrigins}})
 	if q.OriginID != "" {

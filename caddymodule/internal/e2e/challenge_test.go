@@ -263,7 +263,7 @@ func TestChallengeIsShown(t *testing.T) {
 		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/health", s.admin), "test", "", nil).body
 	}
 	if text := health(); !strings.Contains(text, `"kind":"strangers"`) || !strings.Contains(text, "for pages of `challenge /blame/*` since") ||
-		!strings.Contains(text, "Handled") || !strings.Contains(text, `"severity":"warning"`) {
+		!strings.Contains(text, `"Handled: `) || !strings.Contains(text, `"severity":"note"`) {
 		t.Errorf("%s", text)
 	}
 	set := func(query string) response {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // The kinds of an Accident: when each begins and ends.
@@ -36,7 +36,7 @@ const (
 	// Within a minute, one crawler, or all together, send more than 100 requests to a
 	// site, and more than ten times as many as usual. These are at least a fifth of all
 	// its requests. Verified search engines do not count. It ends after five minutes
-	// without.
+	// without. While nearly all of it is refused, it is a note.
 	Flood = "flood"
 	// The setting `guard` lets a verified search engine fetch what it was served in the 7
 	// days before, and what a line now disallows. It ends after 72 hours, or when the admin
@@ -49,7 +49,7 @@ const (
 	// While many addresses request pages of `challenge` and nothing else, strangers have
 	// to show that they are browsers. Without the setting, it only says that many addresses
 	// request pages that robots.txt disallows, and nothing else. It ends when they have been
-	// few for five minutes. With the setting, it is a warning.
+	// few for five minutes. With the setting, it is a note.
 	Strangers = "strangers"
 	// The setting `challenge` is off for an hour, because clients that pass the check don't
 	// come back with the cookie, or come with that of another server.
@@ -73,6 +73,7 @@ type Accident struct {
 	sites                    []string // whose scopes have it
 	pattern                  string   // that the host Site matches; "" for a site
 	handled                  bool     // nothing has to be done
+	folder                   string   // of a flood, see counters.Load
 	more                     int      // further ones with the same Kind and Site
 	usual                    float64
 	peak                     int // of a flood: the most requests in a minute
@@ -83,12 +84,9 @@ const (
 	maxWatched  = counters.MaxHosts  // files at hosts that clients may have invented
 	acceptAfter = 7 * 24 * time.Hour // after which a changed file is no accident any more
 
-	refusedFor  = time.Minute    // the least time of SearchRefused
-	floodLeast  = 100            // requests per minute
-	floodFactor = 10             // times the usual rate
-	floodShare  = 5              // a fifth of all requests
-	usualHours  = 6              // hours that a usual rate is the mean of, at least
-	usualFor    = 24 * time.Hour // after which a flood is usual
+	refusedFor = time.Minute    // the least time of SearchRefused
+	usualHours = 6              // hours that a usual rate is the mean of, at least
+	usualFor   = 24 * time.Hour // after which a flood is usual
 )
 
 // Accidents has the accidents of the process. They outlive the configuration.
@@ -102,7 +100,7 @@ type Accidents struct {
 	loads    []*counters.Load // at the last look
 	news     news
 	texts    texts
-	Guard    *Guard // of all sites
+	Guard    *guard.Guard // of all sites
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -120,7 +118,7 @@ func (a *Accident) key() accidentKey {
 
 func newAccidents() *Accidents {
 	return &Accidents{
-		files: make(map[originID]*watchedFile), Guard: &Guard{table.New[guarded](maxGuarded)},
+		files: make(map[originID]*watchedFile), Guard: guard.New(),
 		news: news{items: make(map[accidentKey]*newsItem)}, texts: texts{known: make(map[string]counters.Text)},
 	}
 }
@@ -139,8 +137,10 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 			list = append(list, refusedSearch(&run, now))
 		}
 	}
-	list = append(list, a.Guard.acted(now)...)
-	a.loads = r.app.Counters.Loads(floodLeast)
+	for _, acted := range a.Guard.Acted(now) {
+		list = append(list, guarded(&acted, now))
+	}
+	a.loads = r.app.Counters.Loads(counters.FloodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
 	list = append(list, r.strangerAccidents(now)...)
@@ -255,22 +255,6 @@ func (p *inForce) isUnread() bool {
 	return false
 }
 
-// refusedSearch returns the accident of a run.
-func refusedSearch(run *counters.Run, now time.Time) Accident {
-	by := "rules or limits"
-	if run.Line > 0 {
-		by = fmt.Sprintf("line %d of robots.txt", run.Line)
-	}
-	return Accident{
-		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since,
-		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
-		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
-			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
-		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
-			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
-	}
-}
-
 // inScope returns the accidents in a scope, one of each Kind and Site, as they were at
 // the last look. The caller holds mu.
 func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
@@ -327,7 +311,7 @@ func (a *Accidents) save() counters.Kept {
 		f.settle()
 		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
-	return counters.Kept{Files: saved, Guard: a.Guard.save(), Texts: maps.Clone(a.texts.known)}
+	return counters.Kept{Files: saved, Guard: a.Guard.Save(), Texts: maps.Clone(a.texts.known)}
 }
 
 // load adds the watched files and texts that save returned. Files that are watched already
@@ -388,10 +372,12 @@ func (r *Reporter) CountAccidents() map[string]int {
 // problem returns an accident as a problem.
 func (a *Accident) problem() statusapi.Problem {
 	p := severe(a.Kind, a.subject, a.message, a.advice)
-	if a.Kind == Shedding || a.Kind == Strangers && a.handled { // people are served
+	if a.handled {
+		p.Severity = statusapi.Remark
+	} else if a.Kind == Shedding { // people are served
 		p.Severity = statusapi.Warning
 	}
-	p.Crawler, p.Line = a.Crawler, a.Line
+	p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
 	if p.Since = timeOf(a.Since); a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -59,10 +60,10 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 		if names == nil {
 			changed = h.Hosts
 		}
-		if err := r.setMode(h, names, query.Mode, answer.Since); err != nil {
+		if err := r.setMode(h, names, query, answer.Since); err != nil {
 			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(changed, ", "), err)
 		}
-		r.app.Counters.Guard.end(changed, r.app.Now())
+		r.app.Counters.Guard.End(changed, r.app.Now())
 		answer.Sites = append(answer.Sites, changed...)
 	}
 	slices.Sort(answer.Sites)
@@ -77,12 +78,20 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 
 // setMode sets the mode of a handler, or only of some of its hosts, until the next load
 // of the configuration.
-func (r *Reporter) setMode(h *Handler, hosts []string, mode string, now time.Time) error {
-	wanted := &Mode{Monitor: mode == statusapi.Monitor}
-	if mode == statusapi.Configured {
-		wanted = nil
+func (r *Reporter) setMode(h *Handler, hosts []string, query statusapi.ModeQuery, now time.Time) error {
+	engine, current := h.Running()
+	if query.Crawler != "" && engine.Registry().Lookup(query.Crawler) == nil {
+		return badRequest("crawler=%.100q is not a name of the registry", query.Crawler)
 	}
 	for _, host := range hosts {
+		var wanted *Mode
+		if query.Mode != statusapi.Configured {
+			before, ok := h.hostModes()[host]
+			if !ok {
+				before = current
+			}
+			wanted = new(before.with(query))
+		}
 		if err := h.SetHostMode(host, wanted); err != nil {
 			return err
 		}
@@ -93,18 +102,12 @@ func (r *Reporter) setMode(h *Handler, hosts []string, mode string, now time.Tim
 	if hosts != nil {
 		return nil
 	}
-	return r.setHandlerMode(h, mode)
-}
-
-// setHandlerMode sets the mode of all hosts of a handler.
-func (r *Reporter) setHandlerMode(h *Handler, mode string) error {
 	settings, err := h.Settings.EngineSettings()
 	if err != nil {
 		return err
 	}
-	configured := Mode{settings.Monitor, settings.Except}
-	wanted := Mode{Monitor: mode == statusapi.Monitor}
-	if mode == statusapi.Configured {
+	configured, wanted := Mode{settings.Monitor, settings.Except}, current.with(query)
+	if query.Mode == statusapi.Configured {
 		wanted = configured
 	}
 	if err := h.SetMode(wanted); err != nil {
@@ -116,31 +119,49 @@ func (r *Reporter) setHandlerMode(h *Handler, mode string) error {
 	return nil
 }
 
+// with returns the mode that a query makes of a mode.
+func (m Mode) with(query statusapi.ModeQuery) Mode {
+	monitor := query.Mode == statusapi.Monitor
+	if query.Crawler == "" {
+		return Mode{Monitor: monitor}
+	}
+	m.Except = slices.DeleteFunc(slices.Clone(m.Except), func(name string) bool { return name == query.Crawler })
+	if monitor != m.Monitor {
+		m.Except = append(m.Except, query.Crawler)
+	}
+	return m
+}
+
+// maxSitesNamed is the largest number of sites in a command.
+const maxSitesNamed = 20
+
 // modeProblems returns the sites whose mode was set through the admin API.
 func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	sites := make(map[string][]string) // by mode
+	sites := make(map[string][]string) // by advice.Effect
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, h := range r.handlersIn(scope) {
 		if h.overridden {
-			sites[h.mode()] = append(sites[h.mode()], h.sitesIn(scope)...)
+			_, mode := h.Running()
+			effect := advice.Effect(mode.Monitor, mode.Except)
+			sites[effect] = append(sites[effect], h.sitesIn(scope)...)
 		}
 		for host, mode := range h.hostModes() {
 			if scope.Host(h.SiteOf(host), host) {
-				sites[mode.String()] = append(sites[mode.String()], host)
+				effect := advice.Effect(mode.Monitor, mode.Except)
+				sites[effect] = append(sites[effect], host)
 			}
 		}
 	}
-	for mode, effect := range map[string]string{statusapi.Monitor: "no requests are refused", statusapi.Enforce: "requests are refused"} {
-		if list := sites[mode]; len(list) > 0 {
-			slices.Sort(list)
-			problem := warning("mode", metrics.Clip(strings.Join(slices.Compact(list), ", ")),
-				effect+", because the mode was set to "+mode+" until the next load of the configuration",
-				"To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is "+
-					"not loaded without --force).")
-			problem.Since = timeOf(r.modeSet)
-			problems = append(problems, problem)
+	for effect, list := range sites {
+		list = slices.Compact(slices.Sorted(slices.Values(list)))
+		problem := warning("mode", metrics.Clip(strings.Join(list, ", ")), effect+" until the next load of the configuration",
+			"To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is "+
+				"not loaded without --force).")
+		if problem.Since = timeOf(r.modeSet); len(list) <= maxSitesNamed {
+			problem.Sites = list
 		}
+		problems = append(problems, problem)
 	}
 	return problems
 }

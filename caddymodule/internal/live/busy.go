@@ -11,36 +11,41 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// mostOf returns the requests of a load in its busiest minute, of those in which they
-// are many compared with the usual ones and with all requests; 0 if there is none. latest
-// is how many minutes ago the latest of these was.
-func mostOf(load *counters.Load, usual float64) (most, latest int) {
-	for i, n := range slices.Backward(load.Robots[:]) {
-		if n > floodLeast && float64(n) > floodFactor*usual && n*floodShare >= load.All[i] {
-			most, latest = max(most, int(n)), i
-		}
-	}
-	return most, latest
-}
+// handledAdvice is the advice about what is handled.
+const handledAdvice = "Nothing to do."
 
 // slowDown is the advice about a robot that sends too many requests.
-const slowDown = "`caddy robots status` shows who it is. A Crawl-delay slows it down and a `deny` in `policy` stops it, if it names itself."
+const slowDown = "A `limit` slows it down, and a `deny` in `policy` stops it, if it names itself."
+
+// sentence tells of requests a minute, the most of a minute some minutes ago. If nearly all
+// were refused, it says so first.
+func sentence(load *counters.Load, who string, most, minutes int) (text string, handled bool) {
+	verb, suffix := " send", "s "
+	if load.Crawler == "" {
+		suffix = " "
+	}
+	if how := load.Handled(minutes); how != "" {
+		who, verb, suffix, handled = "Handled: "+who, " get", suffix+how+": ", true
+	} else if minutes > 1 {
+		verb, suffix = " sent", " up to "
+	}
+	return fmt.Sprintf("%s%s%s%s a minute to %s", who, verb, suffix, quantity(most, "request"), siteName(load.Site)), handled
+}
 
 // flooded completes the accident of a flood whose latest minute was some minutes ago. If
 // neither this minute nor the one before it is one, the flood is over, and told with its
 // peak.
 func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accident {
-	a.Before, a.subject, a.sites = int(a.usual), siteName(load.Site), []string{load.Site}
-	who, verb, until := cmp.Or(load.Crawler, "all robots together"), " sends ", ""
-	if load.Crawler == "" {
-		verb = " send "
-	}
+	a.Before, a.subject, a.sites, a.advice = int(a.usual), siteName(load.Site), []string{load.Site}, slowDown
+	until := ""
 	if minutes > 1 {
-		a.Now, verb = a.peak, " sent up to "
+		a.Now = a.peak
 		until = ", until " + formatTime(now.Truncate(time.Minute).Add(time.Duration(1-minutes)*time.Minute), now)
 	}
-	a.message = fmt.Sprintf("%s%s%s a minute to %s%s; %.1f are usual", who, verb, quantity(a.Now, "request"), a.subject, until, a.usual)
-	a.advice = slowDown
+	a.message, a.handled = sentence(load, cmp.Or(load.Crawler, "all robots together"), a.Now, minutes)
+	if a.message += fmt.Sprintf("%s; %.1f are usual", until, a.usual); a.handled {
+		a.advice = handledAdvice
+	}
 	return a
 }
 
@@ -49,11 +54,11 @@ func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accide
 func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
 	for _, load := range loads {
 		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
-			usual: load.Usual}
+			usual: load.Usual, folder: load.Folder}
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
 			flood.Since, flood.usual, flood.peak = was.Since, was.usual, was.peak // the flood does not become usual
 		}
-		most, minutes := mostOf(load, flood.usual)
+		most, minutes := load.Most(flood.usual)
 		if flood.Now, flood.peak = most, max(flood.peak, most); most > 0 && load.Hours >= usualHours {
 			list = append(list, flooded(flood, load, minutes, now))
 		}
@@ -96,8 +101,7 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 		if a.message = a.subject + " is busy"; s.InFlight > 0 {
 			a.message += fmt.Sprintf(", with %s that wait for an answer", quantity(s.InFlight, "request"))
 		}
-		a.advice = "`caddy robots status` shows which robots come most. A Crawl-delay slows them down, and a `deny` in " +
-			"`policy` stops them, if they name themselves."
+		a.advice = "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."
 		switch {
 		case s.Few:
 			a.advice = "Let browsers solve a challenge while the matcher `robots busy` matches."
@@ -113,4 +117,26 @@ func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
 		list = append(list, a)
 	}
 	return list
+}
+
+// busyProblems returns the crawlers that would be a flood if their usual rate were
+// known and low, as they were at the last look for accidents.
+func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	a := r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, load := range a.loads {
+		most, minutes := load.Most(0)
+		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
+			continue
+		}
+		message, handled := sentence(load, load.Crawler, most, minutes)
+		p := warning("busy", siteName(load.Site), message+"; its usual rate is not known before six hours", slowDown)
+		if handled {
+			p.Severity, p.Advice = statusapi.Remark, handledAdvice
+		}
+		p.Crawler, p.Sites, p.Folder = load.Label, []string{load.Site}, load.Folder
+		problems = append(problems, p)
+	}
+	return problems
 }

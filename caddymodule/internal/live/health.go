@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -62,19 +61,24 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		hosts.Problems(), places, r.challengeProblems(scope), r.monitorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
+	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
 	health.Problems = append(health.Problems, r.envoyProblems(scope)...)
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
-		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
+		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), strings.Compare(a.Severity, b.Severity),
+			before(a.Kind == searchPartly, b.Kind == searchPartly), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
 			strings.Compare(a.Message, b.Message))
 	})
 	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope, now)...) // people may get no pages
 	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
 		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}
-	health.OK = len(health.Problems) == 0
+	health.OK = !slices.ContainsFunc(health.Problems, isTrouble)
+	for i := range health.Problems {
+		r.advise(&health.Problems[i], scope)
+	}
 	return health
 }
 
@@ -82,25 +86,6 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	for _, place := range r.app.Places() {
 		problems = append(problems, place.Problems(scope)...)
-	}
-	return problems
-}
-
-// busyProblems returns the crawlers that would be a flood if their usual rate were
-// known and low, as they were at the last look for accidents.
-func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	a := r.app.Counters.Accidents
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, load := range a.loads {
-		most, _ := mostOf(load, 0)
-		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
-			continue
-		}
-		p := warning("busy", siteName(load.Site), fmt.Sprintf("%s sends %s a minute to %s; its usual rate is not known before six hours",
-			load.Crawler, quantity(most, "request"), siteName(load.Site)), slowDown)
-		p.Crawler = load.Crawler
-		problems = append(problems, p)
 	}
 	return problems
 }
@@ -120,10 +105,7 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
 			return h.Verifier != nil && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
 		}) {
-			key := mistaken{f.Site, f.Crawler}
-			if routes.IsPattern(f.Site) && counters.IsHostName(f.Host) {
-				key.site = f.Host
-			}
+			key := mistaken{siteOf(f), f.Crawler}
 			times[key] = append(times[key], f.Time)
 		}
 	}

@@ -187,7 +187,7 @@ func (p *persistFile) read() {
 	}
 	if err == nil {
 		kept, damage := c.Load(bufio.NewReader(f))
-		err = cmp.Or(damage, c.load(kept), c.Guard.load(kept.Guard))
+		err = cmp.Or(damage, c.load(kept), c.Guard.Load(kept.Guard))
 		f.Close()
 	}
 	if p.moves = err != nil; !p.moves {

@@ -22,6 +22,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -45,6 +46,7 @@ type App struct {
 	Handlers func() []*Handler
 	// Places returns what is wrong with the places of handlers.
 	Places   func() []mistakes.Place
+	Admin    advice.Admin
 	Counters *Counters
 	Ceiling  *origins.Ceiling
 	Suspects func() []suspect.Suspect

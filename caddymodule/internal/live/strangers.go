@@ -49,13 +49,13 @@ func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 					break
 				}
 				a.Before, a.Now, a.handled = state.Passed, state.Asked, true
-				a.message = fmt.Sprintf("%d of %s who asked %s for pages of `%s` since %s did not pass the check. Handled", max(0, state.Asked-state.Passed),
-					quantity(state.Asked, "stranger"), a.subject, h.Check.Name, formatTime(state.Since, now))
+				a.message = fmt.Sprintf("Handled: %d of %s who asked %s for pages of `%s` since %s did not pass the check",
+					max(0, state.Asked-state.Passed), quantity(state.Asked, "stranger"), a.subject, h.Check.Name, formatTime(state.Since, now))
 				if h.mode() == statusapi.Monitor {
 					a.message = fmt.Sprintf("%s who asked %s for pages of `%s` since %s would have been checked", quantity(state.Asked, "stranger"),
 						a.subject, h.Check.Name, formatTime(state.Since, now))
 				}
-				a.advice = "Nothing to do."
+				a.advice = handledAdvice
 			}
 			if a.Since.IsZero() {
 				a.Since = state.Since

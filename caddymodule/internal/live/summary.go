@@ -47,7 +47,12 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		states.add(p, outcome, kind)
 	})
 	for _, p := range slices.Backward(health.Problems) {
-		states.at(p.Subject).kind = p.Kind // of most problems, it is a site
+		if isTrouble(p) {
+			states.at(p.Subject).kind = p.Kind // of most problems, it is a site
+		}
+	}
+	if s.Crawlers.Total.Requests == 0 {
+		s.Empty = r.empty(scope, s)
 	}
 	s.Health, s.Changes = *health, c.changes(scope, s.Series.Start)
 	if query.Rows+query.Limit == 0 {
@@ -231,6 +236,11 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 		}
 		return cmp.Or(cmp.Compare(order(b.In(query.Span)), order(a.In(query.Span))), cmp.Compare(b.Total.Requests, a.Total.Requests), byName)
 	})
+	for i := range list {
+		if c := &list[i]; c.Name == query.Advise {
+			c.Actions = r.actionsFor(c, scope)
+		}
+	}
 	page, list := statusapi.Part(query.Pages, list)
 	return &statusapi.Crawlers{Page: page, Steps: steps, Crawlers: list}, nil
 }

@@ -131,6 +131,17 @@ func (s *Site) Origins(more ...string) (list []judge.Origin) {
 	return list
 }
 
+// Local returns the origin at which the machine itself reaches the server.
+func (s *Site) Local() judge.Origin {
+	o := judge.Origin{Scheme: "http", Host: "localhost"}
+	if s.Server != nil {
+		if o.Port = s.Server.Port; s.Server.HasTLS() {
+			o.Scheme = "https"
+		}
+	}
+	return o
+}
+
 // SitesAround returns the names of the sites that a handler of a server is part
 // of: those of the innermost route around it that has a host matcher, and the
 // hosts that routes inside that route match. It returns none if the handler is in

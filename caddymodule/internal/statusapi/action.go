@@ -58,7 +58,8 @@ const Configured = "configured"
 
 // ModeQuery has the mode to set until the next load of the configuration.
 type ModeQuery struct {
-	Mode string
+	Mode    string
+	Crawler string // a name of the registry: only it gets the mode; "": all crawlers
 }
 
 // Off is the value of ChallengeQuery.Set that switches challenge off.

@@ -19,7 +19,8 @@ type Crawler struct {
 	Purposes []string  `json:"purposes"` // the main one first; [] if not known
 	Last     time.Time `json:"last"`     // the minute of its last request
 	Windows[Counts]
-	Series []uint64 `json:"series"` // requests in each step of CrawlersQuery.Span
+	Series  []uint64 `json:"series"`            // requests in each step of CrawlersQuery.Span
+	Actions []Action `json:"actions,omitempty"` // what the operator can do, only of CrawlersQuery.Advise
 }
 
 // The values of CrawlersQuery.Sort, besides the JSON names of the fields of Counts.
@@ -40,4 +41,6 @@ type CrawlersQuery struct {
 	// order, all others begin with the largest value.
 	Sort string
 	Name string // only crawlers with this text in their name; the case is ignored
+	// Advise is the Name of a crawler whose Actions are wanted.
+	Advise string
 }

@@ -67,7 +67,7 @@ var routes = map[string]Route{
 		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("id")}
 	}),
 	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
-		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured)}
+		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured), Crawler: p.Text("crawler")}
 	}),
 	"challenge": post(Reporter.SetChallenge, func(p *Params) ChallengeQuery {
 		return ChallengeQuery{Set: p.choice("set", Off, Configured)}

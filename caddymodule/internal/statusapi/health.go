@@ -4,7 +4,7 @@ import "time"
 
 // Health has the problems of the app, and the state of what all sites share.
 type Health struct {
-	OK       bool       `json:"ok"`       // there are no problems
+	OK       bool       `json:"ok"`       // there are no problems but notes
 	Problems []Problem  `json:"problems"` // the most severe first; at most MaxProblems
 	More     int        `json:"more"`     // number of problems that are not in Problems
 	Shedding []Shedding `json:"shedding"` // of the robots handlers with shed
@@ -22,6 +22,7 @@ const MaxProblems = 50
 const (
 	Severe  = "error"   // rules are not enforced, budgets are not shared, or an accident happened
 	Warning = "warning" // anything else
+	Remark  = "note"    // nothing has to be done
 )
 
 // Kinds of problems that say that rules are not in force, or most likely not those that
@@ -35,19 +36,40 @@ const (
 // IsUnmeant reports whether the Problem.Kind is one of these kinds.
 func IsUnmeant(kind string) bool { return kind == Mistake || kind == NoRules || kind == Monitored }
 
+// The values of Action.Where.
+const (
+	Command   = "command"
+	Caddyfile = "caddyfile"  // lines of the block robots
+	RobotsTxt = "robots_txt" // lines of the site's robots.txt
+)
+
+// Action is something that the operator can do.
+type Action struct {
+	What  string `json:"what"`  // in words, without a point
+	Text  string `json:"text"`  // to copy; "" for words alone. Nothing in it was sent by clients
+	Where string `json:"where"` // where Text belongs: command, caddyfile or robots_txt; "" without Text
+}
+
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string `json:"severity"`
-	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, busy or envoy,
-	// or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
+	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, search_partly,
+	// busy or envoy, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
 	// such as "robots.txt of shop.example.com could not be fetched for 12 minutes; the copy of 14:02 is in force"
 	Message string     `json:"message"`
-	Advice  string     `json:"advice"`  // what the operator can do
+	Advice  string     `json:"advice"`  // what the operator can do, in words
+	Actions []Action   `json:"actions"` // the same in steps, the recommended one first; [] if nothing has to be done
 	Since   *time.Time `json:"since"`   // null if not known
 	Crawler string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
 	Line    int        `json:"line"`    // of robots.txt that is to blame; 0 if none
+
+	// What Actions are about: sites, or hosts of a pattern, all sites without; and of too many requests, the folder, and the
+	// usual number in a minute.
+	Sites  []string `json:"-"`
+	Folder string   `json:"-"`
+	Usual  float64  `json:"-"`
 }
 
 // Shedding is the state of shed in a robots handler.

@@ -18,11 +18,12 @@ const AnySite = "*"
 // of their own.
 type Scope struct {
 	all   bool
+	owner bool
 	hosts []string
 }
 
 // AllSites returns the Scope that contains every site.
-func AllSites() Scope { return Scope{all: true} }
+func AllSites() Scope { return Scope{all: true, owner: true} }
 
 // Sites returns the Scope that contains the given sites, and hosts that match a
 // pattern.
@@ -36,6 +37,9 @@ func Sites(hosts ...string) Scope {
 
 // All reports whether s contains every site.
 func (s Scope) All() bool { return s.all }
+
+// Owner reports whether who asks may see every site, also if s does not contain them all.
+func (s Scope) Owner() bool { return s.owner }
 
 // Hosts returns the names in s, none if it contains every site.
 func (s Scope) Hosts() []string { return s.hosts }
@@ -53,6 +57,7 @@ func (s Scope) Only(hosts ...string) Scope {
 		return s
 	}
 	only := Sites(hosts...)
+	only.owner = s.owner
 	if !s.all {
 		only.hosts = slices.DeleteFunc(only.hosts, func(h string) bool { return !slices.Contains(s.hosts, h) })
 	}

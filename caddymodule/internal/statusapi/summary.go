@@ -22,6 +22,20 @@ type Summary struct {
 	Changes  []Change        `json:"changes"`  // since the start of Series, newest first: at most MaxChanges
 	Origins  OriginTally     `json:"origins"`
 	Health   Health          `json:"health"`
+	Empty    *Empty          `json:"empty"` // null as soon as a crawler has come
+}
+
+// Empty is what to show while no crawler has come.
+type Empty struct {
+	Message string      `json:"message"`
+	Sites   []EmptySite `json:"sites"` // some of the scope
+}
+
+// EmptySite is a site to which no crawler has come.
+type EmptySite struct {
+	Site    string `json:"site"`
+	Refuses string `json:"refuses"` // in words: what its robots.txt refuses
+	Try     Action `json:"try"`     // a request of a crawler, that is refused if any is
 }
 
 // MaxChanges is the maximum length of Summary.Changes.

@@ -2,63 +2,36 @@
 // The server knows most conditions: they are the problems that it reports.
 const banner = {
 	show: (live) => {
-		const { mark, kind, text, todo, who, many } = banner.of(live);
-		const key = JSON.stringify([mark, text, todo, who]);
-		if (replace(byId('banner'), key, make('p', '', make('span', 'kind', kind), ' ', text), todo ? make('p', 'todo', 'What to do: ' + todo) : null)) byId('banner').className = 'note ' + mark;
-		Object.assign(banner, { who, kind, many });
+		const { mark, kind, text, todo, actions } = banner.of(live);
+		if (replace(byId('banner'), JSON.stringify([mark, text, todo]), make('p', '', make('span', 'kind', kind), ' ', text), todo ? make('p', 'todo', mark === 'good' ? todo : 'What to do: ' + todo) : null)) byId('banner').className = 'note ' + mark;
+		Object.assign(banner, { kind, actions: actions || [] });
 	},
 
-	who: '', kind: '', many: false, // the crawler that the banner is about, its first words, and whether requests are too many
+	kind: '', actions: [], // its first words, and what can be done
 
 	of: (live) => {
-		const h = live.summary.health, found = h.problems.map((p) => banner.problem(live, p)), severe = h.problems.filter((p) => p.severity === 'error').length;
-		found.splice(severe, 0, banner.search(live), banner.newLine(live));
-		const [first, ...others] = found.filter(Boolean), rest = others.length + (h.more || 0);
-		banner.problems = first ? others : [];
-		if (first) return { ...first, text: first.text + (rest ? ' And ' + plural(rest, 'other problem', 'other problems') + ', below.' : '') };
+		const h = live.summary.health, found = h.problems.map(banner.problem), severe = h.problems.filter((p) => p.severity === 'error').length;
+		found.splice(severe, 0, banner.newLine(live));
+		const list = found.filter(Boolean), trouble = list.filter((p) => p.mark !== 'good'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);
+		banner.problems = list.filter((p) => p !== shown);
+		if (shown) return { ...shown, text: shown.text + (rest ? ' And ' + plural(rest, 'other problem', 'other problems') + ', below.' : '') };
 		const modes = live.summary.modes;
 		if (modes.monitor && !modes.enforce && !modes.both) {
 			const w = live.summary.crawlers[state.span], would = (c) => c.counts.would_deny + c.counts.would_throttle, most = [...live.crawlers.crawlers].sort((a, b) => would(b) - would(a))[0];
 			return { mark: 'info', kind: 'Monitor mode:', text: 'nothing is refused. ' + plural(w.would_deny + w.would_throttle, 'request', 'requests') + ' would have been refused in the last ' + state.span + (most && would(most) ? ', most of them of ' + most.name : '') + '.', todo: 'Look at the refusals. If they are right, remove the line mode monitor.' };
 		}
 		if (!live.summary.origins.origins) return { mark: 'info', kind: 'Nothing to show yet:', text: 'robots.txt is read at the first request to a site.' };
-		const impostors = live.summary.reasons.filter((r) => r.reason === 'impostor' && r.action === 'deny').reduce((sum, r) => sum + r[state.span], 0);
-		return {
-			mark: 'good', kind: 'All is well:', text: health.summary(live) + ' ' + (live.summary.search[state.span].verified ? 'No search engine is refused by mistake.' : 'Nobody has been verified as a search engine.') +
-				(impostors ? ' ' + plural(impostors, 'request of an impostor was', 'requests of impostors were') + ' denied in the last ' + state.span + '.' : ''),
-		};
+		return { mark: 'good', kind: 'All is well:', text: health.summary(live) + ' ' + (live.summary.search[state.span].verified ? 'No search engine is refused by mistake.' : 'Nobody has been verified as a search engine.') };
 	},
 
-	problems: [], // all but the first
+	problems: [], // all but that of the banner
 
-	problem: (live, p) => ({
-		mark: p.severity === 'error' ? 'bad' : 'warn', kind: p.severity === 'error' ? 'Problem:' : 'Warning:',
-		text: zoned(p.message) + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.' + banner.effect(live, p), todo: zoned(p.advice), who: p.kind === 'impostors' ? '' : p.crawler, many: ['flood', 'busy', 'shedding'].includes(p.kind),
-	}),
-
-	// search returns the verified search engine that is refused most, if that is more
-	// than one request in twenty of all search engines; null if it is not.
-	search: (live) => {
-		const all = live.summary.search[state.span];
-		if (all.verified_refused * 20 <= all.verified) return null;
-		const refused = live.crawlers.crawlers.filter((c) => c.purposes.includes('search')).sort((a, b) => b.counts.verified_refused - a.counts.verified_refused)[0];
-		const named = live.summary.health.problems.some((p) => refused && p.crawler === refused.name && (p.kind === 'search_refused' || p.kind === 'guard_acted'));
-		if (named || !refused || !refused.counts.verified_refused) return null;
-		const n = refused.counts, last = state.refusals.find((r) => r.crawler === refused.name && r.verified === 'verified' && r.line);
-		return {
-			mark: 'warn', kind: 'Warning:', who: refused.name,
-			text: refused.name + ', a verified search engine: ' + count(n.verified_refused) + ' of its ' + plural(n.verified, 'verified request was', 'verified requests were') + ' refused in the last ' + state.span +
-				(last ? ', the last one by ' + placeOf(last) + (last.rule ? ', ' + last.rule : '') : '') + '.',
-			todo: 'If that is a mistake, mend the line in robots.txt, or exempt the search engine, as below.',
-		};
-	},
-
-	// effect says what became of the requests of the crawler that a problem is about.
-	effect: (live, p) => {
-		const row = p.crawler && live.crawlers.crawlers.find((c) => c.name === p.crawler), n = row && row.counts;
-		if (!n || !n.requests || p.kind.startsWith('search')) return '';
-		const refused = n.denied + n.throttled, last = state.refusals.find((r) => r.crawler === p.crawler && r.line);
-		return ' In the last ' + state.span + ', ' + Math.round(refused / n.requests * 100) + ' % of its requests were refused' + (refused && last ? ', the last one by ' + placeOf(last) + (last.rule ? ', ' + last.rule : '') : '') + '.';
+	// problem returns what to show of a problem. Impostors are usual: they do not belong
+	// into the banner.
+	problem: (p) => {
+		const [mark, kind] = { error: ['bad', 'Problem:'], warning: ['warn', 'Warning:'], note: ['good', 'Handled:'] }[p.severity];
+		const text = zoned(p.message).replace(/^Handled: /, '') + (p.since && mark !== 'good' ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.';
+		return { mark, kind, text, todo: zoned(p.actions[0]?.text ? p.actions[0].what + '.' : p.advice), actions: p.actions, usual: p.kind === 'impostors' };
 	},
 
 	// newLine returns the line that refuses at least 100 requests an hour now, and ten

@@ -70,6 +70,7 @@ const show = async () => {
 	health.show(live);
 	figures.show(live);
 	chart.draw(chart.of(live.summary.series));
+	first.show(live);
 	crawlers.show(live);
 	denials.update(live);
 	origins.show(live);

@@ -17,7 +17,7 @@ const health = {
 		return plural(tally.origins, 'origin', 'origins') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.origins === 1 ? ' is' : ' are') + ' in force.';
 	},
 
-	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null),
+	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', className === 'good' ? advice : 'What to do: ' + advice) : null),
 };
 
 const figures = {

@@ -1,4 +1,6 @@
-package live
+// Package guard is the setting guard: verified search engines keep for a while what they
+// were served before, where a line of robots.txt now refuses it.
+package guard
 
 import (
 	"encoding/json"
@@ -13,7 +15,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -21,6 +22,7 @@ import (
 )
 
 const (
+	lookEvery  = time.Minute        // between two looks whether what a line refuses was served
 	guardFor   = 72 * time.Hour     // a weekend
 	servedFor  = 7 * 24 * time.Hour // how long ago what a line now refuses must have been served
 	maxGuarded = 1024               // crawlers at hosts
@@ -35,6 +37,9 @@ const (
 // nobody else. It is bounded, and safe for concurrent use. The file of the setting
 // persist keeps it over a restart.
 type Guard struct{ engines *table.Table[guarded] }
+
+// New returns a Guard that remembers nothing.
+func New() *Guard { return &Guard{table.New[guarded](maxGuarded)} }
 
 // guarded is a verified search engine at a host. Its JSON is in the file of the setting
 // persist.
@@ -112,7 +117,7 @@ func (g *Guard) Spares(site string, q *judge.Request, d *judge.Decision) bool {
 	s := e.sparedLine(rule, q.Time)
 	s.Line = d.Line
 	s.Refused++
-	if q.Time.Before(s.Until) || q.Time.Sub(s.Looked) < refusedFor {
+	if q.Time.Before(s.Until) || q.Time.Sub(s.Looked) < lookEvery {
 		return q.Time.Before(s.Until)
 	}
 	s.Looked = q.Time
@@ -150,8 +155,8 @@ func (e *guarded) servedBelow(q *judge.Request, d *judge.Decision) (latest time.
 	return latest
 }
 
-// end lets lines refuse again at sites or hosts: the operator insists.
-func (g *Guard) end(sites []string, now time.Time) {
+// End lets lines refuse again at sites or hosts: the operator insists.
+func (g *Guard) End(sites []string, now time.Time) {
 	for e := range g.engines.All() {
 		e.mu.Lock()
 		for i := range e.Spared {
@@ -163,9 +168,16 @@ func (g *Guard) end(sites []string, now time.Time) {
 	}
 }
 
-// acted returns the accidents of the lines that do not refuse. It forgets the crawlers
-// that did not come for so long that nothing of them counts.
-func (g *Guard) acted(now time.Time) (list []Accident) {
+// Acted is a line that does not refuse a crawler now.
+type Acted struct {
+	Site, Crawler string
+	Line, Refused int // requests that it would have refused
+	Since, Until  time.Time
+}
+
+// Acted returns the lines that do not refuse. It forgets the crawlers that did not come
+// for so long that nothing of them counts.
+func (g *Guard) Acted(now time.Time) (list []Acted) {
 	for e := range g.engines.All() {
 		if now.UnixNano()-e.last.Load() > int64(servedFor) {
 			g.engines.Remove(guardKey(e.Host, e.Crawler))
@@ -173,23 +185,17 @@ func (g *Guard) acted(now time.Time) (list []Accident) {
 		}
 		e.mu.Lock()
 		for _, s := range e.Spared {
-			if !s.Until.After(now) {
-				continue
+			if s.Until.After(now) {
+				list = append(list, Acted{e.Site, e.Crawler, s.Line, s.Refused, s.Until.Add(-guardFor), s.Until})
 			}
-			a := Accident{Kind: GuardActed, Site: e.Site, Crawler: e.Crawler, Line: s.Line, Since: s.Until.Add(-guardFor), Now: s.Refused,
-				subject: siteName(e.Site), sites: []string{e.Site}}
-			a.message = fmt.Sprintf("%s, a verified search engine, is disallowed at %s what it was served before (line %d); the setting `guard` "+
-				"lets its verified requests pass there until %s, and enforces the line then", e.Crawler, a.subject, s.Line, formatTime(s.Until, now))
-			a.advice = "Mend the line. If it is on purpose, set the mode `" + statusapi.Enforce + "` through the admin API."
-			list = append(list, a)
 		}
 		e.mu.Unlock()
 	}
 	return list
 }
 
-// save returns what is remembered, as JSON.
-func (g *Guard) save() (saved []json.RawMessage) {
+// Save returns what is remembered, as JSON.
+func (g *Guard) Save() (saved []json.RawMessage) {
 	for e := range g.engines.All() {
 		e.mu.Lock()
 		text, _ := json.Marshal(e) // has no value that can't be written
@@ -199,9 +205,9 @@ func (g *Guard) save() (saved []json.RawMessage) {
 	return saved
 }
 
-// load adds what save returned, but for what is damaged, for which it returns an error.
+// Load adds what Save returned, but for what is damaged, for which it returns an error.
 // What the process noted meanwhile counts if it is later.
-func (g *Guard) load(saved []json.RawMessage) (damaged error) {
+func (g *Guard) Load(saved []json.RawMessage) (damaged error) {
 	for _, text := range saved {
 		var from guarded
 		err := json.Unmarshal(text, &from)

@@ -1,4 +1,4 @@
-package live
+package guard
 
 import (
 	"encoding/json"
@@ -7,19 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// guardWorld has requests of a verified Googlebot to a site whose file changes.
-type guardWorld struct {
-	*watcher
+// world has requests of a verified Googlebot to a site whose file changes.
+type world struct {
+	*Guard
+	now   time.Time
 	rules *judge.Rules
 	t     *testing.T
 }
 
-func (g *guardWorld) file(text string) {
+func newWorld(t *testing.T) *world {
+	return &world{Guard: New(), now: time.Date(2026, 11, 21, 14, 30, 10, 0, time.UTC), t: t}
+}
+
+func (g *world) pass(d time.Duration) { g.now = g.now.Add(d) }
+
+func (g *world) file(text string) {
 	var err error
 	if g.rules, err = (judge.Settings{}).Rules(judge.Response{Status: 200, Body: []byte(text)}); err != nil {
 		g.t.Fatal(err)
@@ -27,28 +33,36 @@ func (g *guardWorld) file(text string) {
 }
 
 // get reports whether a request passes.
-func (g *guardWorld) get(ua, target string) bool {
+func (g *world) get(ua, target string) bool {
 	q, d := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: judge.NewOrigin("https", "a.test", 443), Time: g.now}, new(judge.Decision)
 	g.rules.Check(q, d)
 	d.Claim.State = verify.Verified
-	guard := g.app.Counters.Guard
-	if !guard.Concerns(d) {
+	if !g.Concerns(d) {
 		return d.Action == judge.Pass
 	}
 	if d.Action == judge.Pass {
-		guard.Served("a.test", q, d)
+		g.Served("a.test", q, d)
 		return true
 	}
-	return guard.Spares("a.test", q, d)
+	return g.Spares("a.test", q, d)
+}
+
+// acted returns the lines that do not refuse, such as "Googlebot 3".
+func (g *world) acted() string {
+	var list []string
+	for _, a := range g.Acted(g.now) {
+		list = append(list, fmt.Sprint(a.Crawler, " ", a.Line))
+	}
+	return strings.Join(list, ", ")
 }
 
 // restart begins a process that has only what persist keeps.
-func (g *guardWorld) restart() {
-	guard := newAccidents().Guard
-	if err := guard.load(g.app.Counters.Guard.save()); err != nil {
+func (g *world) restart() {
+	guard := New()
+	if err := guard.Load(g.Save()); err != nil {
 		g.t.Error(err)
 	}
-	g.app.Counters.Guard = guard
+	g.Guard = guard
 }
 
 // A verified search engine keeps, for 72 hours, what it was served in the week before a
@@ -56,8 +70,8 @@ func (g *guardWorld) restart() {
 func TestGuard(t *testing.T) {
 	const before, after = "User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow: /private/\nDisallow: /shop/\nDisallow: /*?sort=\n"
 	google, bing := "Googlebot/2.1", "bingbot/2.0"
-	begin := func(served string) *guardWorld {
-		g := &guardWorld{watcher: newWatcher(), t: t}
+	begin := func(served string) *world {
+		g := newWorld(t)
 		g.file(before)
 		for range 3 {
 			for _, path := range strings.Fields(served) {
@@ -69,7 +83,7 @@ func TestGuard(t *testing.T) {
 		}
 		return g
 	}
-	refuse := func(g *guardWorld, ua string, targets ...string) (passed bool) {
+	refuse := func(g *world, ua string, targets ...string) (passed bool) {
 		for range 4 {
 			passed = true
 			for _, target := range targets {
@@ -109,7 +123,7 @@ func TestGuard(t *testing.T) {
 		t.Error("it passes at once")
 	}
 	refuse(g, google, "/shop/x")
-	if got := g.told(); got != "begin guard_acted a.test Googlebot" {
+	if got := g.acted(); got != "Googlebot 3" {
 		t.Error(got)
 	}
 	g.pass(70 * time.Hour)
@@ -120,7 +134,7 @@ func TestGuard(t *testing.T) {
 	if refuse(g, google, "/shop/x") {
 		t.Error("it passes after 72 hours")
 	}
-	if got := g.told(); got != "end guard_acted a.test Googlebot" {
+	if got := g.acted(); got != "" {
 		t.Error(got)
 	}
 	g.file(before)
@@ -134,15 +148,15 @@ func TestGuard(t *testing.T) {
 	if !g.get(google, "/shop/x") || g.get(google, "/list?sort=name") || g.get(bing, "/shop/x") {
 		t.Error("after a restart it does not pass, or not only where the guard has acted")
 	}
-	g.app.Counters.Guard.end([]string{"a.test"}, g.now)
-	if refuse(g, google, "/shop/x") || len(g.accidents(statusapi.AllSites())) > 0 {
+	g.End([]string{"a.test"}, g.now)
+	if refuse(g, google, "/shop/x") || g.acted() != "" {
 		t.Error("it passes although the operator insists")
 	}
 	for i := range 100 { // bounded
 		g.file(fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", i))
 		g.get(google, fmt.Sprintf("/%d/x", i))
 	}
-	for e := range g.app.Counters.Guard.engines.All() {
+	for e := range g.engines.All() {
 		if len(e.Spared) > maxSpared {
 			t.Errorf("%d lines", len(e.Spared))
 		}
@@ -152,18 +166,18 @@ func TestGuard(t *testing.T) {
 // What persist keeps is bounded, what is damaged of it is left out, and what nobody can
 // need any more is forgotten.
 func TestGuardOfAFile(t *testing.T) {
-	g := &guardWorld{watcher: newWatcher(), t: t}
+	g := newWorld(t)
 	served := make(map[uint64]servedTarget)
 	for i := range uint64(2 * maxServed) {
 		served[i] = servedTarget{"/x", g.now}
 	}
 	many, _ := json.Marshal(&guarded{Site: "a.test", Host: "a.test", Crawler: "Googlebot", Served: served, Spared: make([]sparedLine, 2*maxSpared)})
-	guard := g.app.Counters.Guard
+	guard := g.Guard
 	damaged := []json.RawMessage{json.RawMessage("null"), json.RawMessage("7"), json.RawMessage(`{"crawler":"bingbot","served":7}`)}
-	if err := guard.load(append(damaged, many)); err == nil {
+	if err := guard.Load(append(damaged, many)); err == nil {
 		t.Error("no error about what is damaged")
 	}
-	if saved := guard.save(); len(saved) != 1 || !strings.Contains(string(saved[0]), "Googlebot") {
+	if saved := guard.Save(); len(saved) != 1 || !strings.Contains(string(saved[0]), "Googlebot") {
 		t.Errorf("%s", saved)
 	}
 	for e := range guard.engines.All() {
@@ -171,12 +185,12 @@ func TestGuardOfAFile(t *testing.T) {
 			t.Errorf("%d targets, %d lines", len(e.Served), len(e.Spared))
 		}
 	}
-	guard.acted(g.now.Add(servedFor))
-	if len(guard.save()) != 1 {
+	guard.Acted(g.now.Add(servedFor))
+	if len(guard.Save()) != 1 {
 		t.Error("it is forgotten after 7 days")
 	}
-	guard.acted(g.now.Add(servedFor + time.Second))
-	if saved := guard.save(); len(saved) > 0 {
+	guard.Acted(g.now.Add(servedFor + time.Second))
+	if saved := guard.Save(); len(saved) > 0 {
 		t.Errorf("later: %s", saved)
 	}
 }

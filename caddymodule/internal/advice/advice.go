@@ -1,0 +1,206 @@
+// Package advice decides what an operator can do about a trouble: in words, and as a
+// command or lines to copy. The first action is the recommended one. Turning something off
+// is never among the first two, but where a verified search engine is refused.
+//
+//	facts := advice.Facts{Kind: "flood", Name: "GPTBot", Row: row, Folder: "/shop/"}
+//	facts.Actions()[0].Text // limit /shop/* { each 10/1m }
+//
+// No text has what a client sent, but for the names of folders, which are escaped.
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/snippet"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Everybody is the Name for all robots together.
+const Everybody = "all"
+
+// Facts are what is known about a trouble.
+type Facts struct {
+	Kind     string           // statusapi.Problem.Kind; "" for a crawler about which nothing is wrong
+	Words    string           // the advice without a text to copy, for all other kinds
+	Name     string           // whom it is about: a name of the registry, a class, or Everybody
+	Row      *crawler.Crawler // its row of the registry; nil for others
+	Sites    []string         // what commands are about: names of the configuration, or hosts; none for all sites
+	Folder   string           // in which all of its requests are, such as /shop/; "" for the whole site
+	Usual    float64          // its requests in a minute
+	Line     int              // of robots.txt that is to blame; 0 for none
+	Verifies bool             // the setting verify is on
+	Checks   bool             // the setting challenge is on
+	Admin    Admin            // "" where the operator may not see it
+}
+
+// decisions are by Facts.Kind.
+var decisions = map[string]func(*Facts) []statusapi.Action{
+	"": (*Facts).choose, "flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
+	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
+	"rules_lost": (*Facts).restore, "search_shut_out": (*Facts).restore,
+	"mistake": (*Facts).rewrite, "guard_acted": (*Facts).mend, "mode": (*Facts).configure, "strangers": (*Facts).check,
+}
+
+// Actions returns what the operator can do, the recommended action first.
+func (f *Facts) Actions() []statusapi.Action {
+	if decide := decisions[f.Kind]; decide != nil {
+		return decide(f)
+	}
+	return []statusapi.Action{inWords(f.Words)}
+}
+
+func inWords(what string) statusapi.Action { return statusapi.Action{What: what} }
+
+func lines(what, text string) statusapi.Action {
+	return statusapi.Action{What: what, Text: text, Where: statusapi.Caddyfile}
+}
+
+// command returns an action with a command, or in words alone where there is none.
+func (f *Facts) command(what, route string, parameters ...string) statusapi.Action {
+	for _, site := range f.Sites {
+		parameters = append(parameters, "site", site)
+	}
+	if text := f.Admin.post(route, parameters...); text != "" {
+		return statusapi.Action{What: what, Text: text, Where: statusapi.Command}
+	}
+	return inWords(what + ", through the admin API")
+}
+
+func (f *Facts) isSearch() bool { return f.Row != nil && f.Row.CountsAs(crawler.Search) }
+
+// The least rates that hold a crawler, and all of them together, in a minute.
+const (
+	leastEach = 10
+	leastAll  = 60
+)
+
+// limit returns a limit that holds the crawler, whatever the configuration has.
+func (f *Facts) limit() statusapi.Action {
+	below, each := snippet.Below(f.Folder), "each "+snippet.Rate(max(leastEach, f.Usual)).String()
+	what, before := "Limit how often each crawler comes, whatever its name", ""
+	class := f.Name
+	if f.Row != nil {
+		class = f.Row.Class.String()
+	}
+	switch {
+	case f.Name == Everybody:
+		return lines("Limit what crawlers request together", snippet.Limit(below, "all "+snippet.Rate(max(leastAll, f.Usual)).String()))
+	case f.isSearch():
+		return lines("Limit how often clients with its name come", snippet.Limit(below, each, "include "+snippet.Name(f.Row.Name)))
+	case class == crawler.Library.String():
+		what, before = "Hold HTTP libraries as crawlers, and limit how often each address comes", "http_clients on\n"
+	case class == crawler.Program.String():
+		what, before = "Hold programs as crawlers, and limit how often each address comes", "programs on\n"
+	}
+	return lines(what, before+snippet.Limit(below, each))
+}
+
+// hold is about too many requests.
+func (f *Facts) hold() []statusapi.Action {
+	if f.isSearch() && !f.Verifies {
+		return []statusapi.Action{lines("Refuse whoever only claims to be it", "verify"), f.limit()}
+	}
+	list := []statusapi.Action{f.limit()}
+	if f.Row != nil && !f.isSearch() {
+		name, below := snippet.Name(f.Row.Name), snippet.Below(f.Folder)
+		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)),
+			lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)))
+	}
+	return list
+}
+
+// choose is about a crawler that does nothing wrong.
+func (f *Facts) choose() (list []statusapi.Action) {
+	switch {
+	case f.isSearch():
+		return []statusapi.Action{inWords("No verified request of it was refused: nothing to do")}
+	case f.Row == nil:
+		return []statusapi.Action{inWords("The registry does not have this name, and every client can send it"), f.limit()}
+	}
+	name := snippet.Name(f.Row.Name)
+	list = append(list, lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)),
+		lines("Deny it the site, in robots.txt too", snippet.Deny(name)))
+	if len(f.Row.Robots) > 0 {
+		list = append(list, statusapi.Action{What: "Deny it the site: a group of robots.txt", Where: statusapi.RobotsTxt,
+			Text: "User-agent: " + f.Row.Robots[0] + "\nDisallow: /"})
+	}
+	return append(list, f.monitor())
+}
+
+// monitor returns the action that refuses a crawler nothing any more.
+func (f *Facts) monitor() statusapi.Action {
+	return f.command("Refuse it nothing until the next load: set the mode monitor for "+f.Name, "mode",
+		"mode", statusapi.Monitor, "crawler", f.Name)
+}
+
+// release is about a verified search engine that is refused.
+func (f *Facts) release() []statusapi.Action {
+	list := []statusapi.Action{f.monitor(), f.mendLine(), lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Name))}
+	if below := snippet.Below(f.Folder); below != nil {
+		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Name), below...)))
+	}
+	return list
+}
+
+func (f *Facts) mendLine() statusapi.Action {
+	if f.Line == 0 {
+		return inWords("Mend the line that refuses it")
+	}
+	return inWords(fmt.Sprintf("Mend line %d of robots.txt", f.Line))
+}
+
+// mend is about a line that the setting guard does not enforce yet.
+func (f *Facts) mend() []statusapi.Action {
+	now := f.command("If it is on purpose, enforce the line now: set the mode enforce", "mode", "mode", statusapi.Enforce)
+	return []statusapi.Action{f.mendLine(), now}
+}
+
+// rewrite is about a line of robots.txt that does not do what it says.
+func (f *Facts) rewrite() []statusapi.Action {
+	a := inWords(f.Words)
+	if rest, ok := strings.CutPrefix(f.Words, "Write `"); ok {
+		a.Text, _, _ = strings.Cut(rest, "`")
+		a.Where = statusapi.RobotsTxt
+	}
+	return []statusapi.Action{a}
+}
+
+// restore is about a file that is not what it was.
+func (f *Facts) restore() []statusapi.Action {
+	return []statusapi.Action{
+		f.command("Put the former file back. Then end the grace period, in which search engines may fetch everything: refresh with grace=off",
+			"refresh", "grace", "off"),
+		f.command("If it is on purpose, end the warning: refresh with accept=on", "refresh", "accept", "on"),
+	}
+}
+
+// configure is about a mode that was set until the next load.
+func (f *Facts) configure() []statusapi.Action {
+	return []statusapi.Action{f.command("Set the mode configured, which is that of the configuration", "mode", "mode", statusapi.Configured)}
+}
+
+// check is about strangers that nobody checks.
+func (f *Facts) check() []statusapi.Action {
+	if f.Checks {
+		return []statusapi.Action{f.command("Switch challenge on again", "challenge", "set", statusapi.Configured)}
+	}
+	return []statusapi.Action{lines("Let browsers show once that they are browsers, without a click", "challenge disallowed")}
+}
+
+// Effect says what a mode that was set does: all is monitored, or all but some crawlers, or
+// nothing is, or only some crawlers are.
+func Effect(monitor bool, except []string) string {
+	switch names := words.List(except, 5); {
+	case names == "" && monitor:
+		return "no requests are refused, because the mode was set to monitor"
+	case names == "":
+		return "requests are refused, because the mode was set to enforce"
+	case monitor:
+		return "only requests of " + names + " are refused, because the mode of all others was set to monitor"
+	default:
+		return "no requests of " + names + " are refused, because their mode was set to monitor"
+	}
+}

@@ -1,0 +1,132 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// text returns actions as lines: where, and what is to copy or else the words.
+func text(list []statusapi.Action) string {
+	var lines []string
+	for _, a := range list {
+		if a.Text == "" {
+			lines = append(lines, "- "+a.What)
+			continue
+		}
+		lines = append(lines, a.Where+" "+strings.NewReplacer("\n\t", " ", "\n", " ").Replace(a.Text))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// about returns facts about a crawler of the registry, at a site.
+func about(kind, name string) Facts {
+	return Facts{Kind: kind, Name: name, Row: crawler.Builtin().Lookup(name), Sites: []string{"a.test"}, Admin: "localhost:2020"}
+}
+
+func TestActions(t *testing.T) {
+	const api = "command curl -X POST 'http://localhost:2020/robots/"
+	with := func(f Facts, change func(*Facts)) Facts { change(&f); return f }
+	for _, tt := range []struct {
+		name  string
+		facts Facts
+		want  string
+	}{
+		{"a flood", with(about("flood", "GPTBot"), func(f *Facts) { f.Folder, f.Usual = "/shop/", 26 }),
+			"caddyfile limit /shop/* { each 20/1m }\ncaddyfile policy { deny GPTBot /shop/* }\ncaddyfile policy { delay GPTBot 10s }"},
+		{"a flood of robots that the registry does not know", Facts{Kind: "flood", Name: "self-declared", Admin: "localhost:2020"},
+			"caddyfile limit { each 10/1m }"},
+		{"all robots together, on a page that does not show all sites", Facts{Kind: "flood", Name: Everybody, Sites: []string{"a.test"}},
+			"caddyfile limit { all 50/1m }"},
+		{"the mode was set, on a page that does not show all sites", Facts{Kind: "mode", Sites: []string{"a.test"}},
+			"- Set the mode configured, which is that of the configuration, through the admin API"},
+		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }\ncaddyfile policy { delay curl 10s }"},
+		{"a search engine that nobody verifies", about("flood", "Googlebot"), "caddyfile verify\ncaddyfile limit { each 10/1m include Googlebot }"},
+		{"clients that only claim to be a search engine", with(about("flood", "Googlebot"), func(f *Facts) { f.Verifies = true }),
+			"caddyfile limit { each 10/1m include Googlebot }"},
+		{"a search engine that is refused", with(about("search_partly", "Googlebot"), func(f *Facts) { f.Line, f.Folder = 3, "/shop/" }),
+			api + "mode?mode=monitor&crawler=Googlebot&site=a.test'\n- Mend line 3 of robots.txt\ncaddyfile exempt Googlebot\ncaddyfile policy { deny Googlebot /shop/* }"},
+		{"a search engine that is refused, without a line", about("search_refused", "bingbot"),
+			api + "mode?mode=monitor&crawler=bingbot&site=a.test'\n- Mend the line that refuses it\ncaddyfile exempt bingbot"},
+		{"what guard does", with(about("guard_acted", "bingbot"), func(f *Facts) { f.Line = 2 }), "- Mend line 2 of robots.txt\n" + api + "mode?mode=enforce&site=a.test'"},
+		{"the file is gone", Facts{Kind: "rules_lost", Sites: []string{"*.a.test", "b.test"}, Admin: "localhost:2020"},
+			api + "refresh?grace=off&site=%2A.a.test&site=b.test'\n" + api + "refresh?accept=on&site=%2A.a.test&site=b.test'"},
+		{"the mode was set", Facts{Kind: "mode", Admin: "localhost:2020"}, api + "mode?mode=configured'"},
+		{"strangers", Facts{Kind: "strangers"}, "caddyfile challenge disallowed"},
+		{"strangers, and challenge is off", Facts{Kind: "strangers", Checks: true, Admin: "localhost:2020"}, api + "challenge?set=configured'"},
+		{"a line with a mistake", Facts{Kind: "mistake", Words: "Write `Disallow: /a`. If it is on purpose, write `# x`."}, "robots_txt Disallow: /a"},
+		{"an unfinished merge", Facts{Kind: "mistake", Words: "Keep one."}, "- Keep one."},
+		{"anything else", Facts{Kind: "list", Words: "Check the URL."}, "- Check the URL."},
+		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile policy { delay GPTBot 10s }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},
+		{"a search engine that was chosen", about("", "Googlebot"), "- No verified request of it was refused: nothing to do"},
+		{"a name that a client made up", Facts{Name: "x'; reboot"}, "- The registry does not have this name, and every client can send it\ncaddyfile limit { each 10/1m }"},
+	} {
+		if got := text(tt.facts.Actions()); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Commands have the real address of the admin endpoint.
+func TestAdmin(t *testing.T) {
+	for address, want := range map[Admin]string{
+		"":                              "",
+		"localhost:2019":                "curl -X POST 'http://localhost:2019/robots/mode?mode=monitor&site=it%27s'",
+		":2020":                         "curl -X POST 'http://localhost:2020/robots/mode?mode=monitor&site=it%27s'",
+		"0.0.0.0:2020":                  "curl -X POST 'http://localhost:2020/robots/mode?mode=monitor&site=it%27s'",
+		"tcp/[::1]:2020":                "curl -X POST 'http://[::1]:2020/robots/mode?mode=monitor&site=it%27s'",
+		"10.0.0.5:80":                   "curl -X POST 'http://10.0.0.5/robots/mode?mode=monitor&site=it%27s'",
+		"unix//run/it's caddy.sock|220": `curl --unix-socket '/run/it'\''s caddy.sock' -X POST 'http://localhost/robots/mode?mode=monitor&site=it%27s'`,
+		"unix/@caddy":                   "curl --abstract-unix-socket 'caddy' -X POST 'http://localhost/robots/mode?mode=monitor&site=it%27s'",
+		"fd/3":                          "",
+	} {
+		if got := address.post("mode", "mode", "monitor", "site", "it's"); got != want {
+			t.Errorf("%s: %s\nwant %s", address, got, want)
+		}
+	}
+}
+
+// Turning something off is not among the first two actions, but where a verified search
+// engine is refused.
+func TestNothingIsTurnedOffFirst(t *testing.T) {
+	for kind := range decisions {
+		for _, name := range []string{"GPTBot", "Googlebot", "curl", "self-declared", Everybody} {
+			f := about(kind, name)
+			list := f.Actions()
+			for i := range min(2, len(list)) {
+				turnsOff := strings.Contains(list[i].Text, "mode=monitor") || strings.HasPrefix(list[i].Text, "exempt")
+				if released := kind == "search_refused" || kind == "search_partly"; turnsOff && !released || released && turnsOff != (i == 0) {
+					t.Errorf("%s of %s: action %d is %+v", kind, name, i, list[i])
+				}
+			}
+		}
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	for _, tt := range []struct{ file, refused, attempts string }{
+		{"User-agent: GPTBot\nDisallow: /shop/\n\nUser-agent: *\nDisallow: /*.pdf$\nAllow: /a\n", "refuses GPTBot /shop/; all crawlers /*.pdf$",
+			"GPTBot /shop/, GPTBot /x.pdf, CCBot /x.pdf, AhrefsBot /x.pdf, GPTBot /"},
+		{"User-agent: Google-Extended\nDisallow: /\n\nUser-agent: MyBot\nDisallow: /b\n", "refuses Google-Extended /; MyBot /b", "Google-Extended /, MyBot /b, GPTBot /"},
+		{"User-agent: *\nDisallow:\n", "refuses nobody anything", "GPTBot /"},
+		{"User-agent: *\n" + strings.Repeat("Disallow: /a\n", 50), "refuses all crawlers /a, /a, /a and 47 more", strings.TrimSuffix(strings.Repeat("GPTBot /a, CCBot /a, AhrefsBot /a, ", 4), ", ")},
+	} {
+		file := robots.Parse([]byte(tt.file))
+		if got := refused(file); got != tt.refused {
+			t.Errorf("%s, want %s", got, tt.refused)
+		}
+		var list []string
+		for name, path := range attempts(file, crawler.Builtin()) {
+			list = append(list, name+" "+path)
+		}
+		if got := strings.Join(list, ", "); got != tt.attempts {
+			t.Errorf("%s, want %s", got, tt.attempts)
+		}
+	}
+	if got := try("", "GPTBot", "https://localhost:8443/[a]'").Text; got != `curl -i -k -g -A 'GPTBot' 'https://localhost:8443/[a]'\'''` {
+		t.Error(got)
+	}
+}

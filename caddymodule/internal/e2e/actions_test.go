@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// shell runs a command as an operator pastes it.
+func (s *server) shell(command string) {
+	s.t.Helper()
+	if out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl -sS --fail ", 1)).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v: %s", command, err, out)
+	}
+}
+
+// shown returns what a dashboard below a path shows.
+func (s *server) shown(path, query string) (live struct {
+	Summary  statusapi.Summary
+	Crawlers struct{ Crawlers []statusapi.Crawler }
+}) {
+	s.t.Helper()
+	if got := s.get(chrome, path+"?data=live&"+query); got.status != 200 {
+		s.t.Fatalf("%s: %d %s", path, got.status, got.body)
+	} else if err := json.Unmarshal([]byte(got.body), &live); err != nil {
+		s.t.Fatal(err)
+	}
+	return live
+}
+
+// recommended returns the first action for the first problem that a dashboard shows.
+func (s *server) recommended(path string) statusapi.Action {
+	s.t.Helper()
+	problems := s.shown(path, "").Summary.Health.Problems
+	if len(problems) == 0 || len(problems[0].Actions) == 0 {
+		s.t.Fatalf("%s: no action in %+v", path, problems)
+	}
+	return problems[0].Actions[0]
+}
+
+const withPages = `
+http://localhost:$PORT, http://127.0.0.1:$PORT {
+	robots {
+		source inline <<TXT
+			User-agent: *
+			Disallow: /shop/
+			TXT
+	}
+	handle_path /all/* {
+		robots_dashboard {
+			access external
+			all_sites
+		}
+	}
+	handle_path /own/* {
+		robots_dashboard {
+			access external
+		}
+	}
+	respond hello
+}
+`
+
+// Commands work as they are copied, wherever the admin endpoint is. Without one, and on
+// pages that do not show all sites, there are words alone.
+func TestCommandsHaveTheRealAddress(t *testing.T) {
+	t.Parallel()
+	s := start(t, withPages)
+	socket := filepath.Join(s.dir, "it's admin.sock")
+	admin := fmt.Sprintf("http://localhost:%d", s.admin)
+	load := func(config string, from ...string) {
+		t.Helper()
+		cmd := exec.Command("curl", append(from, "-sS", "--fail", "--json", "@-", admin+"/load")...)
+		cmd.Stdin = strings.NewReader(config)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	monitor := func(from ...string) {
+		t.Helper()
+		if out, err := exec.Command("curl", append(from, "-sS", "--fail", "-X", "POST", admin+"/robots/mode?mode=monitor")...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		s.wants(200, s.get(gptbot, "/shop/x"), "in monitor mode")
+	}
+	mended := func() {
+		t.Helper()
+		s.shell(s.recommended("/all/").Text)
+		s.wants(403, s.get(gptbot, "/shop/x"), "after the command")
+	}
+	monitor()
+	if got := s.recommended("/own/"); got.Text != "" || got.Where != "" || !strings.Contains(got.What, "mode configured") || !strings.Contains(got.What, "admin API") {
+		t.Errorf("on a page of one tenant: %+v", got)
+	}
+	if got := s.shown("/all/", "site=localhost").Summary.Health.Problems[0].Actions[0]; !strings.HasPrefix(got.Text, "curl ") {
+		t.Errorf("one of all sites: %+v", got)
+	}
+	mended()
+	config := s.do(http.MethodGet, admin+"/config/", "test", "", nil).body
+	before := fmt.Sprintf(`"listen":"localhost:%d"`, s.admin)
+	if !strings.Contains(config, before) {
+		t.Fatal(config)
+	}
+	load(strings.Replace(config, before, fmt.Sprintf(`"listen":%q`, "unix/"+socket+"|0600"), 1))
+	s.eventually("the admin endpoint is a socket", func() bool {
+		return exec.Command("curl", "--unix-socket", socket, "-sS", admin+"/config/").Run() == nil
+	})
+	monitor("--unix-socket", socket)
+	mended()
+	monitor("--unix-socket", socket)
+	load(strings.Replace(config, before, `"disabled":true`, 1), "--unix-socket", socket)
+	s.eventually("there is no admin endpoint", func() bool {
+		return exec.Command("curl", "--unix-socket", socket, "-sS", admin+"/config/").Run() != nil
+	})
+	for i := range 130 { // a flood, as there is no other problem without an admin API
+		s.get(gptbot, fmt.Sprintf("/%d", i))
+	}
+	live := s.shown("/all/", "crawler=GPTBot")
+	if len(live.Crawlers.Crawlers) != 1 || len(live.Crawlers.Crawlers[0].Actions) != 4 {
+		t.Fatalf("%+v", live.Crawlers)
+	}
+	if got := live.Crawlers.Crawlers[0].Actions[3]; got.Text != "" || !strings.Contains(got.What, "mode monitor for GPTBot") {
+		t.Errorf("without an admin endpoint: %+v", got)
+	}
+}
+
+// While no crawler has come, there is a request to try for each site, which works as it is
+// copied; and what each site would refuse.
+func TestFirstCrawler(t *testing.T) {
+	t.Parallel()
+	s := (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}).run(withPages + `
+http://other.test:$PORT {
+	robots {
+		source inline "User-agent: MyBot
+Disallow: /a'b/*"
+	}
+	respond hello
+}
+http://open.test:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow:"
+	}
+	respond hello
+}`)
+	e := s.shown("/all/", "").Summary.Empty
+	if e == nil || len(e.Sites) != 3 || e.Message != "No crawler has come yet. Try one:" {
+		t.Fatalf("%+v", e)
+	}
+	for i, want := range []struct{ site, refuses, try string }{
+		{"localhost", "refuses all crawlers /shop/", fmt.Sprintf("curl -i -A 'GPTBot' 'http://localhost:%d/shop/'", s.port)},
+		{"open.test", "refuses nobody anything", fmt.Sprintf("curl -i -A 'GPTBot' 'http://open.test:%d/'", s.port)},
+		{"other.test", "refuses MyBot /a'b/*", fmt.Sprintf(`curl -i -A 'MyBot' 'http://other.test:%d/a'\''b/x'`, s.port)},
+	} {
+		if got := e.Sites[i]; got.Site != want.site || got.Refuses != want.refuses || got.Try.Text != want.try {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if out, _ := s.status(); !strings.Contains(out, e.Message+"\n    "+e.Sites[0].Try.Text) {
+		t.Errorf("%s", out)
+	}
+	s.pass(8*24*time.Hour + time.Minute)
+	if e := s.shown("/all/", "").Summary.Empty; e == nil || !strings.HasPrefix(e.Message, "No crawler has come for 8 days.") {
+		t.Errorf("a week later: %+v", e)
+	}
+	if out, err := exec.Command("sh", "-c", e.Sites[0].Try.Text).CombinedOutput(); err != nil || !strings.Contains(string(out), " 403 ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if e := s.shown("/all/", "").Summary.Empty; e != nil {
+		t.Errorf("after a crawler: %+v", e)
+	}
+}
+
+// The mode of one crawler can be set, beside what the configuration says.
+func TestModeOfOneCrawler(t *testing.T) {
+	t.Parallel()
+	s := start(t, withPages)
+	set := func(query string) { t.Helper(); s.adminRequest(http.MethodPost, "mode?"+query, 200, nil) }
+	both := func(gpt, cc int, what string) {
+		t.Helper()
+		s.wants(gpt, s.get(gptbot, "/shop/x"), "GPTBot, "+what)
+		s.wants(cc, s.get("CCBot/2.0", "/shop/x"), "CCBot, "+what)
+	}
+	both(403, 403, "as configured")
+	set("mode=monitor&crawler=GPTBot")
+	both(200, 403, "GPTBot is monitored")
+	problems := adminValue[statusapi.Health](s, "health").Problems
+	if len(problems) != 1 || problems[0].Message != "no requests of GPTBot are refused, because their mode was set to monitor until the next load of the configuration" {
+		t.Errorf("%+v", problems)
+	}
+	set("mode=monitor&crawler=CCBot")
+	both(200, 200, "both are monitored")
+	set("mode=enforce&crawler=GPTBot")
+	both(403, 200, "CCBot is monitored")
+	set("mode=monitor&crawler=GPTBot&site=127.0.0.1")
+	both(403, 200, "another host")
+	set("mode=monitor")
+	set("mode=enforce&crawler=GPTBot")
+	both(403, 200, "only GPTBot is enforced")
+	set("mode=configured")
+	both(403, 403, "as configured again")
+	s.adminRequest(http.MethodPost, "mode?mode=monitor&crawler=x", 400, nil)
+}

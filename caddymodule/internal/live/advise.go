@@ -1,0 +1,204 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// isTrouble reports whether something has to be done about a problem.
+func isTrouble(p statusapi.Problem) bool { return p.Severity != statusapi.Remark }
+
+// advise sets the actions of a problem.
+func (r *Reporter) advise(p *statusapi.Problem, scope statusapi.Scope) {
+	p.Actions = []statusapi.Action{}
+	if isTrouble(*p) {
+		p.Actions = r.actions(scope, &advice.Facts{
+			Kind: p.Kind, Words: p.Advice, Name: p.Crawler, Sites: p.Sites, Folder: p.Folder, Usual: p.Usual, Line: p.Line,
+		})
+	}
+}
+
+// actionsFor returns what the operator can do about a crawler.
+func (r *Reporter) actionsFor(c *statusapi.Crawler, scope statusapi.Scope) []statusapi.Action {
+	f := advice.Facts{Name: c.Name, Sites: scope.Hosts()}
+	if c.Day.VerifiedRefused > 0 && slices.Contains(c.Purposes, string(crawler.Search)) {
+		f.Kind = searchPartly
+	}
+	return r.actions(scope, &f)
+}
+
+// actions returns the actions for facts, to which it adds those of the configuration.
+func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.Action {
+	site := append(f.Sites, statusapi.AnySite)[0]
+	serves := func(h *Handler) bool { return f.Sites == nil || slices.Contains(h.Hosts, site) || h.ownsHost(site) }
+	if i := slices.IndexFunc(r.handlers(), serves); i >= 0 {
+		h := r.handlers()[i]
+		if row := h.engine().Registry().Lookup(f.Name); row != nil && row.Name == f.Name {
+			f.Row = row
+		}
+		f.Verifies, f.Checks = h.Verifier != nil, h.Settings.Challenge != nil
+		if len(f.Sites) == 1 && !h.ownsHost(site) { // their mode is set together
+			f.Sites = h.Hosts
+		}
+	}
+	if scope.Owner() {
+		f.Admin = r.app.Admin
+	}
+	return f.Actions()
+}
+
+// searchPartly is the kind of a problem of a search engine, some of whose verified requests
+// are refused.
+const searchPartly = "search_partly"
+
+// claimProblems returns the problems of clients with the names of crawlers that can be
+// verified: the search engine that is refused most in the last hour, where that is more
+// than one verified request in twenty, and impostors that are refused. known are problems
+// that say more.
+func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Problem) (problems []statusapi.Problem) {
+	list, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour, Class: crawler.Registered.String()})
+	isKnown := func(name string, kinds ...string) bool {
+		return slices.ContainsFunc(known, func(p statusapi.Problem) bool { return p.Crawler == name && slices.Contains(kinds, p.Kind) })
+	}
+	var search, worst statusapi.Counts
+	p := warning(searchPartly, "", "", "If that is a mistake, mend the line, or `exempt` the search engine.")
+	impostors := make(map[string]uint64) // their requests, by crawler
+	for _, c := range list {
+		if c.Hour.Impostors > 0 && !isKnown(c.Name, "impostors") {
+			impostors[c.Name] = c.Hour.Impostors
+		}
+		if slices.Contains(c.Purposes, string(crawler.Search)) {
+			if search.Add(c.Hour); c.Hour.VerifiedRefused > worst.VerifiedRefused {
+				p.Crawler, worst = c.Name, c.Hour
+			}
+		}
+	}
+	isRefused := search.VerifiedRefused*20 > search.Verified && !isKnown(p.Crawler, SearchRefused, GuardActed)
+	if !isRefused && len(impostors) == 0 {
+		return nil
+	}
+	var by string
+	var names, networks []string
+	var sent uint64
+	for f := range r.app.Counters.Kept(scope, 0) {
+		switch {
+		case f.Crawler == p.Crawler && f.Verified == verify.Verified.String() && f.Line > 0 && p.Sites == nil:
+			file := cmp.Or(f.File, "robots.txt")
+			if by = fmt.Sprintf(", the last one by line %d of %s, %s", f.Line, file, cmp.Or(f.Rule, f.Reason)); file == "robots.txt" {
+				p.Line = f.Line
+			}
+			p.Sites, p.Folder = []string{siteOf(f)}, counters.FolderOf(f.Path)
+		case impostors[f.Crawler] > 0 && f.Reason == judge.Impostor.String() && f.Action == judge.Deny.String() &&
+			r.app.Now().Sub(f.Time) <= time.Hour:
+			if !slices.Contains(names, f.Crawler) {
+				names, sent = append(names, f.Crawler), sent+impostors[f.Crawler]
+			}
+			if !slices.Contains(networks, f.Client) {
+				networks = append(networks, f.Client)
+			}
+		}
+	}
+	if isRefused {
+		p.Subject = p.Crawler
+		p.Message = fmt.Sprintf("%s, a verified search engine: %d of its %s were refused in the last hour%s", p.Crawler, worst.VerifiedRefused,
+			quantity(int(worst.Verified), "verified request"), by)
+		problems = append(problems, p)
+	}
+	if len(names) > 0 {
+		const shown = 3
+		who := words.List(names, shown)
+		problems = append(problems, statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice,
+			Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(networks, shown),
+				quantity(int(sent), "request"))})
+	}
+	return problems
+}
+
+// siteOf returns the site of a refusal or, where only a pattern names it, the host.
+func siteOf(f *statusapi.Refusal) string {
+	if routes.IsPattern(f.Site) && counters.IsHostName(f.Host) {
+		return f.Host
+	}
+	return f.Site
+}
+
+// guarded returns the accident of a line that does not refuse.
+func guarded(acted *guard.Acted, now time.Time) Accident {
+	return Accident{Kind: GuardActed, Site: acted.Site, Crawler: acted.Crawler, Line: acted.Line, Since: acted.Since, Now: acted.Refused,
+		subject: siteName(acted.Site), sites: []string{acted.Site},
+		message: fmt.Sprintf("Handled until %s: %s, a verified search engine, is disallowed at %s what it was served before (line %d); the "+
+			"setting `guard` lets its verified requests pass there, and enforces the line then", formatTime(acted.Until, now), acted.Crawler,
+			siteName(acted.Site), acted.Line),
+		advice: "Mend the line. If it is on purpose, set the mode `" + statusapi.Enforce + "` through the admin API.",
+	}
+}
+
+// refusedSearch returns the accident of a run.
+func refusedSearch(run *counters.Run, now time.Time) Accident {
+	by := "rules or limits"
+	if run.Line > 0 {
+		by = fmt.Sprintf("line %d of robots.txt", run.Line)
+	}
+	return Accident{
+		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since,
+		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
+		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
+			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
+		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
+			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
+	}
+}
+
+// Bounds of Summary.Empty, and when it says what could be wrong.
+const (
+	maxEmptySites = 5
+	emptyFor      = 7 * 24 * time.Hour
+)
+
+// empty returns what to show while no crawler has come: a request to try for each site, and
+// what the site would refuse.
+func (r *Reporter) empty(scope statusapi.Scope, s *statusapi.Summary) *statusapi.Empty {
+	e := &statusapi.Empty{Message: "No crawler has come yet.", Sites: []statusapi.EmptySite{}}
+	if age := r.app.Now().Sub(s.Since); age >= emptyFor {
+		e.Message = "No crawler has come for " + ago(age) + ". If others see some: a CDN may answer them, a proxy may send its own " +
+			"User-Agent or be missing in trusted_proxies, or another server has these names."
+	}
+	var list []*inForce
+	for p := range r.allInForce(scope) {
+		local := p.Site.Local()
+		if p.shared {
+			p.Origin = append(p.Site.Origins(p.ownedIn(scope)...), local)[0]
+			p.Origin.Scheme = local.Scheme
+		}
+		if p.Origin.Scheme == local.Scheme && p.Rules.Outcome() != judge.Pending {
+			list = append(list, new(*p))
+		}
+	}
+	slices.SortFunc(list, compareOrigins)
+	list = slices.CompactFunc(list, func(a, b *inForce) bool { return a.Origin.Host == b.Origin.Host })
+	for _, p := range list[:min(len(list), maxEmptySites)] {
+		e.Sites = append(e.Sites, advice.First(p.Origin, p.Rules.File(), p.engine().Registry(), func(name, url string) string {
+			check, err := r.Check(scope, statusapi.CheckQuery{UserAgent: name, URL: url})
+			if err != nil {
+				return ""
+			}
+			return check.Action
+		}))
+	}
+	if len(e.Sites) > 0 {
+		e.Message += " Try one:"
+	}
+	return e
+}

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// What is handled says so first, and needs no action. What is not has the lines that hold
+// this crawler on these paths.
+func TestHandledFloods(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		quiet bool // the usual rate is not known
+		why   map[judge.Reason]int
+		want  string // severity, message and first text to copy
+	}{
+		{"denied", false, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; 1.0 are usual|"},
+		{"throttled", false, map[judge.Reason]int{judge.CrawlDelay: 199, judge.Allowed: 1}, "note Handled: GPTBot gets 429 for 99 % of it: 200 requests a minute to a.test; 1.0 are usual|"},
+		{"a part is refused", false, map[judge.Reason]int{judge.Disallowed: 170, judge.Allowed: 30}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
+		{"nothing is refused", false, map[judge.Reason]int{judge.Allowed: 200}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
+		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; its usual rate is not known before six hours|"},
+		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; its usual rate is not known before six hours|limit /shop/* {\n\teach 10/1m\n}"},
+	} {
+		w := newWatcher()
+		send := func(n int, why judge.Reason) {
+			for i := range n {
+				d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: gptbot}}
+				w.app.Counters.Site("a.test").Count(d, &counters.Request{Time: w.now, Target: fmt.Sprintf("/shop/%d", i)})
+			}
+		}
+		for range 7 {
+			if !tt.quiet {
+				send(60, judge.Allowed)
+			}
+			w.pass(time.Hour)
+		}
+		for why, n := range tt.why {
+			send(n, why)
+		}
+		h, err := w.Health(statusapi.Sites("a.test"))
+		if err != nil || len(h.Problems) != 1 {
+			t.Errorf("%s: %+v %v", tt.name, h, err)
+			continue
+		}
+		p, text := h.Problems[0], ""
+		if len(p.Actions) > 0 {
+			text = p.Actions[0].Text
+		}
+		if got := p.Severity + " " + p.Message + "|" + text; got != tt.want || h.OK != strings.HasPrefix(tt.want, "note") {
+			t.Errorf("%s: %s, OK %t\nwant %s", tt.name, got, h.OK, tt.want)
+		}
+	}
+}
+
+// Impostors that are refused are named, with the networks that they come from. A search
+// engine that is refused is named, with the line.
+func TestClaims(t *testing.T) {
+	google := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
+	w := newWatcher()
+	send := func(n int, client string, state verify.State, why judge.Reason, action judge.Action) {
+		for range n {
+			d := &judge.Decision{Reason: why, Action: action, Subject: judge.Subject{Agent: google, Claim: verify.Result{State: state}}}
+			if action == judge.Deny && why == judge.Disallowed {
+				d.Line, d.Layer = 3, judge.FileLayer
+			}
+			w.app.Counters.Site("a.test").Count(d, &counters.Request{Time: w.now, Target: "/shop/x", Client: client})
+		}
+	}
+	told := func() (list []string) {
+		for _, p := range w.claimProblems(statusapi.Sites("a.test"), nil) {
+			list = append(list, p.Severity+" "+p.Message)
+		}
+		return list
+	}
+	send(40, "192.0.2.1", verify.Verified, judge.Allowed, judge.Pass)
+	send(2, "192.0.2.1", verify.Verified, judge.Disallowed, judge.Deny)
+	send(3, "198.51.100.7", verify.Impostor, judge.Allowed, judge.Pass) // with impostors ignore
+	if got := told(); len(got) != 0 {
+		t.Errorf("nothing is wrong: %q", got)
+	}
+	send(1, "192.0.2.1", verify.Verified, judge.Disallowed, judge.Deny)
+	send(5, "198.51.100.7", verify.Impostor, judge.Impostor, judge.Deny)
+	send(5, "203.0.113.7", verify.Impostor, judge.Impostor, judge.Deny)
+	want := "warning Googlebot, a verified search engine: 3 of its 43 verified requests were refused in the last hour, the last one by line 3 of robots.txt, disallowed" +
+		"|note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
+	if got := strings.Join(told(), "|"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	w.pass(2 * time.Hour)
+	if got := told(); len(got) != 0 {
+		t.Errorf("two hours later: %q", got)
+	}
+}
