@@ -186,6 +186,30 @@ var scenarios = []scenario{
 		helped: func(w *world) bool { return w.has("GPTBot", 1) },
 	},
 	{
+		name: "a broken file", config: "http://localhost:$PORT {\n\trobots {\n\t\tsource file $FILE\n\t}\n" + ops,
+		happen: func(w *world) {
+			w.write("User-agent: *\nDissallow: private/\n")
+			w.post("refresh?accept=on")
+		},
+		mark: "warn", banner: "line 2 of robots.txt of .*, `Dissallow: private/`, does not do what it says", todo: "Write `Dissallow: /private/`.",
+		next: "Dissallow: /private/",
+		act: func(w *world, text string) {
+			w.write("User-agent: *\n" + text + "\n")
+			w.post("refresh")
+		},
+		helped: func(w *world) bool { return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell() },
+	},
+	{
+		name: "no handler", config: forOwner("{\n\trobots {\n\t\tmode enforce\n\t}\n}\nhttp://localhost:$PORT {\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1)),
+		happen: func(w *world) { crawl(w.t, w.Server, gptbot, "/private/x") },
+		mark:   "warn", banner: "no site has the line `robots`: no robots.txt is read, and nothing is refused", todo: "write `robots` into the blocks of your sites",
+		act: func(w *world, _ string) {
+			w.load(strings.Replace(w.config, "\troot ", "\trobots\n\troot ", 1))
+			w.post("refresh")
+		},
+		helped: func(w *world) bool { return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell() },
+	},
+	{
 		name: "a flood that is denied", config: site,
 		happen: func(w *world) { w.statuses(250, gptbot, "/shop/x") },
 		mark:   "good", banner: `Handled: GPTBot gets 403 for all of it: \d+ requests a minute to localhost`, todo: "Nothing to do.", next: "",
