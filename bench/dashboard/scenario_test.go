@@ -197,7 +197,9 @@ var scenarios = []scenario{
 			w.write("User-agent: *\n" + text + "\n")
 			w.post("refresh")
 		},
-		helped: func(w *world) bool { return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell() },
+		helped: func(w *world) bool {
+			return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell()
+		},
 	},
 	{
 		name: "no handler", config: forOwner("{\n\trobots {\n\t\tmode enforce\n\t}\n}\nhttp://localhost:$PORT {\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1)),
@@ -207,7 +209,9 @@ var scenarios = []scenario{
 			w.load(strings.Replace(w.config, "\troot ", "\trobots\n\troot ", 1))
 			w.post("refresh")
 		},
-		helped: func(w *world) bool { return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell() },
+		helped: func(w *world) bool {
+			return crawl(w.t, w.Server, gptbot, "/private/x") == http.StatusForbidden && w.isWell()
+		},
 	},
 	{
 		name: "a flood that is denied", config: site,
