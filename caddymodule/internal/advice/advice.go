@@ -168,16 +168,6 @@ func (f *Facts) rewrite() []statusapi.Action {
 	return []statusapi.Action{a}
 }
 
-// rewrite is about a line of robots.txt that does not do what it says.
-func (f *Facts) rewrite() []statusapi.Action {
-	a := inWords(f.Words)
-	if rest, ok := strings.CutPrefix(f.Words, "Write `"); ok {
-		a.Text, _, _ = strings.Cut(rest, "`")
-		a.Where = statusapi.RobotsTxt
-	}
-	return []statusapi.Action{a}
-}
-
 // restore is about a file that is not what it was.
 func (f *Facts) restore() []statusapi.Action {
 	return []statusapi.Action{
