@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -32,7 +33,7 @@ func newWatcher() *watcher {
 	now := func() time.Time { return w.now }
 	w.Reporter = New(App{
 		Handlers: func() []*Handler { return nil }, Counters: &Counters{Counters: counters.New(now), Accidents: newAccidents()},
-		Now: now, Active: func() bool { return w.active },
+		Now: now, Active: func() bool { return w.active }, Places: func() []mistakes.Place { return nil },
 	})
 	return w
 }
