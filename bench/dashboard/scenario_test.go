@@ -191,8 +191,8 @@ var scenarios = []scenario{
 			w.write("User-agent: *\nDissallow: private/\n")
 			w.post("refresh?accept=on")
 		},
-		mark: "warn", banner: "line 2 of robots.txt of .*, `Dissallow: private/`, does not do what it says", todo: "Write `Dissallow: /private/`.",
-		next: "Dissallow: /private/",
+		mark: "warn", banner: "line 2 of robots.txt of .*, `Dissallow: private/`, does not do what it says", todo: "Write this in place of line 2",
+		next: "Disallow: /private/",
 		act: func(w *world, text string) {
 			w.write("User-agent: *\n" + text + "\n")
 			w.post("refresh")

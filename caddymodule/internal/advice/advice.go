@@ -160,12 +160,13 @@ func (f *Facts) mend() []statusapi.Action {
 
 // rewrite is about a line of robots.txt that does not do what it says.
 func (f *Facts) rewrite() []statusapi.Action {
-	a := inWords(f.Words)
-	if rest, ok := strings.CutPrefix(f.Words, "Write `"); ok {
-		a.Text, _, _ = strings.Cut(rest, "`")
-		a.Where = statusapi.RobotsTxt
+	rest, found := strings.CutPrefix(f.Words, "Write `")
+	text, more, _ := strings.Cut(rest, "`. ")
+	if !found || more == "" {
+		return []statusapi.Action{inWords(f.Words)}
 	}
-	return []statusapi.Action{a}
+	what := fmt.Sprintf("Write this in place of line %d", f.Line)
+	return []statusapi.Action{{What: what, Text: text, Where: statusapi.RobotsTxt}, inWords(more)}
 }
 
 // restore is about a file that is not what it was.

@@ -57,7 +57,7 @@ func TestActions(t *testing.T) {
 		{"the mode was set", Facts{Kind: "mode", Admin: "localhost:2020"}, api + "mode?mode=configured'"},
 		{"strangers", Facts{Kind: "strangers"}, "caddyfile challenge disallowed"},
 		{"strangers, and challenge is off", Facts{Kind: "strangers", Checks: true, Admin: "localhost:2020"}, api + "challenge?set=configured'"},
-		{"a line with a mistake", Facts{Kind: "mistake", Words: "Write `Disallow: /a`. If it is on purpose, write `# x`."}, "robots_txt Disallow: /a"},
+		{"a line with a mistake", Facts{Kind: "mistake", Words: "Write `Disallow: /a`. If it is on purpose, write `# x`."}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
 		{"an unfinished merge", Facts{Kind: "mistake", Words: "Keep one."}, "- Keep one."},
 		{"anything else", Facts{Kind: "list", Words: "Check the URL."}, "- Check the URL."},
 		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile policy { delay GPTBot 10s }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},

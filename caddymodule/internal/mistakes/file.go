@@ -181,7 +181,7 @@ func (f *File) mistake(r *Review) statusapi.Problem {
 	message := fmt.Sprintf("line %d of %s of %s, `%s`, does not do what it says: %s", line, f.Rules.FileOf(judge.FileLayer),
 		f.Subject, text, why)
 	if n := r.count - 1; n > 0 {
-		message += fmt.Sprintf(" (and %d more such findings)", n)
+		message += fmt.Sprintf(" (and %s like it)", words.Plural(n, "more finding", "more findings"))
 	}
 	p := f.problem(statusapi.Mistake, message, mend(first, r.text)+fmt.Sprintf(" If it is on purpose, write `# %s ignore %s` above the line. "+
 		"`caddy robots explain %s` says more.", lint.Suppression, first.Code, first.Code))
@@ -199,5 +199,9 @@ func mend(finding *lint.Finding, line string) string {
 	case finding.Replacement == nil || *finding.Replacement == "" || !strings.Contains(line, finding.Text):
 		return strings.ToUpper(finding.Why[:1]) + finding.Why[1:] + "."
 	}
-	return fmt.Sprintf("Write `%s`.", cmp.Or(strings.Replace(line, finding.Text, *finding.Replacement, 1), *finding.Replacement))
+	line = cmp.Or(strings.Replace(line, finding.Text, *finding.Replacement, 1), *finding.Replacement)
+	if l, _ := robots.Parse([]byte(line)).Line(1); isRule(l.Directive) && !strings.HasPrefix(line, l.Directive.String()) { // a misspelt key
+		line = l.Directive.String() + ": " + l.Value
+	}
+	return fmt.Sprintf("Write `%s`.", line)
 }

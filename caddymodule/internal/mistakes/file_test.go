@@ -71,8 +71,8 @@ func TestProblemsOfFiles(t *testing.T) {
 		{name: "what only Google reads otherwise", file: star + "Disallow all: /\nDisallow: /a b\nDisallow: /%7Ex\n"},
 		{name: "a mistake on purpose", file: star + "# robots-lint: ignore missing-slash\nDisallow: private/\nDisallow: /a\n"},
 
-		{name: "no slash", file: star + "Dissallow: private/\n", kind: "mistake", line: 2, message: "line 2 of robots.txt of example.com, `Dissallow: private/`, does not do what it says: the path does not start with a slash", advice: "Write `Dissallow: /private/`."},
-		{name: "an unfinished merge", file: "<<<<<<< HEAD\n" + star + "Disallow: /a\n=======\nDisallow: /b\n>>>>>>> next\n", kind: "mistake", line: 1, message: "a merge was not finished (and 2 more such findings)", advice: "Keep one of the two versions"},
+		{name: "no slash", file: star + "Dissallow: private/\n", kind: "mistake", line: 2, message: "line 2 of robots.txt of example.com, `Dissallow: private/`, does not do what it says: the path does not start with a slash", advice: "Write `Disallow: /private/`."},
+		{name: "an unfinished merge", file: "<<<<<<< HEAD\n" + star + "Disallow: /a\n=======\nDisallow: /b\n>>>>>>> next\n", kind: "mistake", line: 1, message: "a merge was not finished (and 2 more findings like it)", advice: "Keep one of the two versions"},
 		{name: "rules before any User-agent", file: "Disallow: /a\n" + star + "Disallow: /b\n", kind: "mistake", line: 1, message: "there is no User-agent line above this rule", advice: "Write `User-agent: *` above it"},
 		{name: "a misspelt key that nobody reads", file: star + "Disallow: /a\nDsallow: /b\n", kind: "mistake", line: 3, message: "did you mean Disallow?", advice: "Write `Disallow: /b`."},
 		{name: "a misspelt delay", file: star + "Disallow: /a\nCrawl-dely: 10\n", kind: "mistake", line: 3},
