@@ -43,7 +43,13 @@ func (c *Client) verify() {
 // Disguise sets Disguised for a client that seems to be a person. The caller of Next
 // calls it when there is nothing left.
 func (c *Client) Disguise() {
-	if r := c.request; c.verification != nil && !r.Assumed && r.Reads() && c.IsPerson() {
+	if c.verification != nil && c.IsPerson() {
+		c.disguise()
+	}
+}
+
+func (c *Client) disguise() {
+	if r := c.request; !r.Assumed && r.Reads() {
 		c.Disguised = c.verification.Checker.Crawls(verify.Client{Addr: r.Addr(), Ambiguous: r.Ambiguous}, r.Time)
 	}
 }

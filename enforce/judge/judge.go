@@ -70,7 +70,9 @@ func (c *Client) Judge(d *Decision) {
 	case c.Suspect:
 		c.judgeSuspect(d)
 	}
-	d.Monitored, d.Disguised = mode.Monitors(&d.Agent), c.Disguised
+	if d.Monitored = mode.Monitors(&d.Agent); c.Disguised != nil {
+		d.Disguised = c.Disguised
+	}
 }
 
 // judge goes on with Judge for the agents that Next found last; with enforced, only for
