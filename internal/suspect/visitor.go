@@ -24,7 +24,7 @@ type entry struct {
 	paced        uint32 // time of the last document that counted for the pace, in ticks
 	conn         uint32 // hash of the connection that the pace is counted over
 	level        uint16 // level of the leaky bucket that measures the pace, in ticks
-	last         uint16 // hash of the last document's target; 0: none
+	last         uint32 // hash of the last document's target; 0: none
 	fleetVersion uint16 // version of the fleetMarks that were applied last
 	number       uint16 // position in Watch.list, from 1; 0: not listed
 	// documents and embedded count requests. They stop at 65,535.

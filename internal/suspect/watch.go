@@ -225,7 +225,7 @@ var trapSignals = [...]Signals{NoHit: 0, StaticHit: 1 << StaticTrap, OtherHit: 1
 // raises.
 func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised Signals) {
 	raised = trapSignals[r.Trap]
-	target := uint16(maphash.String(w.seeds[3], r.Target)) | 1 // 0 stands for no document yet
+	target := uint32(maphash.String(w.seeds[3], r.Target)) | 1 // 0 stands for no document yet
 	if e.last == target {
 		return raised // a reload
 	}
