@@ -87,7 +87,9 @@ func monitoring() map[string]any {
 			Health: statusapi.Health{Problems: []statusapi.Problem{
 				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},
-				{Severity: statusapi.Warning, Message: "robots.txt of three.test could not be fetched", Advice: "Check the file."},
+				{Severity: statusapi.Warning, Message: "robots.txt of three.test could not be fetched", Advice: "Check the file.", Actions: []statusapi.Action{
+					{What: "Put the former file back, or end the warning", Where: statusapi.Command,
+						Text: "curl -X POST --unix-socket '/run/caddy/admin.sock' 'http://localhost/robots/refresh?accept=on&site=three.test'"}}},
 				{Severity: statusapi.Warning, Message: "GPTBot sends 150 requests a minute", Advice: "A limit slows it down.", Actions: []statusapi.Action{
 					{What: "Limit how often each crawler comes", Text: "limit /shop/* {\n\teach 10/1m\n}", Where: statusapi.Caddyfile}, {What: "Deny it", Text: "policy {\n\tdeny GPTBot\n}"}}},
 				{Severity: statusapi.Remark, Message: "Handled: impostors of Googlebot get 403", Advice: "Nothing to do."},

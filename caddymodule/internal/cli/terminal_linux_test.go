@@ -90,7 +90,7 @@ func (tty *terminal) run(ctx context.Context, args ...string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// The status fits the terminal, however narrow.
+// The status fits the terminal, however narrow, but for commands, which are copied whole.
 func TestStatusFitsTheTerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	for _, width := range []uint16{80, 120, 200} {
@@ -100,7 +100,7 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 			text := tty.end()
 			compareGolden(t, filepath.Join(commandsFolder, fmt.Sprintf("status-%s-%d.golden", name, width)), text)
 			for line := range strings.Lines(text) {
-				if n := len([]rune(line)) - 1; n > int(width) {
+				if n := len([]rune(line)) - 1; n > int(width) && !strings.HasPrefix(line, "        curl ") {
 					t.Errorf("%s, %d columns: a line has %d: %s", name, width, n, line)
 				}
 			}

@@ -96,9 +96,12 @@ func (l Layout) Execute(w io.Writer, text string, more template.FuncMap, data an
 			left = append(left, l.table(out, rows)...)
 			rows = nil
 		}
-		if isRow {
+		switch {
+		case isRow:
 			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
-		} else {
+		case strings.HasPrefix(line, copied):
+			out.WriteString(line) // a command with a line break in it would be another one
+		default:
 			out.WriteString(l.wrap(line))
 		}
 	}
@@ -108,6 +111,9 @@ func (l Layout) Execute(w io.Writer, text string, more template.FuncMap, data an
 	}
 	return out.Flush()
 }
+
+// copied is what a line begins with that people copy.
+const copied = "        "
 
 // column is a column of a table.
 type column struct {
