@@ -163,7 +163,7 @@ Disallow:"
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if out, _ := s.status(); !strings.Contains(out, e.Message+"\n    "+e.Sites[0].Try.Text) {
+	if out, _ := s.status(); !strings.Contains(out, e.Message+"\n        "+e.Sites[0].Try.Text) {
 		t.Errorf("%s", out)
 	}
 	s.pass(8*24*time.Hour + time.Minute)
