@@ -248,7 +248,7 @@ var scenarios = []scenario{
 			}
 		},
 		mark: "warn", banner: `SearchBot, a verified search engine: 5 of its \d+ verified requests were refused in the last hour, the last one by line 3 of robots.txt, Disallow: /shop/`,
-		todo: "Refuse it nothing until the next load", next: "curl -X POST 'http://localhost:$ADMIN/robots/mode?mode=monitor&crawler=SearchBot&site=localhost'",
+		todo: "Let it pass until Caddy loads its configuration again", next: "curl -X POST 'http://localhost:$ADMIN/robots/mode?mode=monitor&crawler=SearchBot&site=localhost'",
 		helped: func(w *world) bool {
 			return w.via(listedAddr, "localhost", searchBot, "/shop/x") == http.StatusOK && crawl(w.t, w.Server, gptbot, "/shop/x") == http.StatusForbidden
 		},

@@ -132,7 +132,7 @@ func (f *Facts) choose() (list []statusapi.Action) {
 
 // monitor returns the action that refuses a crawler nothing any more.
 func (f *Facts) monitor() statusapi.Action {
-	return f.command("Refuse it nothing until the next load: set the mode monitor for "+f.Name, "mode",
+	return f.command("Let it pass until Caddy loads its configuration again: set the mode monitor for "+f.Name, "mode",
 		"mode", statusapi.Monitor, "crawler", f.Name)
 }
 
@@ -172,7 +172,8 @@ func (f *Facts) rewrite() []statusapi.Action {
 // restore is about a file that is not what it was.
 func (f *Facts) restore() []statusapi.Action {
 	return []statusapi.Action{
-		f.command("Put the former file back. Then end the grace period, in which search engines may fetch everything: refresh with grace=off",
+		f.command("Put the former file back. Only then read it at once, and end the grace period, in which search engines may fetch everything: "+
+			"refresh with grace=off",
 			"refresh", "grace", "off"),
 		f.command("If it is on purpose, end the warning: refresh with accept=on", "refresh", "accept", "on"),
 	}
