@@ -21,9 +21,6 @@ import (
 // Options configure an audit.
 type Options struct {
 	Files []logfile.File // the logs, in any order
-	// Format describes the lines in the notation of nginx's log_format. "" means
-	// that the format is detected.
-	Format string
 	// Zone is the time zone of times that have none in the log. nil means UTC, and
 	// the report then has a warning.
 	Zone *time.Location
@@ -142,7 +139,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 			return nil, err
 		}
 	}
-	if a.logs, err = logfile.NewSequence(o.Files, o.Format, o.Zone); err != nil {
+	if a.logs, err = logfile.NewSequence(o.Files, o.Zone); err != nil {
 		return nil, err
 	}
 	logs := a.logs.Logs

@@ -108,7 +108,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 	if len(files) == 0 {
 		return nil
 	}
-	seq, err := logfile.NewSequence(files, a.options.Format, a.options.Zone)
+	seq, err := logfile.NewSequence(files, a.options.Zone)
 	if err != nil {
 		return err
 	}

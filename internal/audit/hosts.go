@@ -38,9 +38,8 @@ const (
 // Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
 // lines of each log that Options.Hosts selects, in lower case, most requests first, at
 // most 5. named is false if none of these requests has a host. It skips logs that can be
-// read only once. It returns an error if a log cannot be opened, if a file is not a log
-// that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents), or if
-// Options.Format is not valid.
+// read only once. It returns an error if a log cannot be opened, or if a file is not a log
+// that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents).
 func Hosts(o *Options) (main []string, named bool, err error) {
 	counts := counter{}
 	requests, only := int64(0), newHostFilter(o.Hosts)
@@ -48,7 +47,7 @@ func Hosts(o *Options) (main []string, named bool, err error) {
 		if f.Once {
 			continue
 		}
-		l, err := logfile.Open(f, o.Format, o.Zone)
+		l, err := logfile.Open(f, o.Zone)
 		if err != nil {
 			return nil, false, err
 		}

@@ -43,10 +43,10 @@ func TestCompressedLogs(t *testing.T) {
 
 func TestLogsThatCannotBeJudged(t *testing.T) {
 	caddy := strings.Repeat(`{"level":"info","ts":1794052811.5,"logger":"http.log.access","msg":"handled request","request":{"client_ip":"192.0.2.1","method":"GET","host":"example.com","uri":"/"},"duration":1.5,"size":1,"status":200}`+"\n", 3)
-	w3c := "#Fields: date time c-ip cs-method cs-uri-stem sc-status\n2026-11-07 12:00:00 192.0.2.1 GET / 200\n"
+	const nginx = `{"msec":1794052811.5,"remote_addr":"192.0.2.1","request":"GET / HTTP/1.1","status":200}` + "\n"
 	const hyphen = `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"` + "\n"
 	for name, file := range map[string]logfile.File{
-		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "w3c": memory("w3c", []byte(w3c)), "hyphens": memory("hyphens", []byte(strings.Repeat(hyphen, 100))), "one line": memory("line", []byte(hyphen)),
+		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "nginx": memory("nginx", []byte(nginx)), "hyphens": memory("hyphens", []byte(strings.Repeat(hyphen, 100))), "one line": memory("line", []byte(hyphen)),
 	} {
 		_, err := Run(context.Background(), Options{Files: []logfile.File{file}})
 		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !errors.Is(err, logfile.ErrNoUserAgents) {

@@ -12,7 +12,7 @@ import (
 
 // The whole report in JSON.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"combined", "caddy", "w3c"} {
+	for _, name := range []string{"combined", "caddy"} {
 		t.Run(name, func(t *testing.T) {
 			r := mustRun(t, Options{Files: []logfile.File{onDisk(name + ".log")}, Sites: exampleSite(t)})
 			got, err := json.MarshalIndent(r, "", "  ")

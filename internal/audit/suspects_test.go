@@ -200,7 +200,6 @@ func TestLogsWithoutFieldsForSuspects(t *testing.T) {
 		code string
 	}{
 		{onDisk("combined.log"), "no_fields"},
-		{onDisk("w3c.log"), "no_fields"},
 		{script.file(), "no_fetch_fields"},
 		{plain.file(), "no_suspects"},
 	} {

@@ -2,7 +2,7 @@
 // zstd. It detects the format of each log, and merges several logs in order of time,
 // so that rotated files and the logs of several servers are read as one.
 //
-//	logs, err := logfile.NewSequence(files, "", nil)
+//	logs, err := logfile.NewSequence(files, nil)
 //	if err != nil {
 //		return err
 //	}

@@ -42,13 +42,12 @@ type Log struct {
 	Line    []byte            // the current line; valid until the next call of Next
 	Number  int64             // of the current line, from 1
 
-	notation string // of logformat.Custom; "" to detect the format
-	zone     *time.Location
-	raw      io.ReadCloser // nil while it is closed
-	counter  countingReader
-	text     io.ReadCloser
-	lines    *lineReader
-	first    int64 // time of the first request; 0 if not known
+	zone    *time.Location
+	raw     io.ReadCloser // nil while it is closed
+	counter countingReader
+	text    io.ReadCloser
+	lines   *lineReader
+	first   int64 // time of the first request; 0 if not known
 }
 
 // countingReader counts the octets before decompression.
@@ -78,7 +77,7 @@ func (l *Log) Sum() (octets int64, sum string) {
 
 // Errors for files that are not access logs which can be judged.
 var (
-	ErrFormat       = errors.New("has no known format: describe it with --format")
+	ErrFormat       = errors.New("has no known format: write Caddy's, combined or nginx's JSON")
 	ErrNoUserAgents = errors.New("has no User-Agents: an audit needs them to find out which crawler sent a request")
 )
 
@@ -90,10 +89,10 @@ const sampleLines = 200
 // long.
 const maxSample = 16 << 20
 
-// Open opens a file and detects its format, unless notation describes it (see
-// logformat.Custom). Times without a zone are in zone; nil means UTC.
-func Open(f File, notation string, zone *time.Location) (*Log, error) {
-	l := &Log{File: f, notation: notation, zone: zone}
+// Open opens a file and detects its format. Times without a zone are in zone; nil
+// means UTC.
+func Open(f File, zone *time.Location) (*Log, error) {
+	l := &Log{File: f, zone: zone}
 	if err := l.open(); err != nil {
 		l.Close()
 		return nil, err
@@ -151,12 +150,9 @@ func readSample(r io.Reader) (sample [][]byte, read io.Reader, err error) {
 }
 
 // setFormat sets the format of a log with a sample of its lines.
-func (l *Log) setFormat(sample [][]byte) (err error) {
-	if l.notation != "" {
-		if l.Format, err = logformat.Custom(l.notation, l.zone); err != nil {
-			return fmt.Errorf("format: %w", err)
-		}
-	} else if l.Format = logformat.Detect(sample, l.zone); l.Format == nil {
+func (l *Log) setFormat(sample [][]byte) error {
+	l.Format = logformat.Detect(sample, l.zone)
+	if l.Format == nil {
 		return fmt.Errorf("%s %w", l.Name, ErrFormat)
 	}
 	if !l.Format.HasUserAgents() {

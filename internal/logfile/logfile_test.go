@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 		open := 0
 		file := inMemory("access.log", test.text, &open)
 		file.Hashed = true
-		s, err := NewSequence([]File{file}, "", nil)
+		s, err := NewSequence([]File{file}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -140,7 +140,7 @@ func TestLongLines(t *testing.T) {
 			if end != "" {
 				text += request(2)
 			}
-			s, err := NewSequence([]File{inMemory("access.log", text, &open)}, "", nil)
+			s, err := NewSequence([]File{inMemory("access.log", text, &open)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestSequence(t *testing.T) {
 		for i, text := range test.logs {
 			files = append(files, inMemory(fmt.Sprintf("%d.log", i), text, &open))
 		}
-		s, err := NewSequence(files, "", nil)
+		s, err := NewSequence(files, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -205,7 +205,7 @@ func TestOnce(t *testing.T) {
 	once.Once = true
 	first := once.Open
 	once.Open = func() (io.ReadCloser, error) { opened++; return first() }
-	s, err := NewSequence([]File{inMemory("a.log", requests(1, 4), &open), once}, "", nil)
+	s, err := NewSequence([]File{inMemory("a.log", requests(1, 4), &open), once}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,23 +220,17 @@ func TestOnce(t *testing.T) {
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for name, test := range map[string]struct {
-		file     File
-		notation string
-		want     string
+		file File
+		want string
 	}{
-		"no log":        {file: inMemory("x.log", "a b c\n", new(int)), want: "x.log has no known format: describe it with --format"},
-		"no agents":     {file: inMemory("x.log", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", new(int)), want: "x.log has no User-Agents"},
-		"bad gzip":      {file: inMemory("x.log", "\x1f\x8b\x00", new(int)), want: "x.log: "},
-		"bad format":    {file: inMemory("x.log", "", new(int)), notation: "$", want: "format: the name of a variable is missing"},
-		"not opened":    {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return nil, broken }}, want: "broken"},
-		"not read":      {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(failing{broken}), nil }}, want: "x.log: broken"},
-		"not described": {file: inMemory("x.log", "", new(int)), notation: "$request", want: "x.log has no User-Agents"},
+		"no log":     {file: inMemory("x.log", "a b c\n", new(int)), want: "x.log has no known format: write Caddy's"},
+		"no agents":  {file: inMemory("x.log", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", new(int)), want: "x.log has no User-Agents"},
+		"bad gzip":   {file: inMemory("x.log", "\x1f\x8b\x00", new(int)), want: "x.log: "},
+		"not opened": {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return nil, broken }}, want: "broken"},
+		"not read":   {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(failing{broken}), nil }}, want: "x.log: broken"},
 	} {
 		open := 0
-		_, err := NewSequence([]File{inMemory("good.log", request(1), &open), test.file}, test.notation, nil)
-		if test.notation != "" {
-			_, err = NewSequence([]File{test.file}, test.notation, nil)
-		}
+		_, err := NewSequence([]File{inMemory("good.log", request(1), &open), test.file}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
@@ -287,7 +281,7 @@ func TestMemoryOfEndlessLines(t *testing.T) {
 			open := func() (io.ReadCloser, error) { return io.NopCloser(&endless{tt.octet, 200 << 20, tt.text}), nil }
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			s, err := NewSequence([]File{{Name: "access.log", Open: open}}, "", nil)
+			s, err := NewSequence([]File{{Name: "access.log", Open: open}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,10 +22,10 @@ type Sequence struct {
 
 // NewSequence reads the beginning of each file to find its format (see Open) and its
 // first time, and sorts the files.
-func NewSequence(files []File, notation string, zone *time.Location) (*Sequence, error) {
+func NewSequence(files []File, zone *time.Location) (*Sequence, error) {
 	s := &Sequence{}
 	for _, f := range files {
-		l, err := Open(f, notation, zone)
+		l, err := Open(f, zone)
 		if err != nil {
 			s.Close()
 			return nil, err

@@ -207,6 +207,24 @@ func field(b []byte, n int) (f string) {
 	return f
 }
 
+// quotedValue parses one value, in quotation marks or not, and the blank after it. A
+// mark within a value is doubled.
+func quotedValue(b []byte, blank byte) (value, rest []byte) {
+	for i := 1; b[0] == '"' && i < len(b); i++ {
+		switch {
+		case b[i] != '"':
+		case i+1 == len(b) || b[i+1] == blank:
+			return b[1:i], b[min(i+2, len(b)):]
+		case b[i+1] == '"':
+			i++
+		default:
+			i = len(b)
+		}
+	}
+	value, rest, _ = bytes.Cut(b, []byte{blank})
+	return value, rest
+}
+
 // maxMore is the number of fields after the User-Agent that are checked for the host
 // and the duration.
 const maxMore = 16

@@ -1,10 +1,8 @@
 // Package logformat parses the lines of access logs: Caddy's JSON and console
-// lines, the common and combined formats of Apache and nginx, the Extended Log
-// File Format of the W3C, and formats that an operator describes in the notation
-// of nginx's log_format.
+// lines, the common and combined formats of Apache and nginx, and nginx's JSON.
 //
-// Detect finds the format of a log from its first lines; Custom compiles a
-// description. Format.Parse parses one line into an Entry without copying:
+// Detect finds the format of a log from its first lines. Format.Parse parses one
+// line into an Entry without copying:
 //
 //	format := logformat.Detect(sample, nil)
 //	var e logformat.Entry

@@ -36,8 +36,9 @@ func Detect(sample [][]byte, zone *time.Location) *Format {
 		return &Format{main: &commonLog{times: times, agents: true}}
 	}
 	common, fit := newCommonLog(sample, times)
-	parsers := []parser{&caddyLog{times: times}, &w3cLog{}, common}
-	fits := []int{count(&caddyLog{times: times}, sample), count(&w3cLog{}, sample), fit}
+	nginx := &nginxLog{times: times}
+	parsers := []parser{&caddyLog{times: times}, nginx, common}
+	fits := []int{count(&caddyLog{times: times}, sample), count(nginx, sample), fit}
 	best := slices.Index(fits, slices.Max(fits))
 	if fits[best] == 0 {
 		return nil
@@ -59,8 +60,8 @@ func count(p parser, sample [][]byte) int {
 }
 
 // Name returns the name of the format: caddy-json, caddy-console, common or
-// combined, with vhost- before or -vhost after it if the lines have the host, w3c
-// or custom. It may depend on the lines parsed so far.
+// combined, with vhost- before or -vhost after it if the lines have the host, or
+// nginx-json. It may depend on the lines parsed so far.
 func (f *Format) Name() string { return f.main.name() }
 
 // HasUserAgents reports whether the format has User-Agents.
@@ -92,8 +93,6 @@ func (f *Format) Parse(line []byte, e *Entry) Problem {
 		if q := other.parse(line, e); q == None {
 			f.mixed = true
 			return None
-		} else if q == NoRequest && line[0] == '#' {
-			return NoRequest
 		}
 	}
 	return p
@@ -249,6 +248,4 @@ const (
 	badRequest    Problem = "has no valid request"
 	badStatus     Problem = "has no valid status"
 	badJSON       Problem = "is not valid JSON"
-	badColumns    Problem = "has more columns than #Fields"
-	noFields      Problem = "is before the first #Fields"
 )

@@ -21,17 +21,17 @@ import (
 
 // auditOptions has the flags of `caddy robots audit`.
 type auditOptions struct {
-	robots, against        []string
-	format, zone, resolver string
-	dialect                string
-	json, full, verify     bool
-	html                   string
-	suggest                bool
-	sitemaps, hosts        []string
-	configs                []string
-	config, before         configFlags // before: the old one of two configurations
-	rules                  judge.Settings
-	location               *time.Location
+	robots, against    []string
+	zone, resolver     string
+	dialect            string
+	json, full, verify bool
+	html               string
+	suggest            bool
+	sitemaps, hosts    []string
+	configs            []string
+	config, before     configFlags // before: the old one of two configurations
+	rules              judge.Settings
+	location           *time.Location
 	pastOptions
 }
 
@@ -44,7 +44,6 @@ func auditCommand(m Module) *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
-	f.StringVar(&o.format, "format", "", "format of the lines, in the notation of nginx's log_format")
 	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
 	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
@@ -78,7 +77,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	options := audit.Options{
-		Files: files, Format: o.format, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
+		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
 		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File

@@ -312,7 +312,6 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-folder", 1, "audit -r none LOGS", ""},
 		{"audit-zone", 0, "audit -r none --zone +02:00 LOGS/caddy-renamed.log", ""},
 		{"audit-zone-unknown", 1, "audit -r none --zone Nowhere LOGS/caddy-renamed.log", ""},
-		{"audit-format", 1, "audit -r none --format $status LOGS/custom.log", ""},
 		{"audit-decided", 0, "audit --decided decided.log", ""},
 		{"audit-decided-host", 0, "audit --decided --host t401.example decided.log", ""},
 		{"audit-decided-client", 0, "audit --decided --client 20.171.207.5 --at 2026-11-23T15:03 --zone +01:00 decided.log", ""},
