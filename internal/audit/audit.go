@@ -254,7 +254,6 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 		v.host.Robots++
 		v.host.Octets += e.Bytes
 		v.crawler = a.crawlers.count(e, v)
-		v.source.countNear(v, a.mask)
 		a.costs.countRobot(e, v, a.mask)
 	}
 	if !v.timed || !v.now.Paced() && (v.was == nil || !v.was.Paced()) {

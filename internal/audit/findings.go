@@ -31,9 +31,8 @@ type Finding struct {
 	Text string `json:"text"` // the answer, in English
 	// Change says what to change, and where; "" if nothing should change.
 	Change string `json:"change,omitempty"`
-	// Paste is the text for that place; "" if there is none. It disallows nothing to a
-	// search engine, except by lines for * to which never_applied gives an effect, and never
-	// exempts a crawler that is not verified.
+	// Paste is the text for that place; "" if there is none. It never disallows
+	// anything to a search engine, and never exempts a crawler that is not verified.
 	Paste string `json:"paste,omitempty"`
 
 	harmless bool // although Change is not empty

@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -55,47 +54,11 @@ func (s *source) explainNever(options []lint.Option) {
 		}
 	}
 	for _, t := range s.rules {
-		switch l := &t.rule; {
-		case l.Applied > 0:
-		case s.explainNear(l):
-		case l.Why == "":
+		if l := &t.rule; l.Applied == 0 && l.Why == "" {
 			l.Why = s.unrequested(l)
 		}
 	}
 }
-
-// countNear counts a request of a robot that may have missed a line.
-func (s *source) countNear(v *judgement, m mask.Masker) {
-	if s == nil || v.now.Reason != judge.Allowed || v.now.Reading != 0 {
-		return
-	}
-	miss, ok := s.near.Near(v.now.Group, v.request.Target)
-	if !ok {
-		return
-	}
-	if t := s.rules[ruleKey{line: miss.Line}]; t != nil && t.rule.Applied == 0 && t.rule.Layer == judge.FileLayer.String() {
-		s.misses.Add(miss, 1, m.Target(v.request.Target))
-	}
-}
-
-// explainNear sets Near, and why and instead, of a rule that requests missed, and reports
-// whether there were any.
-func (s *source) explainNear(l *Line) bool {
-	list, why := s.misses.Of(l.TextLine, "")
-	if len(list) == 0 {
-		return false
-	}
-	l.Near, l.Why, l.instead = list, why, ""
-	for _, n := range list {
-		if n.Requests >= manyMisses {
-			l.instead = cmp.Or(l.instead, l.Text) + "\n" + n.Add
-		}
-	}
-	return true
-}
-
-// manyMisses is the number of requests from which on a finding has the line to add.
-const manyMisses = 10
 
 // unrequested says which requests the log lacks for a rule to apply.
 func (s *source) unrequested(l *Line) string {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/nearmiss"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -69,11 +68,8 @@ type Line struct {
 	Crawlers []LineCrawler `json:"crawlers"`
 	// Why says why Applied is 0; "" otherwise.
 	Why string `json:"why,omitempty"`
-	// Near has the requests that a Disallow line of the site's robots.txt, if Applied is 0,
-	// misses by a slash or $ at its end, by upper and lower case or by an escape.
-	Near []nearmiss.Count `json:"near,omitempty"`
 
-	instead string // the line, or several, as it should be, if that is known; "" otherwise
+	instead string // the line as it should be, if the linter knows; "" otherwise
 }
 
 // LineCrawler counts the requests of one crawler that a rule decided and would have
@@ -102,8 +98,6 @@ type source struct {
 	inForce  *judge.Rules // of edition
 	rules    map[ruleKey]*ruleTally
 	applied  map[string]int64 // requests to which the group of a token applied
-	near     *nearmiss.Rules
-	misses   nearmiss.Counts
 }
 
 // ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
@@ -129,7 +123,6 @@ func (t *timeline) addSources(versions []Version) {
 		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, edition: t.replay.Edition(v.Response, v.From, before),
 			timeline: t, rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
 		s.inForce, before = s.edition.Rules(), s.edition
-		s.near = nearmiss.New(s.inForce.File())
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}

@@ -270,7 +270,7 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 		return "", err
 	}
 	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-		return "", errOnce
+		return "", errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
 	}
 	answer := judge.Response{Status: http.StatusNotFound}
 	if f != nil {
@@ -319,9 +319,6 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 	}
 	return text, nil
 }
-
-// errOnce is returned by commands whose --log can't be read only once.
-var errOnce = errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
 
 // costliest returns the three hosts that sent most octets to robots.
 func costliest(hosts []audit.Host) string {

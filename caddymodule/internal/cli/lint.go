@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -18,11 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/release"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -41,7 +37,6 @@ type lintFlags struct {
 	fix, unsafe    bool
 	write, diff    bool
 	config         string
-	logs           []string
 	headerRules    func(path string) ([]headers.Setting, error)
 	rules          []headers.Setting // x_robots_tag, of config
 	dialectOfFiles robots.Dialect
@@ -64,7 +59,6 @@ func lintCommand(m Module) *cobra.Command {
 	f.StringVar(&o.failOn, "fail-on", "warning", "lowest severity that changes the exit status: info, warning, error or never")
 	f.BoolVar(&o.info, "info", false, "report infos too")
 	f.StringVarP(&o.config, "config", "c", "", "Caddyfile whose x_robots_tag lines are checked against the files")
-	f.StringArrayVar(&o.logs, "log", nil, "access log whose requests are checked against the files; a file or a pattern; may be repeated")
 	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections")
 	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "like --fix, with the unsafe corrections too")
 	f.BoolVar(&o.write, "write", false, "with --fix: write the file back")
@@ -220,13 +214,6 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 			return nil, err
 		}
 	}
-	if len(o.logs) > 0 {
-		check, err := o.neverMet(cmd, d)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, check)
-	}
 	d.Findings = lint.Lint(d.File, opts...)
 	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
 		hide := f.Severity == lint.Info && !o.info && o.failOn != "info" && !slices.Contains(o.selected, f.Code)
@@ -311,34 +298,4 @@ func knownCheck(code string) error {
 	codes := words.Map(lint.Checks(), func(c lint.Check) string { return c.Code })
 	near := didYouMean(editdistance.Nearest(code, slices.Values(codes)))
 	return fmt.Errorf("the linter has no check %q%s", code, cmp.Or(near, ": \"caddy robots explain\" lists all"))
-}
-
-// neverMet reads the logs, and returns the check of the lines of a file that robots just
-// missed. All hosts of the logs count.
-func (o *lintFlags) neverMet(cmd *cobra.Command, d *report.Document) (lint.Option, error) {
-	files, size, err := openLogs(o.logs, cmd.InOrStdin())
-	if err != nil {
-		return nil, err
-	}
-	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-		return nil, errOnce
-	}
-	r, err := audit.Run(cmd.Context(), audit.Options{
-		Files: files, Progress: progressOn(cmd.ErrOrStderr(), size),
-		Sites: []audit.Site{{
-			Rules:  judge.Settings{Dialect: o.dialectOfFiles},
-			Robots: []audit.Version{{Name: d.Name, Response: judge.Response{Status: http.StatusOK, Body: d.File.Bytes()}}},
-		}},
-	})
-	clearProgress(cmd.ErrOrStderr())
-	if err != nil {
-		return nil, err
-	}
-	return lint.WithCheck(func(_ *robots.File, report func(code string, line int, message string)) {
-		for i := range r.RobotsLines {
-			if l := &r.RobotsLines[i]; len(l.Near) > 0 {
-				report("never-met", l.TextLine, "the rule never matched, but "+l.Why)
-			}
-		}
-	}), nil
 }

@@ -24,7 +24,6 @@ func BenchmarkCount(b *testing.B) {
 		{"crawler_by_rule", decision(gptbot, judge.Disallowed)},
 		{"unknown_crawler", decision(goodbot, judge.Unbound)},
 		{"throttled", decision(gptbot, judge.CrawlDelay)},
-		{"crawler_allowed", allowed(rulesOf(b, "User-agent: *\nDisallow: /a$\n"))},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			r := clock.request()

@@ -52,7 +52,6 @@ type Counters struct {
 	octets   atomic.Int64 // of the counters of hosts, as at the last fold and added since
 	room     atomic.Int64 // for octets
 	refusals refusals
-	passes   *passes
 
 	mu           sync.Mutex
 	since        time.Time
@@ -72,7 +71,6 @@ func New(now func() time.Time) *Counters {
 		hosts:    newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
 		waiting:  bounded.New[waiting](maxWaiting),
 		sites:    make(map[string]*Site), since: now(), refusals: refusals{gates: logquota.NewGates(1 << 12), groups: make(map[groupKey]*group)},
-		passes: newPasses(),
 	}
 	c.room.Store(defaultRoom)
 	c.at = minuteOf(c.since)
@@ -111,7 +109,7 @@ type Request struct {
 	Origin judge.Origin // where the request was sent
 	Source uint64       // number of the handler's source of rules; lines of different sources are counted separately
 
-	// Kept only if the request is refused, and Target also until the next Fold. Target is the request target, and
+	// Kept only if the request is refused. Target is the request target, and
 	// Client an IP address.
 	Method, Target, Client string
 	UserAgents             []string
@@ -136,8 +134,6 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 	}
 	if d.Action != judge.Pass {
 		c.keep(d, r)
-	} else {
-		s.counters.passes.add(d, r)
 	}
 	s.wake()
 }

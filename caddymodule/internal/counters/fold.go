@@ -261,9 +261,6 @@ func (c *Counters) Run(done <-chan struct{}) {
 		select {
 		case <-timer.C:
 			c.Fold()
-			c.passes.mu.Lock()
-			c.passes.look()
-			c.passes.mu.Unlock()
 		case <-done:
 			timer.Stop()
 			return

@@ -12,7 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/internal/nearmiss"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -46,14 +45,11 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 				origin.Before = string(p.Earlier[0].Rules.Text())
 			}
 			origin.Lines = p.textLines(p.countsOf(r.app.Counters.Lines(scope)))
-			missed := r.app.Counters.Missed(p.SourceID, p.Rules.Tag(), func(o judge.Origin) bool {
-				return p.has(o) && scope.Host(p.SiteOf(o.Host), o.Host)
-			})
-			origin.Findings = slices.Concat(r.findings.of(p.Rules, p.engine().Registry()), p.neverMet(missed, origin.Lines))
-			for i := range origin.Findings {
-				f := &origin.Findings[i]
+			origin.Findings = []statusapi.Finding{}
+			for _, f := range r.findings.of(p.Rules, p.engine().Registry()) {
 				layer, at := p.Rules.Origin(f.Line)
 				f.File, f.At = p.Rules.FileOf(layer), at
+				origin.Findings = append(origin.Findings, f)
 			}
 		}
 		answer.Origins = append(answer.Origins, origin)
@@ -167,46 +163,15 @@ func (c *findingsCache) of(rules *judge.Rules, registry *crawler.Registry) []sta
 	if list, ok := c.known[file]; ok {
 		return list
 	}
-	list := lintOf(rules, findings.Crawlers(registry))
+	list := []statusapi.Finding{}
+	for _, f := range first(lint.Lint(rules.File(), findings.Crawlers(registry))) {
+		list = append(list, statusapi.Finding{
+			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
+		})
+	}
 	if c.known == nil || len(c.known) >= maxLinted {
 		c.known = make(map[lintedFile][]statusapi.Finding)
 	}
 	c.known[file] = list
 	return list
-}
-
-// lintOf returns what the linter finds in the file that has the rules.
-func lintOf(rules *judge.Rules, options ...lint.Option) []statusapi.Finding {
-	list := []statusapi.Finding{}
-	for _, f := range first(lint.Lint(rules.File(), options...)) {
-		list = append(list, statusapi.Finding{
-			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
-		})
-	}
-	return list
-}
-
-// neverMet returns the findings about the lines of the site's file that decided about no request, although
-// robots just missed them. lines are those that decided.
-func (p *inForce) neverMet(missed nearmiss.Counts, lines []statusapi.TextLine) []statusapi.Finding {
-	messages := make(map[int]string)
-	for _, n := range missed {
-		if layer, _ := p.Rules.Origin(n.Line); layer == judge.FileLayer {
-			_, text := missed.Of(n.Line, "at least ")
-			messages[n.Line] = "the rule never matched, but " + text
-		}
-	}
-	for i := range lines {
-		if n := &lines[i]; n.Counts.Passed+n.Counts.Refused() > 0 {
-			delete(messages, n.Number)
-		}
-	}
-	if len(messages) == 0 {
-		return nil
-	}
-	return lintOf(p.Rules, lint.WithSelect("never-met"), lint.WithCheck(func(_ *robots.File, report func(string, int, string)) {
-		for line, message := range messages { // the linter sorts them
-			report("never-met", line, message)
-		}
-	}))
 }
