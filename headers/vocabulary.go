@@ -33,9 +33,13 @@ const (
 	unavailableAfter
 	noai
 	noimageai
+	noml
 	noodp
 	noydir
 	noyaca
+	nopreview
+	notranscode
+	noimageclick
 )
 
 // kind is the kind of the value after the name of a directive.
@@ -54,7 +58,7 @@ type word struct {
 	kind kind
 	bit  set
 	sets set    // its bit, and the bits of the directives that it includes
-	doc  string // URL of its documentation
+	doc  string // URL of its documentation; "" if its reader no longer has any
 }
 
 const (
@@ -90,11 +94,15 @@ var vocabulary = []word{
 	{"unavailable_after", dateValue, unavailableAfter, unavailableAfter, googleDoc},
 	{"noai", noValue, noai, noai, deviant},
 	{"noimageai", noValue, noimageai, noimageai, deviant},
+	{"noml", noValue, noml, noml, "https://noml.info/"}, // by Mojeek
 	// No crawler reads the following directives any more, but many pages still
 	// have them.
 	{"noodp", noValue, noodp, noodp, bingDoc},
 	{"noydir", noValue, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
 	{"noyaca", noValue, noyaca, noyaca, yandexDoc},
+	{"nopreview", noValue, nopreview, nopreview, "https://learn.microsoft.com/en-us/archive/blogs/searchblog/bing-seo-disable-hover-document-preview"},
+	{"notranscode", noValue, notranscode, notranscode, ""},
+	{"noimageclick", noValue, noimageclick, noimageclick, ""},
 }
 
 // vocabularyByName has the rows by their names.

@@ -16,8 +16,8 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	switch {
 	case value == "":
 		l.add(l.onKey("empty-user-agent", line, "write the product token of a crawler, or * for all crawlers").suggest("User-agent: *"))
-	case withoutInvisible(value) != value && utf8.ValidString(value):
-		l.add(l.onValue("invisible-in-user-agent", line, "remove the invisible character: %+q", value).suggest(withoutInvisible(value)))
+	case withoutInvisible(value) != value:
+		l.add(l.onValue("invisible-in-user-agent", line, "remove the invisible character: %+q", value).suggest(value))
 	case value[0] == '/' || strings.HasPrefix(value, "*/"):
 		l.add(l.onValue("path-in-user-agent", line, "%s is a path, not the name of a crawler", value).
 			suggest("*\nDisallow: " + strings.TrimPrefix(value, "*")))
@@ -138,8 +138,12 @@ func isWord(s string) bool {
 }
 
 // withoutInvisible returns s without invisible characters: no-break and
-// zero-width spaces, direction marks, soft hyphens and byte order marks.
+// zero-width spaces, direction marks, soft hyphens and byte order marks. It changes
+// nothing in other encodings than UTF-8.
 func withoutInvisible(s string) string {
+	if !utf8.ValidString(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if r == 0xa0 || r == 0xad || 0x2000 <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202f ||
 			0x205f <= r && r <= 0x2064 || r == 0x3000 || r == 0xfeff {

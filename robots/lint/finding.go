@@ -94,6 +94,7 @@ const MaxText = 120
 
 // suggest sets the replacement.
 func (f *Finding) suggest(text string) *Finding {
+	text = withoutInvisible(text)
 	f.Replacement = &text
 	return f
 }

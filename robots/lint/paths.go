@@ -73,6 +73,7 @@ func (l *linter) checkPattern(line *robots.Line, p string) {
 
 // checkRootless checks a pattern that starts with neither a slash nor a `*`.
 func (l *linter) checkRootless(line *robots.Line, p string) {
+	p = withoutInvisible(p) // what is in front of the slash is not seen
 	u, err := url.Parse(p)
 	switch {
 	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
@@ -198,8 +199,8 @@ func (l *linter) checkOctets(line *robots.Line, p string) {
 	_, windows := escapeWindows1252(p)
 	var f *Finding
 	switch {
-	case withoutInvisible(p) != p && utf8.ValidString(p):
-		l.add(l.onValue("invisible-character", line, "the rule covers only URLs that contain %s", escaped).suggest(withoutInvisible(p)))
+	case withoutInvisible(p) != p:
+		l.add(l.onValue("invisible-character", line, "the rule covers only URLs that contain %s", escaped).suggest(p))
 		return
 	case invalidEscape(p):
 		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")

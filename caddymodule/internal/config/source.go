@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -110,7 +111,7 @@ func (s *Settings) NewSource() (origins.Source, error) {
 	case SourceSite:
 		return nil, nil
 	case SourceInline:
-		if err := robots.CheckText([]byte(s.Source.Text)); err != nil {
+		if err := cmp.Or(checkBreaks(s.Source.Text), robots.CheckText([]byte(s.Source.Text))); err != nil {
 			return nil, fmt.Errorf("source inline: the text is not a robots.txt: %w", err)
 		}
 		return origins.Inline(s.Source.Text), nil
@@ -121,6 +122,19 @@ func (s *Settings) NewSource() (origins.Source, error) {
 		return source, about("source url:", err)
 	}
 	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)
+}
+
+// checkBreaks returns an error if a text has the two characters \n where a line should
+// begin: a Caddyfile does not replace them.
+func checkBreaks(text string) error {
+	for line := range strings.SplitSeq(text, "\n") {
+		for i, rest := range strings.Split(line, `\n`) {
+			if i > 0 && robots.CheckText([]byte(rest)) == nil {
+				return errors.New(`\n does not begin a new line in a Caddyfile: break the line in the file, after "source inline <<TXT"`)
+			}
+		}
+	}
+	return nil
 }
 
 // source parses the line source.
