@@ -45,3 +45,9 @@ func Heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// Agents are User-Agents by a short name.
+var Agents = map[string]string{
+	"chrome": Chrome, "safari": Safari, "gptbot": Gptbot, "googlebot": Googlebot, "googlebot-image": Gimage, "bingbot": Bingbot,
+	"adsbot": Adsbot, "chatgpt-user": Chatgpt, "newbot": Newbot, "curl": Curl, "wget": Wget, "program": Program, "stripe": Stripe,
+}

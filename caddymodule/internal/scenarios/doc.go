@@ -1,0 +1,2 @@
+// Package scenarios has the test that runs testdata/scenarios.
+package scenarios

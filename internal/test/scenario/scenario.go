@@ -1,0 +1,114 @@
+// Package scenario is a language for tests: a Caddyfile, other files, and requests with
+// their time that say what each gets. CONTRIBUTING.md describes the language.
+//
+// A scenario runs on a [Server]: in process with a clock of its own, or a program.
+package scenario
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// Scenario is a file of scenarios.
+type Scenario struct {
+	Name  string // the file's, without folder and extension
+	lines []line
+	files []txtar.File
+}
+
+// line is a line of the script.
+type line struct {
+	number int
+	text   string
+}
+
+// Read reads a scenario.
+func Read(path string) (*Scenario, error) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(path), ".txtar"), files: archive.Files}
+	for i, text := range strings.Split(string(archive.Comment), "\n") {
+		if text = strings.TrimSpace(text); text != "" && text[0] != '#' {
+			s.lines = append(s.lines, line{i + 1, text})
+		}
+	}
+	return s, nil
+}
+
+// Server is what a scenario runs on. Its working folder has the scenario's files.
+type Server interface {
+	// Load loads a configuration, the first one or another.
+	Load(caddyfile string) error
+	// Do sends a request.
+	Do(*Request) (*Answer, error)
+	// Open sends a request that is still being answered when it returns, at the first octet
+	// of the body. The function ends it.
+	Open(*Request) (*Answer, func(), error)
+	// Admin sends a request to the admin API.
+	Admin(method, target, body string) (*Answer, error)
+	// Pass lets time pass. A program can't do so, and returns false.
+	Pass(time.Duration) bool
+	// Log returns what was logged since the start.
+	Log() []byte
+}
+
+// Request is a request of a client.
+type Request struct {
+	Method, Scheme, Host, Target string
+	Client                       string // address
+	Header                       http.Header
+	Body                         string
+}
+
+// String returns the request in one line.
+func (r *Request) String() string {
+	return fmt.Sprintf("%s %s://%s%s from %s, %s", r.Method, r.Scheme, r.Host, r.Target, r.Client, fields(r.Header))
+}
+
+// Answer is what a client gets. A status of 0 is a connection that was closed without an
+// answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// write writes a request and its answer in a form that can be compared.
+func (a *Answer) write(w io.Writer, request string) {
+	fmt.Fprintf(w, "%s\n%d\n", request, a.Status)
+	header := a.Header.Clone()
+	for _, name := range []string{"Date", "Content-Length", "Connection"} {
+		header.Del(name)
+	}
+	_ = header.Write(w) // sorted
+	fmt.Fprintf(w, "\n%s\n\n", strings.TrimSuffix(a.Body, "\n"))
+}
+
+// unpack writes the files to the working folder.
+func (s *Scenario) unpack(dir string) error {
+	for _, f := range s.files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fields(h http.Header) string {
+	var b strings.Builder
+	_ = h.Write(&b)
+	return strings.ReplaceAll(strings.TrimSpace(b.String()), "\r\n", ", ")
+}
