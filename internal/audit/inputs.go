@@ -26,9 +26,6 @@ type Input struct {
 	Resolution float64 `json:"resolution"`
 	// Zone is true if it has times and all of them have a time zone.
 	Zone bool `json:"zone"`
-	// Octets are those that were read, before decompression, if SHA256 is wanted.
-	Octets int64  `json:"octets,omitempty"`
-	SHA256 string `json:"sha256,omitempty"` // of these octets
 }
 
 // UnreadableExample is a line that could not be read as a request.
@@ -172,9 +169,6 @@ func (c *inputs) report(r *Report) {
 		t.Zone = t.period.known && t.zoneless == 0
 		if t.Format == "" {
 			t.Format = l.Format.Name()
-		}
-		if l.Hashed {
-			t.Octets, t.SHA256 = l.Sum()
 		}
 		r.Inputs = append(r.Inputs, t.Input)
 	}

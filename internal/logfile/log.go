@@ -3,11 +3,8 @@ package logfile
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"time"
 
@@ -23,8 +20,6 @@ type File struct {
 	// Open opens the log. It is called several times, unless Once is set. Each
 	// reader that it returns is closed.
 	Open func() (io.ReadCloser, error)
-	// Hashed is true if Log.Sum is wanted.
-	Hashed bool
 	// Once is true if the log can be read only once, such as standard input.
 	Once bool
 }
@@ -53,26 +48,13 @@ type Log struct {
 // countingReader counts the octets before decompression.
 type countingReader struct {
 	io.Reader
-	n    int64
-	hash hash.Hash // nil unless File.Hashed is set
+	n int64
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += int64(n)
-	if c.hash != nil {
-		c.hash.Write(p[:n])
-	}
 	return n, err
-}
-
-// Sum returns the number of octets of the file that were read, and their SHA-256 in
-// hexadecimal digits, "" unless File.Hashed is set.
-func (l *Log) Sum() (octets int64, sum string) {
-	if l.counter.hash != nil {
-		sum = hex.EncodeToString(l.counter.hash.Sum(nil))
-	}
-	return l.counter.n, sum
 }
 
 // Errors for files that are not access logs which can be judged.
@@ -107,9 +89,6 @@ func (l *Log) open() error {
 		return err
 	}
 	l.raw, l.counter = raw, countingReader{Reader: raw}
-	if l.Hashed {
-		l.counter.hash = sha256.New()
-	}
 	if l.text, l.Compression, err = decompress(&l.counter); err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}

@@ -38,7 +38,7 @@ type auditOptions struct {
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
-		"<host>] [--decided] [--evidence <name>] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused",
 		needs(1, "an access log, or - for standard input"), o.audit)
 	f := cmd.Flags()
@@ -95,7 +95,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer done()
-	if o.asksPast() {
+	if o.decided {
 		return o.past(cmd, options)
 	}
 	r, err := audit.Run(cmd.Context(), options)

@@ -35,7 +35,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		return err
 	}
 	switch {
-	case o.config.path == "" && len(o.robots) == 0 && o.asksPast(): // the decisions are in the log
+	case o.config.path == "" && len(o.robots) == 0 && o.decided: // the decisions are in the log
 		to.Sites = []audit.Site{{Rules: o.rules}}
 	case o.config.path != "":
 		err = o.addConfigured(cmd, to, given)

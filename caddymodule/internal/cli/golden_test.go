@@ -317,9 +317,10 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-client-alone", 1, "audit --client 192.0.2.1 decided.log", ""},
 		{"audit-client-invalid", 1, "audit --decided --client example.com decided.log", ""},
 		{"audit-at-invalid", 1, "audit --decided --at yesterday decided.log", ""},
-		{"audit-out-alone", 1, "audit --decided --out x decided.log", ""},
-		{"audit-evidence-unknown", 1, "audit --evidence Bingbot decided.log", ""},
-		{"audit-evidence-reporter", 1, "audit --evidence GPTBot --reporter abuse@example.com decided.log", ""},
+		{"audit-requests", 0, "audit --decided --requests gptbot decided.log", ""},
+		{"audit-requests-json", 0, "audit --decided --requests GPTBot --json decided.log", ""},
+		{"audit-requests-unknown", 1, "audit --decided --requests Bingbot decided.log", ""},
+		{"audit-requests-alone", 1, "audit --requests GPTBot decided.log", ""},
 		{"audit-resolver-alone", 1, "audit -r none --resolver 192.0.2.53 LOGS/combined.log", ""},
 	})
 }

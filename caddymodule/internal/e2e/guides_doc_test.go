@@ -289,7 +289,7 @@ func TestGuideCommands(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "Caddyfile.new"), "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t\tpolicy no-training\n\t}\n}\n")
 	terms := documented(t, "answers.md", "caddyfile", "deny ai-training ai-data /")
 	replace := strings.NewReplacer("https://example.com", b.URL, "/var/log/caddy/", dir+"/", " --verify", "", `--host "$host"`, `--host "$host" --robots robots.txt`,
-		"--host shop.example.com access.log", "--host t401.example decided.log", "14:03 access.log", "14:03 decided.log", "abuse@example.com>' access.log", "abuse@example.com>' decided.log")
+		"--host shop.example.com access.log", "--host t401.example decided.log", "14:03 access.log", "14:03 decided.log", "--requests GPTBot access.log", "--requests GPTBot decided.log")
 	for _, tt := range []struct {
 		page, contains, config string
 		exits                  []int // of the lines, or of the only command
@@ -301,7 +301,7 @@ func TestGuideCommands(t *testing.T) {
 		{"audit.md", "Caddyfile.new", "example.com {\n\trobots {\n\t\tsource file robots.txt\n\t}\n}\n", []int{0}, "1 more requests are refused, 0 more are allowed"},
 		{"audit.md", "for host in", "", []int{0}, ""},
 		{"audit.md", "--decided", "", []int{0, 0}, "Caddy refused 1 of 2 requests"},
-		{"audit.md", "--evidence", "", []int{0}, "Only you can read evidence-gptbot.txt, evidence-gptbot.json, evidence-gptbot.xarf.jsonl."},
+		{"audit.md", "--requests", "", []int{0}, "Disallow: "},
 		{"policies.md", "--check", "example.com {\n\trobots {\n\t\tpolicy no-training\n\t}\n}\n", []int{0, 2}, "User-agent: GPTBot"},
 		{"answers.md", "/terms /", terms, []int{2}, "pass     /terms"},
 	} {

@@ -9,27 +9,26 @@ import (
 	"text/template"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/evidence"
+	"github.com/caddy-robots/caddy-robots/internal/audit/decided"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 //go:embed refusals.txt
 var refusalsTemplate string
 
-//go:embed evidence.txt
-var evidenceTemplate string
-
 // Refusals writes which requests Caddy refused, as text.
-func Refusals(w io.Writer, r *evidence.Refusals, paint Paint) error {
+func Refusals(w io.Writer, r *decided.Refusals, paint Paint) error {
 	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, template.FuncMap{
 		"place": placeOf,
-		"why":   func(q *evidence.Request) string { return why(q, r.Sources) },
+		"why":   func(q *decided.Request) string { return why(q, r.Sources) },
 	}, r)
 }
 
-// Evidence writes what the logs have of one crawler, as text.
-func Evidence(w io.Writer, v *evidence.Evidence) error {
-	return Layout{Indent: "  "}.Execute(w, evidenceTemplate, template.FuncMap{"place": placeOf}, v)
+// Forbidden writes a request that a rule forbade as a line of text.
+func Forbidden(w io.Writer, r *decided.Request) error {
+	_, err := fmt.Fprintln(w, Visible(fmt.Sprintf("%s  %s  %s  %s %s%s  %d  %s: %s  %s", cmp.Or(r.Time, "(no time)"), r.Client, r.Robots.Verified,
+		r.Method, r.Host, r.Target, r.Status, r.Robots.Action, placeOf(r.Robots), r.Agent)))
+	return err
 }
 
 // placeOf returns the line that decided.
@@ -45,7 +44,7 @@ func placeOf(d *verdict.Decision) string {
 }
 
 // why returns the decision on a request. sources are the versions of robots.txt that are known.
-func why(r *evidence.Request, sources []audit.Source) string {
+func why(r *decided.Request, sources []audit.Source) string {
 	if r.Robots == nil {
 		return "The robots handler of the site took " + r.Agent + " for a browser or app, or did not get this request. Another handler decided."
 	}

@@ -1,10 +1,9 @@
-package evidence
+package decided
 
 import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -19,9 +18,6 @@ type Query struct {
 	audit.Options
 	Clients  []netip.Prefix // addresses of clients; none: all
 	From, To time.Time      // only requests from From on and before To; zero: at any time
-
-	Texts     map[string]string // of versions of robots.txt that Options has not, by their name in the log
-	TextsFrom string            // the name of the file that has Texts
 }
 
 // ofClient reports whether a request comes from one of q.Clients.
@@ -52,8 +48,6 @@ type Request struct {
 	Log    string            `json:"log"`
 	Line   int64             `json:"log_line"` // from 1
 	Robots *verdict.Decision `json:"robots"`   // nil if the log has no decision, as for browsers and apps
-
-	quic bool // it came over UDP
 }
 
 // newRequest returns a request that shares no memory with the log. With a nil decision, it has none.
@@ -62,7 +56,6 @@ func newRequest(j *audit.Judged, client, target mask.Masker, d *verdict.Decision
 	r := Request{
 		Time: stamp(e), Host: j.Host, Client: client.Client(mask.Shortened(e.Client)), Method: mask.Shortened(e.Method),
 		Target: target.Target(e.Target), Agent: mask.Shortened(e.UserAgent()), Status: e.Status, Log: j.Name, Line: j.Number, Robots: d,
-		quic: strings.HasPrefix(e.Proto, "HTTP/3"),
 	}
 	if client.Full && (e.Remote == "" || e.Remote == e.Client) { // else it is the port of a proxy
 		r.Port = mask.Shortened(e.Port)
@@ -73,15 +66,15 @@ func newRequest(j *audit.Judged, client, target mask.Masker, d *verdict.Decision
 	return r
 }
 
-// Millis is the form of times: UTC with milliseconds.
-const Millis = "2006-01-02T15:04:05.000Z"
+// millis is the form of times: UTC with milliseconds.
+const millis = "2006-01-02T15:04:05.000Z"
 
 // stamp returns the time of a request, "" if the log has none.
 func stamp(e *logformat.Entry) string {
 	if !e.Timed {
 		return ""
 	}
-	return e.Time().Format(Millis)
+	return e.Time().Format(millis)
 }
 
 // maxDecision is the largest size of the JSON of a decision, in octets.

@@ -1,12 +1,11 @@
-package evidence
+package decided
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net/mail"
 	"net/netip"
 	"slices"
 	"strings"
@@ -195,166 +194,52 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
-// A request counts against a crawler if it, or an address of it that is confirmed, has
-// read the version that disallows the request, or another one more than 24 hours ago
-// (RFC 9309, section 2.4).
-func TestWhichRequestsCount(t *testing.T) {
+// The requests that a rule forbade are shown, of one crawler alone, with its whole address
+// and without the values of queries; addresses of software that anyone runs are masked.
+func TestForbidden(t *testing.T) {
 	t.Parallel()
-	sure := func(l line) line { l.verified = "verified"; return l }
-	elsewhere := denied(time.Second, "192.0.2.1", "v1")
-	elsewhere.host = "b.test"
-	for _, tt := range []struct {
-		name  string
-		lines []line
-		want  int64
-		left  string
-	}{
-		{"after its read", []line{read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1")}, 1, ""},
-		{"before its read", []line{denied(0, "192.0.2.1", "v1"), read(time.Second, "192.0.2.1", "v1")}, 0, earlier},
-		{"another host's file", []line{read(0, "192.0.2.1", "v1"), elsewhere}, 0, earlier},
-		{"read by an address that nobody confirmed", []line{read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.2", "v1")}, 0, earlier},
-		{"read by another address of the crawler", []line{sure(read(0, "192.0.2.1", "v1")), sure(denied(time.Second, "192.0.2.2", "v1"))}, 1, ""},
-		{"confirmed, but not who sent the request", []line{sure(read(0, "192.0.2.1", "v1")), denied(time.Second, "192.0.2.2", "v1")}, 0, earlier},
-		{"another version, an hour later", []line{read(0, "192.0.2.1", "v1"), denied(time.Hour, "192.0.2.1", "v2")}, 0, cached},
-		{"another version, a day later", []line{read(0, "192.0.2.1", "v1"), denied(24*time.Hour, "192.0.2.1", "v2")}, 1, ""},
-		{"a failed read", []line{{host: "a.test", client: "192.0.2.1", target: "/robots.txt", status: 503, action: "pass", reason: "robots_txt"}, denied(time.Second, "192.0.2.1", "v1")}, 0, earlier},
-		{"too fast", []line{read(0, "192.0.2.1", "v1"), {after: time.Second, host: "a.test", client: "192.0.2.1", target: "/", status: 429, action: "throttle", reason: "crawl_delay"}}, 0, ""},
-		{"in monitor mode", []line{read(0, "192.0.2.1", "v1"), {after: time.Second, host: "a.test", client: "192.0.2.1", target: "/", status: 200, action: "would_deny", reason: "disallowed", version: "v1"}}, 1, ""},
-	} {
-		v, err := Collect(t.Context(), query(tt.lines...), "gptbot", begin)
+	other, wget := denied(3*time.Second, "192.0.2.9", "v1"), denied(4*time.Second, "192.0.2.10", "v1")
+	other.crawler, wget.crawler, wget.agent, wget.class = "CCBot", "wget", "Wget/1.21", "scraper"
+	hidden := denied(5*time.Second, "192.0.2.1", "v1")
+	hidden.reason, hidden.layer = "hidden", "hidden"
+	monitored := denied(6*time.Second, "192.0.2.2", "v1")
+	monitored.action = "would_deny"
+	lines := []line{read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1"), other, wget, hidden, monitored}
+	list := func(name string, set func(*Query)) (got []string) {
+		q := query(lines...)
+		set(q)
+		err := Forbidden(t.Context(), q, name, func(r *Request) error {
+			got = append(got, r.Client+" "+r.Target+" "+r.Robots.Action)
+			return nil
+		})
 		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
+			t.Error(err)
 		}
-		hours := int64(0)
-		for _, h := range v.Hours {
-			hours += h.Requests
-		}
-		if v.Disallowed != tt.want || int64(len(v.Requests)) != tt.want || hours != tt.want {
-			t.Errorf("%s: %d disallowed, %d listed, %d in hours, want %d", tt.name, v.Disallowed, len(v.Requests), hours, tt.want)
-		}
-		if tt.left != "" && !slices.Contains(v.CanNotShow, tt.left+": 1.") {
-			t.Errorf("%s: %q lacks %q", tt.name, v.CanNotShow, tt.left)
-		}
+		return got
 	}
-}
-
-// The document says what an abuse desk needs, and no more.
-func TestDocument(t *testing.T) {
-	t.Parallel()
-	const file = "User-agent: *\nDisallow: /private/\n"
-	rules, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second := read(0, "192.0.2.1", rules.Tag()), denied(time.Second+250*time.Millisecond, "192.0.2.1", rules.Tag())
-	first.verified, second.verified = "verified", "verified"
-	forged := denied(2*time.Second, "198.51.100.7", rules.Tag())
-	forged.verified = "impostor"
-	forgedRead := read(time.Second, "198.51.100.7", "unknown")
-	q := query(first, second, forgedRead, forged, line{host: "a.test", client: "203.0.113.77", target: "/", agent: "curl/8.5", status: 200})
-	var whole strings.Builder
-	for _, l := range []line{first, second, forgedRead, forged, {host: "a.test", client: "203.0.113.77", target: "/", agent: "curl/8.5", status: 200}} {
-		whole.WriteString(l.text())
-	}
-	q.Sites = []audit.Site{{Robots: []audit.Version{{Name: "november.txt", Response: judge.Response{Status: 200, Body: []byte(file)}}}}}
-	v, err := Collect(t.Context(), q, "GPTBot", begin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(v.Summary, "Confirmed as GPTBot's: 1 of the 2 addresses ") || v.Operator != "OpenAI" || v.DeleteBy != "2027-02-21" {
-		t.Errorf("%+v", v)
-	}
-	if got := v.Requests[0]; got.Time != "2026-11-23T14:03:01.250Z" || got.Client != "192.0.2.1" || got.Port != "40001" || got.Target != "/private/x?q=…" {
-		t.Errorf("%+v", got)
-	}
-	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(whole.String()))); len(v.Logs) != 1 || v.Logs[0].SHA256 != sum || v.Logs[0].Octets != int64(whole.Len()) {
-		t.Errorf("logs %+v, want the hash %s", v.Logs, sum)
-	}
-	texts := map[string]string{}
-	for _, r := range v.RobotsTxt {
-		texts[r.Version] = r.Text + r.Name + r.SHA256
-	}
-	if want := file + "november.txt" + fmt.Sprintf("%x", sha256.Sum256([]byte(file))); texts[rules.Tag()] != want || texts["unknown"] != "" || len(texts) != 2 {
-		t.Errorf("%q", texts)
-	}
-	var xarf bytes.Buffer
-	if err := v.WriteXARF(&xarf, &mail.Address{Name: "Example Hosting", Address: "abuse@example.com"}); err != nil {
-		t.Fatal(err)
-	}
-	var x struct {
-		Reporter struct{ Org, Contact, Domain string }
-		Source   string `json:"source_identifier"`
-		Port     int    `json:"source_port"`
-		Total    int    `json:"total_requests"`
-		Evidence []struct {
-			Payload []byte
-			Hash    string
-		}
-	}
-	if err := json.Unmarshal(xarf.Bytes(), &x); err != nil || x.Source != "192.0.2.1" || x.Port != 40001 || x.Total != 1 || x.Reporter.Domain != "example.com" ||
-		x.Evidence[0].Hash != fmt.Sprintf("sha256:%x", sha256.Sum256(x.Evidence[0].Payload)) {
-		t.Errorf("%v, %s", err, xarf.Bytes())
-	}
-	text, _ := json.Marshal(v)
-	for _, word := range []string{"secret", "referer", "COOKIE", "203.0.113.77", "proof", "proves"} {
-		if bytes.Contains(append(text, xarf.Bytes()...), []byte(word)) {
-			t.Errorf("the document has %q", word)
-		}
-	}
-}
-
-// There is no document about software that people run, or whose addresses are people's.
-func TestWhoADocumentMayBeAbout(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ name, agent, client, want string }{
-		{"GPTBot", gptbot, "", ""},
-		{"FooBot", "FooBot/1.0 (+https://foo.example)", "", ""},
-		{"Scrapy", "Scrapy/2.11", "", "anyone can run Scrapy"},
-		{"Scrapy", "Scrapy/2.11", "192.0.2.1/32", ""},
-		{"Scrapy", "Scrapy/2.11", "192.0.0.0/16", "anyone can run Scrapy"},
-		{"Miniflux", "Mozilla/5.0 (compatible; Miniflux/2.0; +https://miniflux.app)", "192.0.2.1/32", "can be those of people"},
-		{"Slackbot", "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", "192.0.2.1/32", "can be those of people"},
-		{"ChatGPT-User", "Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)", "192.0.2.1/32", "can be those of people"},
-		{"curl", "curl/8.5.0", "192.0.2.1/32", "can be those of people"},
-		{"Firefox", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "192.0.2.1/32", "no request of Firefox"},
-		{"Nobody", gptbot, "", "no request of Nobody"},
+	for _, tt := range []struct {
+		name string
+		set  func(*Query)
+		want []string
+	}{
+		{"gptbot", func(*Query) {}, []string{"192.0.2.1 /private/x?q=… deny", "192.0.2.2 /private/x?q=… would_deny"}},
+		{"GPTBot", func(q *Query) { q.Full = true }, []string{"192.0.2.1 /private/x?q=secret deny", "192.0.2.2 /private/x?q=secret would_deny"}},
+		{"GPTBot", func(q *Query) { q.Clients = []netip.Prefix{netip.MustParsePrefix("192.0.2.2/32")} }, []string{"192.0.2.2 /private/x?q=… would_deny"}},
+		{"wget", func(*Query) {}, []string{"192.0.2.0/24 /private/x?q=… deny"}},
+		{"Bingbot", func(*Query) {}, nil},
 	} {
-		l := read(0, "192.0.2.1", "v1")
-		l.agent, l.crawler = tt.agent, tt.name
-		q := query(l)
-		if tt.client != "" {
-			q.Clients = []netip.Prefix{netip.MustParsePrefix(tt.client)}
-		}
-		_, err := Collect(t.Context(), q, tt.name, begin)
-		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s from %q: %v, want %q", tt.name, tt.client, err, tt.want)
+		if got := list(tt.name, tt.set); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-}
-
-// Addresses, requests and reads are bounded, and what is left out is said.
-func TestDocumentIsBounded(t *testing.T) {
-	t.Parallel()
-	var lines []line
-	for i := range maxAddresses + 10 {
-		lines = append(lines, read(0, netip.AddrFrom4([4]byte{198, 51, byte(i >> 8), byte(i)}).String(), fmt.Sprint("v", i)))
+	undecided := read(0, "192.0.2.1", "")
+	undecided.action = ""
+	if err := Forbidden(t.Context(), query(undecided), "GPTBot", nil); err == nil || !strings.Contains(err.Error(), "--robots") {
+		t.Errorf("a log without decisions: %v", err)
 	}
-	for i := range maxRequests + 5 {
-		lines = append(lines, denied(time.Duration(i)*time.Millisecond+time.Second, "198.51.0.1", "v1"))
-	}
-	confirmed := read(time.Minute, "192.0.2.1", "v1") // there is room for it after all others
-	confirmed.verified = "verified"
-	v, err := Collect(t.Context(), query(append(lines, confirmed)...), "GPTBot", begin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(v.Addresses) != maxAddresses+1 || len(v.Requests) != maxRequests || v.Disallowed != maxRequests+5 || len(v.Reads) != maxReads || len(v.RobotsTxt) != maxVersions {
-		t.Errorf("%d addresses, %d requests of %d, %d reads, %d versions", len(v.Addresses), len(v.Requests), v.Disallowed, len(v.Reads), len(v.RobotsTxt))
-	}
-	for _, want := range []string{noAddress + ": 10.", noRequest + ": 5."} {
-		if !slices.Contains(v.CanNotShow, want) {
-			t.Errorf("%q lacks %q", v.CanNotShow, want)
-		}
+	full := errors.New("full")
+	if err := Forbidden(t.Context(), query(lines...), "GPTBot", func(*Request) error { return full }); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
 	}
 }
 
@@ -368,12 +253,11 @@ func FuzzLog(f *testing.F) {
 	format := logformat.Detect([][]byte{sample}, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		q := new(Query)
-		a, c := &asker{Query: q, rows: make(map[rowKey]*Row)}, newCollector(q, "GPTBot")
+		a := &asker{Query: q, rows: make(map[rowKey]*Row)}
 		for l := range strings.SplitSeq(text, "\n") {
 			j := &audit.Judged{Log: new(logfile.Log), By: new(judge.Decision)}
 			if format.Parse([]byte(l), &j.Entry) == logformat.None {
 				a.count(j)
-				c.count(j)
 			}
 		}
 		sum := a.LeftOut
@@ -383,14 +267,7 @@ func FuzzLog(f *testing.F) {
 		if sum != a.Refused+a.WouldRefuse || a.Decided > a.Requests || len(a.rows) > maxRows || len(a.Shown) > 2*maxShown {
 			t.Errorf("%+v", a.Refusals)
 		}
-		sum = 0
-		for _, address := range c.Addresses {
-			sum += address.Disallowed
-		}
-		if sum != c.Disallowed || len(c.Requests) > int(c.Disallowed) || len(c.Addresses) > maxAddresses {
-			t.Errorf("%+v", c.Evidence)
-		}
-		for _, r := range append(a.Shown, c.Requests...) {
+		for _, r := range a.Shown {
 			if _, query, _ := strings.Cut(r.Target, "?"); strings.Contains(query, "secret") || len(r.Target) > 600 {
 				t.Errorf("%+v", r)
 			}
