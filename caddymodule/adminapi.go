@@ -130,17 +130,10 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetMode: h.setMode, SetHostMode: h.setHostMode, Load: h.shedLoad, Check: h.check, Watch: h.watch, Gaps: h.envoyGaps,
-			Running: func() (*enforce.Engine, live.Mode) {
+			SetModes: h.setModes, Load: h.shedLoad, Check: h.check, Watch: h.watch, Gaps: h.envoyGaps,
+			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
-				return current.Engine, current.mode
-			},
-			HostModes: func() map[string]live.Mode {
-				modes := make(map[string]live.Mode)
-				for host, m := range h.running.Load().hosts {
-					modes[host] = m.Mode
-				}
-				return modes
+				return current.Engine, current.modes
 			},
 			IsVerified: func(name string, addr netip.Addr) bool {
 				current := h.running.Load()

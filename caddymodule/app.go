@@ -158,6 +158,8 @@ func (a *App) Start() error {
 	a.counters.SetRoom(octets / hostsShare)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
+	a.report.Begin()
+	a.onStop(a.report.End)
 	a.started = true
 	a.warnWithoutHandler()
 	for _, start := range a.starts {

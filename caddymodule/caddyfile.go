@@ -43,7 +43,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		mode           monitor [{
 //			enforce <purposes and crawlers...>
 //		}]
-//		off_hosts      <hosts and patterns...>
+//		host           <hosts and patterns...> off | monitor | enforce
 //		dialect        rfc9309 | 1994 | 1996
 //		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
@@ -127,7 +127,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		signals        [on|off]
 //	}
 //
-// For answer, exempt, fleet, limit, paths, policy, registry, shed, suspects, verify and
+// For answer, exempt, fleet, host, limit, paths, policy, registry, shed, suspects, verify and
 // x_robots_tag, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }

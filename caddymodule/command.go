@@ -130,7 +130,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
 	site = cli.Site{
-		Hosts: h.route.Hosts(), Off: h.OffHosts, Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(),
+		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(),
 		Sampled: c.isSampled(),
 	}
 	if site.Rules, err = h.EngineSettings(); err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -63,9 +62,6 @@ var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNum
 
 var exchangeNumber atomic.Uint32
 
-// mode returns the mode of the host.
-func (x *exchange) mode() live.Mode { return x.running.modeAt(x.request.Origin.Host) }
-
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
 	if d := &x.decision; x.paced && d.Reason != judge.Person {
@@ -98,12 +94,11 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	q.Proxied = trusted
 	sites := h.sitesOf(x.server)
 	q.Origin = h.origin(r, sites, trusted)
-	if x.off = h.off.Has(q.Origin.Host); x.off {
+	mode := x.running.modes.At(q.Origin.Host)
+	if x.off = mode == nil; x.off {
 		return nil
 	}
-	if len(x.running.hosts) > 0 {
-		q.Mode = x.running.hosts[q.Origin.Host].compiled
-	}
+	q.Mode = mode.Mode
 	if sites != nil {
 		x.site, q.Site, q.Invented = sites.count(q.Origin.Host, q.Time)
 	} else {

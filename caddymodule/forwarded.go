@@ -21,7 +21,7 @@ import (
 func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (
 	http.ResponseWriter, *http.Request, caddyhttp.Handler,
 ) {
-	mode := h.running.Load().mode
+	mode := h.running.Load().modes.All()
 	ownFile := h.forwarded.IsDirect(r) && judge.IsRobotsTxt(originalTarget(r))
 	if ownFile && !mode.Monitor && h.publishesFile() {
 		return w, r, next
@@ -33,7 +33,7 @@ func (h *Handler) readForwarded(w http.ResponseWriter, r *http.Request, next cad
 	case ownFile:
 		w.Header().Set("Retry-After", "60")
 		forwarded.Refuse(w, http.StatusServiceUnavailable) // any other status would say that there are no rules
-	case mode.Monitor && len(mode.Except) == 0:
+	case mode.MonitorsAll():
 		forwarded.Allow(w, "")
 	default:
 		forwarded.Refuse(w, http.StatusForbidden)
@@ -76,5 +76,5 @@ func (x *exchange) noteCheck() {
 
 // envoyGaps returns what is missing if Envoy asks about all requests.
 func (h *Handler) envoyGaps() []statusapi.Problem {
-	return h.checks.Gaps(h.publishesFile() && !h.running.Load().mode.Monitor, h.Unseen())
+	return h.checks.Gaps(h.publishesFile() && !h.running.Load().modes.All().Monitor, h.Unseen())
 }

@@ -76,7 +76,7 @@ type Handler struct {
 	config.Settings
 
 	// Settings of the app's `defaults` that this handler does not use, by their
-	// names: `answers`, `exempt`, `fleet`, `limits`, `off_hosts`, `paths`, `policy`, `registry`,
+	// names: `answers`, `exempt`, `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`,
 	// `shed`, `suspects`, `verify` and `x_robots_tag`. Default: none.
 	Off []string `json:"off,omitempty"`
 
@@ -97,7 +97,6 @@ type Handler struct {
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses
-	off       config.Hosts            // of off_hosts
 	decides   atomic.Bool             // it has decided on a request
 	late      atomic.Bool             // a request came on which another handler had decided
 	answers   customAnswers

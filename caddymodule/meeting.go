@@ -154,7 +154,7 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 func (a *App) checkedOf(object map[string]any) *checked {
 	settings, c := make(map[string]any), new(checked)
 	for _, name := range []string{
-		"challenge", "forwarded_request", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "x_robots_tag",
+		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "x_robots_tag",
 	} {
 		if value, ok := object[name]; ok {
 			settings[name] = value
@@ -170,7 +170,7 @@ func (a *App) checkedOf(object map[string]any) *checked {
 // publishes reports whether the handler publishes a policy, if requests for
 // /robots.txt reach it.
 func (p *placed) publishes() bool {
-	return p.Policy != nil && p.Policy.Publishes() && p.Mode != config.ModeMonitor
+	return p.Policy != nil && p.Policy.Publishes() && p.Enforces()
 }
 
 // check returns an error if matchers of path or method keep requests for

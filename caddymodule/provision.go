@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -68,7 +67,6 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 		h.guard = h.app.counters.Guard
 	}
 	h.sourceID = h.Source.ID()
-	h.off = config.NewHosts(h.OffHosts)
 	if h.defaults = &answers; h.Policy != nil && len(h.Policy.License) > 0 {
 		h.defaults = withLicenses(h.Policy.License)
 		urls := words.Map(h.Policy.License, func(l managed.License) string { return l.URL })
@@ -254,16 +252,15 @@ type running struct {
 	decisions *metrics.Decisions
 	observer  *metrics.Reads
 	unreport  func()
-	mode      live.Mode
-	hosts     map[string]hostMode // modes of single hosts; nil without
+	modes     *live.Modes
 }
 
 // newEngine makes the engine of a running. checker is nil without verify.
 type newEngine func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error)
 
 // newRunning returns a running for a registry, whose metrics are reported.
-func (h *Handler) newRunning(registry *crawler.Registry, mode live.Mode, build newEngine) (r *running, err error) {
-	r = &running{mode: mode}
+func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, build newEngine) (r *running, err error) {
+	r = &running{modes: modes}
 	if h.verifier != nil {
 		if r.checker, err = h.verifier.Bind(registry); err != nil {
 			return nil, err
@@ -294,8 +291,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return err
 	}
 	rules.Registry = registry
-	mode := live.Mode{Monitor: rules.Monitor, Except: rules.Except}
-	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
+	current, err := h.newRunning(registry, live.NewModes(&h.Settings, registry), func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		if checker != nil {
 			rules.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 		}
@@ -352,38 +348,25 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	hosts := maps.Clone(before.hosts)
-	for host, m := range hosts {
-		hosts[host] = hostMode{m.Mode, judge.NewMode(registry, m.Monitor, m.Except)}
-	}
-	return h.replace(before, registry, before.mode, hosts, func(s *judge.Settings) { s.Registry = registry })
-}
-
-// setMode changes the mode, of all hosts.
-func (h *Handler) setMode(mode live.Mode) error {
-	h.changing.Lock()
-	defer h.changing.Unlock()
-	before := h.running.Load()
-	if before.mode.Same(mode) {
-		h.setHosts(nil)
-		return nil
-	}
-	return h.replace(before, before.Registry(), mode, nil, func(s *judge.Settings) { s.Monitor, s.Except = mode.Monitor, mode.Except })
-}
-
-// replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(
-	before *running, registry *crawler.Registry, mode live.Mode, hosts map[string]hostMode, change func(*judge.Settings),
-) error {
-	current, err := h.newRunning(registry, mode, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
-		return before.With(change, checker, h.fetched(observer))
+	current, err := h.newRunning(registry, before.modes.Bind(registry), func(
+		checker *verify.Checker, observer *metrics.Reads,
+	) (*enforce.Engine, error) {
+		return before.With(func(s *judge.Settings) { s.Registry = registry }, checker, h.fetched(observer))
 	})
 	if err != nil {
 		return err
 	}
-	current.hosts = hosts
 	h.running.Store(current)
 	return before.retire()
+}
+
+// setModes changes the modes.
+func (h *Handler) setModes(modes *live.Modes) {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	current := *h.running.Load()
+	current.modes = modes.Bind(current.Registry())
+	h.running.Store(&current)
 }
 
 // end closes the engine. Requests that still run in an old configuration can use

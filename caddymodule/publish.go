@@ -46,10 +46,10 @@ func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
 	if !h.app.links.Follow(r, h, q.Origin) {
 		return nil
 	}
-	origins, mode := x.running.Origins(), x.mode()
+	origins := x.running.Origins()
 	origins.Peek(q) // begins the fetch for which Wait waits
 	d.Rules = cmp.Or(origins.Wait(r.Context(), q), origins.Pending())
-	d.Monitored = mode.Monitor && len(mode.Except) == 0
+	d.Monitored = q.Mode.MonitorsAll()
 	if !h.publishes(q, d) || !h.app.links.Follow(r, h, q.Origin) { // that fetch may have led back to the host that reads
 		return nil
 	}

@@ -2,8 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"maps"
-	"net/http"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -12,10 +10,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
@@ -119,7 +115,7 @@ func (a *App) prefetch(ctx context.Context) {
 			switch {
 			case ctx.Err() != nil:
 				return
-			case h.off.Has(origin.Host):
+			case h.running.Load().modes.At(origin.Host) == nil:
 				continue
 			}
 			reads.Go(func() error {
@@ -142,49 +138,4 @@ func (a *App) findTracing() {
 	for _, server := range routes.Servers(a.ctx) {
 		a.traced.Store(a.traced.Load() || routes.HasHandler(server, traces))
 	}
-}
-
-// hostMode is the mode of one host.
-type hostMode struct {
-	live.Mode
-	compiled *judge.Mode
-}
-
-// maxHostModes is the largest number of hosts of a handler with a mode of their own.
-const maxHostModes = 1000
-
-// modeAt returns the mode of a host.
-func (r *running) modeAt(host string) live.Mode {
-	if m, ok := r.hosts[host]; ok {
-		return m.Mode
-	}
-	return r.mode
-}
-
-// setHostMode changes the mode of a host. Without a mode, it is that of the handler again.
-func (h *Handler) setHostMode(host string, mode *live.Mode) error {
-	h.changing.Lock()
-	defer h.changing.Unlock()
-	current := h.running.Load()
-	modes := maps.Clone(current.hosts)
-	switch {
-	case mode == nil:
-		delete(modes, host)
-	case len(modes) >= maxHostModes && modes[host].compiled == nil:
-		return statusapi.Errorf(http.StatusConflict, "%d hosts have a mode of their own, which is the limit", len(modes))
-	default:
-		if modes == nil {
-			modes = make(map[string]hostMode)
-		}
-		modes[host] = hostMode{*mode, judge.NewMode(current.Registry(), mode.Monitor, mode.Except)}
-	}
-	h.setHosts(modes)
-	return nil
-}
-
-// setHosts changes the modes of single hosts. The caller holds changing.
-func (h *Handler) setHosts(modes map[string]hostMode) {
-	current := *h.running.Load()
-	current.hosts = modes
-	h.running.Store(&current)
 }

@@ -225,14 +225,26 @@ type Mode struct {
 }
 
 // NewMode returns the mode that monitor and except describe, as Settings.Monitor and
-// Except do, for the crawlers in a registry.
-func NewMode(registry *crawler.Registry, monitor bool, except []string) *Mode {
+// Except do, for the crawlers in a registry. A purpose in except leaves out the crawlers
+// whose names are in but.
+func NewMode(registry *crawler.Registry, monitor bool, except []string, but ...string) *Mode {
 	m := &Mode{monitor: monitor, some: len(except) > 0}
 	for row := range registry.All() {
 		byName, byPurpose := lists(registry, except, row)
-		m.excepted = append(m.excepted, byName || byPurpose)
+		left, _ := lists(registry, but, row)
+		m.excepted = append(m.excepted, byName || byPurpose && !left)
 	}
 	return m
+}
+
+// Same reports whether two modes for the crawlers in one registry are equal.
+func (m *Mode) Same(o *Mode) bool {
+	return m.monitor == o.monitor && slices.Equal(m.excepted, o.excepted)
+}
+
+// MonitorsCrawler reports whether decisions about a crawler in the registry are Monitored.
+func (m *Mode) MonitorsCrawler(row *crawler.Crawler) bool {
+	return m.monitor != m.excepted[row.Index()]
 }
 
 // Monitors reports whether decisions about a are Monitored.

@@ -154,7 +154,7 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 		}
 	}
 	for i := range sites {
-		if off := sites[i].Off; len(off) > 0 {
+		if off := sites[i].Modes.Off(); len(off) > 0 {
 			others = append(others, audit.Site{Hosts: off})
 		}
 	}

@@ -27,7 +27,7 @@ import (
 // Site is a robots handler of a configuration file.
 type Site struct {
 	Hosts []string // hosts that its routes match; none: any
-	Off   []string // hosts and patterns of off_hosts
+	Modes config.ModesOfHosts
 	// Listen are the addresses of its server, separated by blanks, and Matcher
 	// describes the other matchers of its routes; empty if there are none.
 	Listen, Matcher string
@@ -169,8 +169,16 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 		return nil, fmt.Errorf("%s has no robots handler%s", c.path, kind)
 	}
 	group := c.group(all, at)
-	if host := c.hostOf(at); slices.ContainsFunc(group, func(s Site) bool { return (&config.Settings{OffHosts: s.Off}).IsOff(host) }) {
-		return nil, fmt.Errorf("%s leaves %s alone, by off_hosts", c.path, host)
+	host := c.hostOf(at)
+	for i := range group {
+		switch group[i].Modes.Of(host) {
+		case config.ModeOff:
+			return nil, fmt.Errorf("%s leaves %s alone, by a line host", c.path, host)
+		case config.ModeMonitor:
+			group[i].Rules.Monitor, group[i].Rules.Except = true, nil
+		case config.ModeEnforce:
+			group[i].Rules.Monitor, group[i].Rules.Except = false, nil
+		}
 	}
 	switch {
 	case group == nil && c.host != "":

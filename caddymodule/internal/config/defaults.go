@@ -13,7 +13,7 @@ import (
 
 // switchable are the settings that a site can switch off, by their JSON names.
 // Each other setting has a value that switches it off.
-var switchable = strings.Fields("answers challenge exempt fleet limits off_hosts paths policy registry shed suspects verify x_robots_tag")
+var switchable = strings.Fields("answers challenge exempt fleet hosts limits paths policy registry shed suspects verify x_robots_tag")
 
 // Complete adds the defaults to the settings of a site, and checks the result.
 // off has the settings whose defaults are not used.

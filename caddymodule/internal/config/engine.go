@@ -83,7 +83,7 @@ func (s *Settings) Check() error {
 		programs.check("programs", s.Programs),
 		graces.check("grace", s.Grace),
 		families.check("forwarded_request", s.ForwardedRequest),
-		s.checkOffHosts(),
+		s.checkHosts(),
 		s.checkReads(),
 		s.CrawlDelay.check(),
 		s.checkLimits(),

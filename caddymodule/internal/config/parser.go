@@ -55,7 +55,7 @@ func (p *parser) directive(lines table) error {
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	if err := p.block(lines, nil, "answer", "crawler", "exempt", "limit", "notify", "x_robots_tag"); err != nil {
+	if err := p.block(lines, nil, "answer", "crawler", "exempt", "host", "limit", "notify", "x_robots_tag"); err != nil {
 		return err
 	}
 	for _, check := range p.later {
@@ -76,7 +76,7 @@ func (p *parser) site() table {
 		"max_origins":       number(&s.MaxOrigins, 1_000_000),
 		"publish":           onOff(&s.Publish),
 		"mode":              p.mode,
-		"off_hosts":         p.orOff("off_hosts", list(&s.OffHosts, checkHost)),
+		"host":              p.orOff("hosts", p.host),
 		"dialect":           one(p.dialect),
 		"exempt":            p.orOff("exempt", p.exempt),
 		"exempt_paths":      list(&s.ExemptPaths, judge.CheckPathPattern),
@@ -191,7 +191,10 @@ func (p *parser) misplaced(name string) string {
 			return fmt.Sprintf("write it into the block of %s: %s", kind, blockOf(b.head, strings.TrimSpace(name+" "+values)))
 		}
 	}
-	if strings.HasSuffix(name, ":") {
+	switch {
+	case name == "off_hosts":
+		return "write host " + values + " off"
+	case strings.HasSuffix(name, ":"):
 		return fileAdvice
 	}
 	return elsewhere[strings.ToLower(name)]

@@ -111,13 +111,15 @@ type Settings struct {
 	// needs `verify`. Default: false.
 	Guard *bool `json:"guard,omitempty"`
 
-	// Hosts that the handler leaves alone: their requests pass as if there were no
-	// `robots`, uncounted, without X-Robots-Tag headers and without a fetch of their
-	// robots.txt. Each is a host name, or a pattern in which a `*` stands for one label.
-	// Unlike a matcher, it changes nothing for the other hosts. Default: none.
+	// The mode of some hosts of the block, in place of `mode`. `off` leaves them alone:
+	// their requests pass as if there were no `robots`, uncounted, without X-Robots-Tag
+	// headers and without a fetch of their robots.txt. Each host is a name, or a pattern
+	// in which a `*` stands for one label; names go before patterns. Unlike a matcher, the
+	// line changes nothing for the other hosts. May be repeated. Default: none.
 	//
-	//	off_hosts t123.example *.staging.example
-	OffHosts []string `json:"off_hosts,omitempty"`
+	//	host t123.example *.staging.example off
+	//	host shop.example monitor
+	Hosts []HostMode `json:"hosts,omitempty"`
 
 	// The version of the robots.txt language. `rfc9309`: the longest matching rule
 	// decides, and `*` and `$` are wildcards. `1994`: the first matching rule decides,

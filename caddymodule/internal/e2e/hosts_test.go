@@ -192,10 +192,11 @@ func TestModeOfOneHost(t *testing.T) {
 	s.wants(403, s.at("m0.example", gptbot, "/private/x"), "after the next load")
 }
 
-// Hosts of off_hosts are left alone: nothing is refused, added or counted.
-func TestOffHosts(t *testing.T) {
+// Hosts of a line host with off are left alone: nothing is refused, added or counted. With
+// monitor, nothing is refused there. The names go before patterns.
+func TestModesOfHosts(t *testing.T) {
 	t.Parallel()
-	s := startHosting(t, "off_hosts tenant-3.example *.staging.example\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t}")
+	s := startHosting(t, "host tenant-3.example *.staging.example off\n\t\thost m.example monitor\n\t\thost on.staging.example enforce\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t}")
 	for _, host := range []string{"tenant-3.example", "a.staging.example", "Tenant-3.example:80", "tenant-3.example."} {
 		got := s.at(host, gptbot, "/private/x.pdf")
 		s.wants(200, got, host)
@@ -206,16 +207,21 @@ func TestOffHosts(t *testing.T) {
 			t.Errorf("robots.txt of %s: %s", host, body)
 		}
 	}
-	for _, host := range []string{"tenant-4.example", "staging.example", "a.b.staging.example"} {
+	for _, host := range []string{"tenant-4.example", "staging.example", "a.b.staging.example", "on.staging.example"} {
 		s.wants(403, s.at(host, gptbot, "/private/x"), host)
 	}
+	s.wants(200, s.at("m.example", gptbot, "/private/x"), "a host in monitor mode")
+	if own := adminValue[statusapi.Summary](s, "?site=m.example"); own.Sites[0].Mode != statusapi.Monitor || own.Sites[0].Overridden {
+		t.Errorf("%+v", own.Sites)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=monitor&site=tenant-3.example", 409, nil)
 	all := adminValue[statusapi.Summary](s, "?rows=100")
 	for _, row := range all.Rows {
 		if row.Name == "tenant-3.example" || strings.HasPrefix(row.Name, "a.staging") {
 			t.Errorf("a host that is off is counted: %+v", row)
 		}
 	}
-	if all.Crawlers.Total.Requests != 3 || all.Hosts.Counted != 3 {
+	if all.Crawlers.Total.Requests != 5 || all.Hosts.Counted != 5 {
 		t.Errorf("%d requests, %+v", all.Crawlers.Total.Requests, all.Hosts)
 	}
 	check := url.Values{"ua": {"GPTBot"}, "url": {"http://tenant-3.example/private/x"}}.Encode()

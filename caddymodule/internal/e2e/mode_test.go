@@ -36,7 +36,7 @@ func TestModeIsSetUntilTheNextLoad(t *testing.T) {
 	}
 	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
 	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the return to the configured mode")
-	if set, returned := s.lines("the mode was set until the next load of the configuration"), s.lines("the mode is again the one of the configuration"); len(set) != 1 || set[0]["mode"] != "monitor" || len(returned) != 1 || returned[0]["mode"] != nil {
+	if set, returned := s.lines("the mode was set until the next load of the configuration"), s.lines("the mode is again the one of the configuration"); len(set) != 1 || set[0]["mode"] != "monitor" || len(returned) != 1 || returned[0]["mode"] != "enforce" {
 		t.Errorf("log lines: %v and %v", set, returned)
 	}
 	s.adminRequest(http.MethodPost, "mode?mode=monitor", 200, nil)
@@ -132,4 +132,62 @@ Crawl-delay: 600"
 	s.wants(200, s.get(gptbot, "/private/x"), "after the switch to monitor mode")
 	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
 	s.wants(403, s.get(gptbot, "/private/x"), "after the switch back")
+}
+
+// The mode of one crawler changes that of no other. Its name is compared by its row in the
+// registry, and goes before a purpose. The answer says what is in force. A load that drops
+// a mode is told.
+func TestModeOfACrawlerWithAPurpose(t *testing.T) {
+	t.Parallel()
+	const config = `
+http://shop.test:$PORT {
+	robots {
+		mode monitor {
+			enforce seo AhrefsBot
+		}
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	respond "hello"
+}`
+	s := start(t, config)
+	for _, step := range []struct {
+		query, mode, crawler    string
+		semrush, ahrefs, gptbot int
+	}{
+		{"mode=monitor&crawler=SemrushBot", "monitor", "SemrushBot", 200, 403, 200},
+		{"mode=monitor&crawler=ahrefsbot", "monitor", "AhrefsBot", 200, 200, 200},
+		{"mode=enforce&crawler=gptbot", "enforce", "GPTBot", 200, 200, 403},
+		{"mode=monitor&crawler=GPTBot", "monitor", "GPTBot", 200, 200, 200},
+		{"mode=enforce&crawler=GPTBOT&site=shop.test", "enforce", "GPTBot", 200, 200, 403},
+		{"mode=configured&crawler=AhrefsBot", "enforce", "AhrefsBot", 200, 403, 403},
+		{"mode=configured", "both", "", 403, 403, 200},
+		{"mode=enforce", "enforce", "", 403, 403, 403},
+		{"mode=configured&crawler=GPTBot", "monitor", "GPTBot", 403, 403, 200},
+		{"mode=configured", "both", "", 403, 403, 200},
+	} {
+		var answer statusapi.Mode
+		s.adminRequest(http.MethodPost, "mode?"+step.query, 200, &answer)
+		if answer.Mode != step.mode || answer.Crawler != step.crawler || answer.Note != "" {
+			t.Errorf("%s: %+v", step.query, answer)
+		}
+		s.wants(step.semrush, s.at("shop.test", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", "/private/x"), "SemrushBot after "+step.query)
+		s.wants(step.ahrefs, s.at("shop.test", "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", "/private/x"), "AhrefsBot after "+step.query)
+		s.wants(step.gptbot, s.at("shop.test", gptbot, "/private/x"), "GPTBot after "+step.query)
+	}
+	if h := adminValue[statusapi.Health](s, "health"); slices.ContainsFunc(h.Problems, func(p statusapi.Problem) bool { return p.Kind == "mode" }) {
+		t.Errorf("in the configured mode: %+v", h.Problems)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=enforce&crawler=GPTBot", 200, nil)
+	if err := s.reload(config + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	const dropped = "GPTBot at shop.test was in enforce mode until this load"
+	h := adminValue[statusapi.Health](s, "health")
+	if !slices.ContainsFunc(h.Problems, func(p statusapi.Problem) bool { return p.Kind == "mode_dropped" && p.Message == dropped }) {
+		t.Errorf("health after the load: %+v", h.Problems)
+	}
+	if len(s.lines("the load of the configuration ended a mode: "+dropped)) != 1 {
+		t.Error("the log does not say that a mode ended")
+	}
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
@@ -54,82 +55,62 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 	if len(hosts) == 0 {
 		return nil, statusapi.Errorf(http.StatusNotFound, "there is no robots handler")
 	}
-	answer := &statusapi.Mode{Mode: query.Mode, Sites: []string{}, Since: time.Now().UTC()}
+	return r.setModes(hosts, query)
+}
+
+// setModes sets the modes of handlers, or only of some of their hosts, until the next load
+// of the configuration. It sets all of them or, with an error, none.
+func (r *Reporter) setModes(hosts map[*Handler][]string, query statusapi.ModeQuery) (*statusapi.Mode, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer := &statusapi.Mode{Sites: []string{}, Since: time.Now().UTC()}
+	set, rows := make(map[*Handler]*Modes), make(map[*Handler]*crawler.Crawler)
 	for h, names := range hosts {
-		changed := names
-		if names == nil {
+		now := h.modes()
+		if query.Crawler != "" {
+			row := now.registry.Lookup(query.Crawler)
+			if row == nil {
+				return nil, badRequest("crawler=%.100q is not a name of the registry", query.Crawler)
+			}
+			rows[h], answer.Crawler = row, row.Name
+		}
+		var err error
+		if set[h], err = now.set(names, rows[h], query.Mode); err != nil {
+			return nil, err
+		}
+	}
+	for h, modes := range set {
+		h.SetModes(modes)
+		if _, isFleet := h.Limiter.(*shared.Fleet); isFleet {
+			answer.Note = "it holds on this server only: set it on each server of the fleet, or write it into the configuration"
+		}
+		changed := hosts[h]
+		if changed == nil {
 			changed = h.Hosts
 		}
-		if err := r.setMode(h, names, query, answer.Since); err != nil {
-			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(changed, ", "), err)
-		}
 		r.app.Counters.Guard.End(changed, r.app.Now())
-		answer.Sites = append(answer.Sites, changed...)
+		for _, site := range changed {
+			mode := h.modes().At(site)
+			if mode == nil {
+				continue
+			}
+			if answer.Sites = append(answer.Sites, site); answer.Mode == "" {
+				answer.Mode = mode.of(rows[h])
+			} else if answer.Mode != mode.of(rows[h]) {
+				answer.Mode = statusapi.Both
+			}
+		}
 	}
 	slices.Sort(answer.Sites)
 	answer.Sites = slices.Compact(answer.Sites)
-	if log := r.app.Log; query.Mode == statusapi.Configured {
-		log.Info("the mode is again the one of the configuration", zap.Strings("sites", answer.Sites))
+	r.modeSet = answer.Since
+	fields := []zap.Field{zap.String("mode", answer.Mode), zap.Strings("sites", answer.Sites), zap.String("crawler", answer.Crawler)}
+	if query.Mode == statusapi.Configured {
+		r.app.Log.Info("the mode is again the one of the configuration", fields...)
 	} else {
-		log.Warn("the mode was set until the next load of the configuration", zap.String("mode", query.Mode), zap.Strings("sites", answer.Sites))
+		r.app.Log.Warn("the mode was set until the next load of the configuration", fields...)
 	}
 	return answer, nil
-}
-
-// setMode sets the mode of a handler, or only of some of its hosts, until the next load
-// of the configuration.
-func (r *Reporter) setMode(h *Handler, hosts []string, query statusapi.ModeQuery, now time.Time) error {
-	engine, current := h.Running()
-	if query.Crawler != "" && engine.Registry().Lookup(query.Crawler) == nil {
-		return badRequest("crawler=%.100q is not a name of the registry", query.Crawler)
-	}
-	for _, host := range hosts {
-		var wanted *Mode
-		if query.Mode != statusapi.Configured {
-			before, ok := h.hostModes()[host]
-			if !ok {
-				before = current
-			}
-			wanted = new(before.with(query))
-		}
-		if err := h.SetHostMode(host, wanted); err != nil {
-			return err
-		}
-	}
-	r.mu.Lock()
-	r.modeSet = now
-	r.mu.Unlock()
-	if hosts != nil {
-		return nil
-	}
-	settings, err := h.Settings.EngineSettings()
-	if err != nil {
-		return err
-	}
-	configured, wanted := Mode{settings.Monitor, settings.Except}, current.with(query)
-	if query.Mode == statusapi.Configured {
-		wanted = configured
-	}
-	if err := h.SetMode(wanted); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h.overridden = !wanted.Same(configured)
-	return nil
-}
-
-// with returns the mode that a query makes of a mode.
-func (m Mode) with(query statusapi.ModeQuery) Mode {
-	monitor := query.Mode == statusapi.Monitor
-	if query.Crawler == "" {
-		return Mode{Monitor: monitor}
-	}
-	m.Except = slices.DeleteFunc(slices.Clone(m.Except), func(name string) bool { return name == query.Crawler })
-	if monitor != m.Monitor {
-		m.Except = append(m.Except, query.Crawler)
-	}
-	return m
 }
 
 // maxSitesNamed is the largest number of sites in a command.
@@ -141,14 +122,12 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, h := range r.handlersIn(scope) {
-		if h.overridden {
-			_, mode := h.Running()
-			effect := advice.Effect(mode.Monitor, mode.Except)
-			sites[effect] = append(sites[effect], h.sitesIn(scope)...)
-		}
-		for host, mode := range h.hostModes() {
-			if scope.Host(h.SiteOf(host), host) {
-				effect := advice.Effect(mode.Monitor, mode.Except)
+		modes := h.modes()
+		own := slices.DeleteFunc(modes.own(), func(host string) bool { return !scope.Host(h.SiteOf(host), host) })
+		for _, host := range append(h.sitesIn(scope), own...) {
+			if modes.isOverridden(host) {
+				mode := modes.At(host)
+				effect := advice.Effect(mode.Monitor, mode.named())
 				sites[effect] = append(sites[effect], host)
 			}
 		}

@@ -21,30 +21,37 @@ type configured struct {
 	Inline uint64 `json:"inline,omitempty"` // a hash of the texts in the configuration
 }
 
+// joinModes returns the mode of a site with two handlers, or of the first one.
+func joinModes(before, mode string) string {
+	if before == "" || before == mode {
+		return mode
+	}
+	return statusapi.Both
+}
+
 // configured returns the settings of each site, and of each host with a mode of its own.
 func (r *Reporter) configured() map[string]configured {
 	sites := make(map[string]configured)
 	for _, h := range r.handlers() {
-		mode, inline := h.mode(), uint64(0)
+		modes, inline := h.modes(), uint64(0)
 		if h.Settings.SourceKind() == config.SourceInline {
 			inline = xxhash.Sum64String(h.Settings.Source.Text)
 		}
 		for _, site := range h.Hosts {
 			c := sites[site]
-			if c.Mode = cmp.Or(c.Mode, mode); c.Mode != mode {
-				c.Mode = statusapi.Both
-			}
+			c.Mode = joinModes(c.Mode, modes.name(site))
 			c.Inline += inline
 			sites[site] = c
 		}
 	}
 	for _, h := range r.handlers() {
-		for host, mode := range h.hostModes() {
+		modes := h.modes()
+		for _, host := range modes.own() {
 			c, ok := sites[host]
 			if !ok {
 				c = sites[h.SiteOf(host)]
 			}
-			c.Mode = mode.String()
+			c.Mode = modes.name(host)
 			sites[host] = c
 		}
 	}

@@ -37,11 +37,22 @@ func (w *watcher) configure(t *testing.T, list *[]*Handler, settings *config.Set
 	mode = new(Mode)
 	*list = append(*list, &Handler{
 		Site: &routes.Site{Hosts: hosts}, Settings: settings, SourceID: settings.Source.ID(),
-		Running: func() (*enforce.Engine, Mode) { return engine, *mode },
+		Running: running(engine, mode),
 	})
 	w.app.Handlers = func() []*Handler { return *list }
 	w.Reporter = New(w.app)
 	return mode
+}
+
+// running returns a Handler.Running with a mode that may change.
+func running(engine *enforce.Engine, mode *Mode) func() (*enforce.Engine, *Modes) {
+	return func() (*enforce.Engine, *Modes) {
+		s := new(config.Settings)
+		if mode.Monitor {
+			s.Mode = config.ModeMonitor
+		}
+		return engine, NewModes(s, engine.Registry())
+	}
 }
 
 // changed returns the changes of the last hour in a scope.

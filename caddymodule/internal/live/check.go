@@ -66,7 +66,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 		check := newCheck(&query, origin)
 		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, judge.Pass.String(),
 			statusapi.ReasonNoHandler
-		check.Message = "No robots handler decides about this URL, because of the request matchers or off_hosts: the request would pass."
+		check.Message = "No robots handler decides about this URL, because of the request matchers or a line host: the request would pass."
 		return check, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
@@ -110,9 +110,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		Time: now, Caller: d.Caller(d.origin),
 	}
 	request.Site, request.Invented = d.Invented(d.origin.Host)
-	if m, ok := d.hostModes()[d.origin.Host]; ok {
-		request.Mode = judge.NewMode(d.engine().Registry(), m.Monitor, m.Except)
-	}
+	request.Mode = d.modes().At(d.origin.Host).Mode // it decides, so that it is not off
 	rules := origins.Peek(request)
 	if rules == nil {
 		rules = origins.Wait(ctx, request)
@@ -233,13 +231,13 @@ func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target 
 			}
 			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
 			known := func(d decider) bool { return d.Module == reached.Handler }
-			if i >= 0 && !candidates[i].Settings.IsOff(origin.Host) && !slices.ContainsFunc(list, known) {
+			if i >= 0 && candidates[i].modes().At(origin.Host) != nil && !slices.ContainsFunc(list, known) {
 				list = append(list, decider{candidates[i], reached})
 			}
 		}
 	}
 	for _, c := range candidates {
-		if c.Server == nil && !slices.Contains(servers, c.Named) { // following a request finds named routes
+		if c.Server == nil && c.modes().At(origin.Host) != nil && !slices.Contains(servers, c.Named) { // following a request finds named routes
 			list = append(list, decider{c, routes.Reached{Handler: c.Module, Reach: routes.Maybe}})
 		}
 	}

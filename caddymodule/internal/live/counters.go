@@ -32,6 +32,7 @@ type Counters struct {
 	*Accidents
 
 	mu        sync.Mutex    // is not held while a file is used
+	reporters []*Reporter   // of the configurations in force: two during a load
 	stop      chan struct{} // nil before Start
 	running   sync.WaitGroup
 	log       *zap.Logger

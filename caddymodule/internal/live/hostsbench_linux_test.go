@@ -78,7 +78,9 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	server := routes.NewServer(&caddyhttp.Server{Listen: []string{":443"}})
 	h := &live.Handler{
 		Site: &routes.Site{Server: server, Route: new(routes.Route), Hosts: []string{statusapi.AnySite}}, Settings: new(config.Settings),
-		Running: func() (*enforce.Engine, live.Mode) { return engine, live.Mode{} },
+		Running: func() (*enforce.Engine, *live.Modes) {
+			return engine, live.NewModes(new(config.Settings), engine.Registry())
+		},
 	}
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),

@@ -66,14 +66,10 @@ type Handler struct {
 	Limiter  throttle.Limiter
 	Verifier *shared.Verifier // nil without verify
 
-	// Running returns the engine in use and its mode.
-	Running func() (*enforce.Engine, Mode)
-	// SetMode changes the mode.
-	SetMode func(Mode) error
-	// SetHostMode changes the mode of a host; with nil, to that of the handler. HostModes
-	// returns the modes that it set since SetMode; it may be nil.
-	SetHostMode func(host string, mode *Mode) error
-	HostModes   func() map[string]Mode
+	// Running returns the engine in use and the modes.
+	Running func() (*enforce.Engine, *Modes)
+	// SetModes replaces the modes.
+	SetModes func(*Modes)
 	// Load is the load that the setting shed is about; nil without shed.
 	Load func() *shed.Load
 	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
@@ -86,18 +82,7 @@ type Handler struct {
 	IsVerified func(name string, addr netip.Addr) bool
 	// Caller returns a caller for a read of robots.txt that no request causes.
 	Caller func(judge.Origin) judge.Caller
-
-	overridden bool // the mode is not the configured one; guarded by Reporter.mu
 }
-
-// Mode has judge.Settings.Monitor and Except.
-type Mode struct {
-	Monitor bool
-	Except  []string
-}
-
-// Same reports whether two modes are equal.
-func (m Mode) Same(o Mode) bool { return m.Monitor == o.Monitor && slices.Equal(m.Except, o.Except) }
 
 // Reporter implements statusapi.Reporter. Its methods are safe for concurrent use.
 type Reporter struct {
@@ -106,6 +91,7 @@ type Reporter struct {
 	handlers func() []*Handler // sorted by site
 	findings findingsCache
 	told     toldCache
+	dropped  []droppedMode // by the load
 
 	mu      sync.Mutex
 	modeSet time.Time // when a mode was last set; zero if never
@@ -158,34 +144,18 @@ func (h *Handler) ownedIn(scope statusapi.Scope) []string {
 	return slices.DeleteFunc(slices.Clone(scope.Hosts()), func(host string) bool { return !h.Owns(host) })
 }
 
-// mode returns the current mode of the handler.
-func (h *Handler) mode() string {
-	_, m := h.Running()
-	return m.String()
-}
+// mode returns the current mode of the hosts of the handler that have no other.
+func (h *Handler) mode() string { return h.modes().all.String() }
 
-func (h *Handler) hostModes() map[string]Mode {
-	if h.HostModes == nil {
-		return nil
-	}
-	return h.HostModes()
+func (h *Handler) modes() *Modes {
+	_, m := h.Running()
+	return m
 }
 
 // ownsHost reports whether a name is that of a host of the handler that can have a mode
 // of its own.
 func (h *Handler) ownsHost(name string) bool {
 	return counters.IsHostName(name) && (h.Server == nil || h.Owns(name)) && !slices.Equal(h.Hosts, []string{name})
-}
-
-// String returns the name in package statusapi.
-func (m Mode) String() string {
-	switch {
-	case len(m.Except) > 0:
-		return statusapi.Both
-	case m.Monitor:
-		return statusapi.Monitor
-	}
-	return statusapi.Enforce
 }
 
 // maxDelay returns the longest Crawl-delay that the handler enforces.

@@ -80,11 +80,8 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 // modeOff is the Site.Mode of a site without a handler.
 const modeOff = "off"
 
-// siteModes has the modes of sites, and of hosts whose mode is another one.
-type siteModes struct {
-	sites map[string]siteMode
-	off   []config.Hosts
-}
+// siteModes has the modes of the handlers of each site.
+type siteModes map[string][]*Modes
 
 type siteMode struct {
 	name       string // Site.Mode
@@ -92,39 +89,26 @@ type siteMode struct {
 }
 
 func (r *Reporter) modes() siteModes {
-	m := siteModes{sites: make(map[string]siteMode)}
-	for site, c := range r.configured() {
-		m.sites[site] = siteMode{name: c.Mode}
-	}
-	override := func(site string) { m.sites[site] = siteMode{m.sites[site].name, true} }
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	m := make(siteModes)
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
-			if h.overridden {
-				override(site)
-			}
-		}
-		for host := range h.hostModes() {
-			override(host)
-		}
-		if h.Settings.OffHosts != nil {
-			m.off = append(m.off, config.NewHosts(h.Settings.OffHosts))
+			m[site] = append(m[site], h.modes())
 		}
 	}
 	return m
 }
 
-// of returns the mode of a site or host.
-func (m *siteModes) of(name, pattern string) siteMode {
-	for i := range m.off {
-		if m.off[i].Has(name) {
-			return siteMode{name: modeOff}
-		}
-	}
-	mode, ok := m.sites[name]
+// of returns the mode of a site, or of a host that a pattern matches.
+func (m siteModes) of(name, pattern string) (mode siteMode) {
+	list, ok := m[name]
 	if !ok {
-		mode = m.sites[pattern]
+		list = m[pattern]
+	}
+	for _, modes := range list {
+		if now := modes.At(name); now != nil {
+			mode.name = joinModes(mode.name, now.String())
+			mode.overridden = mode.overridden || modes.isOverridden(name)
+		}
 	}
 	mode.name = cmp.Or(mode.name, modeOff)
 	return mode

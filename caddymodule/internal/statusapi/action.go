@@ -40,9 +40,11 @@ type ResetQuery struct {
 
 // Mode is the answer to POST /robots/mode.
 type Mode struct {
-	Mode  string    `json:"mode"`  // as in ModeQuery
-	Sites []string  `json:"sites"` // the sites that have this mode until the next load of the configuration
-	Since time.Time `json:"since"`
+	Mode    string    `json:"mode"`              // what is in force now, for the crawler or for all: Enforce, Monitor or Both
+	Crawler string    `json:"crawler,omitempty"` // the name in the registry; "" for all crawlers
+	Sites   []string  `json:"sites"`             // the sites that have this mode until the next load of the configuration
+	Since   time.Time `json:"since"`
+	Note    string    `json:"note,omitempty"` // on which other servers it does not hold
 }
 
 // The values of Site.Mode and Handler.Mode.
