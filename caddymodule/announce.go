@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // eventPrefix begins the names of events.
@@ -40,34 +41,10 @@ const (
 func (a *App) announceAccidents() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() {
+	background.Go("events", func() {
 		defer close(ended)
-		for ctx.Err() == nil {
-			began := time.Now()
-			for ctx.Err() == nil { // looked at first: news are told once
-				news, ok := a.report.News()
-				if !ok {
-					break
-				}
-				a.announce(&news)
-			}
-			rested := time.Now().Add(newsPause * time.Since(began))
-			pause := newsBegin
-			if a.isActive() {
-				pause = newsEvery
-			}
-			select {
-			case <-time.After(pause):
-				continue
-			case <-a.changed:
-			case <-ctx.Done():
-			}
-			select {
-			case <-time.After(time.Until(rested)):
-			case <-ctx.Done():
-			}
-		}
-	}()
+		background.Keep(ctx.Done(), "events", func() { a.announceUntil(ctx) })
+	})
 	a.onStop(func() {
 		cancel()
 		select {
@@ -76,6 +53,35 @@ func (a *App) announceAccidents() {
 		}
 	})
 	a.onStop(metrics.ReportAccidents(a.report.CountAccidents))
+}
+
+// announceUntil announces accidents until ctx ends.
+func (a *App) announceUntil(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		for ctx.Err() == nil { // looked at first: news are told once
+			news, ok := a.report.News()
+			if !ok {
+				break
+			}
+			a.announce(&news)
+		}
+		rested := time.Now().Add(newsPause * time.Since(began))
+		pause := newsBegin
+		if a.isActive() {
+			pause = newsEvery
+		}
+		select {
+		case <-time.After(pause):
+			continue
+		case <-a.changed:
+		case <-ctx.Done():
+		}
+		select {
+		case <-time.After(time.Until(rested)):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // isActive reports whether the app is that of the last configuration that was
@@ -140,12 +146,9 @@ func (a *App) announce(news *live.News) {
 	default:
 		a.log.Info("an accident ended", fields...)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			a.log.Error("a handler of an event panicked", zap.String("event", eventPrefix+news.Kind), zap.Any("panic", r))
+	_ = background.Run("a handler of the event "+eventPrefix+news.Kind, func() {
+		if events, err := a.ctx.AppIfConfigured("events"); err == nil {
+			events.(*caddyevents.App).Emit(a.ctx, eventPrefix+news.Kind, data)
 		}
-	}()
-	if events, err := a.ctx.AppIfConfigured("events"); err == nil {
-		events.(*caddyevents.App).Emit(a.ctx, eventPrefix+news.Kind, data)
-	}
+	})
 }

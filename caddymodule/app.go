@@ -31,6 +31,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 func init() {
@@ -73,6 +74,9 @@ type App struct {
 	// rulesWanted is set if a matcher needs the rules in force of every request, even
 	// of people's.
 	rulesWanted atomic.Bool
+
+	// uncounts is set if the configuration has a dashboard.
+	uncounts atomic.Bool
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
@@ -161,12 +165,16 @@ func (a *App) Start() error {
 	a.report.Begin()
 	a.onStop(a.report.End)
 	a.started = true
+	background.Report(func(p background.Panic) {
+		a.log.Error("work in the background panicked, and goes on", zap.String("work", p.What), zap.String("panic", p.Value),
+			zap.Int("times", p.Count), zap.String("stack", p.Stack))
+	})
 	a.warnWithoutHandler()
 	for _, start := range a.starts {
 		start()
 	}
-	a.background(a.prefetch)
-	a.background(a.report.TellFleet)
+	a.background("robots.txt: first reads", a.prefetch)
+	a.background("fleet: counts", a.report.TellFleet)
 	a.announceAccidents()
 	return nil
 }
@@ -245,11 +253,11 @@ func (a *App) readLocal(read func(context.Context)) bool {
 	return inTime
 }
 
-// background runs a function until the app stops.
-func (a *App) background(run func(context.Context)) {
+// background runs a function until the app stops. what names it in reports.
+func (a *App) background(what string, run func(context.Context)) {
 	ctx, stop := context.WithCancel(context.Background())
-	var ended sync.WaitGroup
-	ended.Go(func() { run(ctx) })
+	var ended background.Group
+	ended.Keep(ctx.Done(), what, func() { run(ctx) })
 	a.onStop(func() { stop(); ended.Wait() })
 }
 
@@ -265,7 +273,7 @@ func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) 
 	document := pooled(a, "registry "+rawURL, func() *registry.Document { return registry.NewDocument(rawURL) })
 	u := registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
 	a.remotes[rawURL] = u
-	a.onStart(func() { a.background(u.Run) })
+	a.onStart(func() { a.background("registry", u.Run) })
 	return u, nil
 }
 
@@ -339,7 +347,7 @@ func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *visito
 	if !known {
 		a.onStart(func() {
 			storage, fleet := a.storage(ctx), a.suspectFleet
-			a.background(func(ctx context.Context) { v.Run(ctx, storage, fleet, a.log.Named("suspects")) })
+			a.background("suspects", func(ctx context.Context) { v.Run(ctx, storage, fleet, a.log.Named("suspects")) })
 		})
 	}
 	return v

@@ -87,7 +87,7 @@ func (a *App) keepKeys(ctx caddy.Context, limiter throttle.Limiter) {
 	a.onStart(func() {
 		storage := a.storage(ctx)
 		a.checkReports.Start(a.log.Named("challenge"))
-		a.background(func(ctx context.Context) { a.checks.Run(ctx, storage, a.keyFleet) })
+		a.background("challenge", func(ctx context.Context) { a.checks.Run(ctx, storage, a.keyFleet) })
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -73,6 +73,7 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	}
 	b.app, b.ctx = app.(*App), ctx
 	b.reporter = b.app.report
+	b.app.uncounts.Store(true)
 	return b.validate()
 }
 
@@ -110,15 +111,9 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 // uncount undoes the count of a request for the dashboard: an open page sends twenty
 // requests a minute, and its User-Agent may be that of a robot.
 func (b *Dashboard) uncount(r *http.Request) {
-	rec := recordOf(r)
-	if rec == nil {
-		return
+	if site, ok := caddyhttp.GetVar(r.Context(), countedVar).(*counters.Site); ok {
+		site.Uncount(&recordOf(r).Decision)
 	}
-	site := b.app.anySite
-	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
-		site, _, _ = b.app.sitesOf(server).count(routes.PlainHost(r.Host), clock.Now())
-	}
-	site.Uncount(&rec.Decision)
 }
 
 // parseDashboard sets up a Dashboard from the directive robots_dashboard.

@@ -29,6 +29,10 @@ const recordVar = "caddy_robots.record"
 // matcher needs it.
 const rulesVar = "caddy_robots.rules"
 
+// countedVar is the name of the request variable that holds the counters that counted the
+// request, where a dashboard may uncount it.
+const countedVar = "caddy_robots.counted"
+
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
 // the matcher, metrics and log lines are made from it. It lives as long as the
 // request. A request has one: a later robots handler does not decide again.
@@ -49,6 +53,9 @@ func (x *exchange) record(d *judge.Decision) {
 	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
+	}
+	if h.app.uncounts.Load() && !d.OnlyDocument {
+		x.set(countedVar, x.site)
 	}
 	switch {
 	case d.Reason == judge.Person:

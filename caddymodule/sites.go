@@ -6,7 +6,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -14,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // serverSites has the sites of a server, with their counters.
@@ -95,9 +95,8 @@ const prefetchesAtOnce = 4
 // not have to wait, and the operator sees at once what can't be read. It returns
 // when all are read or ctx ends.
 func (a *App) prefetch(ctx context.Context) {
-	var reads errgroup.Group
-	reads.SetLimit(prefetchesAtOnce)
-	defer func() { _ = reads.Wait() }()
+	reads := background.AtMost(prefetchesAtOnce)
+	defer reads.Wait()
 	known := make(map[*origins.Copies]map[string][]judge.Origin)
 	for _, h := range a.allHandlers() {
 		origins, site := h.running.Load().Origins(), a.siteOf(h)
@@ -118,11 +117,10 @@ func (a *App) prefetch(ctx context.Context) {
 			case h.running.Load().modes.At(origin.Host) == nil:
 				continue
 			}
-			reads.Go(func() error {
+			reads.Go("robots.txt: a first read", func() {
 				r := &judge.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}
 				r.Site, r.Invented = site.Invented(origin.Host)
 				origins.Prefetch(ctx, r)
-				return nil
 			})
 		}
 	}

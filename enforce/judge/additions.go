@@ -100,11 +100,15 @@ const (
 	LimitLayer
 	// ChallengeLayer stands for Settings.Challenge.
 	ChallengeLayer
+	layers
 )
+
+// Layers is the number of layers. Each Layer is less than Layers.
+const Layers = int(layers)
 
 // String returns file, policy, hidden, shed, limit, challenge, or "" for NoLayer.
 func (l Layer) String() string {
-	return [...]string{"", "file", "policy", "hidden", "shed", "limit", "challenge"}[min(l, ChallengeLayer)]
+	return [...]string{"", "file", "policy", "hidden", "shed", "limit", "challenge"}[l]
 }
 
 // Origin returns where a line of File comes from: its layer, and its line

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"runtime"
 	"sync"
 	"weak"
@@ -32,7 +33,7 @@ func (s *interned[K, V]) get(key K, create func() (*V, error)) (*V, error) {
 		s.byKey = make(map[K]weak.Pointer[V])
 	}
 	s.byKey[key] = weak.Make(v)
-	runtime.AddCleanup(v, s.forget, key)
+	runtime.AddCleanup(v, func(key K) { _ = background.Run("rules", func() { s.forget(key) }) }, key)
 	return v, nil
 }
 

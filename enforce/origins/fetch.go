@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // fetch is one fetch of an origin's file.
@@ -17,6 +18,12 @@ type fetch struct {
 	event FetchEvent    // set before ended is closed
 	ok    bool          // event is set; false if the Table was closed meanwhile
 }
+
+// aFetch names a fetch in reports. After one that panicked, none begins for panicPause.
+const (
+	aFetch     = "robots.txt: a fetch"
+	panicPause = time.Minute
+)
 
 // beginFetch starts a fetch for e, unless one is under way or too many others
 // are; then it returns nil. The fetch goes on when the request that started it
@@ -49,15 +56,19 @@ func (p *Table) beginFetch(e *entry, now time.Time, caller judge.Caller) *fetch 
 	e.lastFetch.Store(now.UnixNano())
 	e.fetching.Store(true)
 	cause := e.cause
-	p.running.Go(func() {
-		slow := time.AfterFunc(slowFetch, func() { place.move(p.slow) })
-		restored := p.restoreCopy(e)
-		if restored {
-			close(f.ready) // crawlers don't have to wait for the fetch
-		}
+	p.running.Go(aFetch, func() {
+		slow := background.After(slowFetch, aFetch, func() { place.move(p.slow) })
+		restored := false
 		ctx, cancel := context.WithTimeout(cause, fetchTimeout)
-		stop := context.AfterFunc(p.ctx, cancel)
-		f.event, f.ok = p.fetchNow(ctx, e, sure)
+		stop := background.Ended(p.ctx, aFetch, cancel)
+		if background.Run(aFetch, func() {
+			if restored = p.restoreCopy(e); restored {
+				close(f.ready) // crawlers don't have to wait for the fetch
+			}
+			f.event, f.ok = p.fetchNow(ctx, e, sure)
+		}) != nil {
+			e.nextFetch.Store(p.cfg.Now().Add(panicPause).UnixNano())
+		}
 		stop()
 		cancel()
 		slow.Stop()

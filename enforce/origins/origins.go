@@ -5,11 +5,11 @@ package origins
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // Table holds the rules in force of each origin, and fetches the file again
@@ -23,7 +23,7 @@ type Table struct {
 	again   chan struct{} // and one for other fetches
 	slow    chan struct{} // and one of maxSlow for those that take long
 	waiting *atomic.Int64
-	running sync.WaitGroup
+	running background.Group
 }
 
 // New returns an empty Table that fetches from source and compiles

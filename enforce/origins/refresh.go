@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // Refresh fetches the file again for each origin for which selected returns
@@ -17,8 +18,7 @@ import (
 // number of files that it has not fetched.
 func (p *Table) Refresh(ctx context.Context, selected func(judge.Origin) bool, report func(FetchEvent)) (left int) {
 	var calling sync.Mutex
-	var fetching sync.WaitGroup
-	slots := make(chan struct{}, maxFetches/2) // leaves room for other fetches
+	fetching := background.AtMost(maxFetches / 2) // leaves room for other fetches
 	for e := range p.table.all() {
 		if !selected(e.origin) {
 			continue
@@ -26,9 +26,7 @@ func (p *Table) Refresh(ctx context.Context, selected func(judge.Origin) bool, r
 		calling.Lock()
 		left++
 		calling.Unlock()
-		slots <- struct{}{}
-		fetching.Go(func() {
-			defer func() { <-slots }()
+		fetching.Go("robots.txt: a refresh", func() {
 			if ev, ok := p.refresh(ctx, e); ok {
 				calling.Lock()
 				defer calling.Unlock()

@@ -1,6 +1,10 @@
 package origins
 
-import "time"
+import (
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/background"
+)
 
 // maxRetryAge is how long after the last request for an origin a failed fetch is
 // tried again without a request.
@@ -24,7 +28,7 @@ func (p *Table) plan(e *entry) {
 		return
 	}
 	wait := time.Duration(e.nextFetch.Load() - now.UnixNano())
-	e.retry = time.AfterFunc(max(wait, minRetryWait), func() { p.retry(e) })
+	e.retry = background.After(max(wait, minRetryWait), "robots.txt: a planned read", func() { p.retry(e) })
 }
 
 // minRetryWait is the shortest time until a fetch that is planned.

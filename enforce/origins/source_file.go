@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -33,11 +34,11 @@ func (s File) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, error)
 	resp := judge.Response{Status: http.StatusOK}
 	var err error
 	read := make(chan struct{})
-	go func() {
+	background.Go("robots.txt: a file", func() {
 		defer close(read)
 		defer fileReads.end(s.Path)
-		err = s.read(&resp)
-	}()
+		err = background.Try("robots.txt: a file", func() error { return s.read(&resp) })
+	})
 	select {
 	case <-read:
 		return resp, err

@@ -78,8 +78,8 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	}
 	l := newLink(c, obs)
 	f := &Fleet{config: c, local: local, link: l, server: l.server, obs: obs}
-	f.link.running.Go(f.link.run)
-	f.link.running.Go(func() { f.announce(cmp.Or(c.form, wireForm)) })
+	f.link.running.Keep(l.ctx.Done(), "fleet: the connection", l.run)
+	f.link.running.Keep(l.ctx.Done(), "fleet: its servers", func() { f.announce(cmp.Or(c.form, wireForm)) })
 	return f, nil
 }
 

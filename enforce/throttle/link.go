@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/valkey-io/valkey-go"
 )
 
@@ -30,7 +31,7 @@ type link struct {
 	ctx     context.Context // ends when the link is closed
 	cancel  context.CancelFunc
 	opened  chan struct{} // tells the goroutine that a circuit was opened
-	running sync.WaitGroup
+	running background.Group
 
 	current atomic.Pointer[connection] // nil before the first one and after close
 	up      atomic.Bool                // all circuits are closed
@@ -175,14 +176,14 @@ func (l *link) probeOpen(c *connection) (failed error) {
 	open := c.open()
 	errs := make(chan error, len(open))
 	for _, n := range open {
-		go func() {
-			err := l.probe(n)
+		background.Go("fleet: a probe", func() {
+			err := background.Try("fleet: a probe", func() error { return l.probe(n) })
 			if err == nil {
 				n.misses.Store(0)
 				n.usable.Store(true)
 			}
 			errs <- err
-		}()
+		})
 	}
 	for range open {
 		if err := <-errs; err != nil {
@@ -216,7 +217,7 @@ func (l *link) probe(n *node) (err error) {
 // connect makes a new connection, whose circuits are all open.
 func (l *link) connect() (*connection, error) {
 	d := newDialer()
-	stop := context.AfterFunc(l.ctx, d.close)
+	stop := background.Ended(l.ctx, "fleet: the end of connections", d.close)
 	client, err := valkey.NewClient(l.options(d))
 	if err != nil {
 		stop()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -167,7 +168,7 @@ func newDialer() *dialer {
 func (d *dialer) dial(ctx context.Context, address string, nd *net.Dialer, t *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(d.ctx, cancel)()
+	defer background.Ended(d.ctx, "fleet: the end of a connection", cancel)()
 	conn, err := connect(ctx, address, nd, t)
 	if err != nil {
 		return nil, err

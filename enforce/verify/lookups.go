@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
@@ -100,7 +101,7 @@ func (l *lookups) work(ctx context.Context) {
 			select {
 			case addr := <-s.queue:
 				l.offer(s)
-				l.check(ctx, s, addr)
+				_ = background.Run(aLookup, func() { l.check(ctx, s, addr) })
 			default:
 			}
 			s.running.Add(-1)
@@ -108,6 +109,9 @@ func (l *lookups) work(ctx context.Context) {
 		}
 	}
 }
+
+// aLookup names the work in reports.
+const aLookup = "verify: a DNS lookup"
 
 // check does one lookup and stores its answer.
 func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
@@ -45,7 +46,7 @@ type Verifier struct {
 	started, closed bool
 	ctx             context.Context
 	cancel          context.CancelFunc
-	running         sync.WaitGroup
+	running         background.Group
 }
 
 // New returns a Verifier. It uses no network before [Verifier.Start], except for [Checker.Explain] and [Checker.LookUp].
@@ -80,7 +81,7 @@ func (v *Verifier) Start() {
 	}
 	v.started = true
 	for range dnsConcurrency {
-		v.running.Go(func() { v.lookups.work(v.ctx) })
+		v.running.Keep(v.ctx.Done(), aLookup, func() { v.lookups.work(v.ctx) })
 	}
 	for _, s := range v.sources {
 		v.read(s)
@@ -231,7 +232,7 @@ func (s *source) state() SourceState {
 func (v *Verifier) read(s *source) {
 	ctx, cancel := context.WithCancel(v.ctx)
 	s.end = cancel
-	v.running.Go(func() {
+	v.running.Keep(ctx.Done(), "verify: a list or directory", func() {
 		s.Run(ctx, v.reader, func(_ bool, err error) { v.config.Observer.SourceRead(s.state(), err) })
 	})
 }

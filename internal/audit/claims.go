@@ -7,12 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
@@ -144,19 +143,17 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
 	c := a.claims
-	var running errgroup.Group
-	running.SetLimit(lookupsAtOnce)
+	running := background.AtMost(lookupsAtOnce)
 	for i, key := range c.list {
 		if c.givenUp() || limited.Err() != nil {
 			c.dropped += int64(len(c.list) - i)
 			break
 		}
-		running.Go(func() error {
+		running.Go("audit: a lookup", func() {
 			c.countLookup(c.origins[key].checker.LookUp(limited, key.row, key.addr))
-			return nil
 		})
 	}
-	_ = running.Wait() // no lookup has an error
+	running.Wait()
 	// Check all claims once, so that a verified address counts as a proof that the site
 	// sees the real addresses of clients, from the first line of the log on.
 	for _, key := range c.list {

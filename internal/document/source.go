@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"io/fs"
 	"math/rand/v2"
 	"path"
@@ -153,7 +154,12 @@ func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err erro
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	old := s.current.Load()
-	next, body, err := s.next(ctx, r, old)
+	var next *Copy[T]
+	var body []byte
+	err = background.Try("a document", func() (err error) {
+		next, body, err = s.next(ctx, r, old)
+		return err
+	})
 	if err != nil {
 		s.failures.Add(1)
 		return false, err

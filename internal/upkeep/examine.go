@@ -14,10 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 const (
@@ -92,12 +91,11 @@ func documents(registry *crawler.Registry) []*document {
 // examine reads the documents of a registry.
 func examine(ctx context.Context, client *http.Client, registry *crawler.Registry, before map[string]int) *report {
 	r := &report{documents: documents(registry), before: before, sizes: map[string]int{}}
-	var running errgroup.Group
-	running.SetLimit(atOnce)
+	running := background.AtMost(atOnce)
 	for _, d := range r.documents {
-		running.Go(func() error { d.read(ctx, client); return nil })
+		running.Go("a read", func() { d.read(ctx, client) })
 	}
-	_ = running.Wait() // a document keeps its error
+	running.Wait() // a document keeps its error
 	seen := map[string]bool{}
 	for _, d := range r.documents {
 		if d.kind == list && d.err == nil {

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -151,18 +151,17 @@ func hostname(host string) string { return judge.NewOrigin("", host, 0).Host }
 func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places []place) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), readsTime)
 	defer cancel()
-	var reads errgroup.Group
-	reads.SetLimit(readsAtOnce)
+	reads := background.AtMost(readsAtOnce)
 	for i := range places {
 		switch p := &places[i]; {
 		case p.err != nil || p.given || p.like > 0:
 		case i >= maxPlaces:
 			p.err = fmt.Errorf("at most %d files are read", maxPlaces)
 		default:
-			reads.Go(func() error { p.read(ctx); return nil })
+			reads.Go("audit: a read of robots.txt", func() { p.read(ctx) })
 		}
 	}
-	_ = reads.Wait()
+	reads.Wait()
 	var unknown []string
 	now := false
 	for i := range places {

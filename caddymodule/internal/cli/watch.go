@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -46,7 +47,7 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 	var reports []*statusReport
 	for {
 		next := make(chan answer, 1)
-		go func() { next <- o.answer(address) }()
+		background.Go("status", func() { next <- o.answer(address) })
 		select {
 		case <-ctx.Done(): // also while Caddy does not answer
 			return nil

@@ -54,6 +54,7 @@ type Counters struct {
 	refusals refusals
 
 	mu           sync.Mutex
+	ids          []string // random ones, of the files whose counts these are, and from the first Save on of its file
 	since        time.Time
 	at           minute // of the last fold
 	folded       time.Time
@@ -204,18 +205,24 @@ func (s *Site) CountDisguised(row *crawler.Crawler) {
 // Uncount undoes one call of Count or CountPerson, for a request that should not be
 // counted, such as one of the dashboard page. The line that decided still counts it.
 func (s *Site) Uncount(d *judge.Decision) {
-	const minusOne = ^uint64(0)
 	if d.Reason == judge.Person {
-		if s.pattern == nil || s.people[0].n.Load() > 0 { // a host may have got its counters since
-			s.people[0].n.Add(minusOne)
-		}
+		s.people[0].n.Add(^uint64(0)) // the shards together don't fall below 0
 		return
 	}
-	c := s.crawler(&d.Agent)
-	if decided := c.decided.at(outcomeOf(d)); decided.n.Load() > 0 {
-		decided.n.Add(minusOne)
+	c := s.crawler(&d.Agent) // another one, if the one that counted it was evicted meanwhile
+	if takeOne(&c.decided.at(outcomeOf(d)).n) {
+		if m := claimMeasures[d.Claim.State]; m != requests {
+			takeOne(&c.claims[m-verified])
+		}
 	}
-	if m := claimMeasures[d.Claim.State]; m != requests {
-		c.claims[m-verified].Add(minusOne)
+}
+
+// takeOne subtracts 1, unless n is 0.
+func takeOne(n *atomic.Uint64) bool {
+	for v := n.Load(); v > 0; v = n.Load() {
+		if n.CompareAndSwap(v, v-1) {
+			return true
+		}
 	}
+	return false
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -26,6 +28,9 @@ func decodeFile(r io.Reader) (*file, error) {
 	wrong := json.Unmarshal(value, f) // goes on after a value of another type
 	invalid := f.removeInvalid()
 	sum := string(bytes.TrimSpace(text[end:])) // the files of 0.1.0 have none
+	if len(f.IDs) == 0 {
+		f.IDs = []string{fmt.Sprintf("%016x", xxhash.Sum64(text[:end]))} // theirs
+	}
 	switch {
 	case err != nil:
 	case errors.Is(broken, io.EOF), errors.Is(broken, io.ErrUnexpectedEOF):
@@ -120,7 +125,7 @@ func (f *fileLine) parse() error {
 		return errors.New("a rule has no site")
 	}
 	var errLayer, errReason error
-	f.layer, errLayer = parse(f.Layer, judge.LimitLayer+1)
+	f.layer, errLayer = parse(f.Layer, judge.Layer(judge.Layers))
 	f.reason, errReason = parse(f.Reason, judge.Reason(judge.Reasons))
 	if err := cmp.Or(errLayer, errReason); err != nil {
 		return fmt.Errorf("the layer or reason of a rule: %w", err)

@@ -2,6 +2,7 @@ package counters
 
 import (
 	"cmp"
+	cryptorand "crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ func checksum(text []byte) string { return fmt.Sprintf(`{"xxhash64":"%016x"}`, x
 // file is the JSON that Save writes. Times are minutes since 1970.
 type file struct {
 	Version int         `json:"version"`
+	IDs     []string    `json:"ids,omitempty"` // see Counters.ids
 	At      minute      `json:"at"`
 	Since   string      `json:"since"` // RFC 3339
 	Sites   []*fileSite `json:"sites"`
@@ -155,20 +157,15 @@ func (c *Counters) snapshot() *file {
 	defer c.mu.Unlock()
 	c.folded = time.Time{} // nothing may be left for the next fold
 	c.fold()
-	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC().Format(time.RFC3339Nano)}
-	sites := make(map[*Site]*fileSite)
-	for s := range c.allSites() {
-		sites[s] = s.save()
+	if len(c.ids) == 0 {
+		c.ids = []string{cryptorand.Text()}
 	}
-	for row := range crawlersAt(c.allSites()) {
-		site := sites[row.site]
-		site.Crawlers = append(site.Crawlers, row.save())
-	}
-	for _, s := range sites {
-		if s.Pattern == "" {
-			f.Sites = append(f.Sites, s)
+	f := &file{Version: fileVersion, IDs: slices.Clone(c.ids), At: c.at, Since: c.since.UTC().Format(time.RFC3339Nano)}
+	for s := range c.allSites() { // once: requests add hosts meanwhile
+		if saved := s.save(); saved.Pattern == "" {
+			f.Sites = append(f.Sites, saved)
 		} else {
-			f.Hosts = append(f.Hosts, s)
+			f.Hosts = append(f.Hosts, saved)
 		}
 	}
 	for n := range c.lines.nodes() {
@@ -184,6 +181,9 @@ func (s *Site) save() *fileSite {
 	}
 	if s.pattern != nil {
 		saved.Pattern, saved.First, saved.Days, saved.Seen = s.pattern.name, s.first, s.known, int64(s.last)
+	}
+	for row := range s.crawlers() {
+		saved.Crawlers = append(saved.Crawlers, row.save())
 	}
 	return saved
 }
@@ -266,13 +266,18 @@ func ReadTexts(r io.Reader) (map[string]Text, error) {
 	return f.Texts, err
 }
 
-// Load adds the counts of a file that Save wrote, and returns what Save got.
+// Load adds the counts of a file that Save wrote, and returns what Save got. It adds nothing
+// of a file whose counts it has, such as a copy of one that it has added or written.
 // If the file is damaged, larger than 128 MiB or of another version, Load adds what it
 // can read, and returns an error that says what is wrong.
 func (c *Counters) Load(r io.Reader) (Kept, error) {
 	f, err := decodeFile(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if slices.ContainsFunc(f.IDs, func(id string) bool { return slices.Contains(c.ids, id) }) {
+		return Kept{}, err
+	}
+	c.ids = append(c.ids, f.IDs...)
 	c.fold()
 	if since, err := time.Parse(time.RFC3339Nano, f.Since); err == nil && !since.IsZero() && since.Before(c.since) {
 		c.since = since

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 func TestSaveAndLoad(t *testing.T) {
@@ -197,4 +201,125 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("the saved file can't be loaded: %v", err)
 		}
 	})
+}
+
+// Each reason and layer that there is can be saved and loaded.
+func TestSaveEveryReasonAndLayer(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	rules, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /private/\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := make(map[string]bool)
+	for layer := range judge.Layer(judge.Layers) {
+		for why := range judge.Reason(judge.Reasons) {
+			d := decision(gptbot, why)
+			d.Layer, d.Line, d.Rules, d.Group = layer, 1, rules, rules.File().Star()
+			c.Site("example.com").Count(d, clock.request())
+		}
+		layers[layer.String()] = true
+	}
+	if len(layers) != judge.Layers {
+		t.Errorf("%d layers have a name of their own, of %d", len(layers), judge.Layers)
+	}
+	var saved bytes.Buffer
+	if err := c.Save(&saved, Kept{}); err != nil {
+		t.Fatal(err)
+	}
+	restored := New(clock.now)
+	if _, err := restored.Load(&saved); err != nil {
+		t.Fatal(err)
+	}
+	all := statusapi.AllSites()
+	want, got := c.Summary(all, statusapi.SpanDay).Reasons, restored.Summary(all, statusapi.SpanDay).Reasons
+	if len(got) != judge.Reasons || !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if n := len(slices.Collect(restored.Lines(all))); n == 0 || n != len(slices.Collect(c.Lines(all))) {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// The counts of a file are added once, whichever name a copy of it has: one that was read, one
+// that was written, one of an earlier process, and one of 0.1.0, which have no ID.
+func TestFilesAreAddedOnce(t *testing.T) {
+	clock := newTestClock()
+	process := func(files ...[]byte) (c *Counters, file []byte) {
+		c = New(clock.now)
+		for _, file := range files {
+			if _, err := c.Load(bytes.NewReader(file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Site("example.com").CountPerson(0)
+		var saved bytes.Buffer
+		if err := c.Save(&saved, Kept{}); err != nil {
+			t.Fatal(err)
+		}
+		return c, saved.Bytes()
+	}
+	_, first := process()
+	_, second := process(first)
+	_, other := process()
+	old := []byte(`{"version":1,"sites":[{"name":"example.com","people":{"total":1}}]}`)
+	_, ofOld := process(old)
+	for i, tt := range []struct {
+		files [][]byte
+		want  uint64
+	}{
+		{[][]byte{first, first}, 2}, {[][]byte{second, first}, 3}, {[][]byte{first, other, second, other}, 3}, {[][]byte{old, old}, 2}, {[][]byte{ofOld, old}, 3},
+	} {
+		c, written := process(tt.files...)
+		if _, err := c.Load(bytes.NewReader(written)); err != nil {
+			t.Error(err)
+		}
+		if n := c.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total; n != tt.want {
+			t.Errorf("%d: %d people, want %d", i, n, tt.want)
+		}
+	}
+}
+
+// Requests invent hosts while the counters are saved.
+func TestSaveWhileHostsAppear(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site("*.example.com")
+	var ended atomic.Bool
+	var counting sync.WaitGroup
+	for w := range 4 {
+		counting.Go(func() {
+			for i := 0; !ended.Load(); i++ {
+				host := fmt.Sprintf("n%d-%d.example.com", w, i)
+				site.Host(host, clock.now()).Count(decision(gptbot, judge.Disallowed), clock.requestTo(host))
+			}
+		})
+	}
+	for range 3 {
+		if err := c.Save(io.Discard, Kept{}); err != nil {
+			t.Error(err)
+		}
+		clock.add(time.Minute)
+		c.Fold()
+	}
+	ended.Store(true)
+	counting.Wait()
+}
+
+// Nothing falls below 0, whatever is uncounted.
+func TestUncountNothing(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	person, verified := decision(crawler.Agent{}, judge.Person), decision(gptbot, judge.Allowed)
+	verified.Claim.State = verify.Verified
+	for _, s := range []*Site{c.Site("example.com"), c.Site("*.example.com"), c.Site("*.example.com").Host("a.example.com", clock.now())} {
+		s.Uncount(person)
+		s.Uncount(verified)
+		s.wake()
+	}
+	c.Fold()
+	sum := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	if sum.People != (statusapi.Windows[uint64]{}) || sum.Crawlers != (statusapi.Windows[statusapi.Counts]{}) {
+		t.Errorf("%+v %+v", sum.People, sum.Crawlers)
+	}
 }

@@ -120,7 +120,7 @@ func (s *Site) fold(m minute) {
 	for i := range s.people {
 		people += s.people[i].n.Load()
 	}
-	if people <= s.visitors.folded {
+	if int64(people-s.visitors.folded) <= 0 {
 		return
 	}
 	if s.pattern != nil {

@@ -248,11 +248,11 @@ func (c *Counters) measureHosts() (kept int64) {
 		for _, h := range s.reasons.all() {
 			s.octets += h.octets()
 		}
-	}
-	for row := range crawlersAt(c.allSites()) {
-		row.site.octets += crawlerSize
-		for i := range row.past {
-			row.site.octets += row.past[i].octets()
+		for row := range s.crawlers() {
+			s.octets += crawlerSize
+			for i := range row.past {
+				s.octets += row.past[i].octets()
+			}
 		}
 	}
 	for n := range c.lines.nodes() {

@@ -158,7 +158,7 @@ func factsOf(id LineID, d *judge.Decision, r *Request) lineFacts {
 	if d.Layer < judge.HiddenLayer {
 		f.Group = strings.Clone(clip(d.Group.Token()))
 	}
-	if d.Layer == judge.LimitLayer || d.Layer < judge.HiddenLayer && actions[d.Reason] != judge.Throttle {
+	if d.Layer >= judge.LimitLayer || d.Layer < judge.HiddenLayer && actions[d.Reason] != judge.Throttle {
 		f.Text = clip(d.RuleText())
 	}
 	return f

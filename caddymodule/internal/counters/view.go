@@ -265,7 +265,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 
 // LineCount has the counts of one line at one origin.
 type LineCount struct {
-	*lineFacts
+	lineFacts
 	Site   string
 	Number int // of the line when it last decided
 	statusapi.LineCounts
@@ -290,7 +290,7 @@ func (c *Counters) Lines(scope statusapi.Scope) iter.Seq[LineCount] {
 func (l *Line) counts() LineCount {
 	n := func(m measure) uint64 { return l.decided[m].Load() }
 	return LineCount{
-		lineFacts: &l.lineFacts, Site: l.site.configured(), Number: int(l.number.Load()),
+		lineFacts: l.lineFacts, Site: l.site.configured(), Number: int(l.number.Load()),
 		LineCounts: statusapi.LineCounts{
 			Passed: n(requests), Denied: n(denied), Throttled: n(throttled), WouldDeny: n(wouldDeny), WouldThrottle: n(wouldThrottle),
 			Hour: l.refused.sum(hourSpan), Day: l.refused.sum(daySpan), Last: time.Unix(l.last.Load(), 0).UTC(),

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
@@ -97,7 +98,7 @@ func (w *Writer) begin(status int) bool {
 		}
 	}
 	if w.dropped || w.refused {
-		w.timer = time.AfterFunc(patience, w.cancel)
+		w.timer = background.After(patience, "federation: the end of an answer", w.cancel)
 	}
 	return !w.refused
 }

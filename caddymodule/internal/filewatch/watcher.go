@@ -10,6 +10,7 @@
 package filewatch
 
 import (
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"maps"
 	"os"
 	"slices"
@@ -77,6 +78,9 @@ func (w *Watcher) Watch(path string, changed func()) (stop func()) {
 	}
 }
 
+// lookAt names the work in reports.
+const lookAt = "files: a look"
+
 // lookFirst looks at a file, and waits some time for its file system. The caller
 // holds mu.
 func (w *Watcher) lookFirst(f *file) {
@@ -85,20 +89,20 @@ func (w *Watcher) lookFirst(f *file) {
 	if w.late {
 		limit = lateLimit
 	}
-	go func() {
+	background.Go(lookAt, func() {
 		info, _ := w.stat(f.path)
 		answer <- info
-	}()
+	})
 	select {
 	case f.info = <-answer:
 		f.looked = true
-		f.next = time.AfterFunc(interval, func() { w.look(f) })
+		f.next = background.After(interval, lookAt, func() { w.look(f) })
 	case <-time.After(limit):
 		w.late = true
-		go func() {
+		background.Go(lookAt, func() {
 			<-answer
 			w.look(f) // calls the functions: the file may have changed meanwhile
-		}()
+		})
 	}
 }
 
@@ -109,7 +113,7 @@ func (w *Watcher) look(f *file) {
 	same := f.looked && same(info, f.info)
 	f.info, f.looked = info, true
 	if w.files[f.path] == f {
-		f.next = time.AfterFunc(interval, func() { w.look(f) })
+		f.next = background.After(interval, lookAt, func() { w.look(f) })
 	}
 	w.mu.Unlock()
 	if !same {
@@ -133,7 +137,7 @@ func (w *Watcher) call(f *file) {
 	calls := slices.Collect(maps.Keys(f.watches))
 	w.mu.Unlock()
 	for _, changed := range calls {
-		(*changed)()
+		_ = background.Run("files: a change", *changed)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // SetMode implements statusapi.Reporter.
@@ -186,9 +187,9 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 	defer cancel()
 	answer := &statusapi.Refresh{Reads: []statusapi.Read{}}
 	var mu sync.Mutex // guards answer
-	var reading sync.WaitGroup
+	var reading background.Group
 	for h, selected := range wanted {
-		reading.Go(func() {
+		reading.Go("refresh", func() {
 			unread := h.engine().Origins().Refresh(ctx, func(o judge.Origin) bool { return selected[o] }, func(e origins.FetchEvent) {
 				read := h.readStatus(e)
 				mu.Lock()

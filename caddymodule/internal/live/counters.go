@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // How often the file of counters is written, and how often a file is tried again
@@ -34,7 +35,7 @@ type Counters struct {
 	mu        sync.Mutex    // is not held while a file is used
 	reporters []*Reporter   // of the configurations in force: two during a load
 	stop      chan struct{} // nil before Start
-	running   sync.WaitGroup
+	running   background.Group
 	log       *zap.Logger
 	file      *persistFile            // nil without one
 	persisted map[string]*persistFile // by path, those of earlier configurations too
@@ -59,8 +60,8 @@ func (c *Counters) Start(path string, log *zap.Logger) {
 	if begins {
 		stop := make(chan struct{})
 		c.stop = stop
-		c.running.Go(func() { c.Run(stop) })
-		c.running.Go(func() { c.keep(stop) })
+		c.running.Keep(stop, "counters: minutes", func() { c.Run(stop) })
+		c.running.Keep(stop, "persist: times", func() { c.keep(stop) })
 	}
 	file := c.file
 	c.mu.Unlock()

@@ -269,7 +269,7 @@ func (c *toldCache) of(f *shared.Fleet) ([]told, error) {
 	if err != nil {
 		return known.list, err
 	}
-	known.list = known.list[:0]
+	known.list = nil // others read the former one
 	for _, v := range values {
 		if one, err := decodeTold(v.Value); err == nil && len(v.Name) <= maxName {
 			one.id, one.at = v.Name, v.Time

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // Health implements statusapi.Reporter.
@@ -179,7 +180,17 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	var problems []statusapi.Problem
 	health.Persist, problems = r.app.Counters.state()
 	health.Problems = append(health.Problems, problems...)
+	for _, p := range background.Panics() {
+		if now.Sub(p.Last) <= panicFor {
+			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
+				"panicked, %s, last at %s, and goes on: %s", p.What, quantity(p.Count, "time"), formatTime(p.Last, now), metrics.Clip(p.Value)),
+				"Please report it with the stack that the log has. This message ends a day after the last time."))
+		}
+	}
 }
+
+// panicFor is how long a panic in the background is a problem.
+const panicFor = 24 * time.Hour
 
 // manyRepeated is how many repeated reads in a minute are a problem.
 const manyRepeated = 10

@@ -217,11 +217,8 @@ func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
 // limit, the configuration has one with its paths. It returns true for other lines of
 // the configuration that are in no robots.txt. For a line of the file, it returns its text, too.
 func (p *inForce) hasLine(n *counters.LineCount) (text string, found bool) {
-	switch n.Layer {
-	case judge.HiddenLayer, judge.ShedLayer:
-		return "", true
-	case judge.LimitLayer:
-		return "", p.limitOf(n) != nil
+	if n.Layer >= judge.HiddenLayer {
+		return "", n.Layer != judge.LimitLayer || p.limitOf(n) != nil
 	}
 	group := p.Rules.File().Star()
 	if n.Group != "*" {

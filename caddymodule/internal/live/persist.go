@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
@@ -80,14 +81,14 @@ func (p *persistFile) use(limit time.Duration, f func() error) {
 	p.counters.mu.Lock()
 	p.done = done
 	p.counters.mu.Unlock()
-	go func() {
+	background.Go("persist", func() {
 		defer func() { <-p.busy }()
-		err := f()
+		err := background.Try("persist", f)
 		p.counters.mu.Lock()
 		defer p.counters.mu.Unlock()
 		p.note(err)
 		close(done)
-	}()
+	})
 	select {
 	case <-done:
 	case <-timer.C:

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/release"
 )
 
@@ -84,8 +85,10 @@ func (l *live[V]) Collect(ch chan<- prometheus.Metric) {
 		values = append(values, v.(V))
 		return true
 	})
-	l.collect(values, func(d *prometheus.Desc, value float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, l.kind, value, labels...)
+	_ = background.Run("metrics", func() { // in a goroutine of Prometheus
+		l.collect(values, func(d *prometheus.Desc, value float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, l.kind, value, labels...)
+		})
 	})
 }
 

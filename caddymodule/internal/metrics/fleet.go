@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 var (
@@ -106,7 +107,7 @@ func (f *Fleet) FleetState(s string, err error) {
 		f.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
 			zap.Int("instances", f.instances()), zap.Error(err))
 	case s == throttle.FleetUp && f.outage:
-		f.steady = time.AfterFunc(steadyAfter, f.logReturn)
+		f.steady = background.After(steadyAfter, "fleet: the log", f.logReturn)
 	case s == throttle.FleetUp:
 		f.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
 	}

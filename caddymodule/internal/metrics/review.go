@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -55,7 +56,7 @@ var reviews = struct {
 	waiting map[*judge.Rules]waiting
 	queue   []*judge.Rules
 	done    map[weak.Pointer[judge.Rules]]*mistakes.Review // nil while it runs
-	working sync.WaitGroup
+	working background.Group
 }{waiting: make(map[*judge.Rules]waiting), done: make(map[weak.Pointer[judge.Rules]]*mistakes.Review)}
 
 // waiting is a review that waits.
@@ -80,28 +81,33 @@ func (r *review) add(origin judge.Origin, rules *judge.Rules) {
 		return
 	}
 	if all.queue = append(all.queue, rules); len(all.queue) == 1 {
-		all.working.Go(reviewNext)
+		all.working.Go("robots.txt: reviews", reviewAll)
 	}
 }
 
-// reviewNext reviews the first of the queued files, and plans the next review.
-func reviewNext() {
-	began, all := time.Now(), &reviews
+// reviewAll reviews the queued files, with pauses.
+func reviewAll() {
+	for began := time.Now(); reviewNext(); began = time.Now() {
+		time.Sleep(reviewPause * time.Since(began))
+	}
+}
+
+// reviewNext reviews the first of the queued files. It reports whether there are more.
+func reviewNext() (more bool) {
+	all := &reviews
 	all.Lock()
 	next := all.queue[0]
 	one := all.waiting[next]
 	delete(all.waiting, next)
 	all.Unlock()
-	one.run(one.origin, next)
+	_ = background.Run("robots.txt: a review", func() { one.run(one.origin, next) })
 	all.Lock()
 	defer all.Unlock()
 	all.queue[0], all.queue = nil, all.queue[1:]
-	if len(all.queue) == 0 {
+	if more = len(all.queue) > 0; !more {
 		all.queue = nil
-		return
 	}
-	all.working.Add(1)
-	time.AfterFunc(reviewPause*time.Since(began), func() { defer all.working.Done(); reviewNext() })
+	return more
 }
 
 // ReviewOf returns what a review found in a file; nil if it was not reviewed yet.

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // Bounds of a receiver.
@@ -69,7 +70,7 @@ func (r *receiver) add(e caddy.Event, log *zap.Logger) {
 		return
 	}
 	if r.fresh.add(e); r.timer == nil {
-		r.timer = time.AfterFunc(digestEvery, r.sendDigest)
+		r.timer = background.After(digestEvery, "notify: the digest", r.sendDigest)
 	}
 }
 
@@ -96,7 +97,7 @@ func (r *receiver) push(m *message) {
 	r.queue = append(r.queue, m)
 	if !r.running {
 		r.running = true
-		go r.run()
+		new(background.Group).Keep(r.stopped.Done(), "notify: messages", r.run)
 	}
 }
 
@@ -147,7 +148,8 @@ func (r *receiver) next(done *message) *message {
 func (r *receiver) attempt(m *message) error {
 	if r.late.done == nil {
 		r.late = sending{m, make(chan error, 1)}
-		go func(s sending) { s.done <- r.send(s.of) }(r.late)
+		s := r.late
+		background.Go("notify: a message", func() { s.done <- r.send(s.of) })
 	}
 	select {
 	case err := <-r.late.done:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
@@ -104,7 +105,7 @@ func (f *File) registry() (*crawler.Registry, error) {
 func (f *File) Watch(watch func(path string, changed func()) (stop func()), changed func(*crawler.Registry, error)) (stop func()) {
 	var reading sync.Mutex
 	stopped := false
-	timer := time.AfterFunc(debounce, func() {
+	timer := background.After(debounce, "registry: a read of the file", func() {
 		reading.Lock()
 		defer reading.Unlock()
 		if stopped {
