@@ -63,6 +63,8 @@ func (s inProcess) Load(caddyfile string) error {
 	return caddy.Load(config, true)
 }
 
+func (inProcess) Stop() error { return caddy.Stop() }
+
 // server returns the server that listens at a port.
 func server(port string) (*caddyhttp.Server, error) {
 	app, err := caddy.ActiveContext().App("http")

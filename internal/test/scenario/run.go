@@ -170,7 +170,7 @@ func (r *runner) line(l line, expectations []line) error {
 		}
 		words = words[2:]
 	}
-	if !r.loaded && words[0] != "load" && !isSetting[words[0]] {
+	if !r.loaded && words[0] != "restart" && words[0] != "reload" && !isSetting[words[0]] {
 		r.loaded = true
 		if err := r.server.Load("Caddyfile"); err != nil {
 			return err
@@ -194,7 +194,9 @@ func (r *runner) line(l line, expectations []line) error {
 }
 
 // isSetting are the lines that need no server.
-var isSetting = map[string]bool{"host": true, "from": true, "as": true, "set": true, "copy": true, "remove": true}
+var isSetting = map[string]bool{
+	"host": true, "from": true, "as": true, "set": true, "env": true, "copy": true, "write": true, "remove": true,
+}
 
 // try runs a line once.
 func (r *runner) try(words []string, times int, wanted string, wants []want) ([]string, error) {
@@ -218,6 +220,16 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 		return nil, r.replace(words[1], words[2])
 	case "remove":
 		return nil, os.Remove(filepath.Join(r.dir, arg()))
+	case "write":
+		if len(words) != 3 {
+			return nil, errors.New("want: write FILE TEXT")
+		}
+		return nil, r.write(words[1], []byte(words[2]))
+	case "env":
+		if len(words) != 3 {
+			return nil, errors.New("want: env NAME VALUE")
+		}
+		return nil, os.Setenv(words[1], words[2])
 	case "at", "pass":
 		d, err := time.ParseDuration(arg())
 		if err != nil {
@@ -233,7 +245,12 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 			return nil, errUnable
 		}
 		r.now += d
-	case "load", "reload":
+	case "restart", "reload":
+		if words[0] == "restart" && r.loaded {
+			if err := r.server.Stop(); err != nil {
+				return nil, err
+			}
+		}
 		r.loaded = true
 		name := arg()
 		if name == "" {
@@ -279,11 +296,16 @@ func (r *runner) replace(from, to string) error {
 	if err != nil {
 		return err
 	}
-	fresh := filepath.Join(r.dir, to+".new")
+	return r.write(to, text)
+}
+
+// write puts a text in the place of a file, at once.
+func (r *runner) write(name string, text []byte) error {
+	fresh := filepath.Join(r.dir, name+".new")
 	if err := os.WriteFile(fresh, text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(fresh, filepath.Join(r.dir, to))
+	return os.Rename(fresh, filepath.Join(r.dir, name))
 }
 
 // requests sends a request, several times if wanted.

@@ -48,6 +48,8 @@ func Read(path string) (*Scenario, error) {
 type Server interface {
 	// Load loads a configuration, the first one or another.
 	Load(caddyfile string) error
+	// Stop ends the server. Its files stay.
+	Stop() error
 	// Do sends a request.
 	Do(*Request) (*Answer, error)
 	// Open sends a request that is still being answered when it returns, at the first octet
