@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/test/scenario"
 )
 
-// begin is when each scenario begins: a Saturday noon.
+// begin is when the first scenario begins: a Saturday noon.
 var begin = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // passed is the time since begin.
@@ -47,11 +48,12 @@ func init() {
 type inProcess struct{ dir string }
 
 func (s inProcess) Load(caddyfile string) error {
-	text, err := os.ReadFile(caddyfile)
+	path := filepath.Join(s.dir, caddyfile)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(text, map[string]any{"filename": caddyfile})
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(text, map[string]any{"filename": path})
 	if err != nil {
 		return err
 	}

@@ -49,5 +49,7 @@ func Heap() int64 {
 // Agents are User-Agents by a short name.
 var Agents = map[string]string{
 	"chrome": Chrome, "safari": Safari, "gptbot": Gptbot, "googlebot": Googlebot, "googlebot-image": Gimage, "bingbot": Bingbot,
+	"ccbot": "CCBot/2.0 (https://commoncrawl.org/faq/)", "bytespider": "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)",
+	"ahrefs": "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
 	"adsbot": Adsbot, "chatgpt-user": Chatgpt, "newbot": Newbot, "curl": Curl, "wget": Wget, "program": Program, "stripe": Stripe,
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -168,7 +167,7 @@ func lookUp(doc any, path string) string {
 // Without a wanted number there must be at least one.
 func (r *runner) log(message, wanted string, wants []want) ([]string, error) {
 	count, others := 0, ""
-	for text := range bytes.Lines(r.server.Log()) {
+	for text := range bytes.Lines(r.server.Log()[r.logged:]) {
 		var fields any
 		if json.Unmarshal(text, &fields) != nil || !matches(lookUp(fields, "msg"), message) {
 			continue
@@ -192,20 +191,30 @@ func (r *runner) log(message, wanted string, wants []want) ([]string, error) {
 	return []string{fmt.Sprintf("%d such log lines %q, want %s; the last of them: %s", count, message, wanted, others)}, nil
 }
 
-// metric compares the value of a metric. One that is not there is 0.
+// metric compares the value of a metric. One that is not there is 0. Of a counter, the
+// increase since the start counts.
 func (r *runner) metric(name, wanted string) ([]string, error) {
 	answer, err := r.server.Admin("GET", "/metrics", "")
 	if err != nil {
 		return nil, err
 	}
-	got := "0"
-	for lines := bufio.NewScanner(strings.NewReader(answer.Body)); lines.Scan(); {
-		if rest, found := strings.CutPrefix(lines.Text(), name+" "); found {
-			got = rest
+	value := metrics(answer.Body)[name]
+	if base, _, _ := strings.Cut(name, "{"); strings.HasSuffix(base, "_total") {
+		value -= r.counted[name]
+	}
+	if got := strconv.FormatFloat(value, 'g', -1, 64); !r.Unchecked && got != wanted {
+		return []string{fmt.Sprintf("it is %s, want %s", got, wanted)}, nil
+	}
+	return nil, nil
+}
+
+// metrics reads the text format of Prometheus.
+func metrics(text string) map[string]float64 {
+	values := make(map[string]float64)
+	for line := range strings.Lines(text) {
+		if end := strings.LastIndexByte(line, ' '); end > 0 && line[0] != '#' {
+			values[line[:end]], _ = strconv.ParseFloat(strings.TrimSpace(line[end:]), 64)
 		}
 	}
-	if r.Unchecked || got == wanted {
-		return nil, nil
-	}
-	return []string{fmt.Sprintf("%s is %s, want %s", name, got, wanted)}, nil
+	return values
 }

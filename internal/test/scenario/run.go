@@ -1,12 +1,16 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,11 +39,14 @@ type runner struct {
 	server  Server
 	dir     string
 	vars    map[string]string // by name
+	within  string            // the values of the innermost loop
 	host    string
 	client  string
 	agent   string
 	loaded  bool
-	now     time.Duration // since the start
+	now     time.Duration      // since the start
+	logged  int                // octets of the log before the start
+	counted map[string]float64 // metrics at the start: those of a process are never reset
 	open    map[string]func()
 	problem func(string)
 }
@@ -65,82 +72,114 @@ func (s *Scenario) Run(server Server, dir string, o Options, problem func(string
 
 // block runs lines.
 func (r *runner) block(lines []line) error {
-	for i := 0; i < len(lines); i++ {
-		l := lines[i]
-		end := i + 1
-		if strings.HasSuffix(l.text, " {") {
+	for len(lines) > 0 {
+		head := lines[0]
+		end := 1
+		for end < len(lines) && (lines[end].text[0] == '|' || lines[end].text[0] == ':') {
+			end++
+		}
+		more := lines[1:end]
+		run := func() error { return r.line(head, more) }
+		if opens(head.text) || end < len(lines) && lines[end].text == "{" {
+			if !opens(head.text) {
+				end++
+			}
+			begin := end
 			for depth := 1; depth > 0; end++ {
 				if end == len(lines) {
-					return fmt.Errorf("line %d: no }", l.number)
+					return fmt.Errorf("line %d: no }", head.number)
 				}
-				switch text := lines[end].text; {
-				case strings.HasSuffix(text, " {"):
+				if opens(lines[end].text) {
 					depth++
-				case text == "}":
+				} else if lines[end].text == "}" {
 					depth--
 				}
 			}
-			if err := r.loop(l, lines[i+1:end-1]); err != nil {
+			body := lines[begin : end-1]
+			run = func() error { return r.loop(head, more, body) }
+		}
+		if err := run(); err != nil {
+			if errors.Is(err, errUnable) || strings.HasPrefix(err.Error(), "line ") {
 				return err
 			}
-			i = end - 1
-			continue
+			return fmt.Errorf("line %d: %w", head.number, err)
 		}
-		for end < len(lines) && strings.HasPrefix(lines[end].text, "|") {
-			end++
-		}
-		if err := r.line(l, lines[i+1:end]); err != nil {
-			if errors.Is(err, errUnable) {
-				return err
-			}
-			return fmt.Errorf("line %d: %w", l.number, err)
-		}
-		i = end - 1
+		lines = lines[end:]
 	}
 	return nil
 }
 
-// loop runs "repeat N {", where {n} is 1 to N, or "for NAME in VALUE… {".
-func (r *runner) loop(head line, body []line) error {
+// opens reports whether a line begins a block.
+func opens(text string) bool { return text == "{" || strings.HasSuffix(text, " {") }
+
+// loop runs a block several times: "repeat N {", where {n} is 1 to N, "for NAME in
+// VALUE… {", or "each NAME…" with a line ": VALUE…" for each time, and "{".
+func (r *runner) loop(head line, rows, body []line) error {
 	words, err := split(r.expand(strings.TrimSuffix(head.text, "{")))
 	if err != nil {
-		return fmt.Errorf("line %d: %w", head.number, err)
+		return err
 	}
-	name, values := "n", []string(nil)
+	names, table := []string{"n"}, [][]string(nil)
 	switch {
 	case len(words) == 2 && words[0] == "repeat":
 		n, err := strconv.Atoi(words[1])
 		if err != nil {
-			return fmt.Errorf("line %d: %w", head.number, err)
+			return err
 		}
 		for i := range n {
-			values = append(values, strconv.Itoa(i+1))
+			table = append(table, []string{strconv.Itoa(i + 1)})
 		}
 	case len(words) > 3 && words[0] == "for" && words[2] == "in":
-		name, values = words[1], words[3:]
+		names = words[1:2]
+		for _, value := range words[3:] {
+			table = append(table, []string{value})
+		}
+	case words[0] == "each":
+		names = words[1:]
+		for _, row := range rows {
+			values, err := split(r.expand(row.text[1:]))
+			if err != nil || len(values) != len(names) {
+				return fmt.Errorf("line %d: want %d values (%v)", row.number, len(names), err)
+			}
+			table = append(table, values)
+		}
 	default:
-		return fmt.Errorf("line %d: want: repeat N {, or: for NAME in VALUE… {", head.number)
+		return errors.New("want repeat, for or each before {")
 	}
-	outer, had := r.vars[name]
-	for _, v := range values {
-		r.vars[name] = v
+	outer := maps.Clone(r.vars)
+	for _, values := range table {
+		for i, name := range names {
+			r.vars[name] = values[i]
+		}
+		r.within = strings.Join(values, " ")
 		if err := r.block(body); err != nil {
-			return fmt.Errorf("%w (%s = %s)", err, name, v)
+			return fmt.Errorf("%w (%s)", err, r.within)
 		}
 	}
-	delete(r.vars, name)
-	if had {
-		r.vars[name] = outer
+	r.within = ""
+	for _, name := range names {
+		delete(r.vars, name)
+		if value, had := outer[name]; had {
+			r.vars[name] = value
+		}
 	}
 	return nil
 }
 
-// expand replaces the names of variables in braces. Other braces stay.
+// repeated is a text that is repeated: {x*600}.
+var repeated = regexp.MustCompile(`\{([^{}]+)\*(\d+)\}`)
+
+// expand replaces the names of variables in braces, and {x*600} by 600 times x. Other
+// braces stay.
 func (r *runner) expand(text string) string {
 	for name, value := range r.vars {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
-	return text
+	return repeated.ReplaceAllStringFunc(text, func(found string) string {
+		parts := repeated.FindStringSubmatch(found)
+		n, _ := strconv.Atoi(parts[2])
+		return strings.Repeat(parts[1], n)
+	})
 }
 
 // line runs one line with its expectations.
@@ -171,8 +210,7 @@ func (r *runner) line(l line, expectations []line) error {
 		words = words[2:]
 	}
 	if !r.loaded && words[0] != "restart" && words[0] != "reload" && !isSetting[words[0]] {
-		r.loaded = true
-		if err := r.server.Load("Caddyfile"); err != nil {
+		if err := r.load("Caddyfile"); err != nil {
 			return err
 		}
 	}
@@ -186,7 +224,7 @@ func (r *runner) line(l line, expectations []line) error {
 		}
 		if !eventually || time.Now().After(end) {
 			for _, p := range problems {
-				r.problem(fmt.Sprintf("line %d: %s: %s", l.number, strings.Join(words, " "), p))
+				r.problem(fmt.Sprintf("line %d (%s): %.200s: %s", l.number, r.within, strings.Join(words, " "), p))
 			}
 			return nil
 		}
@@ -251,12 +289,10 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 				return nil, err
 			}
 		}
-		r.loaded = true
-		name := arg()
-		if name == "" {
-			name = "Caddyfile"
+		if words[0] == "restart" {
+			r.loaded = false
 		}
-		err := r.server.Load(name)
+		err := r.load(cmp.Or(arg(), "Caddyfile"))
 		if wanted != "error" {
 			return nil, err
 		}
@@ -288,6 +324,25 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 		return r.requests(words, times, wanted, wants)
 	}
 	return nil, nil
+}
+
+// load loads a configuration. With the first one of a server, its counts begin.
+func (r *runner) load(caddyfile string) error {
+	fresh := !r.loaded
+	r.loaded = true
+	logged := len(r.server.Log())
+	if err := r.server.Load(caddyfile); err != nil || !fresh || r.Unchecked {
+		return err
+	}
+	r.logged, r.counted = logged, nil
+	if slices.ContainsFunc(r.lines, func(l line) bool { return strings.HasPrefix(l.text, "metric ") }) {
+		answer, err := r.server.Admin("GET", "/metrics", "")
+		if err != nil {
+			return err
+		}
+		r.counted = metrics(answer.Body)
+	}
+	return nil
 }
 
 // replace puts a copy of a file in the place of another, at once.
@@ -345,7 +400,9 @@ func (r *runner) request(words []string) (*Request, error) {
 		return nil, fmt.Errorf("no such line: %s", strings.Join(words, " "))
 	}
 	q := &Request{Method: words[0], Scheme: "http", Host: r.host, Target: r.expand(words[1]), Client: r.client, Header: make(http.Header)}
-	if scheme, rest, found := strings.Cut(q.Target, "://"); found && !strings.HasPrefix(scheme, "/") {
+	if raw, found := strings.CutPrefix(q.Target, "="); found {
+		q.Target = raw
+	} else if scheme, rest, found := strings.Cut(q.Target, "://"); found && !strings.HasPrefix(scheme, "/") {
 		q.Scheme = scheme
 		slash := strings.IndexByte(rest+"/", '/')
 		q.Host, q.Target = rest[:slash], rest[slash:]
