@@ -186,24 +186,3 @@ func TestGlobalCrawlersAndFleet(t *testing.T) {
 		})
 	}
 }
-
-func TestInvalidGlobalOptions(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ options, want string }{
-		{"mode sometimes", "want enforce or monitor"},
-		{"max_memory much", "max_memory"},
-		{"max_memory 64MiB\n\t\tmax_memory 64MiB", "given twice"},
-		{"refrehs 1m", "refresh"},
-		{"exempt Googelbot", "Googlebot"},
-		{"fleet memcached://x", "fleet"},
-		{"verify off", "remove the line"},
-	} {
-		t.Run(strings.ReplaceAll(tt.options, "\n\t\t", "; "), func(t *testing.T) {
-			t.Parallel()
-			out, problems, path, err := command(t, "{\n\trobots {\n\t\t"+tt.options+"\n\t}\n}\nhttp://:1 {\n\trobots\n}\n", "validate")
-			if err == nil || !strings.Contains(out+problems, tt.want) || !strings.Contains(out+problems, path+":") {
-				t.Errorf("%v, want %q and the line, got:\n%s%s", err, tt.want, out, problems)
-			}
-		})
-	}
-}

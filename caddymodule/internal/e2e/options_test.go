@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -31,103 +30,6 @@ func siteAt(host, options string) string {
 }
 `
 }
-
-// Each line is a site with its options.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	const (
-		curl    = "curl/8.5.0"
-		chatgpt = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)"
-		adsbot  = "AdsBot-Google (+http://www.google.com/adsbot.html)"
-		monitor = "W3C_Validator/1.3 http://validator.w3.org/services"
-	)
-	tests := []struct {
-		options, ua, path string
-		want              int
-	}{
-		{"", curl, "/private/x", 200},
-		{"http_clients on", curl, "/private/x", 403},
-		{"http_clients", "", "/private/x", 403},
-		{"", chatgpt, "/private/x", 403},
-		{"user_triggered off", chatgpt, "/private/x", 200},
-		{"", adsbot, "/private/x", 200},
-		{"strict", adsbot, "/private/x", 403},
-		{"exempt W3C_Validator GPTBot", monitor, "/private/x", 200},
-		{"exempt W3C_Validator GPTBot", gptbot, "/private/x", 200},
-		{"exempt W3C_Validator", gptbot, "/private/x", 403},
-		{"", gptbot, "/.well-known/x", 200},
-		{"exempt_paths /private/feed", gptbot, "/private/feed.xml", 200},
-		{"exempt_paths /private/feed", gptbot, "/private/x", 403},
-		{"mode monitor", gptbot, "/private/x", 200},
-		{"", gptbot, "/PRIVATE/x", 200},
-		{"paths ignore_case", gptbot, "/PRIVATE/x", 403},
-		{"", gptbot, "/x/..;/private/x", 200},
-		{"paths strip_params", gptbot, "/x/..;y/private/x", 403},
-		{"", gptbot, "/%2570rivate/x", 200},
-		{"paths decode_twice ignore_case", gptbot, "/%2570RIVATE/x", 403},
-		{"dialect 1994", gptbot, "/private/x", 403},
-	}
-	config, host := "", func(i int) string { return fmt.Sprintf("o%d.test", i) }
-	for i, tt := range tests {
-		config += siteAt(host(i), tt.options)
-	}
-	s := start(t, config)
-	for i, tt := range tests {
-		s.wants(tt.want, s.rawAt(host(i), tt.path, tt.ua), fmt.Sprintf("%s %s for %q", tt.options, tt.path, tt.ua))
-		s.wants(200, s.rawAt(host(i), tt.path, chrome), tt.options+" for a person")
-	}
-}
-
-func TestCrawlDelayOptions(t *testing.T) {
-	t.Parallel()
-	times := func(s *server, n int) (got []int) {
-		for range n {
-			got = append(got, s.get(bingbot, "/").status)
-		}
-		return got
-	}
-	t.Run("burst", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, strings.Replace(siteWith("crawl_delay {\n\t\t\tburst 3\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 50\n", 1))
-		if got := fmt.Sprint(times(s, 4)); got != "[200 200 200 429]" {
-			t.Error(got)
-		}
-	})
-	t.Run("wait", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, siteWith("crawl_delay {\n\t\t\twait 5s\n\t\t}"))
-		began := time.Now()
-		if got := fmt.Sprint(times(s, 3)); got != "[200 200 200]" {
-			t.Error(got)
-		}
-		if took := time.Since(began); took < 1200*time.Millisecond {
-			t.Errorf("three requests with a Crawl-delay of 1s took %v", took)
-		}
-	})
-	t.Run("max", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, siteWith("crawl_delay {\n\t\t\tmax 10s\n\t\t}"))
-		s.get(googlebotImage, "/")
-		s.get("Mozilla/5.0 (compatible; NewThingBot/1.0)", "/")
-		got := s.get("Mozilla/5.0 (compatible; NewThingBot/1.0)", "/")
-		var after int
-		if _, err := fmt.Sscan(got.header.Get("Retry-After"), &after); err != nil || got.status != 429 || after > 10 {
-			t.Errorf("status %d, Retry-After %q", got.status, got.header.Get("Retry-After"))
-		}
-	})
-	t.Run("monitor", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, siteWith("mode monitor"))
-		if got := fmt.Sprint(times(s, 3)); got != "[200 200 200]" {
-			t.Error(got)
-		}
-		if n := s.metric(`caddy_robots_decisions_total{action="would_throttle",crawler="bingbot",reason="crawl_delay"}`); n != 2 {
-			t.Errorf("%v requests would have been throttled, want 2", n)
-		}
-	})
-}
-
-const googlebotImage = "Googlebot-Image/1.0"
 
 func TestLogsMetricsMatchersAndPlaceholders(t *testing.T) {
 	t.Parallel()
@@ -190,70 +92,6 @@ Disallow: /private/"
 		}
 		return false
 	})
-}
-
-func TestConfigurationErrorsHaveTheLine(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ options, want string }{
-		{"unknown on", "unknown subdirective"},
-		{"refrehs 1m", "did you mean refresh?"},
-		{"refresh", "takes one value"},
-		{"refresh 1m 2m", "takes one value"},
-		{"refresh often", "is not a duration"},
-		{"refresh 10ms", "is below 1s"},
-		{"mode monitor\n\t\tmode monitor", "given twice"},
-		{"mode sometimes", "want enforce or monitor"},
-		{"mode enforce {\n\t\t\tenforce GPTBot\n\t\t}", "enforce is for mode monitor"},
-		{"mode enforce {\n\t\t\tguard\n\t\t}", "guard needs verify"},
-		{"mode monitor {\n\t\t\tguard\n\t\t}", "guard is for mode enforce"},
-		{"mode monitor {\n\t\t\tenforce\n\t\t}", "enforce needs at least one value"},
-		{"mode monitor {\n\t\t\tenforce GTPBot\n\t\t}", "did you mean GPTBot?"},
-		{"on_error pray", "want last_good or deny"},
-		{"dialect 2001", "2001"},
-		{"max_origins 0", "max_origins"},
-		{"strict maybe", "want on or off"},
-		{"exempt", "at least one value"},
-		{"exempt_paths private/", "write /private/"},
-		{"source", "want site, file PATH"},
-		{"source ftp x", "want site, file, inline or url"},
-		{"source url example.com/robots.txt", "absolute http or https URL"},
-		{"publish", "publish needs source file"},
-		{"paths upside_down", "ignore_case"},
-		{"crawl_delay 5s", "in a block"},
-		{"crawl_delay {\n\t\t\twait 24h\n\t\t}", "not between 0s and 10m0s"},
-		{"persist /var/lib/caddy/robots.counters", "write it in the global option robots"},
-		{"crawl_delay {\n\t\t\tburst 0\n\t\t}", "from 1 to"},
-		{"crawl_delay {\n\t\t\tper planet\n\t\t}", "want crawler or ip"},
-		{"fleet memcached://x", "fleet"},
-		{"x_robots_tag *.pdf", "x_robots_tag"},
-		{"x_robots_tag *.pdf noindx", "noindex"},
-		{"x_robots_tag ~ ( noindex", "x_robots_tag"},
-		{"x_robots_tag *.pdf index, noindex", "x_robots_tag"},
-	} {
-		t.Run(strings.ReplaceAll(tt.options, "\n", ";"), func(t *testing.T) {
-			t.Parallel()
-			path, err := adapt(t, "http://:1 {\n\trobots {\n\t\t"+tt.options+"\n\t}\n}\n")
-			if err == nil {
-				t.Fatal("it is valid")
-			}
-			if !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path+":") {
-				t.Errorf("want %q and the line, got:\n%v", tt.want, err)
-			}
-		})
-	}
-}
-
-func TestFailedReloadKeepsTheOldConfiguration(t *testing.T) {
-	t.Parallel()
-	s := start(t, siteWith(""))
-	s.wants(403, s.get(googlebot, "/private/x"), "before")
-	for _, bad := range []string{"mode sometimes", "source file $DIR/none.txt", "x_robots_tag *.pdf noindx"} {
-		if err := s.reload(strings.Replace(siteWith(""), "source inline", bad+"\n\t\tsource inline", 1)); err == nil {
-			t.Errorf("%s was loaded", bad)
-		}
-		s.wants(403, s.get(googlebot, "/private/x"), "after "+bad)
-		s.wants(200, s.get(chrome, "/private/x"), "a person after "+bad)
-	}
 }
 
 func TestValidateUsesNoNetwork(t *testing.T) {

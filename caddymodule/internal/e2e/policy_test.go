@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	ccbot      = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-	bytespider = "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)"
-	ahrefs     = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
+	ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+
+	ahrefs = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
 )
 
 // policySite is a site with its own files and a policy.
@@ -80,70 +80,6 @@ func (s *server) waitForMerge() {
 	})
 }
 
-func TestPolicyIsPublishedAndEnforced(t *testing.T) {
-	t.Parallel()
-	s := startPolicySite(t, policySiteFile, "")
-	published := s.get(chrome, "/robots.txt")
-	for _, want := range []string{"User-agent: *\nDisallow: /private/\n", "# replaced by a policy: User-agent: Bytespider\n", "User-agent: GPTBot\n", "Content-Signal: ai-train=no\n", "Disallow: /archive/\n"} {
-		if !strings.Contains(published.body, want) {
-			t.Errorf("the published file lacks %q:\n%s", want, published.body)
-		}
-	}
-	if strings.Contains(published.body, "backup") || strings.Contains(published.body, "CCBot") {
-		t.Errorf("the published file has a hidden path or an excepted crawler:\n%s", published.body)
-	}
-	for _, tt := range []struct {
-		status int
-		ua     string
-		path   string
-	}{
-		{403, gptbot, "/"}, {200, ccbot, "/"}, {403, ccbot, "/private/x.html"}, {403, bytespider, "/"},
-		{403, ahrefs, "/archive/x.html"}, {403, ahrefs, "/private/x.html"}, {200, ahrefs, "/b/x.html"},
-		{200, googlebot, "/archive/x.html"}, {200, chrome, "/private/x.html"}, {200, gptbot, "/robots.txt"},
-		{404, googlebot, "/backup-7f3a/x.html"}, {404, ccbot, "//backup-7f3a/x.html"}, {200, chrome, "/backup-7f3a/x.html"}, {200, "curl/8.5.0", "/backup-7f3a/x.html"},
-	} {
-		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
-	}
-	log := string(s.log.bytes())
-	if strings.Contains(log, "/backup-7f3a/*") {
-		t.Error("the log has the hidden pattern")
-	}
-	layers := map[string]string{}
-	for _, line := range s.lines("crawler refused by robots.txt") {
-		layers[fmt.Sprint(line["crawler"], " ", line["reason"])] = fmt.Sprint(line["layer"], " ", line["line"])
-		if line["reason"] == "hidden" && (line["uri"] != nil || line["rule"] != "") {
-			t.Errorf("the log line about a hidden path has %v", line)
-		}
-	}
-	for decision, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "file 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
-		if layers[decision] != want {
-			t.Errorf("%s: %q, want %q; of %v", decision, layers[decision], want, layers)
-		}
-	}
-}
-
-// The published file supports entity tags, 304, ranges and HEAD.
-func TestPublishedFileOverHTTP(t *testing.T) {
-	t.Parallel()
-	s := startPolicySite(t, policySiteFile, "")
-	url := fmt.Sprintf("http://localhost:%d/robots.txt", s.port)
-	whole := s.get(chrome, "/robots.txt")
-	etag := whole.header.Get("Etag")
-	if etag == "" || whole.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-		t.Errorf("header: %v", whole.header)
-	}
-	s.wants(304, s.do("GET", url, chrome, "", http.Header{"If-None-Match": {etag}}), "If-None-Match")
-	s.wants(200, s.do("GET", url, chrome, "", http.Header{"If-None-Match": {`"other"`}}), "another tag")
-	part := s.do("GET", url, chrome, "", http.Header{"Range": {"bytes=0-12"}})
-	if part.status != 206 || part.body != whole.body[:13] {
-		t.Errorf("range: %d %q", part.status, part.body)
-	}
-	head := s.do("HEAD", url, chrome, "", nil)
-	if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != fmt.Sprint(len(whole.body)) {
-		t.Errorf("HEAD: %d %v", head.status, head.header)
-	}
-}
-
 func TestPolicyBehindEncode(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, "http://:$PORT {\n\troute {\n\t\tencode gzip\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\troot * $DIR/site\n\t\tfile_server\n\t}\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
@@ -191,57 +127,6 @@ func TestPolicyWithBackends(t *testing.T) {
 	}
 }
 
-func TestMonitorPublishesNothing(t *testing.T) {
-	t.Parallel()
-	s := startWith(t, "http://:$PORT {\n\trobots {\n\t\tmode monitor\n\t\tpolicy no-training\n\t}\n\troot * $DIR/site\n\tfile_server\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
-	s.get(gptbot, "/")
-	s.eventually("a would-be denial is counted", func() bool {
-		s.wants(200, s.get(gptbot, "/"), "GPTBot")
-		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="GPTBot",reason="disallowed"}`) > 0
-	})
-	if resp := s.get(chrome, "/robots.txt"); resp.body != policySiteFile {
-		t.Errorf("published in monitor mode:\n%s", resp.body)
-	}
-}
-
-// If requests for /robots.txt do not reach the handler, it can't publish its
-// policy, so the policy is not in force.
-func TestPolicyOfAHandlerThatRobotsTxtDoesNotReach(t *testing.T) {
-	t.Parallel()
-	s := startPolicySite(t, policySiteFile, "")
-	err := s.reload("http://:$PORT {\n\thandle /shop/* {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
-	if err == nil || !strings.Contains(err.Error(), "a matcher of path or method keeps requests for /robots.txt from this handler") {
-		t.Errorf("loading a policy below /shop/: %v", err)
-	}
-	s.wants(403, s.get(gptbot, "/"), "GPTBot, with the previous configuration")
-
-	other := start(t, "http://:$PORT {\n\thandle /robots.txt {\n\t\trespond \"User-agent: *\nDisallow: /p/\n\"\n\t}\n\thandle {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
-	other.wants(200, other.get(gptbot, "/"), "GPTBot")
-	other.wants(403, other.get(gptbot, "/p/"), "the site's own rule")
-	if got := other.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 {
-		t.Errorf("%d log lines", len(got))
-	}
-}
-
-// A reload logs how the policy's lines changed.
-func TestChangedPolicyIsLogged(t *testing.T) {
-	t.Parallel()
-	s := startPolicySite(t, policySiteFile, "")
-	config, err := os.ReadFile(filepath.Join(s.dir, "Caddyfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, site, _ := strings.Cut(string(config), "\n}\n")
-	if err := s.reload(strings.Replace(site, "allow CCBot", "allow Diffbot", 1)); err != nil {
-		t.Fatal(err)
-	}
-	s.get(gptbot, "/")
-	s.eventually("the change is logged", func() bool {
-		lines := s.lines("the policy's lines in robots.txt changed")
-		return len(lines) == 1 && lines[0]["changed"] == "new: CCBot; no longer named: Diffbot"
-	})
-}
-
 // This file is too large for the policy's lines.
 func TestFailedMergeKeepsTheSitesFile(t *testing.T) {
 	t.Parallel()
@@ -254,27 +139,6 @@ func TestFailedMergeKeepsTheSitesFile(t *testing.T) {
 	}
 	if got := s.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
 		t.Errorf("log: %v", got)
-	}
-}
-
-// A Content-Usage is a header and, with in_file, a line too. A line of the site's own file
-// that says something else has precedence where lines are sent as headers.
-func TestUsageHeader(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ policy, more, want, file string }{
-		{"usage train-ai=n", "", "train-ai=n", ""},
-		{"usage train-ai=n in_file", "", "train-ai=n", "User-agent: *\nContent-Usage: train-ai=n\n"},
-		{"usage train-ai=n", "signals on", "train-ai=n", ""},
-		{"usage train-ai=n in_file", "signals on", "train-ai=n", "User-agent: *\nContent-Usage: train-ai=n\n"},
-	} {
-		s := start(t, "http://:$PORT {\n\trobots {\n\t\t"+tt.more+"\n\t\tpolicy {\n\t\t\t"+tt.policy+"\n\t\t}\n\t}\n\trespond /robots.txt 404\n\trespond hello\n}")
-		s.get(gptbot, "/") // waits until the rules are in force
-		if got := s.get(chrome, "/").header.Values("Content-Usage"); len(got) != 1 || got[0] != tt.want {
-			t.Errorf("%s, %s: Content-Usage %q", tt.policy, tt.more, got)
-		}
-		if got := s.get(chrome, "/robots.txt").body; !strings.Contains(got, tt.file) || tt.file == "" && strings.Contains(got, "Content-Usage") {
-			t.Errorf("%s, %s: published:\n%s", tt.policy, tt.more, got)
-		}
 	}
 }
 

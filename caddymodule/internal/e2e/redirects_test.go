@@ -170,35 +170,3 @@ func TestRedirectLoopIsAProblem(t *testing.T) {
 		}
 	}
 }
-
-// A policy that can't be published, because another handler answers
-// /robots.txt, is not in force during an outage either.
-func TestPolicyApartDuringAnOutage(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	back.answerWith(rules("/private/"))
-	s := start(t, `{
-	robots {
-		refresh 1s
-	}
-}
-http://:$PORT {
-	route {
-		@r path /robots.txt
-		reverse_proxy @r `+back.URL+`
-		robots {
-			policy {
-				deny GPTBot
-			}
-		}
-		respond page
-	}
-}
-`)
-	for _, status := range []int{401, 500, 404} {
-		s.wants(200, s.get(gptbot, "/x"), "before the outage")
-		back.answerWith(text(status, ""))
-		s.read(3, back)
-		s.wants(200, s.get(gptbot, "/x"), fmt.Sprint("during ", status))
-	}
-}
