@@ -19,13 +19,16 @@ import (
 //
 // Apply reads the media type from Content-Type in h. If there is none, no rule
 // for a media type applies. Apply adds nothing to interim responses (1xx,
-// including an upgrade to WebSocket). To a 304 it adds only Vary, since the
-// client keeps the header that it stored.
+// including an upgrade to WebSocket). To a 304 it adds what a 200 gets: with it,
+// the client updates the header that it stored (RFC 9111, section 3.2).
 func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	if m.rules == nil || status < 200 {
 		return
 	}
-	if m.rules.response && status != http.StatusNotModified {
+	if m.rules.response {
+		if status == http.StatusNotModified {
+			status = http.StatusOK
+		}
 		m.matchResponse(h, status)
 	}
 	if m.n == 0 {
@@ -55,7 +58,7 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 		AddVary(h, "User-Agent")
 	}
 	switch {
-	case first == nil || status == http.StatusNotModified:
+	case first == nil:
 	case several != nil:
 		AddTags(h, several)
 	case len(h[fieldName]) == 0:

@@ -247,7 +247,7 @@ func statusPattern(s string) (pattern, error) {
 	case err != nil:
 		return nil, wrong
 	case status == http.StatusNotModified:
-		return nil, errors.New("status 304: rules add nothing to it, since a client keeps the header that it stored")
+		return nil, errors.New("status 304: it gets what a 200 gets; write status 200")
 	}
 	return statusRange{status, false}, nil
 }

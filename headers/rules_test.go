@@ -132,7 +132,7 @@ func TestApply(t *testing.T) {
 		{name: "no media type", rules: []string{"not type text/html noindex", "type text/html noindex"}, target: "/x"},
 		{name: "1xx", rules: []string{"* noindex"}, target: "/", status: 101},
 		{name: "103", rules: []string{"* noindex"}, target: "/", status: 103},
-		{name: "nothing is added to a 304", rules: []string{"* noindex"}, target: "/", status: 304, upstream: []string{"all"}, want: []string{"all"}},
+		{name: "a 304 gets what a 200 gets", rules: []string{"* noindex", "status 2xx noarchive", "not status 200 none"}, target: "/", status: 304, want: []string{"noindex, noarchive"}},
 		{name: "upstream value is kept", rules: []string{"* noindex"}, target: "/", upstream: []string{"noarchive"}, want: []string{"noarchive", "noindex"}},
 		{name: "upstream has the directive already", rules: []string{"* noindex"}, target: "/", upstream: []string{"NoIndex,nofollow"}, want: []string{"NoIndex,nofollow"}},
 		{name: "upstream has a part of the directives", rules: []string{"* none"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex", "nofollow"}},

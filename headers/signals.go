@@ -154,10 +154,9 @@ func (s *Signals) Empty() bool { return s == nil || len(s.signal)+len(s.usage)+l
 // longest path. It does not change a Content-Signal or Content-Usage field that
 // h already has, since the response is more specific than robots.txt. For each
 // License line, it adds a Link field with rel="license", unless h already has a
-// Link field with the same value. It adds nothing to interim responses (1xx)
-// and to a 304.
+// Link field with the same value. It adds nothing to interim responses (1xx).
 func (s *Signals) Apply(h http.Header, target string, status int) {
-	if s.Empty() || status < 200 || status == http.StatusNotModified {
+	if s.Empty() || status < 200 {
 		return
 	}
 	if len(s.signal)+len(s.usage) > 0 {

@@ -47,6 +47,7 @@ func TestApplyAddsVary(t *testing.T) {
 		{target: "/a.doc", tag: "googlebot: nofollow"},
 		{target: "/a.zip", vary: "User-Agent"},
 		{target: "/a.zip", status: 304, vary: "User-Agent"}, // RFC 9110, section 15.4.5
+		{target: "/a.pdf", status: 304, tag: "noindex"},
 		{target: "/a.zip", crawlers: []string{"bingbot"}, vary: "User-Agent", tag: "bingbot: noindex"},
 		{target: "/a", media: "image/png", vary: "User-Agent"},
 		{target: "/a", media: "image/gif"},

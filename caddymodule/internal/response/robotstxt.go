@@ -86,7 +86,7 @@ func (t *robotsTxtFields) apply(header http.Header, target string, status int) {
 	if t.varies {
 		headers.AddVary(header, "User-Agent")
 	}
-	if status != http.StatusNotModified && !t.noindex.Directives.Empty() {
+	if !t.noindex.Directives.Empty() {
 		headers.AddTags(header, []headers.Tag{t.noindex})
 	}
 	t.signals.Apply(header, target, status)

@@ -87,7 +87,7 @@ func TestXRobotsTagOfResponses(t *testing.T) {
 			w.Header().Set("X-Robots-Tag", "nofollow")
 			w.WriteHeader(200)
 		}, "nofollow|noindex"},
-		{"a 304 response gets no header", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, ""},
+		{"by name, on a 304", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, "noindex"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := serve(t, f, http.MethodGet, tt.path, tt.answer)
