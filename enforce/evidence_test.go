@@ -331,7 +331,7 @@ func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
 		v.origins.Load(context.Background())
 		v.from("192.0.2.1", "ListProbe/1.0", "/0")
 		synctest.Wait()
-		for i := range MaxVerifiedPaths {
+		for i := range MaxVerifiedTargets {
 			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != judge.Unbound || d.Claim.State != verify.Verified {
 				t.Fatalf("path %d: %s, %s", i, d.Reason, d.Claim.State)
 			}

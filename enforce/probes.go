@@ -1,12 +1,11 @@
 package enforce
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -15,24 +14,36 @@ import (
 )
 
 // Limits for a client that is a probe by its User-Agent. Anyone can send that
-// User-Agent, so a probe from the internet may request only a few paths.
+// User-Agent, so a probe from the internet may request only a few targets.
 const (
-	MaxProbePaths    = 16 // different paths in an hour, from one address
-	MaxVerifiedPaths = 64 // of a probe that verification confirms
-	maxProbes        = 1 << 12
-	probePeriod      = time.Hour
+	MaxProbeTargets    = 16 // different targets (path and query) in an hour, from one address
+	MaxVerifiedTargets = 64 // of a probe that verification confirms
+	maxProbes          = 1 << 12
+	probePeriod        = time.Hour
+	// probePace is the least time between two requests of a monitor that adds a time or a
+	// random number to the query: Uptime Kuma, which can do so, checks at most every 20
+	// seconds. The rest is for jitter.
+	probePace = 15 * time.Second
 )
 
-// probeClient has the paths that the probes at an address on the internet
+// probeClient has the targets that the probes at an address on the internet
 // requested since a time.
 type probeClient struct {
-	mu    sync.Mutex
-	since time.Time
-	paths []uint32 // hashes
+	mu      sync.Mutex
+	since   time.Time
+	targets []probeTarget
+}
+
+// probeTarget is a target that counts. Both hashes are keyed, so that no client can find
+// two targets with the same one.
+type probeTarget struct {
+	hash  uint64
+	path  uint64    // of the path, and the name that the probe sent
+	asked time.Time // when the probe last asked for the path with another query
 }
 
 // holdProbe notes the request of agent i, if it is a probe by its User-Agent to
-// which no group applies. If it requests too many different paths, it becomes a
+// which no group applies. If it requests too many different targets, it becomes a
 // self-declared robot. A client with a private address may request any number.
 // Names are counted together, because a client can invent them.
 func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules, i int) {
@@ -44,11 +55,16 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return
 	}
-	limit := MaxProbePaths
+	limit := MaxProbeTargets
 	if c.Claim(i) == verify.Verified {
-		limit = MaxVerifiedPaths
+		limit = MaxVerifiedTargets
 	}
-	if !m.probes.Add(siteClient(seedProbe, r, addr), (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit) {
+	path, _, _ := strings.Cut(r.Target, "?")
+	target := probeTarget{
+		hash: maphash.String(visitorSeed, r.Target), asked: r.Time,
+		path: maphash.String(visitorSeed, path)*hashFactor ^ maphash.String(visitorSeed, a.Name()),
+	}
+	if !m.probes.Add(siteClient(seedProbe, r, addr), (*probeClient).begin, nil).request(target, limit) {
 		a.Class = crawler.SelfDeclared
 	}
 }
@@ -63,63 +79,42 @@ func siteClient(seed uint8, r *judge.Request, addr netip.Addr) uint64 {
 	return visitorKey{hash: key}.at(addr).hash
 }
 
-// begin returns the time since which a client's paths count.
+// begin returns the time since which a client's targets count.
 func (p *probeClient) begin() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.since.UnixNano()
 }
 
-// request notes a request for a path, and reports whether it is one of the first
-// limit paths of the hour.
-func (p *probeClient) request(path uint32, now time.Time, limit int) bool {
+// request notes a request, and reports whether its target is one of the first limit
+// targets of the hour. One with the path of an earlier one and another query takes that
+// one's place, if the same probe last asked for the path at least probePace ago.
+func (p *probeClient) request(target probeTarget, limit int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if since := now.Sub(p.since); since >= probePeriod || since < 0 {
-		p.since, p.paths = now, p.paths[:0]
+	if since := target.asked.Sub(p.since); since >= probePeriod || since < 0 {
+		p.since, p.targets = target.asked, p.targets[:0]
 	}
-	for i, known := range p.paths {
-		if known == path {
+	before := -1 // the first one with the same path
+	for i := range p.targets {
+		if p.targets[i].hash == target.hash {
 			return i < limit
 		}
-	}
-	if len(p.paths) >= limit {
-		return false
-	}
-	p.paths = append(p.paths, path)
-	return true
-}
-
-// hashTarget returns a hash of a request target, without the values of the query
-// that a probe can change in each request.
-func hashTarget(target string) uint32 {
-	path, query, _ := strings.Cut(target, "?")
-	var d xxhash.Digest
-	d.Reset()
-	_, _ = d.WriteString(path)
-	for query != "" {
-		var field string
-		field, query, _ = strings.Cut(query, "&")
-		if at := strings.IndexByte(field, '=') + 1; isCacheBuster(field[at:]) {
-			field = field[:at]
+		if before < 0 && p.targets[i].path == target.path {
+			before = i
 		}
-		_, _ = d.WriteString("&")
-		_, _ = d.WriteString(field)
 	}
-	return uint32(d.Sum64())
-}
-
-// isCacheBuster reports whether a value is a time in s, ms, µs or ns, a random
-// number in hexadecimal digits, or a UUID.
-func isCacheBuster(value string) bool {
-	const digits, hexadecimal = "0123456789", "0123456789abcdefABCDEF"
-	switch {
-	case value == "":
+	if before >= 0 {
+		paced := target.asked.Sub(p.targets[before].asked) >= probePace
+		p.targets[before].asked = target.asked
+		if paced {
+			p.targets[before].hash = target.hash
+			return before < limit
+		}
+	}
+	if len(p.targets) >= limit {
 		return false
-	case strings.Trim(value, digits) == "":
-		return 10 <= len(value) && len(value) <= 20 && value[0] != '0'
-	case len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-':
-		return strings.Count(value, "-") == 4 && strings.Trim(value, hexadecimal+"-") == ""
 	}
-	return len(value) >= 16 && strings.Trim(value, hexadecimal) == ""
+	p.targets = append(p.targets, target)
+	return true
 }

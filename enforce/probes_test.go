@@ -3,9 +3,9 @@ package enforce
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,20 +95,20 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 		{client, nil}, {"2001:db8::1", proxied(false)}, {behind, proxied(true)},
 		{"64:ff9b::cb00:7109", nil}, // 203.0.113.9 behind NAT64
 	} {
-		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
-		for i := range MaxProbePaths {
+		path := func(i int) string { return fmt.Sprintf("/page/%d?t=1", i) }
+		for i := range MaxProbeTargets {
 			for _, ua := range []string{kubeProbe, fmt.Sprintf("a%d-probe/1.0", i), "Blackbox Exporter/0.24.0"} { // a client can change its name
 				if d := e.decideFrom(tt.client, path(i), ua, tt.caller); d.Reason != judge.Unbound {
 					t.Fatalf("%s: path %d: %s", tt.client, i, d.Reason)
 				}
 			}
 		}
-		d := e.decideFrom(tt.client, path(MaxProbePaths), kubeProbe, tt.caller)
+		d := e.decideFrom(tt.client, path(MaxProbeTargets), kubeProbe, tt.caller)
 		if d.Reason != judge.Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Name() != "kube-probe" {
 			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
 		}
 		for _, ua := range []string{"b-probe/1.0", "Blackbox Exporter/0.24.0"} {
-			if d := e.decideFrom(tt.client, path(MaxProbePaths), ua, tt.caller); d.Reason != judge.Disallowed || d.Agent.SentClass() != crawler.Probe {
+			if d := e.decideFrom(tt.client, path(MaxProbeTargets), ua, tt.caller); d.Reason != judge.Disallowed || d.Agent.SentClass() != crawler.Probe {
 				t.Errorf("%s: one path too many by %s: %s of class %s", tt.client, ua, d.Reason, d.Agent.SentClass())
 			}
 		}
@@ -153,9 +153,9 @@ Allow: /
 		{"another is named", named, "other-probe/1.0", "203.0.113.7", judge.Settings{}, judge.Disallowed, judge.Disallowed},
 	} {
 		e := newEngineTest(t, tt.file, tt.settings)
-		for i := range 2 * MaxProbePaths {
+		for i := range 2 * MaxProbeTargets {
 			want := tt.want
-			if i < MaxProbePaths && want == judge.Disallowed {
+			if i < MaxProbeTargets && want == judge.Disallowed {
 				want = judge.Unbound
 			}
 			if d := e.decideFrom(tt.client, fmt.Sprint("/page/", i), tt.agent, nil); d.Reason != want {
@@ -168,27 +168,81 @@ Allow: /
 	}
 }
 
-func TestCacheBusters(t *testing.T) {
-	for value, want := range map[string]bool{
-		"1793544000": true, "1793544000123": true, "1793544000123456": true, "1793544000123456789": true,
-		"9f86d081884c7d65": true, "9F86D081884C7D659A2F": true, "0b7e4c5e-7a0e-4b55-9e21-5d1c8f0f8a44": true,
-		"17": false, "00000017": false, "0000000000000017": false, "12345678": false, "123456789": false, "123456789012345678901": false,
-		"2026-11-01": false, "2026-11-01-2026-11-30": false, "9f86d081": false, "deadbeef.cafe.00000001": false,
-		"0b7e4c5e7a0e-4b55-9e21-5d1c8f0f8a440": false, "0b7e4c5e-7a0e-4b55-9e21-5d1c8f0f8a4-": false, "product-1793544000": false,
+// What differs counts as different, unless one probe asks for one path at its own pace.
+func TestWhatCountsAsOneTarget(t *testing.T) {
+	const client = "203.0.113.7"
+	sha := func(i int) string { return fmt.Sprintf("%040x", i*0x9e3779b97f4a) }
+	uuid := func(i int) string { return fmt.Sprintf("0b7e4c5e-7a0e-4b55-9e21-%012x", i) }
+	at := func(format string, value func(int) string) func(int) string {
+		return func(i int) string { return fmt.Sprintf(format, value(i)) }
+	}
+	clockAt := func(i int) string { return fmt.Sprint(1793544000 + i*60) }
+	number := func(i int) string { return fmt.Sprint(i) }
+	one := func(int) string { return client }
+	agent := func(int) string { return kubeProbe }
+	for _, tt := range []struct {
+		name                  string
+		target, client, agent func(int) string
+		every                 time.Duration
+		requests, pass        int
+	}{
+		{"commits", at("/blame/f?id=%s", sha), one, agent, time.Millisecond, 2000, MaxProbeTargets},
+		{"commits, upper case", at("/blame/f?id=%s", func(i int) string { return strings.ToUpper(sha(i)) }), one, agent, 0, 100, MaxProbeTargets},
+		{"commits, one a second", at("/blame/f?id=%s", sha), one, agent, time.Second, 3000, MaxProbeTargets},
+		{"commits, faster than any monitor", at("/blame/f?id=%s", sha), one, agent, 14 * time.Second, 250, MaxProbeTargets},
+		{"times", at("/blame/f?t=%s", clockAt), one, agent, time.Second, 100, MaxProbeTargets},
+		{"UUIDs", at("/x?%s", uuid), one, agent, time.Second, 100, MaxProbeTargets},
+		{"numbers", at("/x?page=%s", number), one, agent, time.Second, 100, MaxProbeTargets},
+		{"a second parameter", at("/x?a=1&b=%s", sha), one, agent, time.Second, 100, MaxProbeTargets},
+		{"the name of a parameter", at("/x?%s=1", sha), one, agent, time.Second, 100, MaxProbeTargets},
+		{"a semicolon", at("/x;id=%s", sha), one, agent, time.Minute, 60, MaxProbeTargets},
+		{"paths", at("/commit/%s", sha), one, agent, time.Minute, 60, MaxProbeTargets},
+		{"paths with a time", at("/health/%s", clockAt), one, agent, time.Minute, 60, MaxProbeTargets},
+		{"spellings of a path", at("/%s/../f?id=1", number), one, agent, time.Minute, 60, MaxProbeTargets},
+		{"an absolute target", at("http://home.test/f?id=%s", sha), one, agent, time.Second, 60, MaxProbeTargets},
+		{"paths and queries", func(i int) string { return fmt.Sprintf("/%d?id=%s", i/20, sha(i)) }, one, agent, time.Second, 400, MaxProbeTargets},
+		{"several names", at("/x?id=%s", sha), one, func(i int) string { return fmt.Sprintf("a%d-probe/1.0", i%5) }, time.Second, 300, MaxProbeTargets},
+		{"a name for each request", at("/x?id=%s", sha), one, func(i int) string { return fmt.Sprintf("a%d-probe/1.0", i) }, time.Minute, 59, MaxProbeTargets},
+		{"a monitor's name", at("/x?id=%s", sha), one, func(int) string { return "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)" }, time.Second, 100, MaxProbeTargets},
+		{"addresses of a /64", at("/x?id=%s", sha), func(i int) string { return fmt.Sprintf("2001:db8::%x", i+1) }, agent, time.Second, 100, MaxProbeTargets},
+		{"addresses", at("/x?id=%s", sha), func(i int) string { return fmt.Sprintf("203.0.113.%d", i%2) }, agent, time.Second, 100, 2 * MaxProbeTargets},
+
+		{"one URL at any pace", func(int) string { return "/health?token=9f86d081884c7d65" }, one, agent, 0, 500, 500},
+		{"sixteen URLs at any pace", func(i int) string { return fmt.Sprintf("/health?service=%d", i%16) }, one, agent, 0, 500, 500},
+		{"a time each minute", at("/health?t=%s", clockAt), one, agent, time.Minute, 600, 600},
+		{"a random number each 20 s", at("/health?cachebuster=%s", sha), one, agent, 20 * time.Second, 600, 600},
+		{"a UUID each five minutes", at("/health?%s", uuid), one, agent, 5 * time.Minute, 100, 100},
+		{"sixteen paths, each every minute", func(i int) string { return fmt.Sprintf("/%d?t=%d", i%16, i) }, one, agent, time.Minute / 16, 2000, 2000},
+		{"two probes on one path", at("/health?t=%s", sha), one, func(i int) string { return fmt.Sprintf("a%d-probe/1.0", i%2) }, 10 * time.Second, 500, 500},
+		{"an inner address", at("/x?id=%s", sha), func(int) string { return "10.0.0.7" }, agent, 0, 500, 500},
 	} {
-		for _, query := range []string{"/x?t=%s", "/x?%s", "/x?a=1&t=%s&b=2"} {
-			a, b := hashTarget(fmt.Sprintf(query, value)), hashTarget(fmt.Sprintf(query, "1111111111"))
-			if a == b != want {
-				t.Errorf(query+": equal to another value: %v, want %v", value, a == b, want)
+		e := newEngineTest(t, closedToAll, judge.Settings{})
+		passed := 0
+		for i := range tt.requests {
+			if d := e.decideFrom(tt.client(i), tt.target(i), tt.agent(i), nil); d.Action == judge.Pass {
+				passed++
 			}
+			e.clock.Advance(tt.every)
+		}
+		if passed != tt.pass {
+			t.Errorf("%s: %d of %d pass, want %d", tt.name, passed, tt.requests, tt.pass)
 		}
 	}
-	seen := make(map[uint32]string)
-	for _, target := range []string{"/", "/?", "/1793544000", "/1793544001", "/?a=1793544000", "/?b=1793544000", "/?a&b", "/?ab", "/?a=b", "/?a=1793544000&b=1793544000"} {
-		if other, ok := seen[hashTarget(target)]; ok && !(target == "/?" && other == "/") {
-			t.Errorf("%s counts as %s", target, other)
+}
+
+// What a stranger asks takes nothing from a probe at another address.
+func TestStrangersDoNotSpoilAProbe(t *testing.T) {
+	e := newEngineTest(t, closedToAll, judge.Settings{})
+	for i := range 600 {
+		target := fmt.Sprint("/health?t=", i)
+		e.clock.Advance(time.Second)
+		e.decideFrom("198.51.100.66", target, kubeProbe, nil)
+		if i%20 > 0 {
+			continue
 		}
-		seen[hashTarget(target)] = target
+		if d := e.decideFrom("203.0.113.7", target, kubeProbe, nil); d.Action != judge.Pass {
+			t.Fatalf("request %d: %s", i, d.Reason)
+		}
 	}
 }
 
@@ -201,7 +255,7 @@ func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
 		g.decideFrom(ua, "203.0.113.7", "/")
 	}
 	g.change(closed)
-	for i := range MaxProbePaths {
+	for i := range MaxProbeTargets {
 		g.decideFrom(kubeProbe, "203.0.113.7", fmt.Sprint("/", i))
 	}
 	for _, ua := range probes {

@@ -17,7 +17,7 @@ func BusyProbes(names, networks []string, requests int) statusapi.Problem {
 		fmt.Sprintf("From one address on the internet, or behind a proxy that is not in trusted_proxies, probes may request "+
 			"%d different URLs of a site in an hour, whatever their names, or %d if they are verified; for further URLs, the "+
 			"group for `*` applies. The last such requests came from %s. If that is a monitor of yours, write `exempt %q from ADDRESS`.",
-			enforce.MaxProbePaths, enforce.MaxVerifiedPaths, words.List(networks, shown), names[0]))
+			enforce.MaxProbeTargets, enforce.MaxVerifiedTargets, words.List(networks, shown), names[0]))
 }
 
 // Evictions returns the problem that files of robots.txt are dropped, and read again, too
