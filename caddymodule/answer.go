@@ -193,15 +193,12 @@ func (h *Handler) couldSign(d *judge.Decision) bool {
 var (
 	textPlain = []string{"text/plain; charset=utf-8"}
 	noSniff   = []string{"nosniff"}
-	noStore   = []string{"no-store"}
 )
 
-// refuse answers a refused request. The answer must not be stored, because a
-// cache in front of the server would give it to people.
+// refuse answers a refused request.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
 	a := &h.defaults[d.Reason]
 	header := w.Header()
-	header["Cache-Control"] = noStore
 	if d.Reason != judge.Hidden {
 		h.license.Apply(header, "", a.status)
 	}

@@ -133,7 +133,6 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 func (x *exchange) askSuspect(w http.ResponseWriter) error {
 	c := x.handler.check
 	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, mediaHTML) }) {
-		w.Header()["Cache-Control"] = noStore
 		return answers[judge.Suspected].send(w, x.r)
 	}
 	x.arrival.Ask(x.request.Time)

@@ -266,10 +266,8 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 		}
 		return
 	}
-	header := w.Header()
-	header["Cache-Control"] = noStore
 	if x.r.ProtoMajor == 1 { // in HTTP/3 the field would be an error (RFC 9114, section 4.2)
-		header["Connection"] = []string{"close"}
+		w.Header()["Connection"] = []string{"close"}
 	}
 	if x.unread = refusal; limit != nil {
 		d.Exceed(limit, 0)

@@ -225,9 +225,12 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 
 // respond refuses the request, or answers it, or passes it on.
 func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
-	h, r := x.handler, x.r
+	h, r, isChecked := x.handler, x.r, x.isChecked(d)
+	if isChecked || x.unread != nil || d.Action != judge.Pass && !d.Monitored {
+		response.ForbidStoring(w) // a cache in front of the server would give the answer to people
+	}
 	switch {
-	case x.isChecked(d):
+	case isChecked:
 		return h.check.Serve(w, x.verdict, &x.arrival, &x.request, r, http.StatusTooManyRequests)
 	case d.Action != judge.Pass && !d.Monitored && d.Reason == judge.Suspected:
 		return x.askSuspect(w)

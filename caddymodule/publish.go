@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -58,9 +59,9 @@ func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
 
 // unavailable is the answer while the site's own rules are not known: a file
 // without them would open what they close. retryAfter is in seconds.
-func unavailable(header http.Header, retryAfter string) error {
-	header.Set("Cache-Control", "no-store")
-	header.Set("Retry-After", retryAfter)
+func unavailable(w http.ResponseWriter, retryAfter string) error {
+	response.ForbidStoring(w)
+	w.Header().Set("Retry-After", retryAfter)
 	return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
 }
 
@@ -74,9 +75,9 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
 		} // the file consists of the policy alone
 	case judge.Pending:
-		return unavailable(header, "5")
+		return unavailable(w, "5")
 	default:
-		return unavailable(header, "60")
+		return unavailable(w, "60")
 	}
 	header["Content-Type"] = textPlain
 	header.Set("Etag", `"`+rules.Tag()+`"`)
