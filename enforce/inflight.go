@@ -103,6 +103,13 @@ type arrivals [2]struct {
 // more than half of the turns.
 const otherCame = 10 * time.Second
 
+// lately reports whether crawler i came in the otherCame before now. A time after now,
+// from before the clock was set back, says nothing.
+func (a *arrivals) lately(i int, now int64) bool {
+	since := now - a[i].at
+	return a[i].at != 0 && 0 <= since && since <= int64(otherCame)
+}
+
 // take takes a turn of a line. Of the turns that crawlers share, none holds more than
 // half, rounded up, while others come: otherwise the first one that answers are slow
 // for shuts out all others.
@@ -139,7 +146,7 @@ func (f *flights) arrive(k throttle.Key, who uint64, now int64) bool {
 	defer s.mu.Unlock()
 	came, known := s.came[k]
 	if !known { // forget lines of earlier configurations
-		maps.DeleteFunc(s.came, func(_ throttle.Key, a arrivals) bool { return now-a[0].at > int64(otherCame) })
+		maps.DeleteFunc(s.came, func(_ throttle.Key, a arrivals) bool { return !a.lately(0, now) })
 		if s.came == nil {
 			s.came = make(map[throttle.Key]arrivals)
 		}
@@ -149,7 +156,7 @@ func (f *flights) arrive(k throttle.Key, who uint64, now int64) bool {
 	}
 	came[0].who, came[0].at = who, now
 	s.came[k] = came
-	return came[1].at != 0 && now-came[1].at <= int64(otherCame)
+	return came.lately(1, now)
 }
 
 // sharer identifies a crawler among those that share turns: by its name, if it is

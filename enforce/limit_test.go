@@ -452,6 +452,11 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 	}
 	_, leave := enter(ahrefs)
 	leave()
+	e.clock.Advance(-10 * time.Minute)
+	if n := fill(same(fake.Gptbot)); n != 5 {
+		t.Errorf("alone, after the clock was set back, a crawler gets %d of 5", n)
+	}
+	e.clock.Advance(10 * time.Minute)
 	for name, tt := range map[string]struct {
 		ua   func(int) string
 		most int

@@ -23,7 +23,7 @@ func (p *Table) plan(e *entry) {
 		e.nextFetch.Store(min(e.nextFetch.Load(), e.lastFetch.Load()+int64(minRefetch)))
 	}
 	now := p.cfg.Now()
-	failed := e.failures > 0 && now.Sub(time.Unix(0, e.used.Load())) <= maxRetryAge
+	failed := e.failures > 0 && now.Sub(time.Unix(0, e.used.Load())).Abs() <= maxRetryAge
 	if !failed && e.held == nil && !e.again || e.invented.Load() || p.ctx.Err() != nil {
 		return
 	}

@@ -304,7 +304,7 @@ type Proof struct {
 
 func (p *Proof) set(now time.Time) {
 	// Storing an equal value would make all CPU cores fetch the cache line again.
-	if s := now.Unix(); p != nil && p.last.Load() < s {
+	if s := now.Unix(); p != nil && p.last.Load() != s {
 		p.last.Store(s)
 	}
 }
@@ -312,7 +312,7 @@ func (p *Proof) set(now time.Time) {
 // holds reports whether a crawler was verified by its address in the 24 hours
 // before now.
 func (p *Proof) holds(now time.Time) bool {
-	return p != nil && p.last.Load() != 0 && now.Sub(time.Unix(p.last.Load(), 0)) <= proofPeriod
+	return p != nil && p.last.Load() != 0 && now.Sub(time.Unix(p.last.Load(), 0)).Abs() <= proofPeriod
 }
 
 // maxProofs is the number of hosts that have proofs of their own.

@@ -246,7 +246,7 @@ func (v *Verifier) list(address string) (*source, error) {
 	return v.acquire(&source{kind: listSource, Source: document.Source[content]{
 		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
 		Parse: func(r *document.Response, old *document.Copy[content], now time.Time) (content, error) {
-			if old != nil && now.Sub(old.Read()) <= comparePeriod {
+			if old != nil && now.Sub(old.Read()).Abs() <= comparePeriod {
 				return parseList(r.Body, u.Fragment, old.Value.(*list))
 			}
 			return parseList(r.Body, u.Fragment, nil)

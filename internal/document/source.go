@@ -101,7 +101,7 @@ func (s *Source[T]) untilNextRead(now time.Time) time.Duration {
 	if c == nil {
 		return 0
 	}
-	return max(0, RefreshInterval-now.Sub(c.Read())-rand.N(refreshJitter))
+	return max(0, RefreshInterval-now.Sub(c.Read()).Abs()-rand.N(refreshJitter))
 }
 
 // Fetch returns the copy in use, after reading the document if there is no copy or
@@ -109,7 +109,7 @@ func (s *Source[T]) untilNextRead(now time.Time) time.Duration {
 // copy may still be usable.
 func (s *Source[T]) Fetch(ctx context.Context, r *Reader) (*Copy[T], error) {
 	s.Restore(ctx, r)
-	if c := s.current.Load(); c != nil && r.Now().Sub(c.Read()) < RefreshInterval {
+	if c := s.current.Load(); c != nil && r.Now().Sub(c.Read()).Abs() < RefreshInterval {
 		return c, nil
 	}
 	_, err := s.read(ctx, r)

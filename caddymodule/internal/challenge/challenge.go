@@ -89,7 +89,7 @@ func NewMemory(o Observer) *Memory {
 // the same ones.
 func (c *Check) Storms(yield func(*Storm) bool) {
 	for s := range c.memory.storms.All() {
-		if s.name == c.Name && s.over == c.Over && !yield(&s.Storm) {
+		if s.name == c.Name && s.over == c.Over && s.window == c.seconds() && !yield(&s.Storm) {
 			return
 		}
 	}
@@ -116,6 +116,9 @@ type Check struct {
 	off    sync.Map // of the origins' hosts, and "" for all, for which the operator has switched it off
 }
 
+// seconds returns the Window in seconds.
+func (c *Check) seconds() int { return int(c.Window / time.Second) }
+
 // New returns a Check.
 func New(m *Memory, c Config) *Check { return &Check{Config: c, memory: m} }
 
@@ -132,7 +135,7 @@ func siteOf(q *judge.Request) string {
 // is none yet.
 func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 	name := siteOf(q)
-	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Name) + uint64(c.Over) + uint64(q.Origin.Port)
+	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Name) + uint64(c.Over) + uint64(q.Origin.Port) + uint64(c.Window)
 	hash = max(1, hash)
 	s := c.memory.storms.Get(hash)
 	if s == nil {
@@ -140,7 +143,7 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 			return nil
 		}
 		s = c.memory.storms.Add(hash, func(s *stormAt) int64 { return int64(s.seen.Load()) }, func(s *stormAt) {
-			s.start(name, c.Name, c.Over, int(c.Window/time.Second))
+			s.start(name, c.Name, c.Over, c.seconds())
 		})
 	}
 	if s.seen.Load() != now {

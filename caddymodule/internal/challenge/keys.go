@@ -37,6 +37,11 @@ func newKey(secret string, made time.Time) *key {
 	return &key{k, binary.BigEndian.Uint16(sum[:]), made, secret}
 }
 
+// equal reports whether two keys are the same, and of the same time.
+func (k *key) equal(other *key) bool {
+	return k != nil && other != nil && k.secret == other.secret && k.made.Equal(other.made)
+}
+
 // randomKey returns a new key.
 func randomKey(made time.Time) *key {
 	secret := make([]byte, seal.Size)
@@ -64,12 +69,24 @@ func (r ring) find(number uint16) *key {
 	return nil
 }
 
-// with returns the ring with further keys, without those that are too old.
+// with returns the ring with further keys, without those that are too old. A key from the
+// future, made while a clock was ahead, counts as made now: else it would sign for ever.
+// Of a key with two times, the earlier one counts.
 func (r ring) with(more []*key, now time.Time) ring {
-	all := slices.Clone(r)
-	for _, k := range more {
-		if k != nil && !slices.ContainsFunc(all, func(have *key) bool { return have.secret == k.secret }) {
+	var all ring
+	for _, k := range slices.Concat(r, more) {
+		if k == nil {
+			continue
+		}
+		if k.made.After(now) {
+			k = &key{k.Key, k.number, now.Truncate(time.Second), k.secret}
+		}
+		at := slices.IndexFunc(all, func(have *key) bool { return have.secret == k.secret })
+		switch {
+		case at < 0:
 			all = append(all, k)
+		case k.made.Before(all[at].made):
+			all[at] = k
 		}
 	}
 	all = slices.DeleteFunc(all, func(k *key) bool { return now.Sub(k.made) > keysKept })
@@ -150,7 +167,7 @@ type keeper struct {
 	memory  *Memory
 	storage certmagic.Storage
 	fleet   func() *throttle.Fleet
-	stored  int // how many keys the storage has
+	stored  ring // the keys of the storage
 	read    time.Time
 }
 
@@ -167,10 +184,10 @@ func (s *keeper) sync(ctx context.Context, now time.Time) error {
 		keys = *s.memory.ring.Load()
 	}
 	var storageErr error
-	if now.Sub(s.read) >= storageEvery || len(keys) == 0 {
+	if now.Sub(s.read).Abs() >= storageEvery || len(keys) == 0 {
 		var read []*key
 		if read, storageErr = load(ctx, s.storage); storageErr == nil {
-			s.read, s.stored = now, len(read)
+			s.read, s.stored = now, read
 			keys = keys.with(read, now)
 		}
 	}
@@ -178,9 +195,9 @@ func (s *keeper) sync(ctx context.Context, now time.Time) error {
 	keys = keys.with(known, now)
 	if keys.needsKey(now) && storageErr == nil {
 		keys, storageErr = s.make(ctx, keys, now)
-	} else if storageErr == nil && s.stored != len(keys) {
+	} else if storageErr == nil && !slices.EqualFunc(s.stored, keys, (*key).equal) {
 		if storageErr = keys.store(ctx, s.storage); storageErr == nil {
-			s.stored = len(keys)
+			s.stored = keys
 		}
 	}
 	if len(keys) > 0 {
@@ -208,7 +225,7 @@ func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, erro
 		keys = keys.with([]*key{randomKey(now.Truncate(time.Second))}, now)
 		err = keys.store(ctx, s.storage)
 	}
-	s.stored = len(keys)
+	s.stored = keys
 	return keys, err
 }
 

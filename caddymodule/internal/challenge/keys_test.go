@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/certmagic"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // brokenStorage is a storage that can be made to fail.
@@ -85,6 +88,51 @@ func TestStorageWithNonsense(t *testing.T) {
 		_ = k.sync(t.Context(), noon)
 		if ring := *k.memory.ring.Load(); len(ring) == 0 || ring[0] == nil {
 			t.Errorf("%s: no key", text)
+		}
+	}
+}
+
+// A key from the future counts as made when it was first seen, also after a restart.
+func TestKeysFromTheFuture(t *testing.T) {
+	t.Parallel()
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	var last *keeper
+	for _, at := range []time.Time{noon.AddDate(1, 0, 0), noon, noon.AddDate(0, 0, 29), noon.AddDate(0, 0, 31)} {
+		for _, k := range []*keeper{last, {memory: NewMemory(nobody{}), storage: storage}} {
+			if last = k; k == nil {
+				continue
+			}
+			if err := k.sync(t.Context(), at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys := *last.memory.ring.Load()
+		want := 2 // with that of the process
+		if at.After(noon.AddDate(0, 0, 30)) && at.Before(noon.AddDate(0, 6, 0)) {
+			want = 3
+		}
+		if len(keys) != want || keys[0].made.After(at) {
+			t.Errorf("at %v: %d keys, the first from %v", at, len(keys), keys[0].made)
+		}
+	}
+}
+
+// A check with another window is another one.
+func TestWindowAfterAReload(t *testing.T) {
+	t.Parallel()
+	m := NewMemory(nobody{})
+	q := &judge.Request{Origin: here.origin}
+	for _, window := range []time.Duration{time.Minute, 10 * time.Minute} {
+		c := New(m, Config{Name: "challenge /x", Over: 60, Window: window})
+		if s := c.storm(q, 1, true); s.window != int(window/time.Second) {
+			t.Errorf("the window is %d s, want %s", s.window, window)
+		}
+		n := 0
+		for range c.Storms {
+			n++
+		}
+		if n != 1 {
+			t.Errorf("%d storms with a window of %s", n, window)
 		}
 	}
 }

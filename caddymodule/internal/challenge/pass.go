@@ -42,7 +42,7 @@ func (p *pass) from(network uint64, now uint32) (good, first bool) {
 	if hour := now / 3600; p.hour != hour {
 		p.hour, p.n = hour, 0
 	}
-	p.seen = max(p.seen, now)
+	p.seen = now
 	if !slices.Contains(p.networks[:p.n], network) {
 		if p.n == passNetworks {
 			return false, false
