@@ -33,7 +33,7 @@ func TestCachedResultsEqualTheMatchers(t *testing.T) {
 func TestCacheKeepsMatchersApart(t *testing.T) {
 	base := crawler.Builtin()
 	cache := crawler.NewCache(16)
-	const ua = "Acme/1.0 (X11; Linux x86_64) AppleWebKit/605.1"
+	const ua = chrome + " Acme/1.0"
 	with, err := base.With(crawler.Crawler{Name: "Acme", Class: crawler.Scraper, UserAgents: []string{"Acme"}, Robots: []string{"Acme"}})
 	if err != nil {
 		t.Fatal(err)

@@ -18,13 +18,17 @@
 //   - A token matches whole words, in any case. A word consists of letters, digits, `-`, `_` and non-ASCII octets. A version may follow the
 //     token in the same word (Token-1.7). A `+` in the User-Agent matches a space in the token.
 //   - Of several tokens that match at the same place, the longest counts.
-//   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`.
+//   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`. A token that is a URL matches
+//     that URL with and without its scheme, `www.` and the slash at its end.
+//   - A token that only the site names does not count in the User-Agent of a browser or an app, except behind the products of a browser on a
+//     computer.
 //   - In the name of an Android device, a token counts only if it is among the UserAgents of a crawler of the class Registered or UserTriggered, or
 //     if only the site names it and it contains a word for a crawler (AcmeBot).
 //   - A token that apps send too (Crawler.Shared) does not count if only a space separates it from a word before it: `Acme Pinterest` does
 //     not name Pinterest's crawler.
 //   - A User-Agent that names several crawlers yields all of them. Software that a product is made with (`Acme/1.0 (compatible;
-//     Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
+//     Framework/2.0)`, `Acme/1.0 library/2.0`, `AcmeBot/1.0 based on OtherBot`) is not a second crawler.
+//   - In a window of Electron, only tokens of crawlers count, not those of fetchers and tools.
 //
 // # Evidence without a token
 //
@@ -46,6 +50,9 @@
 // indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number.
 // Exceptions are some User-Agents in which only a computer's operating system indicates a person. A name or a host name next to a browser's
 // User-Agent, where browsers have none, and a placeholder instead of a browser's version count although a browser is named.
+//
+// A contact counts for nothing next to what makes a client an app: a system or a device that people use, a runtime of apps, a player, an
+// identifier such as com.example.app.
 //
 // An app whose User-Agent has the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever
 // its name.

@@ -39,6 +39,7 @@ type evidence struct {
 	comments         int    // opening parentheses and brackets
 
 	shared      uint16 // bit i: apps send the token of agent i too
+	inName      uint16 // bit i: only the site names agent i, by a token that is no declaration where it stands
 	app         bool   // a token of an app that people use
 	own         span   // the last token of a row that is no crawler's
 	ownEnd      int    // end of that token's product and comment (see ownProduct)
@@ -47,6 +48,7 @@ type evidence struct {
 
 	// the state of the scan
 	depth         int  // of nested comments
+	data          int  // of nested objects of JSON
 	prevRole      role // of the previous word
 	prevEnd       int  // the previous word's end
 	device        int  // 1 + the depth of the comment that names an Android device; 0 outside such a comment
@@ -98,10 +100,14 @@ var opens = octets("([{")
 // that extend Internet Explorer's User-Agent send theirs; browser extensions add a page's address.
 func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	switch {
+	case !mozilla && e.ofApp(ua):
+		return false
 	case e.contactPlus || e.contact.start == 0 || isMail(ua, e.contact) || isCrawlersPage(ua[e.contact.start:e.contact.end]):
 		return true
 	case mozilla && e.has(roleIE) && !e.has(roleMobile):
 		return !e.contactInComment || !e.has(roleInstalled) && startsField(ua, e.contact)
+	case mozilla && e.contactInComment && e.ofExtension(ua):
+		return false
 	case mozilla:
 		announced := e.contactInComment || startsField(ua, e.contact) || !e.has(roleClient)
 		return announced && (!e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) ||
@@ -109,7 +115,24 @@ func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
 	case !person:
 		return !e.has(roleMedia)
 	}
-	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
+	return e.name.ok() && e.name.start == 0
+}
+
+// ofExtension reports whether the contact is in the comment of a product behind the browser's own: UltraBlock/6 (https://acme.example).
+func (e *evidence) ofExtension(ua string) bool {
+	product := strings.TrimRight(ua[:max(0, strings.LastIndexByte(ua[:e.contact.start], '('))], " ")
+	start := strings.LastIndexByte(product, ' ') + 1
+	hash, n := firstWord(product[start:])
+	s := baseTable.find(hash)
+	return 0 < e.browserPos && e.browserPos < start && n > 0 && (s == nil || s.role&sentByBrowsers == 0)
+}
+
+// ofApp reports whether the contact is an app's. Services ask apps to name one, so it counts for nothing next to what makes a client an app: a
+// system or a device that people use, a runtime of apps, a player, an app's identifier.
+func (e *evidence) ofApp(ua string) bool {
+	app := e.has(rolePlatform|roleApp|roleBrand|roleAndroid|roleMobile) || e.appID ||
+		e.has(roleMedia) && !e.has(roleTask|roleWeakTask|roleLibrary) && !radio(ua[e.contact.start:e.contact.end])
+	return app && e.contact.start > 0 && !isCrawlersPage(ua[e.contact.start:e.contact.end])
 }
 
 // isMail reports whether a contact is an e-mail address, and one written as `ops at acme dot com`.

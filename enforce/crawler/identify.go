@@ -36,6 +36,9 @@ func (e *evidence) decide(ua string, id *Identity) {
 		return
 	}
 	person := e.person()
+	if e.inName != 0 && person && !e.bindsNames(ua, id) {
+		return
+	}
 	probe := e.probeName(ua, person)
 	if id.n > 0 {
 		e.filterTokens(ua, id)
@@ -63,6 +66,24 @@ func (e *evidence) decide(ua string, id *Identity) {
 	}
 }
 
+// bindsNames reports whether the names that only the site knows count. In the User-Agent of a browser or an app they don't, whatever its name:
+// a group for Wolvic would apply to people. The exception is a product behind those of a browser of a computer. If all others are a
+// person's, id is empty then.
+func (e *evidence) bindsNames(ua string, id *Identity) bool {
+	names, all := e.inName, *id
+	e.inName = 0
+	behind := e.has(roleMozilla) && e.desktop() && e.browserPos > 0
+	id.keep(func(i int) bool { return names&(1<<i) == 0 || behind && id.agents[i].Start > e.browserPos })
+	if id.n == all.n {
+		return true
+	}
+	if e.decide(ua, id); id.n == 0 {
+		return false
+	}
+	*id = all
+	return true
+}
+
 // probeName returns the first product of a User-Agent if that is the name of a
 // probe: Acme-HealthCheck/1.0. No word for a crawler may be in the User-Agent,
 // and nothing that indicates a person.
@@ -71,7 +92,7 @@ func (e *evidence) probeName(ua string, person bool) span {
 	if end < 0 {
 		end = len(ua)
 	}
-	if person || e.has(roleCrawlerWord) || !isProbeName(ua[:end]) {
+	if person || e.has(roleCrawlerWord|roleCrawlerPart) || !isProbeName(ua[:end]) {
 		return span{}
 	}
 	return span{0, end}
@@ -120,8 +141,6 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 		id.add(newAgent(ua, e.unknown, Program, BareMozilla))
 	case e.words == 1 && e.has(roleMain) && e.has(roleChrome|roleSafari|roleIE):
 		id.add(newAgent(ua, e.first, Program, ProgramName)) // these browsers never send only their name
-	case !mozilla && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
-		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case !mozilla && e.name.ok() && e.onlySystem() && endsWithSystem(ua):
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case !mozilla && e.weakTask.ok() && e.likelyTask && e.roles&rolePerson == roleAnyBrowser:
@@ -147,7 +166,7 @@ func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool 
 		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.weakTask.start, End: e.weakTask.end, Reason: ProgramName})
 	case !mozilla && e.contact.ok() && !e.has(roleMedia):
 		id.add(newAgent(ua, e.first, Program, ProgramName))
-	case e.plusComment.ok():
+	case e.plusComment.ok() && !e.has(roleMedia):
 		e.addSelfDeclared(ua, e.plusComment, Contact, id)
 	case e.hostName.ok() && !mozilla && !e.has(roleMedia):
 		e.addSelfDeclared(ua, e.hostName, HostName, id)
@@ -204,6 +223,9 @@ func (e *evidence) filterTokens(ua string, id *Identity) {
 	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
 		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
 	}
+	if e.has(roleMobile) && strings.Contains(ua, " Electron/") {
+		id.keep(func(i int) bool { return crawlsAlone(&id.agents[i]) }) // a window that a person looks at
+	}
 	dropDrivenBrowsers(id)
 	e.dropSoftware(ua, id)
 	switch {
@@ -224,7 +246,7 @@ func (e *evidence) addFurther(ua string, id *Identity) {
 		why, reason = e.crawlerWord, cmp.Or(e.crawlerReason, CrawlerWord)
 	case e.afterCompatible.ok() && e.isCrawlerAfterCompatible(ua):
 		why, reason = e.afterCompatible, CompatibleName
-	case e.contact.ok() && (e.contactPlus || e.contactInComment || isMail(ua, e.contact)):
+	case e.contact.ok() && (e.contactPlus || e.contactInComment || isMail(ua, e.contact)) && (e.has(roleMozilla) || !e.ofApp(ua)):
 		why = e.contact
 	default:
 		return

@@ -63,12 +63,17 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 }
 
 // People reports whether people's browsers and apps send a product token, so that a group for it would apply to people: an app of the
-// registry has it, or [BrowserWord] is true and no crawler of the registry has it.
+// registry has it, or no crawler of the registry has it, and [BrowserWord] is true or the token has the form of a browser's or a device's name.
 func (r *Registry) People(token string) bool {
 	if c := r.byUA[canonical.Lower(token)]; c != nil {
 		return c.Class == App
 	}
-	return !r.isPreference(token) && BrowserWord(token)
+	if r.isPreference(token) {
+		return false
+	}
+	_, n := firstWord(token)
+	form := parts(token) // NokiaBrowser, Telegram-Android, SAMSUNG-SGH-X120
+	return BrowserWord(token) || n == len(token) && form&(roleBrowser|roleBrand|roleApp) != 0 && form&declarations == 0
 }
 
 // isPreference reports whether a robots.txt token is a preference.

@@ -42,11 +42,19 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 			i = e.readPunctuation(ua, i)
 			continue
 		}
+		if tok, n := naiveURLToken(m, ua, i); tok != nil && (e.device == 0 || tok.allowedInDevice) {
+			if !e.like {
+				out = append(out, naiveToken{tok.name, i + n, i + n + len(tok.text)})
+			}
+			e.like = false
+			i += n + len(tok.text)
+			continue
+		}
 		end, best := i+len(word), (*token)(nil)
 		for _, t := range tables {
 			for k := range t.tokens {
 				tok := &t.tokens[k]
-				if naiveHas(ua[i:], tok.text) && (e.depth == 0 || len(word) == len(tok.text) || !strings.HasSuffix(tok.text, "-")) && (best == nil || len(tok.text) > len(best.text)) {
+				if !tok.url && naiveHas(ua[i:], tok.text) && (e.depth == 0 || len(word) == len(tok.text) || !strings.HasSuffix(tok.text, "-")) && (best == nil || len(tok.text) > len(best.text)) {
 					best = tok
 				}
 			}
@@ -87,6 +95,22 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 		}
 	}
 	return out
+}
+
+// naiveURLToken returns the token that is the whole URL at position i, and the length of the scheme and `www.` before it.
+func naiveURLToken(m *Matcher, ua string, i int) (*token, int) {
+	if i > 0 && (ua[i-1] == '.' || ua[i-1] == '@') {
+		return nil, 0
+	}
+	for k := range m.table.tokens {
+		if tok := &m.table.tokens[k]; tok.url {
+			form := regexp.MustCompile(`^((?i:https?://|ftp://)?(?i:www\.)?)(?i:` + regexp.QuoteMeta(tok.text) + `)/?([ \t);,"'<>\[\]{}|0-9]|$)`)
+			if found := form.FindStringSubmatchIndex(ua[i:]); found != nil {
+				return tok, found[3]
+			}
+		}
+	}
+	return nil, 0
 }
 
 // wordAt returns the word that begins at position i. It compares octets, because a User-Agent may not be UTF-8.

@@ -144,8 +144,6 @@ func TestDeclarationsInABrowsersForm(t *testing.T) {
 		{"Mozilla/5.0 (compatible; Acmeware/1.0)" + engine, []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (compatible; Acmeware/1.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36", []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (Linux; Android 13; Pixel 7; compatible; Acmeware/1.0)" + engine, []string{"self-declared Acmeware"}},
-		{"MyApp/1 CFNetwork/1485 Darwin/23.1.0 (+https://my.example)", []string{"self-declared MyApp"}},
-		{"com.example.app/1.0 (+https://app.example)", []string{"self-declared com.example.app"}},
 	})
 }
 

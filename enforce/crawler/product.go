@@ -200,7 +200,7 @@ func (e *evidence) readHost(ua string, start, end int) int {
 	stop, host := labels(ua, end)
 	if stop+1 < len(ua) && ua[stop] == '@' && wordByte[ua[stop+1]] != 0 {
 		_, n := firstWord(ua[stop+1:])
-		if after, mail := labels(ua, stop+1+n); after > stop+1+n && (mail || letters(ua[after-1:after])) {
+		if after, _ := labels(ua, stop+1+n); after > stop+1+n && isTopLevel(ua[strings.LastIndexByte(ua[:after], '.')+1:after]) {
 			e.addContact(ua, start, after)
 			return after
 		}
@@ -237,6 +237,13 @@ func (e *evidence) readHost(ua string, start, end int) int {
 	}
 	e.compatibleEnd = 0
 	return skipPath(ua, stop)
+}
+
+// isTopLevel reports whether the last label of a mail address can be a top-level domain: at least two letters that are not the suffix of a
+// file's name (build@main.js), or the form of a domain in another script.
+func isTopLevel(label string) bool {
+	hash, _ := firstWord(label)
+	return hasPrefixFold(label, "xn--") || len(label) > 1 && letters(label) && fileSuffix.find(hash) == nil
 }
 
 // skipPath returns the end of the path that begins at position stop, unless it is a version.

@@ -118,7 +118,7 @@ func TestContactsAndOtherAddresses(t *testing.T) {
 		{"Acmeware/1.0 (https://acme.example)", []string{"self-declared Acmeware"}},
 		{"Acmewave/1.0 (http://acmewave.fm/)", nil},
 		{"Acmewave/1.0 (+http://acmewave.fm/)", []string{"self-declared Acmewave"}},
-		{"com.acme (ops@acme.example)", []string{"self-declared com.acme"}},
+		{"com.acme (ops@acme.example)", nil},
 		{"com.acme.reader/1.0 (https://acme.example)", nil},
 	})
 }

@@ -53,6 +53,12 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 			i++
 		}
 		s := m.table.find(hash)
+		if s != nil && s.role&roleScheme != 0 && i+1 < len(ua) && (ua[i] == ':' || ua[i] == '.') {
+			if tok, at := m.urlToken(ua, start, i); tok != nil && e.addToken(tok, ua, at, at+len(tok.text), id) {
+				i = at + len(tok.text)
+				continue
+			}
+		}
 		tok := m.findToken(s, hash, ua, start)
 		if tok == nil && s == nil && !number && digit(ua[i-1]) {
 			s, tok = m.withoutVersion(ua, start, i)
@@ -96,6 +102,42 @@ func (m *Matcher) findToken(s *slot, hash uint64, ua string, i int) (tok *token)
 		}
 	}
 	return tok
+}
+
+// urlToken returns the token that is the URL which begins with the word ua[start:i], a scheme or `www`, and where the token begins; nil if
+// there is none.
+func (m *Matcher) urlToken(ua string, start, i int) (*token, int) {
+	if strings.HasPrefix(ua[i:], "://") {
+		start = i + len("://")
+	}
+	i = start
+	if hasPrefixFold(ua[i:], "www.") {
+		i += len("www.")
+	}
+	hash, _ := firstWord(ua[i:])
+	s := m.table.find(hash)
+	if s == nil || s.n == 0 {
+		return nil, 0
+	}
+	for k := range m.table.tokens[s.first : s.first+s.n] {
+		if tok := &m.table.tokens[s.first+uint32(k)]; tok.url && hasToken(ua[i:], tok.text) {
+			return tok, i
+		}
+	}
+	return nil, 0
+}
+
+// isURL reports whether ua[start:end] is a whole URL, apart from its scheme, `www.` and the slash at its end.
+func isURL(ua string, start, end int) bool {
+	before := ua[:start]
+	if start >= len("www.") && hasPrefixFold(ua[start-len("www."):], "www.") {
+		before = ua[:start-len("www.")]
+	}
+	if n := len(before); n > 0 && (wordByte[before[n-1]] != 0 || before[n-1] == '.' || before[n-1] == '@') {
+		return false
+	}
+	after := strings.TrimPrefix(ua[end:], "/")
+	return after == "" || endsURL[after[0]] || digit(after[0]) // a version
 }
 
 // withoutVersion looks up the word ua[start:end] without the version at its end: a token or a word before a hyphen (Wget-1), or the name of
@@ -155,7 +197,7 @@ func beforeDigits(ua string, start, end int) int {
 // addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
 func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity) bool {
 	inPhrase := tok.shared && (followsWord(ua, start) || start > 0 && ua[start-1] == '/')
-	if inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || inPhrase {
+	if tok.url && !isURL(ua, start, end) || !tok.url && inHost(ua, start, end) || e.device > 0 && !tok.allowedInDevice || inPhrase {
 		return false
 	}
 	declared := e.compatibleEnd > 0 || e.khtml > 0 && e.khtml == e.depth // the token stands where a client states its name
@@ -166,7 +208,11 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 	case tok.control:
 		e.crawlerWord, e.crawlerReason = span{start, end}, ControlToken
 	case tok.crawler == nil:
-		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
+		i := id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
+		if !declared && !tok.allowedInDevice {
+			e.inName |= 1 << i
+			e.noteName(ua, start, end)
+		}
 	case tok.crawler.Class == App:
 		e.app = true
 		e.ownProduct(ua, tok.crawler.Class, start, end)
@@ -211,6 +257,12 @@ func (e *evidence) readPunctuation(ua string, i int) int {
 		if e.device > e.depth+1 {
 			e.device = 0
 		}
+	case '{':
+		if e.data > 0 || strings.HasPrefix(strings.TrimLeft(ua[i+1:], " "), `"`) {
+			e.data++
+		}
+	case '}':
+		e.data = max(0, e.data-1)
 	case '+':
 		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.plusComment.ok() {
 			_, n := firstWord(ua[i+1:])
@@ -223,6 +275,9 @@ func (e *evidence) readPunctuation(ua string, i int) int {
 // readKnownWord reads a word of the vocabulary and returns the position at which the scan continues.
 func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 	e.countWord(start, end)
+	if e.data > 0 || end < len(ua) && ua[end] == '=' {
+		r &^= declarations
+	}
 	if r&roleGecko != 0 && e.khtml == e.depth {
 		e.gecko = true
 	}
@@ -299,6 +354,9 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 		e.afterKHTML = span{start, end}
 	}
 	r := parts(ua[start:end])
+	if e.data > 0 || end < len(ua) && ua[end] == '=' {
+		r &^= declarations
+	}
 	e.roles |= r
 	e.prevRole, e.prevEnd = r, end
 	name := end
@@ -310,6 +368,12 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 		e.afterCompatible = span{start, end}
 	}
 	e.compatibleEnd = 0
+	e.noteName(ua, start, end)
+	return end
+}
+
+// noteName stores the first name that neither the vocabulary nor the registry knows, by its places.
+func (e *evidence) noteName(ua string, start, end int) {
 	if !e.unknown.ok() && end-start > 1 && !digit(ua[start]) {
 		e.unknown = span{start, end}
 	}
@@ -319,8 +383,11 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	if !e.name.ok() && programName(ua[start:end]) {
 		e.name = span{start, end}
 	}
-	return end
 }
+
+// declarations are the roles of words that count in the place of a product only. The names and values of JSON, and the `name` of `name=value`,
+// are none.
+const declarations = roleCrawlerWord | roleTask | roleWeakTask
 
 // keepFirst stores the first word of each kind of evidence.
 func (e *evidence) keepFirst(r role, ua string, start, end int) {

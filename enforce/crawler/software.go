@@ -10,6 +10,11 @@ func (a *Agent) knownCrawler() bool {
 	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook || a.Class == Probe)
 }
 
+// crawlsAlone reports whether an agent crawls also as a program with windows (Sitebulb). Fetchers and tools do so only by another name.
+func crawlsAlone(a *Agent) bool {
+	return a.Class != UserTriggered && a.Class != Program && a.Class != Library || parts(a.Token)&roleCrawlerWord != 0
+}
+
 // platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones
 // and televisions can have the same fields.
 func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
@@ -34,6 +39,10 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 	for i := 0; i < id.n; {
 		a := &id.agents[i]
 		if a.Class != Scraper && a.Class != Library {
+			if i > 0 && id.agents[i-1].End <= a.Start && follows(ua[id.agents[i-1].End:a.Start], madeWith...) {
+				id.keep(func(k int) bool { return k != i }) // -- based on BUbiNG
+				continue
+			}
 			i++
 			continue
 		}
@@ -43,7 +52,7 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 			id.keep(func(k int) bool { return k != i })
 		case !p.ok():
 			i++
-		case builtOn(ua, p.end, a.Start):
+		case a.Class == Scraper && builtOn(ua, p.end, a.Start) || follows(ua[p.end:a.Start], "compatible;"):
 			*a = Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: CompatibleName}
 			i++
 		case a.Class == Scraper:
@@ -71,13 +80,25 @@ func (e *evidence) productBefore(i int) span {
 	return e.first
 }
 
-// builtOn reports whether ua[from:to] ends with a phrase like "based on": the software after it is part of the product before it.
+// builtOn reports whether the software after ua[from:to] is part of the product before it.
 func builtOn(ua string, from, to int) bool {
-	between := ua[from:to]
-	for _, phrase := range [...]string{"compatible;", "based on", "powered by", "built on", "using"} {
-		if i := strings.LastIndex(between, phrase); i >= 0 && len(between)-i <= len(phrase)+2 {
-			return true
+	return follows(ua[from:to], "compatible;") || follows(ua[from:to], madeWith...)
+}
+
+// madeWith are the phrases with which a product names its software.
+var madeWith = []string{"based on", "powered by", "built on", "built with", "made with", "using", "uses", "running", "running on", "runs on", "on top of",
+	"derived from", "forked from", "fork of"}
+
+// follows reports whether a text ends with one of some phrases, in any case, and perhaps an article.
+func follows(text string, phrases ...string) bool {
+	text = strings.TrimRight(text, " \"'(:")
+	for _, article := range [...]string{" the", " a", " an"} {
+		if cut := len(text) - len(article); cut > 0 && strings.EqualFold(text[cut:], article) {
+			text = text[:cut]
 		}
 	}
-	return false
+	return slices.ContainsFunc(phrases, func(phrase string) bool {
+		cut := len(text) - len(phrase)
+		return cut >= 0 && strings.EqualFold(text[cut:], phrase) && (cut == 0 || !letter(text[cut-1]))
+	})
 }

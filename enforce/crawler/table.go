@@ -3,6 +3,7 @@ package crawler
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // wordByte maps each octet that can be part of a word to its lower case, and every other octet to 0.
@@ -43,6 +44,7 @@ type token struct {
 	shared          bool     // counts only if nothing indicates a person; false if the token has a word for a crawler
 	allowedInDevice bool     // counts in the name of an Android device too
 	control         bool     // a robots.txt token of the registry that no client sends
+	url             bool     // text is a URL without its scheme, `www.` and the slash at its end
 }
 
 // slot has all facts about one word: its role, and the tokens that begin with
@@ -173,6 +175,16 @@ func foldToken(s string) string {
 	return string(b)
 }
 
+// bareURL returns a URL without its scheme, `www.` and the slash at its end: crawlers spell their own in several ways. Another text is
+// returned as it is.
+func bareURL(text string) (bare string, isURL bool) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return text, false
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/"), true
+}
+
 // buildTable returns a table of tokens and of words with their roles.
 func buildTable(tokens []token, words map[string]role) *wordTable {
 	size := 2
@@ -216,8 +228,9 @@ func (t *wordTable) insert(hash uint64) *slot {
 func newTable(rows []*Crawler) *wordTable {
 	var tokens []token
 	for _, c := range rows {
-		for _, text := range c.UserAgents {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, allowedInDevice: c.Class == Registered ||
+		for _, name := range c.UserAgents {
+			text, isURL := bareURL(foldToken(name))
+			tokens = append(tokens, token{text: text, name: name, crawler: c, url: isURL, allowedInDevice: c.Class == Registered ||
 				c.Class == UserTriggered})
 		}
 		for _, text := range c.Shared {

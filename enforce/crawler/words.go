@@ -22,7 +22,7 @@ const (
 	roleNoise                        // a word of browsers' and apps' User-Agents that indicates nothing
 	roleLike                         // `like`: the next word is a comparison
 	roleCompatible                   // `compatible`: the client's name follows
-	roleScheme                       // the scheme of a URL
+	roleScheme                       // the scheme of a URL, or `www`
 	roleAndroid                      // the name of an Android device follows
 	roleCrawlerWord                  // a word for a crawler: bot, spider
 	roleTask                         // a word for what crawlers do, which browsers don't send
@@ -45,6 +45,7 @@ const (
 	roleWebView                      // an Android app that shows pages
 	roleAnyBrowser                   // `browser`
 	roleHook                         // with roleTask: the delivery of events that a site asked for
+	roleCrawlerPart                  // a word for a crawler that is not at the end of a name
 )
 
 // roleNames are the names of the roles in words.txt, in the order of their bits.
@@ -62,7 +63,7 @@ func readWords(kind string) map[string]role {
 		list, _, _ = strings.Cut(list, "#") // a reason
 		names := strings.Fields(head)
 		first := ""
-		if len(names) > 0 && slices.Contains([]string{"part", "end", "domain", "codehost", "#"}, names[0]) {
+		if len(names) > 0 && slices.Contains([]string{"part", "end", "domain", "codehost", "file", "#"}, names[0]) {
 			first, names = names[0], names[1:]
 		}
 		if first != kind {
@@ -141,6 +142,9 @@ func onlyBrowserWords(token string) bool {
 // codeHost holds the first labels of hosts of source code: what follows is the name of a program's module.
 var codeHost = buildTable(nil, readWords("codehost"))
 
+// fileSuffix holds endings of file names that are no top-level domains.
+var fileSuffix = buildTable(nil, readWords("file"))
+
 // topLevel holds the top-level domains that distinguish a host name without a scheme from other words with dots.
 var topLevel = buildTable(nil, readWords("domain"))
 
@@ -155,7 +159,7 @@ func parts(word string) role {
 			i++
 			continue
 		}
-		run, start := i, i
+		run, start, before := i, i, r
 		for i++; i < len(word) && letter(word[i]); i++ {
 			if upper(word[i]) && !upper(word[i-1]) {
 				r |= part(word[start:i], start == 0, false)
@@ -164,6 +168,10 @@ func parts(word string) role {
 		}
 		r |= part(word[start:i], start == 0, true)
 		if start > run {
+			hash, _ := firstWord(word[run:i])
+			if v := partTable.find(hash); v != nil && v.role == 0 {
+				r = before // SpiderOak
+			}
 			r |= part(word[run:i], run == 0, true)
 		}
 	}
@@ -179,9 +187,14 @@ func part(s string, first, last bool) role {
 	var r role
 	hash, _ := firstWord(s)
 	if v := partTable.find(hash); v != nil {
-		r |= v.role
+		if r = v.role; r == 0 {
+			return 0
+		}
 		if !first {
 			r &^= roleBrand
+		}
+		if !last && r&roleCrawlerWord != 0 {
+			r = r&^roleCrawlerWord | roleCrawlerPart // BotFramework
 		}
 	}
 	if r&roleBrand != 0 {
