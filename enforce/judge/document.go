@@ -18,6 +18,7 @@ type document struct {
 	file      *robots.File
 	google    *robots.File     // as google/robotstxt reads it; nil if that makes no difference
 	matcher   *crawler.Matcher // for the tokens of the registry and of the file
+	people    map[string]bool  // the tokens of groups that apply to nobody, because people's clients send them; nil if there are none
 	pathRules uint64           // a hash of the lines with the Allow and Disallow rules
 	octets    int64            // of memory, as estimated
 	names     int64            // the part of octets that matcher takes; counted for each document, also if several share it
@@ -73,6 +74,14 @@ func (r *Compiled) parse(text []byte) *document {
 	d := &document{file: robots.ParseText(unsafe.String(unsafe.SliceData(text), len(text)), robots.WithDialect(r.Dialect)), matcher: r.base}
 	if tokens := d.file.Tokens(); len(tokens) > 0 {
 		d.matcher = r.matcherOf(tokens)
+	}
+	for _, value := range d.matcher.Ignored() {
+		if _, token := d.file.NamedAs(value); token != "" {
+			if d.people == nil {
+				d.people = make(map[string]bool)
+			}
+			d.people[token] = true
+		}
 	}
 	if !r.Strict {
 		d.google = d.file.GoogleReading()

@@ -190,7 +190,8 @@ func (p *plans) plan(a *crawler.Agent) plan {
 			return known
 		}
 	}
-	if g := p.file.Named(a.Token); g != nil && a.Reason != crawler.ControlToken {
+	g, token := p.file.NamedAs(a.Token)
+	if g != nil && a.Reason != crawler.ControlToken && (a.Crawler != nil || !p.people[token]) {
 		known.group, known.limits, known.byStar = g, p.limits[g], false
 		if known.reads {
 			if own := p.google.Named(a.Token); own != nil {
