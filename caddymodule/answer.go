@@ -101,7 +101,7 @@ func leadsToRefusal(to string, r *http.Request, d *judge.Decision) bool {
 		return false
 	}
 	var there judge.Decision
-	d.Rules.Check(&judge.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"]}, &there)
+	d.Rules.Check(&judge.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"], Brands: r.Header["Sec-Ch-Ua"]}, &there)
 	return there.Action != judge.Pass
 }
 

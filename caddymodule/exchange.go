@@ -82,6 +82,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	x.r, x.handler, x.running = r, h, h.running.Load()
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	q.Method, q.Target, q.UserAgents, q.Time, q.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	q.Brands = r.Header["Sec-Ch-Ua"]
 	q.HasBody = r.ContentLength != 0
 	q.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false

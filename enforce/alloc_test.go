@@ -26,6 +26,9 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	for _, ua := range []string{fake.Chrome, fake.Googlebot, fake.Gptbot, fake.Bingbot, fake.Newbot, fake.Curl, fake.Program, fake.Stripe, "", several} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
 			req := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1", Time: e.clock.Now()}
+			if ua == fake.Chrome || ua == fake.Program {
+				req.Brands = []string{`"Not A(Brand";v="99", "Lightpanda";v="1"`}
+			}
 			var d judge.Decision
 			ctx := context.Background()
 			e.Decide(ctx, req, &d)

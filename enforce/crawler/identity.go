@@ -89,6 +89,13 @@ func (id *Identity) Class() Class {
 	return class
 }
 
+// Add adds the crawlers of another identity that id does not have, up to [MaxAgents].
+func (id *Identity) Add(other *Identity) {
+	for _, a := range other.Agents() {
+		id.add(a)
+	}
+}
+
 // keep removes the agents for which test returns false.
 func (id *Identity) keep(test func(i int) bool) {
 	n := 0

@@ -29,6 +29,7 @@ type Client struct {
 
 	fields  []string         // the User-Agent fields that identify has not read yet
 	tooMany bool             // the request has more fields than are read
+	brands  []string         // the Sec-CH-UA fields that identify has not read yet
 	signer  *crawler.Crawler // the crawler that a signature proves; nil if none
 	unnamed bool             // no field so far has named the signer
 
@@ -94,12 +95,13 @@ func (c *Client) Begin(r *Request, rules *Rules) {
 func (c *Client) BeginUnverified(r *Request, rules *Rules) {
 	c.request, c.rules, c.robotsTxt = r, rules, IsRobotsTxt(r.Target)
 	c.fields, c.tooMany = r.fields()
+	c.brands = r.Brands[:min(len(r.Brands), maxUserAgents)]
 }
 
 // IsPerson reports whether the client seems to be a person: nothing names a crawler.
 func (c *Client) IsPerson() bool { return len(c.Agents()) == 0 && len(c.before) == 0 }
 
-// Next finds the crawlers that the next User-Agent field names, and verifies that the
+// Next finds the crawlers that the next User-Agent field names, with the first one also those of the brands, and verifies that the
 // client is one of them. After the last field follows the crawler that a signature
 // proves, if no field has named it. Next returns false if there is nothing left.
 // Judge decides about all that were found.
@@ -113,6 +115,7 @@ func (c *Client) Next() bool {
 	}
 	for len(c.fields) > 0 {
 		c.rules.identify(c.fields[0], &c.id)
+		c.addBrands()
 		if c.field, c.fields = c.fields[0], c.fields[1:]; c.id.Len() > 0 {
 			c.verify()
 			return true
@@ -130,6 +133,23 @@ func (c *Client) Next() bool {
 		return false
 	}
 	return true
+}
+
+// addBrands adds once the crawlers that the brands name, each like a User-Agent with its token.
+func (c *Client) addBrands() {
+	brands := c.brands
+	c.brands = nil
+	for _, field := range brands {
+		for {
+			var token string
+			if token, field = c.rules.settings.Registry.Brand(field); token == "" {
+				break
+			}
+			var named crawler.Identity
+			c.rules.identify(token, &named)
+			c.id.Add(&named)
+		}
+	}
 }
 
 // Agents returns the crawlers that Next found. Their Class may be changed.

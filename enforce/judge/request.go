@@ -15,6 +15,7 @@ type Request struct {
 	Method     string   // "" means GET
 	Target     string   // the request target as received: path and query, or in absolute form
 	UserAgents []string // the values of all User-Agent fields
+	Brands     []string // the values of all Sec-CH-UA fields
 	Origin     Origin
 	Client     string    // the client's IP address without port; "" if it is not known
 	Time       time.Time // when the request arrived; see throttle.Clock
