@@ -97,6 +97,8 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 	return out
 }
 
+var naiveForms = map[string]*regexp.Regexp{}
+
 // naiveURLToken returns the token that is the whole URL at position i, and the length of the scheme and `www.` before it.
 func naiveURLToken(m *Matcher, ua string, i int) (*token, int) {
 	if i > 0 && (ua[i-1] == '.' || ua[i-1] == '@') {
@@ -104,7 +106,11 @@ func naiveURLToken(m *Matcher, ua string, i int) (*token, int) {
 	}
 	for k := range m.table.tokens {
 		if tok := &m.table.tokens[k]; tok.url {
-			form := regexp.MustCompile(`^((?i:https?://|ftp://)?(?i:www\.)?)(?i:` + regexp.QuoteMeta(tok.text) + `)/?([ \t);,"'<>\[\]{}|0-9]|$)`)
+			form := naiveForms[tok.text]
+			if form == nil {
+				form = regexp.MustCompile(`^((?i:https?://|ftp://)?(?i:www\.)?)(?i:` + regexp.QuoteMeta(tok.text) + `)/?([ \t);,"'<>\[\]{}|0-9]|$)`)
+				naiveForms[tok.text] = form
+			}
 			if found := form.FindStringSubmatchIndex(ua[i:]); found != nil {
 				return tok, found[3]
 			}
