@@ -13,7 +13,7 @@ import (
 // A group that names a word of a browser's User-Agent applies to people. The report
 // counts their requests.
 func TestGroupForABrowser(t *testing.T) {
-	const agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 ExampleReader/3.1"
+	const agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 ExampleReader/3.1"
 	text := `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "` + agent + `"` + "\n"
 	o := Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: ExampleReader\nDisallow: /\n"), Was: oneSite("User-agent: *\nDisallow:\n")}
 	r := mustRun(t, o)
