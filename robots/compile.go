@@ -229,7 +229,7 @@ func (b *builder) placeWilds() {
 	}
 	b.lists, b.direct, b.grams = slices.Clone(b.lists), slices.Clone(b.direct), slices.Clone(b.grams)
 	if len(indexed) > 0 {
-		b.index = newFragmentIndex(indexed)
+		b.index = newWildIndex(indexed)
 	}
 }
 

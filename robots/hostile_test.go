@@ -197,6 +197,23 @@ var hostileFamilies = []hostileFamily{
 			return "zz" + pairOf(i*7%4000)
 		}) + "zzzzzzzD"
 	}},
+	{"waiting below fragments in each other", func(i int) string {
+		switch {
+		case i < 690:
+			return "Allow: /*" + strings.Repeat("a", i+1)
+		case i < 4690:
+			return fmt.Sprintf("Disallow: /%s*b", strings.Repeat("*a", i%40))
+		}
+		return ""
+	}, func(n int) string { return "/" + strings.Repeat("a", n-1) }},
+	{"six letters", func(i int) string {
+		rnd := rand.New(rand.NewPCG(15, uint64(i)))
+		s := "Disallow: /"
+		for range 6 {
+			s += "*" + letters[rnd.IntN(len(letters)):][:1]
+		}
+		return s + "*|"
+	}, func(n int) string { return fill(n-1, func(int) string { return letters }) + "|" }},
 	{"backtracking", func(i int) string {
 		if i >= 60 {
 			return ""

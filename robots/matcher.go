@@ -33,9 +33,9 @@ type matcher struct {
 type wildRules struct {
 	exact  []exactRule // sorted
 	lists  []wildList
-	direct []wildRule     // the rules of all lists
-	grams  []uint64       // the pairs of octets that each of these requires; see pattern.Grams
-	index  *fragmentIndex // nil if the lists hold all rules
+	direct []wildRule // the rules of all lists
+	grams  []uint64   // the pairs of octets that each of these requires; see pattern.Grams
+	index  *wildIndex // nil if the lists hold all rules
 }
 
 // node is a node of the radix tree. The children of a node are adjacent and
