@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"weak"
-
-	"github.com/mssola/useragent"
 )
 
 //go:embed people.txt
@@ -43,13 +41,13 @@ func expandPeople(text string) []string {
 	return agents
 }
 
-// place is the beginning of a word in the User-Agent of a person.
-type place struct{ agent, start uint16 }
+// occurrence is the beginning of a word in the User-Agent of a person.
+type occurrence struct{ agent, start uint16 }
 
 // people has the User-Agents of people.txt, and where each word of them begins.
 type people struct {
 	agents []string
-	places map[uint64][]place // by the word's hash
+	places map[uint64][]occurrence // by the word's hash
 }
 
 // keptPeople is the result of newPeople while the garbage collector leaves it: it
@@ -68,7 +66,7 @@ func peopleIndex() *people {
 }
 
 func newPeople() *people {
-	p := &people{expandPeople(peopleForms), map[uint64][]place{}}
+	p := &people{expandPeople(peopleForms), map[uint64][]occurrence{}}
 	for n, agent := range p.agents {
 		for i := 0; i < len(agent); {
 			hash, length := firstWord(agent[i:])
@@ -97,7 +95,7 @@ func newPeople() *people {
 }
 
 func (p *people) add(hash uint64, agent, start int) {
-	p.places[hash] = append(p.places[hash], place{uint16(agent), uint16(start)})
+	p.places[hash] = append(p.places[hash], occurrence{uint16(agent), uint16(start)})
 }
 
 // send reports whether one of the User-Agents has a token, which must be folded.
@@ -111,63 +109,13 @@ func (p *people) send(token string) bool {
 	return false
 }
 
-// UnknownPart is the value of a field of [Description] that the User-Agent does
-// not state, or not reliably.
-const UnknownPart = "unknown"
-
-// Description is the browser, the system and the device that a person's User-Agent states. It is for logs and reports, never for a
-// decision, because clients can send anything. Each string has at most 64 octets.
-type Description struct {
-	// such as "Chrome"; "unknown" for apps, for pages shown by an app, and for rare browsers
-	Browser        string `json:"browser"`
-	BrowserVersion string `json:"browser_version,omitempty"` // as sent; empty if Browser is "unknown"
-	Engine         string `json:"engine"`                    // such as "AppleWebKit"
-	System         string `json:"system"`                    // such as "Windows 10 or 11", "iOS 17.4", "Android 13"
-	Device         string `json:"device,omitempty"`          // a mobile device's model; empty for computers, and if the browser hides it
-	Mobile         bool   `json:"mobile,omitempty"`          // a telephone or a tablet
-}
-
-// Describe returns the browser, system and device that a person's User-Agent states, as github.com/mssola/useragent finds them. Browser is
-// "unknown" if a product in the User-Agent may be another browser, or an app that shows pages. Describe reads the first [MaxUserAgent]
-// octets. It allocates memory, so do not call it for each request.
-func Describe(ua string) Description {
-	d := Description{Browser: UnknownPart, Engine: UnknownPart, System: UnknownPart}
-	ua = cut(ua)
-	u := parse(ua)
-	if u == nil {
-		return d
-	}
-	mainstream, versioned := outerWords(ua)
-	if name, version := u.Browser(); mainstream && slices.Contains(browsers, name) && !strings.Contains(ua, "; wv)") {
-		d.Browser, d.BrowserVersion = name, bounded(version)
-	}
-	if engine, _ := u.Engine(); slices.Contains(engines, engine) {
-		d.Engine = engine
-	}
-	d.System = system(u.OSInfo(), ua)
-	d.Mobile = u.Mobile()
-	if model := u.Model(); d.Mobile && model != "" && model != "K" { // K: Chrome's reduced User-Agent
-		d.Device = bounded(strings.TrimPrefix(model, "SAMSUNG "))
-	}
-	if d.Browser == "Safari" && d.Mobile && !versioned {
-		d.Browser, d.BrowserVersion = UnknownPart, "" // an app shows the page
-	}
-	return d
-}
-
-// browsers and engines are names that the library finds reliably.
-var (
-	browsers = []string{"Chrome", "Chromium", "Firefox", "Safari", "Edge", "Opera", "Internet Explorer"}
-	engines  = []string{"AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML"}
-)
-
 // outerProducts are the words that mainstream browsers send outside comments.
 var outerProducts = strings.Fields(`mozilla applewebkit gecko chrome chromium safari version mobile tablet firefox edg edge edga edgios
 	opr opera presto crios fxios like`)
 
-// outerWords reports whether all words outside comments are words that mainstream browsers send, and no word in a comment is one of a
+// PlainBrowser reports whether all words outside comments are words that mainstream browsers send, and no word in a comment is one of a
 // console's or a television's browser; and whether one of them is `Version`, Safari's version.
-func outerWords(ua string) (mainstream, versioned bool) {
+func PlainBrowser(ua string) (mainstream, versioned bool) {
 	mainstream = true
 	depth := 0
 	for i := 0; i < len(ua); {
@@ -194,44 +142,4 @@ func outerWords(ua string) (mainstream, versioned bool) {
 		i += n
 	}
 	return mainstream, versioned
-}
-
-// system returns the operating system, with its version if browsers send the true one.
-func system(info useragent.OSInfo, ua string) string {
-	name, version := info.Name, strings.TrimSpace(info.Version)
-	switch {
-	case strings.Contains(ua, "Windows NT 10.0"):
-		return "Windows 10 or 11" // browsers send NT 10.0 for both
-	case name == "iPhone OS":
-		name = "iOS"
-	case name == "OS" && strings.Contains(ua, "iPad"):
-		name = "iPadOS"
-	case strings.HasSuffix(name, "Mac OS X"):
-		name = "Mac OS X"
-		if version == "10.15.7" || version == "10.15" {
-			version = "10.15 or later"
-		}
-	case name == "Android" && version == "10" && strings.Contains(ua, "Android 10; K)"):
-		version = "10 or later"
-	case strings.HasPrefix(name, "CrOS"):
-		name, version = "ChromeOS", ""
-	}
-	hash, _ := firstWord(name)
-	if s := baseTable.find(hash); s == nil || s.role&(rolePlatform|roleUnix|roleAndroid) == 0 {
-		return UnknownPart
-	}
-	return bounded(strings.TrimSpace(name + " " + version))
-}
-
-// bounded returns the first 64 octets of a text that clients can choose.
-func bounded(s string) string { return s[:min(len(s), 64)] }
-
-// parse returns nil if the library panics.
-func parse(ua string) (u *useragent.UserAgent) {
-	defer func() {
-		if recover() != nil {
-			u = nil
-		}
-	}()
-	return useragent.New(ua)
 }

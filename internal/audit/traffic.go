@@ -7,12 +7,12 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/software"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
@@ -134,7 +134,7 @@ func (p *people) count(ua string) {
 		if len(p.agents) >= maxPersons || p.agents == nil {
 			p.agents = make(map[uint64]*person)
 		}
-		d := crawler.Describe(ua)
+		d := browser.Describe(ua)
 		device := cmp.Or(d.Device, "computer")
 		if d.Device == "" && d.Mobile {
 			device = "phone or tablet"

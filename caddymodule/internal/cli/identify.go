@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -161,7 +162,7 @@ func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua st
 		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
 	}
 	if id.Len() == 0 {
-		d := crawler.Describe(ua)
+		d := browser.Describe(ua)
 		found.Browser = &d
 		for _, w := range m.Explain(ua).Words {
 			found.Words = append(found.Words, grounds{w.Text, w.Start, w.End, w.Meaning, ""})
@@ -207,7 +208,7 @@ type identified struct {
 	UserAgent string               `json:"user_agent"`
 	Class     string               `json:"class"`
 	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
-	Browser   *crawler.Description `json:"browser,omitempty"` // only for a person
+	Browser   *browser.Description `json:"browser,omitempty"` // only for a person
 	Words     []grounds            `json:"words,omitempty"`   // only for a person
 }
 
@@ -283,12 +284,12 @@ func writeReasons(w io.Writer, why []grounds) {
 
 // browserWords returns the browser, the operating system and the like that a
 // User-Agent names.
-func browserWords(d *crawler.Description) string {
+func browserWords(d *browser.Description) string {
 	name := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
-	if d.Browser == crawler.UnknownPart {
+	if d.Browser == browser.UnknownPart {
 		name = "unknown browser or app"
 	}
-	if d.System != crawler.UnknownPart {
+	if d.System != browser.UnknownPart {
 		name += " on " + d.System
 	}
 	if d.Device != "" {

@@ -1,10 +1,16 @@
-package crawler_test
+package browser
 
 import (
 	"strings"
 	"testing"
+)
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+const (
+	chrome     = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36"
+	safariIOS  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1"
+	webViewIOS = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
+	androidUA  = "Mozilla/5.0 (Linux; Android 13; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"
+	webViewUA  = "Mozilla/5.0 (Linux; Android 13; Pixel 7; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/124.0.0.0 Mobile Safari/537.36"
 )
 
 func TestDescribe(t *testing.T) {
@@ -44,13 +50,13 @@ func TestDescribe(t *testing.T) {
 		{"Chatbot/42 CFNetwork/1485 Darwin/23.1.0", "unknown", "", "unknown", "", false},
 		{"iRobot Home/6.0 (iPhone; iOS 17.0; Scale/3.00)", "unknown", "", "unknown", "", false},
 	} {
-		d := crawler.Describe(c.ua)
+		d := Describe(c.ua)
 		if d.Browser != c.browser || d.BrowserVersion != c.version || d.System != c.system || d.Device != c.device || d.Mobile != c.mobile {
 			t.Errorf("%q:\n%+v, want %+v", c.ua, d, c)
 		}
 	}
 	for _, ua := range []string{"", "(", ")", "((((", "/", strings.Repeat("(", 64<<10), "\xff\xfe", "Mozilla/5.0 (", strings.Repeat("[", 100)} {
-		if d := crawler.Describe(ua); d.Browser != crawler.UnknownPart {
+		if d := Describe(ua); d.Browser != UnknownPart {
 			t.Errorf("%.40q: %+v", ua, d)
 		}
 	}
@@ -61,13 +67,13 @@ func FuzzDescribe(f *testing.F) {
 		f.Add(ua)
 	}
 	f.Fuzz(func(t *testing.T, ua string) {
-		d := crawler.Describe(ua)
+		d := Describe(ua)
 		for _, part := range []string{d.Browser, d.BrowserVersion, d.Engine, d.System, d.Device} {
 			if len(part) > 64 {
 				t.Errorf("%q: a part has %d octets, want at most 64", ua, len(part))
 			}
 		}
-		if d.Browser == "" || d.Engine == "" || d.System == "" || d.Browser == crawler.UnknownPart && d.BrowserVersion != "" {
+		if d.Browser == "" || d.Engine == "" || d.System == "" || d.Browser == UnknownPart && d.BrowserVersion != "" {
 			t.Errorf("%q: %+v", ua, d)
 		}
 	})
