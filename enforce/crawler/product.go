@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// product returns the product token of a crawler that is in no table: the evidence why itself, or the name to which it belongs.
-func (e *evidence) product(ua string, why span, reason Reason) span {
-	switch reason {
-	case Contact:
+// product returns the product token of a client that is in no table: the evidence why itself, or the name to which it belongs.
+func (e *evidence) product(ua string, at place, why span) span {
+	switch at {
+	case contactAt, plusAt:
 		return e.contactProduct(ua, why)
-	case CrawlerWord, taskWord:
+	case firstAt:
+		return span{why.start, max(why.end, bareProduct(ua))} // HTTP.jl/1.9
+	case crawlerAt, taskAt, weakTaskAt:
 		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
 			if s := baseTable.find(hash); s != nil && s.role&(roleCrawlerWord|roleTask|roleWeakTask) != 0 {
 				return cmp.Or(phraseStart(ua, why.start, why.end), why) // `Gulper Web Bot`: Gulper
@@ -26,12 +28,12 @@ func (e *evidence) contactProduct(ua string, why span) span {
 	if 0 < e.ownEnd && e.ownEnd < why.start {
 		return cmp.Or(productIn(ua, e.ownEnd, why.start), why)
 	}
-	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
-		if e.appID && e.first.start == 0 {
-			end, _ := labels(ua, e.first.end)
+	if e.at[firstAt].ok() && e.at[firstAt].start < why.start && !e.has(roleMozilla) {
+		if e.appID && e.at[firstAt].start == 0 {
+			end, _ := labels(ua, e.at[firstAt].end)
 			return span{0, end} // com.example.reader
 		}
-		return e.first
+		return e.at[firstAt]
 	}
 	end := why.start
 	for end > 0 && (separator[ua[end-1]] || ua[end-1] == ' ') {
@@ -222,15 +224,15 @@ func (e *evidence) readHost(ua string, start, end int) int {
 	}
 	r := parts(ua[start:end])
 	e.roles |= r & roleMedia
-	if r&(roleTask|roleCrawlerWord) != 0 && !e.task.ok() {
-		e.task = span{start, stop} // AcmeMonitor.com
+	if r&(roleTask|roleCrawlerWord) != 0 && !e.at[taskAt].ok() {
+		e.set(taskAt, start, stop) // AcmeMonitor.com
 	}
-	e.lastHostName = span{start, stop}
+	e.set(lastHostAt, start, stop)
 	e.hostBeforeEngine = e.hostBeforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
 	if n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
-	} else if !e.hostName.ok() {
-		e.hostName = span{start, stop}
+	} else if !e.at[hostAt].ok() {
+		e.set(hostAt, start, stop)
 		if start > 0 && ua[start-1] == '+' {
 			e.addContact(ua, start, stop)
 		}

@@ -14,8 +14,8 @@ func (e *evidence) addOverlong(ua string, id *Identity) {
 		}
 	}
 	id.n = 0
-	p := cmp.Or(e.name, e.first, span{0, 1})
-	id.add(Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: overlong})
+	p := cmp.Or(e.at[nameAt], e.at[firstAt], span{0, 1})
+	id.add(newAgent(ua, p, SelfDeclared, overlong))
 }
 
 // cut shortens a User-Agent to MaxUserAgent octets. It also leaves out a word that continues after them, because half a word could match a
@@ -206,7 +206,7 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 	switch {
 	case e.like:
 	case tok.control:
-		e.crawlerWord, e.crawlerReason = span{start, end}, ControlToken
+		e.note(controlAt, start, end)
 	case tok.crawler == nil:
 		i := id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
 		if !declared && !tok.allowedInDevice {
@@ -233,7 +233,7 @@ func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity)
 // countWord counts a word that is not a number.
 func (e *evidence) countWord(start, end int) {
 	if e.words == 0 {
-		e.first = span{start, end}
+		e.set(firstAt, start, end)
 	}
 	e.words++
 }
@@ -264,9 +264,9 @@ func (e *evidence) readPunctuation(ua string, i int) int {
 	case '}':
 		e.data = max(0, e.data-1)
 	case '+':
-		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.plusComment.ok() {
+		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.at[plusAt].ok() {
 			_, n := firstWord(ua[i+1:])
-			e.plusComment = span{i + 1, i + 1 + n}
+			e.set(plusAt, i+1, i+1+n)
 		}
 	}
 	return i + 1
@@ -275,7 +275,7 @@ func (e *evidence) readPunctuation(ua string, i int) int {
 // readKnownWord reads a word of the vocabulary and returns the position at which the scan continues.
 func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 	e.countWord(start, end)
-	if e.data > 0 || end < len(ua) && ua[end] == '=' {
+	if r&declarations != 0 && (e.data > 0 || end < len(ua) && ua[end] == '=') {
 		r &^= declarations
 	}
 	if r&roleGecko != 0 && e.khtml == e.depth {
@@ -295,10 +295,10 @@ func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 	}
 	switch {
 	case r&roleAt != 0:
-		e.at, e.atWord = start, e.words
+		e.mail, e.mailWord = start, e.words
 		return end
-	case r&roleDot != 0 && e.atWord > 0 && e.words-e.atWord <= 6:
-		e.addContact(ua, e.at, end)
+	case r&roleDot != 0 && e.mailWord > 0 && e.words-e.mailWord <= 6:
+		e.addContact(ua, e.mail, end)
 		return end
 	case r&roleCompatible != 0:
 		e.roles |= r
@@ -306,8 +306,8 @@ func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
 			e.compatibleEnd = end
 		}
 		return end
-	case e.compatibleEnd > 0 && r&sentByBrowsers == 0 && !e.afterCompatible.ok() && start >= e.ownEnd:
-		e.afterCompatible = span{start, end}
+	case e.compatibleEnd > 0 && r&sentByBrowsers == 0 && !e.at[compatibleAt].ok() && start >= e.ownEnd:
+		e.set(compatibleAt, start, end)
 	case r&roleAndroid != 0 && e.device == 0:
 		e.device = e.depth + 1
 	case r&roleEngine != 0 && e.device == 1:
@@ -350,11 +350,11 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	if masked(ua[start:end]) {
 		return end
 	}
-	if e.khtml > 0 && e.khtml == e.depth && e.gecko && !e.afterKHTML.ok() {
-		e.afterKHTML = span{start, end}
+	if e.khtml > 0 && e.khtml == e.depth && e.gecko && !e.at[khtmlAt].ok() {
+		e.set(khtmlAt, start, end)
 	}
 	r := parts(ua[start:end])
-	if e.data > 0 || end < len(ua) && ua[end] == '=' {
+	if r&declarations != 0 && (e.data > 0 || end < len(ua) && ua[end] == '=') {
 		r &^= declarations
 	}
 	e.roles |= r
@@ -364,8 +364,8 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 		name = cut // AcmeBot0.5.0
 	}
 	e.keepFirst(r, ua, start, name)
-	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.afterCompatible.ok() && start >= e.ownEnd {
-		e.afterCompatible = span{start, end}
+	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.at[compatibleAt].ok() && start >= e.ownEnd {
+		e.set(compatibleAt, start, end)
 	}
 	e.compatibleEnd = 0
 	e.noteName(ua, start, end)
@@ -374,14 +374,14 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 
 // noteName stores the first name that neither the vocabulary nor the registry knows, by its places.
 func (e *evidence) noteName(ua string, start, end int) {
-	if !e.unknown.ok() && end-start > 1 && !digit(ua[start]) {
-		e.unknown = span{start, end}
+	if end-start > 1 && !digit(ua[start]) {
+		e.note(unknownAt, start, end)
 	}
-	if e.depth == 0 && e.comments > 0 && !e.afterComment.ok() {
-		e.afterComment = span{start, end}
+	if e.depth == 0 && e.comments > 0 {
+		e.note(behindAt, start, end)
 	}
-	if !e.name.ok() && programName(ua[start:end]) {
-		e.name = span{start, end}
+	if !e.at[nameAt].ok() && programName(ua[start:end]) {
+		e.set(nameAt, start, end)
 	}
 }
 
@@ -395,24 +395,25 @@ func (e *evidence) keepFirst(r role, ua string, start, end int) {
 	if r&sentByBrowsers != 0 && r&evidence == 0 {
 		return
 	}
-	switch own := start < e.ownEnd; {
-	case own:
+	if start < e.ownEnd {
 		e.ownDeclares = e.ownDeclares || r&roleCrawlerWord != 0
-	case r&roleCrawlerWord != 0 && !e.crawlerWord.ok():
-		e.crawlerWord = span{start, end}
+	} else if r&roleCrawlerWord != 0 {
+		e.note(crawlerAt, start, end)
 	}
 	if e.depth == 0 && r&sentByBrowsers == 0 && start >= e.ownEnd &&
 		(e.ownEnd == 0 || !hasPrefixFold(ua[start:], ua[e.own.start:e.own.end])) {
 		e.productEnd = end
 	}
-	if r&roleTask != 0 && !e.task.ok() {
-		e.task, e.taskInComment = span{start, end}, e.depth > 0
+	if r&roleTask != 0 && !e.at[taskAt].ok() {
+		e.set(taskAt, start, end)
+		e.taskInComment = e.depth > 0
 	}
-	if r&roleWeakTask != 0 && (!e.weakTask.ok() || !e.likelyTask && r&roleLikelyTask != 0) {
-		e.weakTask, e.likelyTask = span{start, end}, r&roleLikelyTask != 0
+	if likely := r&roleLikelyTask != 0; r&roleWeakTask != 0 && (!e.at[weakTaskAt].ok() || !e.likelyTask && likely) {
+		e.set(weakTaskAt, start, end)
+		e.likelyTask = likely
 	}
-	if r&roleLibrary != 0 && !e.library.ok() {
-		e.library = span{start, end}
+	if r&roleLibrary != 0 {
+		e.note(libraryAt, start, end)
 	}
 }
 
@@ -427,7 +428,7 @@ func (e *evidence) homePage(between string) bool {
 // before it. One that belongs to the product of a row that is no crawler's does not count.
 func (e *evidence) addContact(ua string, start, end int) {
 	plus := start > 0 && ua[start-1] == '+'
-	if e.contact.ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // a script has it in quotes
+	if e.at[contactAt].ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // a script has it in quotes
 		return
 	}
 	if e.ownEnd > 0 && e.productEnd <= e.ownEnd { // no further product comes before it
@@ -440,7 +441,7 @@ func (e *evidence) addContact(ua string, start, end int) {
 	if radio(ua[start:end]) {
 		e.roles |= roleMedia
 	}
-	e.contact = span{start, end}
+	e.set(contactAt, start, end)
 	e.contactPlus = plus
 	e.contactInComment = e.depth > 0
 }

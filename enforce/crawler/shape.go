@@ -31,6 +31,26 @@ func programName(name string) bool {
 	return before >= 6 || lower >= 4 && lower == letters
 }
 
+// isProgram reports whether the first word of a User-Agent without other evidence is a program's name.
+func (e *evidence) isProgram(ua string) bool {
+	first, unknown := e.at[firstAt], e.at[unknownAt]
+	switch {
+	case isFieldList(ua):
+		return false
+	case attachedVersion(ua): // Java1.8.0_151
+		return true
+	case e.has(roleMedia):
+		return false
+	case bareProduct(ua) > 0, e.begins(unknownAt) && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && unknown.end > 2: // ds9
+		return true
+	case e.words > 1:
+		return false
+	case unknown.ok():
+		return unknown.end-unknown.start > 2 && letters(ua[first.start:first.end])
+	}
+	return e.roles&^roleNoise == 0 && !strings.ContainsAny(ua, "0123456789")
+}
+
 // bareProduct returns the end of the name if a User-Agent is nothing but a name with a letter, a slash, and a version: Zed9/1.0,
 // x1/1. Otherwise it returns 0. Devices send more than that, or a name with a model number.
 func bareProduct(ua string) int {

@@ -53,7 +53,7 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 		case !p.ok():
 			i++
 		case a.Class == Scraper && builtOn(ua, p.end, a.Start) || follows(ua[p.end:a.Start], "compatible;"):
-			*a = Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: CompatibleName}
+			*a = newAgent(ua, p, SelfDeclared, CompatibleName)
 			i++
 		case a.Class == Scraper:
 			a.Token = ua[p.start:p.end]
@@ -73,11 +73,11 @@ func sameField(ua string, from, to int) bool {
 // productBefore returns the product at the beginning of the User-Agent if the software at position i follows it and no browser has its
 // name. Otherwise it returns an empty span.
 func (e *evidence) productBefore(i int) span {
-	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() &&
-		!e.crawlerWord.ok() {
+	if !e.at[firstAt].ok() || e.at[firstAt].start != 0 || e.at[firstAt].end > i-1 || e.has(roleMozilla) || e.at[nameAt].start != 0 || !e.at[nameAt].ok() &&
+		!e.at[crawlerAt].ok() {
 		return span{}
 	}
-	return e.first
+	return e.at[firstAt]
 }
 
 // builtOn reports whether the software after ua[from:to] is part of the product before it.
@@ -101,4 +101,9 @@ func follows(text string, phrases ...string) bool {
 		cut := len(text) - len(phrase)
 		return cut >= 0 && strings.EqualFold(text[cut:], phrase) && (cut == 0 || !letter(text[cut-1]))
 	})
+}
+
+// newAgent returns an agent. The octets of why are the evidence and the product token.
+func newAgent(ua string, why span, class Class, reason Reason) Agent {
+	return Agent{Class: class, Token: ua[why.start:why.end], Start: why.start, End: why.end, Reason: reason}
 }
