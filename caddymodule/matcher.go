@@ -245,7 +245,14 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if len(agents) == 0 {
 		agents = []string{""}
 	}
-	for _, ua := range agents[:min(len(agents), maxUserAgents)] {
+	agents = agents[:min(len(agents), maxUserAgents)]
+	brands := r.Header["Sec-Ch-Ua"]
+	for _, field := range brands[:min(len(brands), maxUserAgents)] {
+		for token, rest := m.base.Registry().Brand(field); token != ""; token, rest = m.base.Registry().Brand(rest) {
+			agents = append(slices.Clip(agents), token)
+		}
+	}
+	for _, ua := range agents {
 		var id crawler.Identity
 		m.cache.Identify(m.base, ua, &id)
 		for i := range id.Len() {
