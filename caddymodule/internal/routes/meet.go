@@ -2,6 +2,7 @@ package routes
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (r *Route) IsReached() bool {
 			return false
 		}
 		for outer := inner.Around; outer != nil; outer = outer.Around {
-			if anySetsMeet(inner.Sets(), outer.Sets(), inner.seesPathOf(outer)) == Never || !anyHostMeets(inner.hosts(), outer.hosts()) {
+			if !anySetsMeet(inner.Sets(), outer.Sets(), inner.seesPathOf(outer)) || !anyHostMeets(inner.hosts(), outer.hosts()) {
 				return false
 			}
 		}
@@ -36,9 +37,9 @@ func anyHostMeets(list, other []string) bool {
 }
 
 // Meet says whether a request can reach the handlers of two routes that a walk
-// through JSON yielded in this order. Maybe stands for matchers of which it is not
-// known whether they exclude each other, and for routes of which it is not known
-// when they run: error routes and named routes.
+// through JSON yielded in this order. Surely stands for matchers of which one lets pass
+// what the other does, and Maybe for all others that don't exclude each other, and for
+// routes of which it is not known when they run: error routes and named routes.
 func Meet(first, later *Route) Reach {
 	if !first.IsReached() || !later.IsReached() {
 		return Never
@@ -64,21 +65,42 @@ func (r *Route) endsBefore(later *Route) bool {
 
 // meets says whether a request can take both routes, by their matchers and groups.
 func (r *Route) meets(other *Route) Reach {
-	if hosts := intersection(r.Hosts(), other.Hosts()); hosts != nil && len(hosts) == 0 {
+	if !r.SharesHost(other) || r.isAlternativeTo(other) {
 		return Never
 	}
-	if r.isAlternativeTo(other) {
-		return Never
-	}
-	reach := Surely
 	for a := r; a != nil; a = a.Around {
 		for b := other; b != nil; b = b.Around {
-			if a != b {
-				reach = min(reach, anySetsMeet(a.Sets(), b.Sets(), a.seesPathOf(b)))
+			if a != b && !anySetsMeet(a.Sets(), b.Sets(), a.seesPathOf(b)) {
+				return Never
 			}
 		}
 	}
-	return reach
+	if r.implies(other) || other.implies(r) {
+		return Surely
+	}
+	return Maybe
+}
+
+// implies reports whether each request that takes the route surely passes the matchers of
+// another one, and of those around it.
+func (r *Route) implies(other *Route) bool {
+	for ; other != nil; other = other.Around {
+		passes := len(other.Sets()) == 0
+		for a := r; a != nil && !passes; a = a.Around {
+			passes = a == other || allInside(a.Sets(), other.Sets(), a.seesPathOf(other))
+		}
+		if !passes {
+			return false
+		}
+	}
+	return true
+}
+
+// allInside reports whether each of the sets is inside one of the others.
+func allInside(sets, others []Set, samePath bool) bool {
+	return len(sets) > 0 && !slices.ContainsFunc(sets, func(s Set) bool {
+		return !slices.ContainsFunc(others, func(t Set) bool { return s.isInside(t, samePath) })
+	})
 }
 
 // isAlternativeTo reports whether a request takes only one of two routes, because
@@ -107,79 +129,15 @@ func (r *Route) seesPathOf(other *Route) bool {
 // route or a named route, or inside one.
 func (r *Route) IsApart() bool { return r != nil && (r.apart || r.Around.IsApart()) }
 
-// anySetsMeet says whether a request can pass both of two lists of matcher sets.
-func anySetsMeet(list, other []Set, samePath bool) Reach {
+// anySetsMeet reports whether a request can pass both of two lists of matcher sets, as far
+// as is known.
+func anySetsMeet(list, other []Set, samePath bool) bool {
 	if len(list) == 0 || len(other) == 0 {
-		return Surely
+		return true
 	}
-	reach := Never
 	for _, s := range list {
 		for _, t := range other {
-			reach = max(reach, min(s.meets(t, samePath), t.meets(s, samePath)))
-		}
-	}
-	return reach
-}
-
-// meets says whether a request can pass both s and t, as far as the matcher not of
-// t and the matchers that both have tell.
-func (s Set) meets(t Set, samePath bool) Reach {
-	reach := Surely
-	for name, value := range s {
-		if t.dependsWith(name) {
-			reach = Maybe
-		}
-		switch other := t[name]; {
-		case other == nil, name == "host", name == "not", reflect.DeepEqual(value, other):
-		case name == "path":
-			if !anyPathMeets(stringsOf(value), stringsOf(other)) && samePath {
-				return Never
-			}
-			if !samePath {
-				reach = Maybe
-			}
-		case name == "method":
-			isOther := func(method string) bool { return slices.Contains(stringsOf(other), method) }
-			if !slices.ContainsFunc(stringsOf(value), isOther) {
-				return Never
-			}
-		case name == "protocol" && isScheme(value) && isScheme(other):
-			return Never
-		default:
-			reach = Maybe
-		}
-	}
-	negated, _ := t["not"].([]Set)
-	for _, set := range negated {
-		if s.has(set) && (samePath || set["path"] == nil) || samePath && len(set) == 1 &&
-			allPathsInside(stringsOf(s["path"]), stringsOf(set["path"])) {
-			return Never
-		}
-	}
-	return reach
-}
-
-// aspects says on which part of a request a matcher depends. Of all others, such as
-// expression, it is not known.
-var aspects = map[string]string{
-	"client_ip": "address", "remote_ip": "address",
-	"file": "path", "path": "path", "path_regexp": "path",
-	"header": "header", "header_regexp": "header",
-	"host": "host", "method": "method", "protocol": "protocol", "query": "query",
-}
-
-// dependsWith reports whether a matcher of another name in s, also in a not, can
-// depend on the same part of a request as the matcher with a name does. So the two
-// may exclude each other, and nothing here tells.
-func (s Set) dependsWith(name string) bool {
-	if name == "not" || name == "host" {
-		return false
-	}
-	sets, _ := s["not"].([]Set)
-	for _, set := range append(sets[:len(sets):len(sets)], s) {
-		for other := range set {
-			if other != name && other != "not" && other != "host" &&
-				(aspects[other] == aspects[name] || aspects[other] == "" || aspects[name] == "") {
+			if !s.excludes(t, samePath) && !t.excludes(s, samePath) {
 				return true
 			}
 		}
@@ -187,21 +145,99 @@ func (s Set) dependsWith(name string) bool {
 	return false
 }
 
+// excludes reports whether no request passes both s and t, by a matcher not of t or the
+// matchers that both have.
+func (s Set) excludes(t Set, samePath bool) bool {
+	for name, value := range s {
+		other := t[name]
+		switch {
+		case other == nil || reflect.DeepEqual(value, other):
+		case name == "path":
+			if samePath && !anyPathMeets(stringsOf(value), stringsOf(other)) {
+				return true
+			}
+		case name == "method":
+			isOther := func(method string) bool { return slices.Contains(stringsOf(other), method) }
+			if !slices.ContainsFunc(stringsOf(value), isOther) {
+				return true
+			}
+		case name == "protocol" && isScheme(value) && isScheme(other):
+			return true
+		case name == "remote_ip", name == "client_ip":
+			if !anyRangeMeets(stringsOf(value), stringsOf(other)) {
+				return true
+			}
+		}
+	}
+	negated, _ := t["not"].([]Set)
+	return slices.ContainsFunc(negated, func(set Set) bool { return s.isInside(set, samePath) })
+}
+
+// isInside reports whether all requests that pass s surely pass t.
+func (s Set) isInside(t Set, samePath bool) bool {
+	for name, value := range t {
+		if name == "path" && !samePath || s[name] == nil || !covers(name, value, s[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether a matcher surely lets pass what another one with the same name
+// does.
+func covers(name string, outer, inner any) bool {
+	if reflect.DeepEqual(outer, inner) {
+		return true
+	}
+	one := map[string]func(outer, inner string) bool{
+		"host": MatchesHost, "method": func(a, b string) bool { return a == b }, "path": pathInside, "remote_ip": rangeInside, "client_ip": rangeInside,
+	}[name]
+	list, others := stringsOf(inner), stringsOf(outer)
+	return one != nil && len(list) > 0 && !slices.ContainsFunc(list, func(in string) bool {
+		return strings.Contains(in, "{") || !slices.ContainsFunc(others, func(out string) bool { return one(out, in) })
+	})
+}
+
+// pathInside reports whether a pattern that ends in its only * matches all paths that
+// another one does.
+func pathInside(outer, inner string) bool {
+	begin, ok := strings.CutSuffix(strings.ToLower(outer), "*")
+	return ok && !strings.ContainsAny(begin, "*{%") && strings.HasPrefix(strings.ToLower(inner), begin)
+}
+
+// rangeInside reports whether a range of addresses has all of another one.
+func rangeInside(outer, inner string) bool {
+	out, in := parseRange(outer), parseRange(inner)
+	return out.IsValid() && in.IsValid() && out.Bits() <= in.Bits() && out.Contains(in.Addr())
+}
+
+// anyRangeMeets reports whether an address can be in a range of each list. It is true for
+// what is no address, such as a placeholder.
+func anyRangeMeets(list, other []string) bool {
+	for _, a := range list {
+		for _, b := range other {
+			if p, q := parseRange(a), parseRange(b); !p.IsValid() || !q.IsValid() || p.Overlaps(q) {
+				return true
+			}
+		}
+	}
+	return len(list) == 0 || len(other) == 0
+}
+
+// parseRange parses a range or an address, as the matcher remote_ip has it.
+func parseRange(s string) netip.Prefix {
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen())
+	}
+	prefix, _ := netip.ParsePrefix(s)
+	return prefix
+}
+
 // isScheme reports whether a matcher protocol stands for requests with or without
 // TLS.
 func isScheme(protocol any) bool {
 	text := fmt.Sprint(protocol)
 	return text == "http" || text == "https"
-}
-
-// has reports whether s has all matchers of t.
-func (s Set) has(t Set) bool {
-	for name, value := range t {
-		if !reflect.DeepEqual(s[name], value) {
-			return false
-		}
-	}
-	return true
 }
 
 // anyPathMeets reports whether a path can match a pattern of each list.
@@ -214,20 +250,6 @@ func anyPathMeets(list, other []string) bool {
 		}
 	}
 	return false
-}
-
-// allPathsInside reports whether each path that a pattern of the list matches is
-// one that a pattern of other matches: one that ends in its only *.
-func allPathsInside(list, other []string) bool {
-	for _, p := range list {
-		if !slices.ContainsFunc(other, func(q string) bool {
-			begin, ok := strings.CutSuffix(strings.ToLower(q), "*")
-			return ok && !strings.ContainsAny(begin, "*{%") && strings.HasPrefix(strings.ToLower(p), begin)
-		}) {
-			return false
-		}
-	}
-	return len(list) > 0
 }
 
 // pathCovers reports whether the beginning of a pattern, up to its first wildcard

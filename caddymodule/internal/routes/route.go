@@ -131,7 +131,7 @@ func (r *Route) namedHosts() (hosts []string, all bool) {
 	return hosts, all
 }
 
-// stringsOf returns the strings of a matcher that is a list.
+// stringsOf returns the strings of a matcher that is a list, or has ranges of addresses.
 func stringsOf(matcher any) (texts []string) {
 	switch list := matcher.(type) {
 	case nil:
@@ -140,7 +140,11 @@ func stringsOf(matcher any) (texts []string) {
 	case *caddyhttp.MatchPath:
 		return slices.Clone(*list)
 	default:
-		_ = Decode(matcher, &texts)
+		if Decode(matcher, &texts) != nil {
+			var addresses struct{ Ranges []string }
+			_ = Decode(matcher, &addresses)
+			texts = addresses.Ranges
+		}
 	}
 	return texts
 }
