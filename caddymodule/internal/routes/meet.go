@@ -75,10 +75,10 @@ func (r *Route) meets(other *Route) Reach {
 			}
 		}
 	}
-	if r.implies(other) || other.implies(r) {
+	if r.seesPathOf(other) && (r.implies(other) || other.implies(r)) {
 		return Surely
 	}
-	return Maybe
+	return Maybe // also where a path is stripped or rewritten between the two
 }
 
 // implies reports whether each request that takes the route surely passes the matchers of
