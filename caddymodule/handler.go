@@ -67,7 +67,7 @@ func init() {
 // `{http.robots.rule}` | The line that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
 // `{http.robots.line}` | Its number: in the site's robots.txt for the layer `file` (of `source inline`, in the configuration), otherwise in the configuration. 0 if no line decided
 // `{http.robots.layer}` | Where the line is: `file` (the site's own file), `policy`, `hidden`, `limit`, `shed` or `challenge` (of the configuration)
-// `{http.robots.version}` | The entity tag of the robots.txt that was applied
+// `{http.robots.version}` | The entity tag of the robots.txt that was applied; of a GET for /robots.txt, of the file that was sent
 // `{http.robots.grace_ends}` | For the reason `grace`, when grace ends at the latest, such as `2026-11-22T15:04:05Z`. Otherwise empty
 // `{http.robots.suspect}` | The signals of a suspect, such as `trap,pace`. Empty for all other clients
 // `{http.robots.reference}` | The characters by which the page of `challenge` names itself to the client that got it. Empty for all other clients
@@ -244,10 +244,19 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
 	}
+	const accepted = "Accept-Encoding"
+	codings := r.Header[accepted]
+	if !h.publishes(&x.request, d) {
+		delete(r.Header, accepted) // so that the writer sees which file is sent
+	}
 	read := response.NewReadWriter(w)
 	err := x.serve(d, read, next)
+	if codings != nil {
+		r.Header[accepted] = codings
+	}
 	if err == nil && read.Read(r) {
 		x.running.RobotsRead(&x.request, d.Rules, read.Sent())
+		x.recordSent(read.Sent())
 	}
 	return err
 }

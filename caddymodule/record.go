@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -41,6 +42,7 @@ type record struct {
 	standing  suspect.Standing // of the client
 	visitor   *visitor         // the client that trap URLs are made for; nil without a trap
 	reference string           // of the check that the client got; "" without
+	sent      string           // the tag of the robots.txt that the client got; "" if that is not known
 }
 
 // person is the record of all requests of people.
@@ -69,7 +71,7 @@ func (x *exchange) record(d *judge.Decision) {
 	}
 	rec, v := person, h.visitor(x)
 	if d.Reason != judge.Person || x.visit.Suspect {
-		rec = &record{*d, x.visit.Standing, v, x.arrival.Reference()}
+		rec = &record{Decision: *d, standing: x.visit.Standing, visitor: v, reference: x.arrival.Reference()}
 		x.recorded = rec
 	}
 	if h.app.traced.Load() {
@@ -97,6 +99,22 @@ func (x *exchange) record(d *judge.Decision) {
 // not counted.
 func (x *exchange) rerecord(d *judge.Decision) {
 	x.recorded.Decision = *d
+	if x.handler.app.traced.Load() {
+		x.recorded.trace(x.r.Context())
+	}
+}
+
+// recordSent adds to what record has published which robots.txt the client got, by its
+// hash: another one than that in force, if the file has changed or was not fetched yet.
+// Without a hash, as after 304, it is the one in force now.
+func (x *exchange) recordSent(hash uint64) {
+	if x.recorded == nil {
+		return
+	}
+	x.recorded.sent = judge.TagOf(hash)
+	if rules := x.running.Origins().RulesOf(x.request.Origin); hash == 0 && rules != nil {
+		x.recorded.sent = rules.Tag()
+	}
 	if x.handler.app.traced.Load() {
 		x.recorded.trace(x.r.Context())
 	}
@@ -165,7 +183,7 @@ var placeholderValues = map[string]func(*record) any{
 	"rule":             func(rec *record) any { return rec.RuleText() },
 	"layer":            func(rec *record) any { return rec.Layer.String() },
 	"line":             func(rec *record) any { return rec.Line },
-	"version":          func(rec *record) any { return rec.VersionTag() },
+	"version":          func(rec *record) any { return cmp.Or(rec.sent, rec.VersionTag()) },
 	"verified":         func(rec *record) any { return rec.Claim.State.String() },
 	verifyPlaceholder:  func(rec *record) any { return verdict.Verification(&rec.Decision) },
 	gracePlaceholder:   func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },

@@ -41,7 +41,7 @@ func (r *Compiled) empty(c Content) *Rules {
 func (r *Compiled) compile(c Content) *Rules {
 	p := &Rules{plans: plans{settings: r}, content: c}
 	p.addLines()
-	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
+	p.etag = fmt.Sprintf("%q", TagOf(xxhash.Sum64(p.text)))
 	p.document = r.documentOf(p.text)
 	p.compilePlans()
 	if r.Signals {
@@ -70,6 +70,14 @@ func (p *Rules) SiteText() []byte { return p.content.Body }
 // Tag identifies the version of the file in logs: it is the opaque part of an entity
 // tag of Text (RFC 9110, section 8.8.3), without quotes, or "" if there is no file.
 func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
+
+// TagOf returns the Tag of a file by its hash (XXH64), "" for 0.
+func TagOf(hash uint64) string {
+	if hash == 0 {
+		return ""
+	}
+	return strconv.FormatUint(hash, 36)
+}
 
 // Outcome returns the outcome of the fetch that p was made from. It is Loaded
 // for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Redirected, Failed or

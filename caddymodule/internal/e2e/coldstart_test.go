@@ -138,3 +138,48 @@ func TestGETOfRobotsTxtStartsTheFirstRead(t *testing.T) {
 		t.Errorf("%d requests for robots.txt, want 2: of a person and of the server", n)
 	}
 }
+
+// The access log names the robots.txt that a crawler got, also before the server itself
+// has read that one: after a start and after a change.
+func TestVersionOfReads(t *testing.T) {
+	t.Parallel()
+	door, back := newGate(t), newFlaky(t)
+	robots := func(text string) {
+		crawlers, own := rules(text), door.before(rules(text))
+		back.answerWith(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("X-Crawler") != "" {
+				crawlers(w, r)
+			} else {
+				own(w, r)
+			}
+		})
+	}
+	robots("/private/")
+	s := start(t, "http://:$PORT {\n\tlog\n\tencode {\n\t\tgzip\n\t\tminimum_length 1\n\t}\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
+	var versions []string
+	read := func() string {
+		s.wants(200, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots.txt", s.port), gptbot, "",
+			http.Header{"X-Crawler": {"1"}, "Accept-Encoding": {"gzip"}}), "robots.txt")
+		n := len(versions)
+		s.eventually("the read is in the log", func() bool {
+			versions = nil
+			for _, line := range s.lines("handled request") {
+				if fields, _ := line["robots"].(map[string]any); fields["reason"] == "exempt_path" {
+					versions = append(versions, fmt.Sprint(fields["version"]))
+				}
+			}
+			return len(versions) > n
+		})
+		return versions[n]
+	}
+	first := read()
+	door.open()
+	s.eventually("the rules are in force", func() bool { return s.get(gptbot, "/private/x").status == 403 })
+	if again := read(); first == "" || again != first {
+		t.Errorf("the first read has version %q, a later one %q", first, again)
+	}
+	robots("/other/")
+	if changed := read(); changed == "" || changed == first {
+		t.Errorf("the first read of a changed file has version %q, before it %q", changed, first)
+	}
+}
