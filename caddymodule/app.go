@@ -144,7 +144,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.watcher = pooled(a, "watcher", filewatch.New)
 	a.checkReports = pooled(a, "challenge reports", func() *metrics.Challenges { return new(metrics.Challenges) })
 	a.checks = pooled(a, "challenge", func() *challenge.Memory { return challenge.NewMemory(a.checkReports) })
-	a.ceiling.Include(a.counters.HostOctets)
+	a.ceiling.Include(a.counters.HostOctets, a.copies.octets, a.remembered.HistoryOctets)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()
 	a.own = siteread.New(ctx, a.names, &a.links)
@@ -298,6 +298,14 @@ func (c *siteCopies) of(source *config.Source) *origins.Copies {
 	key.Text, key.File, key.Line = "", "", 0 // inline needs no copy, and a line may move
 	v, _ := c.sources.LoadOrStore(key, new(origins.Copies))
 	return v.(*origins.Copies)
+}
+
+// octets returns the octets of all copies.
+func (c *siteCopies) octets() (n int64) {
+	for _, copies := range c.sources.Range {
+		n += copies.(*origins.Copies).Octets()
+	}
+	return n
 }
 
 // limiter returns the limiter that holds the budgets of a handler. It outlives

@@ -39,6 +39,9 @@ func NewMemory(reads, visitors int) *Memory {
 // Close lets no request wait any longer; see Settings.Wait. It always returns nil.
 func (m *Memory) Close() error { return m.waiters.Close() }
 
+// HistoryOctets returns the octets of the earlier versions of files.
+func (m *Memory) HistoryOctets() int64 { return m.histories.Octets() }
+
 // maxHeld is how many requests are held at once until their time comes.
 const maxHeld = 1000
 

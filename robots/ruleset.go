@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/internal/heapsize"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
@@ -18,7 +17,6 @@ type ruleset struct {
 	same   *ruleset                // the list with the same rules that has the matchers; nil if it is this one
 	first  atomic.Pointer[matcher] // see matcher
 	folded atomic.Pointer[matcher] // ignores case; compiled when it is first used
-	octets heapsize.Later          // of the matchers, compiled or not
 }
 
 // ruleLine is a Rule of a file, in fewer octets.
@@ -53,18 +51,11 @@ const (
 
 func newRuleset(f *File, rules []ruleLine) *ruleset {
 	s := &ruleset{file: f, rules: rules}
-	if s.octets = estimate(len(rules)); len(rules) > maxLater || rules[len(rules)-1].to-rules[0].from > maxLaterSize {
-		m := s.matcher()
-		if s.octets = heapsize.Later(heapsize.Of(m)); m.text == f.text {
-			s.octets -= heapsize.Later(heapsize.Of(f.text))
-		}
+	if len(rules) > maxLater || rules[len(rules)-1].to-rules[0].from > maxLaterSize {
+		s.compile()
 	}
 	return s
 }
-
-// estimate returns about what the matcher of n rules takes, as measured with the files
-// of 150 sites.
-func estimate(n int) heapsize.Later { return heapsize.Later(96 + 72*n) }
 
 // matcher returns the matcher that does not ignore case.
 func (s *ruleset) matcher() *matcher {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/heapsize"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
@@ -30,6 +30,9 @@ type Rules struct {
 	merged   Merged  // nil if text has no lines of the operator
 	mergeErr error
 	octets   int64 // of memory without document, as estimated
+
+	// Note is for the users of the package: what they know about the rules goes when these go.
+	Note atomic.Value
 }
 
 // empty returns rules without a file.
@@ -52,7 +55,7 @@ func (r *Compiled) compile(c Content) *Rules {
 
 // measured returns p with octets set.
 func (p *Rules) measured() *Rules {
-	p.octets = heapsize.Of(p, p.settings, p.settings.base) - p.document.octets
+	p.octets = fileCost + int64(len(p.limits))*limitCost + int64(len(p.text)-len(p.content.Body))
 	return p
 }
 

@@ -19,7 +19,7 @@ const defaultMaxMemory = 64 << 20
 type Ceiling struct {
 	max    int64
 	used   atomic.Int64
-	others func() int64
+	others []func() int64
 
 	mu    sync.Mutex
 	rules map[*judge.Rules]int // how many engines use each
@@ -32,12 +32,12 @@ func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = defaultMaxMemory
 	}
-	return &Ceiling{max: max, others: func() int64 { return 0 }, rules: make(map[*judge.Rules]int), files: make(map[*robots.File]int)}
+	return &Ceiling{max: max, rules: make(map[*judge.Rules]int), files: make(map[*robots.File]int)}
 }
 
-// Include makes octets that are no rules count too: those that the function returns. It
+// Include makes octets that are no rules count too: those that the functions return. It
 // must be called before the Ceiling is used.
-func (c *Ceiling) Include(octets func() int64) { c.others = octets }
+func (c *Ceiling) Include(octets ...func() int64) { c.others = append(c.others, octets...) }
 
 // add adds n octets; n may be negative.
 func (c *Ceiling) add(n int64) {
@@ -75,8 +75,20 @@ func isEdge[K comparable](uses map[K]int, key K, change int) bool {
 }
 
 // exceeded reports whether the rules take more than they may.
-func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load()+c.others() > c.max }
+func (c *Ceiling) exceeded() bool {
+	if c == nil {
+		return false
+	}
+	used, most := c.Usage()
+	return used > most
+}
 
 // Usage returns an estimate of the octets that rules and what Include counts take now,
 // and how many they may take.
-func (c *Ceiling) Usage() (used, max int64) { return c.used.Load() + c.others(), c.max }
+func (c *Ceiling) Usage() (used, max int64) {
+	used = c.used.Load()
+	for _, octets := range c.others {
+		used += octets()
+	}
+	return used, c.max
+}

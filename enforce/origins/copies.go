@@ -13,7 +13,8 @@ import (
 // Limits of a Copies.
 const (
 	maxCopies     = 10_000
-	maxCopiesSize = 64 << 20 // octets of all bodies
+	maxCopiesSize = 16 << 20 // octets of all bodies
+	copiesSample  = 8        // copies that are compared when one is dropped
 )
 
 // How long a cached copy stays in force while its source gives no newer answer.
@@ -39,7 +40,7 @@ type goodCopy struct {
 // Copies is a cache of each origin's last good answer: a robots.txt, or the
 // answer that there is none. It outlives the engines that use it. So after a
 // reload of the configuration the rules are in force at once, even if the
-// source can't be read. It holds at most 10,000 answers of 64 MiB together. It
+// source can't be read. It holds at most 10,000 answers of 16 MiB together. It
 // is safe for concurrent use. The zero value is
 // empty. A nil Copies holds nothing.
 type Copies struct {
@@ -48,8 +49,8 @@ type Copies struct {
 	copies map[judge.Origin]goodCopy
 }
 
-// put keeps c for origin. If there are too many copies, or they are too large,
-// it drops others, in no order.
+// put keeps c for origin. If there are too many copies, or they are too large, it drops
+// others: of some, the largest, so that a host with large files does not displace many.
 func (s *Copies) put(origin judge.Origin, c goodCopy) {
 	if s == nil {
 		return
@@ -59,17 +60,32 @@ func (s *Copies) put(origin judge.Origin, c goodCopy) {
 	if s.copies == nil {
 		s.copies = make(map[judge.Origin]goodCopy)
 	}
-	s.size += len(c.Body) - len(s.copies[origin].Body)
+	s.size += c.size() - s.copies[origin].size()
 	s.copies[origin] = c
-	for other, old := range s.copies {
-		if len(s.copies) <= maxCopies && s.size <= maxCopiesSize {
-			return
+	for len(s.copies) > maxCopies || s.size > maxCopiesSize {
+		var largest judge.Origin
+		size, seen := -1, 0
+		for other, old := range s.copies {
+			if n := old.size(); other != origin && n > size {
+				largest, size = other, n
+			}
+			if seen++; seen > copiesSample {
+				break
+			}
 		}
-		if other != origin {
-			s.size -= len(old.Body)
-			delete(s.copies, other)
-		}
+		s.size -= s.copies[largest].size()
+		delete(s.copies, largest)
 	}
+}
+
+// size returns the octets of the texts.
+func (c goodCopy) size() int { return len(c.Body) + len(c.published) }
+
+// Octets returns the octets of all texts.
+func (s *Copies) Octets() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.size)
 }
 
 func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {

@@ -11,7 +11,7 @@ import (
 // Limits of histories.
 const (
 	maxHistories     = 10_000
-	maxHistoriesSize = 16 << 20 // octets of all texts
+	maxHistoriesSize = 8 << 20 // octets of all texts
 )
 
 // HandlerKey identifies where a robots.txt is enforced, so that after a reload the
@@ -27,7 +27,7 @@ type HandlerKey struct {
 
 // Histories keeps the versions that each robots.txt had in the last
 // GracePeriod. It outlives the engines that use it, so that the grace period of
-// crawlers goes on after a reload. It holds at most 10,000 histories with 16
+// crawlers goes on after a reload. It holds at most 10,000 histories with 8
 // MiB of text. It is safe for concurrent use. The zero value is empty. A nil Histories holds nothing.
 type Histories struct {
 	mu         sync.Mutex
@@ -60,6 +60,13 @@ type versionRecord struct {
 	version     uint64 // its name in periods
 	from, until int64
 	brief       bool
+}
+
+// Octets returns the octets of all texts.
+func (s *Histories) Octets() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.size)
 }
 
 // begin returns the generation of a Table that stores histories from now on.

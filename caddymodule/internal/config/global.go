@@ -23,13 +23,14 @@ type Global struct {
 	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// How much memory the robots.txt files of all sites may take together, as estimated:
-	// about 6 KiB for a host. Beyond it, files of hosts that no site address names are
-	// dropped first, and are fetched again when a crawler comes. The counters of such
-	// hosts take at most a quarter of it. In a Caddyfile from 16MiB
-	// to 1TiB, in JSON a number of bytes. Default: an eighth of GOMEMLIMIT or of the
-	// machine's memory, whichever is less, and at least 64MiB. Caddy sets GOMEMLIMIT from
-	// the limit of its container.
+	// How much memory the robots.txt files of all sites may take together: 1 kB a file, 3
+	// for each octet, 90 for each rule, 350 for each group and 110 for its name, of which a
+	// usual file takes the half. Also the last good copies and earlier versions count. Beyond
+	// it, files of hosts that no site address names are dropped first, and are fetched again
+	// when a crawler comes. The counters of such hosts take at most a quarter of it. In a
+	// Caddyfile from 16MiB to 1TiB, in JSON a number of bytes. Default: an eighth of
+	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least 64MiB. Caddy sets
+	// GOMEMLIMIT from the limit of its container.
 	//
 	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`

@@ -156,7 +156,7 @@ func factsOf(id LineID, d *judge.Decision, r *Request) lineFacts {
 	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
 	f.Origin.Host = strings.Clone(r.Origin.Host)
 	if d.Layer < judge.HiddenLayer {
-		f.Group = strings.Clone(clip(d.Group.Token()))
+		f.Group = clip(d.Group.Token())
 	}
 	if d.Layer >= judge.LimitLayer || d.Layer < judge.HiddenLayer && actions[d.Reason] != judge.Throttle {
 		f.Text = clip(d.RuleText())
@@ -175,5 +175,5 @@ func (l *Line) count(number int, o outcome, seconds int64) {
 	}
 }
 
-// clip returns the first maxLineText octets of s.
-func clip(s string) string { return s[:min(len(s), maxLineText)] }
+// clip returns a copy of the first maxLineText octets of s, which may be a part of a file.
+func clip(s string) string { return strings.Clone(s[:min(len(s), maxLineText)]) }

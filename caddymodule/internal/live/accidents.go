@@ -176,11 +176,9 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 		}
 	}
 	for id, f := range a.files {
-		if f.look != a.looks {
-			if f.settle(); f.Invented && f.Since.IsZero() && len(a.files) >= maxWatched { // its rules need memory
-				delete(a.files, id)
-				continue
-			}
+		if f.look != a.looks && f.Invented && f.Since.IsZero() && len(a.files) >= maxWatched {
+			delete(a.files, id)
+			continue
 		}
 		if !f.Since.IsZero() && now.Sub(f.Since) > acceptAfter {
 			f.accept()
@@ -308,7 +306,6 @@ func (a *Accidents) save() counters.Kept {
 	defer a.mu.Unlock()
 	saved := make(map[string]json.RawMessage, len(a.files))
 	for id, f := range a.files {
-		f.settle()
 		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
 	return counters.Kept{Files: saved, Guard: a.Guard.Save(), Texts: maps.Clone(a.texts.known)}

@@ -246,33 +246,6 @@ func FuzzLoadFiles(f *testing.F) {
 	})
 }
 
-// The rules of an earlier configuration, and those of an origin that is gone, are not
-// kept for a comparison.
-func TestEarlierRulesAreNotKept(t *testing.T) {
-	w, list := newWatcher(), []*Handler(nil)
-	settings := &config.Settings{Source: &config.Source{Kind: config.SourceFile, Path: "robots.txt"}}
-	var last *judge.Rules
-	for range 2 {
-		list = nil
-		w.configure(t, &list, settings, &text{"User-agent: *\nDisallow: /x\n"}, "a.test")
-		w.CountAccidents()
-		for _, f := range w.app.Counters.files {
-			if f.first == nil || f.first.rules == last {
-				t.Fatalf("%+v", f.first)
-			}
-			last = f.first.rules
-		}
-	}
-	w.app.Handlers = func() []*Handler { return nil }
-	w.Reporter = New(w.app)
-	w.CountAccidents()
-	for _, f := range w.app.Counters.files {
-		if f.first != nil || f.Before.Rules != 1 || f.Now.Rules != 1 {
-			t.Errorf("%+v", f)
-		}
-	}
-}
-
 // Between the end of a fetch and the moment when its rules are in force, there is no
 // version of the file.
 func TestAFetchThatIsNotInForceYetIsNoVersion(t *testing.T) {

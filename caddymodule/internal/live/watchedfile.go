@@ -46,11 +46,9 @@ type watchedFile struct {
 	kept  string    // version whose text is kept
 	mark  mark      // of the version that was compared last
 	began time.Time // when the read of that version began
-	first *seen     // the only version so far, which Before and Now lack; nil if they have it
 }
 
-// seen is a version as it was in force. Most files never change, so what is compared
-// of the first one is found when there is a second one, or none any more.
+// seen is a version as it was in force.
 type seen struct {
 	last    judge.Outcome
 	rules   *judge.Rules
@@ -158,31 +156,18 @@ func (f *watchedFile) accept() {
 	f.Before, f.Since, f.Lost, f.Shut = f.Now, time.Time{}, "", nil
 }
 
-// settle sets Before and Now if there was only one version so far.
-func (f *watchedFile) settle() {
-	if f.first != nil {
-		f.Now, _ = f.first.version()
-		f.Before, f.first = f.Now, nil
-	}
-}
-
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
 func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Time) {
 	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
-	if mark == f.mark && f.first != nil {
-		f.first.rules = p.Rules // the same, without an earlier configuration
-	}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
-	latest := &seen{p.Last, p.Rules, engines}
+	version, lines := (&seen{p.Last, p.Rules, engines}).version() // now: to keep the rules would cost memory
 	if f.Subject == "" {
-		f.mark, f.began, f.Subject, f.first = mark, p.Began, p.subject(), latest
+		f.mark, f.began, f.Subject, f.Before, f.Now = mark, p.Began, p.subject(), version, version
 		return
 	}
-	f.settle()
-	version, lines := latest.version()
 	same := version.Cause == f.Now.Cause && version.Hash == f.Now.Hash
 	if f.Since.IsZero() && same {
 		f.Before = version // only the settings changed

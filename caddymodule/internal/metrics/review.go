@@ -1,7 +1,7 @@
 package metrics
 
 import (
-	"maps"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -23,15 +23,16 @@ import (
 // MaxFindings is the largest number of log lines of one kind about one file.
 const MaxFindings = 10
 
-// Bounds of a review.
-const (
-	maxReviews  = 10_000 // files that wait for their review
-	maxReviewed = 10_000 // files that are remembered as reviewed
-)
+// maxWaiting is how many files of a site wait for their review. Beyond it, the largest one
+// is not reviewed.
+const maxWaiting = 1000
 
-// reviewPause is the time between two reviews, as a multiple of the first one's. Tests
-// change it.
-var reviewPause = time.Duration(100)
+// Times between two reviews, as multiples of the time that the first one took: at one
+// site, and at different sites. Tests change them.
+var (
+	sitePause = time.Duration(100)
+	turnPause = time.Duration(4)
+)
 
 // review logs the lines of each loaded robots.txt that have no effect, or not the
 // intended one. It uses the crawlers in the registry and the header rules in tags,
@@ -42,93 +43,91 @@ type review struct {
 	tags     []headers.Setting
 	more     func(*zap.Logger, *judge.Rules)
 
+	mu      sync.Mutex
+	waiting []waiting
+	working bool
+
 	running sync.Mutex // held while a file is reviewed
 	closed  bool       // guarded by running
 }
 
-// reviews reviews the files of all sites in the background: one at a time, with
-// pauses, since the linter may take a tenth of a second for the largest ones; and
-// each once,
-// since sites with the same settings and file share their rules, even after a
-// reload.
-var reviews = struct {
-	sync.Mutex
-	waiting map[*judge.Rules]waiting
-	queue   []*judge.Rules
-	done    map[weak.Pointer[judge.Rules]]*mistakes.Review // nil while it runs
-	working background.Group
-}{waiting: make(map[*judge.Rules]waiting), done: make(map[weak.Pointer[judge.Rules]]*mistakes.Review)}
-
-// waiting is a review that waits.
+// waiting is a file that waits for its review. It does not keep the rules in memory: an
+// origin that was dropped meanwhile needs no review.
 type waiting struct {
-	*review
-	origin judge.Origin
+	rules  weak.Pointer[judge.Rules]
+	origin judge.Origin // the first one that they are for
+	size   int
 }
 
-// add queues rules for review, with the first origin that they are for. It does
-// not block. If the rules wait already, for a configuration that may end, r takes
-// its place.
+// reviews are made in the background: one at a time, with pauses, since the linter may
+// take a tenth of a second for the largest files. Each site has its own queue, so that a
+// site with many or large files does not delay the others. A file is reviewed once, since
+// sites with the same settings and file share their rules, even after a reload.
+var reviews = struct {
+	turn    chan struct{} // taken while one runs, and for a pause after it
+	working background.Group
+}{turn: make(chan struct{}, 1)}
+
+// add queues rules for review, with the first origin that they are for. It does not block.
 func (r *review) add(origin judge.Origin, rules *judge.Rules) {
-	all := &reviews
-	all.Lock()
-	defer all.Unlock()
-	known, waits := all.waiting[rules]
-	_, done := all.done[weak.Make(rules)]
-	if known.review == r || !waits && len(all.queue) >= maxReviews || done {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := waiting{weak.Make(rules), origin, len(rules.Text())}
+	if ReviewOf(rules) != nil || slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.rules == next.rules }) {
 		return
 	}
-	if all.waiting[rules] = (waiting{r, origin}); waits {
-		return
+	r.waiting = append(r.waiting, next)
+	if len(r.waiting) > maxWaiting {
+		largest := slices.MaxFunc(r.waiting, bySize)
+		r.waiting = slices.DeleteFunc(r.waiting, func(w waiting) bool { return w == largest })
 	}
-	if all.queue = append(all.queue, rules); len(all.queue) == 1 {
-		all.working.Go("robots.txt: reviews", reviewAll)
+	if !r.working {
+		r.working = true
+		reviews.working.Go("robots.txt: reviews", r.reviewAll)
 	}
 }
 
-// reviewAll reviews the queued files, with pauses.
-func reviewAll() {
-	for began := time.Now(); reviewNext(); began = time.Now() {
-		time.Sleep(reviewPause * time.Since(began))
+func bySize(a, b waiting) int { return a.size - b.size }
+
+// reviewAll reviews the files of the site that wait, with pauses.
+func (r *review) reviewAll() {
+	for {
+		reviews.turn <- struct{}{}
+		began := time.Now()
+		origin, rules := r.take()
+		if rules == nil {
+			<-reviews.turn
+			return
+		}
+		_ = background.Run("robots.txt: a review", func() { r.run(origin, rules) })
+		rules = nil // needs no memory during the pauses
+		took := time.Since(began)
+		time.Sleep(turnPause * took)
+		<-reviews.turn
+		time.Sleep((sitePause - turnPause) * took)
 	}
 }
 
-// reviewNext reviews the first of the queued files. It reports whether there are more.
-func reviewNext() (more bool) {
-	all := &reviews
-	all.Lock()
-	next := all.queue[0]
-	one := all.waiting[next]
-	delete(all.waiting, next)
-	all.Unlock()
-	_ = background.Run("robots.txt: a review", func() { one.run(one.origin, next) })
-	all.Lock()
-	defer all.Unlock()
-	all.queue[0], all.queue = nil, all.queue[1:]
-	if more = len(all.queue) > 0; !more {
-		all.queue = nil
+// take takes the smallest of the files that wait: who has large ones delays only these.
+// If there is none, the rules are nil, and the next add begins again.
+func (r *review) take() (judge.Origin, *judge.Rules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.waiting) > 0 {
+		next := slices.MinFunc(r.waiting, bySize)
+		r.waiting = slices.DeleteFunc(r.waiting, func(w waiting) bool { return w == next })
+		if rules := next.rules.Value(); rules != nil {
+			return next.origin, rules
+		}
 	}
-	return more
+	r.working = false
+	return judge.Origin{}, nil
 }
 
 // ReviewOf returns what a review found in a file; nil if it was not reviewed yet.
 func ReviewOf(rules *judge.Rules) *mistakes.Review {
-	reviews.Lock()
-	defer reviews.Unlock()
-	return reviews.done[weak.Make(rules)]
-}
-
-// remember remembers what a review found, nil when it begins.
-func remember(rules *judge.Rules, found *mistakes.Review) {
-	all := &reviews
-	all.Lock()
-	defer all.Unlock()
-	if len(all.done) >= maxReviewed {
-		maps.DeleteFunc(all.done, func(p weak.Pointer[judge.Rules], _ *mistakes.Review) bool { return p.Value() == nil })
-	}
-	if len(all.done) >= maxReviewed {
-		clear(all.done)
-	}
-	all.done[weak.Make(rules)] = found
+	found, _ := rules.Note.Load().(*mistakes.Review)
+	return found
 }
 
 // run reviews rules, unless they are reviewed or r is closed.
@@ -138,9 +137,8 @@ func (r *review) run(origin judge.Origin, rules *judge.Rules) {
 	if r.closed || ReviewOf(rules) != nil {
 		return
 	}
-	remember(rules, nil)
 	all := lint.Lint(rules.File(), findings.Crawlers(r.registry))
-	remember(rules, mistakes.Find(rules, all))
+	rules.Note.Store(mistakes.Find(rules, all))
 	log := r.log.With(originField(origin))
 	logMergeNotes(log, rules)
 	logUnenforceable(log, rules)

@@ -19,7 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-func init() { reviewPause = 0 }
+func init() { sitePause, turnPause = 0, 0 }
 
 // perOrigin is a source with a text for each host.
 type perOrigin map[string]string
