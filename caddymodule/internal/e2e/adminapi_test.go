@@ -277,33 +277,6 @@ func TestAdminAPIRefresh(t *testing.T) {
 	}
 }
 
-// A robots.txt that can't be read is reported with a message and advice.
-func TestAdminAPIHealth(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	s := start(t, strings.Replace(proxied(back.URL, ""), "http://:$PORT", "http://shop.test:$PORT", 1))
-	s.wants(403, s.at("shop.test", googlebot, "/private/x"), "with the file")
-	back.answerWith(text(503, ""))
-	s.adminRequest(http.MethodPost, "refresh", 200, nil)
-	h := adminValue[statusapi.Health](s, "health")
-	if len(h.Problems) != 1 || h.OK {
-		t.Fatalf("%+v", h)
-	}
-	p := h.Problems[0]
-	if p.Kind != "robots_txt" || p.Severity != "warning" || p.Subject != "shop.test" || p.Since == nil || p.Advice == "" ||
-		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be fetched") || !strings.Contains(p.Message, "; the copy of ") {
-		t.Errorf("%+v", p)
-	}
-	if broken := adminValue[statusapi.Origins](s, "origins?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
-		t.Errorf("%+v", broken)
-	}
-	back.answerWith(rules("/private/"))
-	s.adminRequest(http.MethodPost, "refresh", 200, nil)
-	if h := adminValue[statusapi.Health](s, "health"); !h.OK {
-		t.Errorf("after it was read: %+v", h)
-	}
-}
-
 // A request for one site of a handler shows and changes no other site.
 func TestAdminAPIOfOneSiteOfAHandler(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -53,48 +53,6 @@ func startAnswers(t *testing.T) (*server, map[string]string) {
 		fmt.Fprintf(&config, answered, port, source, a.line, pages)
 	}
 	return start(t, config.String()), urls
-}
-
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	_, urls := startAnswers(t)
-	ask := func(site, ua, path string, header http.Header) response {
-		resp, err := send(client, "GET", urls[site]+path, ua, "", header)
-		if err != nil {
-			return response{status: -1, body: err.Error()}
-		}
-		return resp
-	}
-	for _, tt := range []struct {
-		site, ua, path string
-		status         int
-		body, location string
-	}{
-		{"usual", gptbot, "/shut/x", 403, "robots.txt", ""},
-		{"usual", gptbot, "/vault/x", 404, "Not Found", ""},
-		{"gone", gptbot, "/shut/x", 410, "GPTBot is gone", ""},
-		{"gone", chrome, "/shut/x", 200, "page", ""},
-		{"redirect", gptbot, "/shut/x", 302, "", "/sorry"},
-		{"redirect", googlebot, "/shut/x", 403, "robots.txt", ""}, // crawlers of search engines are not redirected
-		{"circle", gptbot, "/shut/x", 403, "robots.txt", ""},      // the target of the redirect is disallowed too
-		{"abort", gptbot, "/shut/x", -1, "EOF", ""},
-		{"vault", googlebot, "/vault/x", 410, "nothing", ""},
-	} {
-		resp := ask(tt.site, tt.ua, tt.path, nil)
-		if resp.status != tt.status || !strings.Contains(resp.body, tt.body) || resp.header.Get("Location") != tt.location {
-			t.Errorf("%s %s %.20s: %d %q %v; want %d %q %q", tt.site, tt.path, tt.ua, resp.status, resp.body, resp.header, tt.status, tt.body, tt.location)
-		}
-		if resp.status >= 400 && resp.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s may be stored: %v", tt.site, tt.path, resp.header)
-		}
-	}
-	if resp := ask("vault", googlebot, "/vault/x", nil); strings.Contains(resp.body, "robots.txt") {
-		t.Errorf("a hidden path: %q", resp.body)
-	}
-	ask("busy", bingbot, "/", nil)
-	if resp := ask("busy", bingbot, "/", nil); resp.status != 503 || resp.body != "later\n" || resp.header.Get("Retry-After") == "" {
-		t.Errorf("throttled: %d %q %v", resp.status, resp.body, resp.header)
-	}
 }
 
 // docs/answers.md says how curl, wget and Scrapy treat each answer.
@@ -197,45 +155,6 @@ func scrapyOf(t *testing.T, urls ...string) map[string]string {
 		got[item.URL] = item.Got
 	}
 	return got
-}
-
-// costly sends requests of browsers for costly paths to a challenge, which is a
-// response here.
-const costly = `
-http://:$PORT {
-	robots {
-		source inline <<TXT
-			User-agent: *
-			Disallow: /search
-			TXT
-	}
-	@costly {
-		robots disallowed
-		not robots class library
-		not header User-Agent git/*
-	}
-	@training expression ` + "`robots('purpose', 'ai-training') || robots('disallowed') && path('/search/deep')`" + `
-	handle @training {
-		respond "by expression" 402
-	}
-	handle @costly {
-		respond "challenge" 401
-	}
-	respond "page"
-}`
-
-func TestMatcherDisallowed(t *testing.T) {
-	t.Parallel()
-	s := start(t, costly)
-	for _, tt := range []struct {
-		ua, path string
-		status   int
-	}{
-		{chrome, "/", 200}, {chrome, "/search?q=x", 401}, {chrome, "//search", 401}, {bingbot, "/search?q=x", 403}, {bingbot, "/", 200},
-		{"curl/8.5.0", "/search?q=x", 200}, {"git/2.43.0", "/search?q=x", 200}, {chrome, "/search/deep", 402}, {gptbot, "/", 402}, {gptbot, "/search", 403},
-	} {
-		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
-	}
 }
 
 func TestPolicyCommand(t *testing.T) {

@@ -2,7 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
-	"strings"
+
 	"testing"
 )
 
@@ -56,24 +56,5 @@ func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 	s.eventually("the rules are in force", func() bool { return s.get(gptbot, "/x").status == 403 })
 	for _, c := range unboundClients {
 		s.wants(200, s.rawAt("localhost", "/private/x", c.ua), c.name+" under Disallow: /")
-	}
-}
-
-func TestAppsUnderDisallowAll(t *testing.T) {
-	t.Parallel()
-	site := func(options string) string {
-		return "http://:$PORT {\n\trobots {\n\t\tsource inline \"" + strings.TrimSpace(disallow("/")) + "\"\n\t\t" + options + "\n\t}\n\trespond page\n}\n"
-	}
-	s := start(t, site(""))
-	for _, c := range unboundClients {
-		s.wants(200, s.rawAt("localhost", "/x", c.ua), c.name)
-	}
-	s.wants(403, s.get(gptbot, "/x"), "a crawler")
-	on := start(t, site("http_clients on"))
-	for _, c := range unboundClients[1:6] {
-		on.wants(403, on.rawAt("localhost", "/x", c.ua), c.name+" with http_clients on")
-	}
-	for _, c := range append(unboundClients[6:], unboundClients[0]) {
-		on.wants(200, on.rawAt("localhost", "/x", c.ua), c.name+" with http_clients on")
 	}
 }

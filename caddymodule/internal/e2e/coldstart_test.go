@@ -91,40 +91,6 @@ func TestColdStartWhileRobotsTxtIsSlow(t *testing.T) {
 	}
 }
 
-// A first read that fails is tried again soon, even if refresh is long.
-func TestFailedFirstReadIsRetried(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name, options string
-		failure       http.HandlerFunc
-		status        int // for crawlers before the second read
-	}{
-		{"500", "", text(500, ""), 200},
-		{"429", "", text(429, ""), 200},
-		{"500 with on_error deny", "on_error deny", text(500, ""), 503},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			back := newFlaky(t)
-			back.answerWith(tt.failure)
-			s := start(t, proxied(back.URL, tt.options))
-			got := s.get(googlebot, "/private/x")
-			s.wants(tt.status, got, "a crawler while robots.txt fails")
-			if tt.status == 503 && got.header.Get("Retry-After") == "" {
-				t.Error("a 503 without Retry-After")
-			}
-			s.wants(tt.status, s.get(googlebot, "/x"), "a crawler on another path")
-			s.wants(200, s.get(chrome, "/private/x"), "a person")
-			if got := s.get(googlebot, "/robots.txt"); got.status != 500 && got.status != 429 {
-				t.Errorf("robots.txt: status %d, want the back end's", got.status)
-			}
-			back.answerWith(rules("/private/"))
-			s.eventually("the rules are in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
-			s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
-		})
-	}
-}
-
 // A person's request for robots.txt starts the first read, so that crawlers that
 // come later do not wait for it.
 func TestGETOfRobotsTxtStartsTheFirstRead(t *testing.T) {

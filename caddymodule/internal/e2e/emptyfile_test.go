@@ -45,24 +45,6 @@ func TestStatusOfAnEmptyFile(t *testing.T) {
 	}
 }
 
-// A file that is no robots.txt does not replace one, and the problem says why.
-func TestStatusOfAFileThatIsNoRobots(t *testing.T) {
-	t.Parallel()
-	s := startTenants(t, "")
-	for file, fault := range map[string]string{
-		"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00": "it is not text", "\xff\xfeU\x00s\x00e\x00r\x00": "save it as UTF-8", "<html>": "it is a web page",
-		`{"admin":{"listen":"localhost:2019"}}`: "no line of a robots.txt",
-	} {
-		s.adminRequest(http.MethodGet, "health", 200, nil) // sees that the accident has ended
-		s.replaceRobots(disallow("/private/"), "")
-		s.adminRequest(http.MethodGet, "health", 200, nil)
-		p := s.replaceRobots(file, "")
-		if p.OK || p.State != "loaded" || !p.Kept || !strings.Contains(p.Message, fault+"; the copy of ") || p.Advice == "" {
-			t.Errorf("%q: %+v", file, p)
-		}
-	}
-}
-
 // What was answered in place of a file is shown as an earlier version.
 func TestStatusOfGraceWithoutAFile(t *testing.T) {
 	t.Parallel()

@@ -130,60 +130,6 @@ Disallow: /private/"
 	}
 }
 
-// The client's address is the one that Caddy determines: X-Forwarded-For counts
-// only from a trusted proxy.
-func TestBudgetPerAddress(t *testing.T) {
-	t.Parallel()
-	for _, trusted := range []bool{true, false} {
-		t.Run(fmt.Sprint("trusted ", trusted), func(t *testing.T) {
-			t.Parallel()
-			global := "{\n}\n"
-			if trusted {
-				global = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n"
-			}
-			s := start(t, global+strings.Replace(siteWith("crawl_delay {\n\t\t\tper ip\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 500\n", 1))
-			from := func(address string) int {
-				url := fmt.Sprintf("http://localhost:%d/", s.port)
-				return s.do(http.MethodGet, url, bingbot, "", http.Header{"X-Forwarded-For": {address}}).status
-			}
-			got := fmt.Sprint(from("192.0.2.1"), from("192.0.2.2"), from("192.0.2.1"))
-			if want := map[bool]string{true: "200 200 429", false: "200 429 429"}[trusted]; got != want {
-				t.Errorf("statuses %s, want %s", got, want)
-			}
-			if !trusted {
-				return
-			}
-			// Clients behind NAT64 have an address each; those of a /64 network have one together.
-			got = fmt.Sprint(from("64:ff9b::192.0.2.3"), from("64:ff9b::192.0.2.4"), from("192.0.2.3"), from("2001:db8::3"), from("2001:db8::4"))
-			if want := "200 200 429 200 429"; got != want {
-				t.Errorf("IPv6: statuses %s, want %s", got, want)
-			}
-		})
-	}
-}
-
-// Names that clients invent do not become label values.
-func TestMetricsAreBounded(t *testing.T) {
-	t.Parallel()
-	s := start(t, siteWith(""))
-	series := func() int {
-		return strings.Count(s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), chrome, "", nil).body, "\ncaddy_robots_")
-	}
-	few := 0
-	for i := range 500 {
-		if i == 2 {
-			few = series()
-		}
-		s.get(fmt.Sprintf("MadeUp%dBot/1.0 (+https://%d.example/)", i, i), fmt.Sprintf("/private/%d", i))
-	}
-	if many := series(); few == 0 || many > few {
-		t.Errorf("%d series after 2 invented crawlers, %d after 500", few, many)
-	}
-	if n := s.metric(`caddy_robots_decisions_total{action="deny",crawler="self-declared",reason="disallowed"}`); n != 500 {
-		t.Errorf("%v denials are counted, want 500", n)
-	}
-}
-
 // Requests over HTTP/2 differ from HTTP/1.1: the authority is a pseudo-header
 // field, and fields with the same name are separate.
 func TestSpellingsOverHTTP2(t *testing.T) {

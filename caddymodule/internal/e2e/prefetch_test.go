@@ -42,31 +42,6 @@ func TestRobotsTxtIsReadAtStart(t *testing.T) {
 	s.wants(403, s.get(gptbot, "/private/"), "the first crawler")
 }
 
-func TestOutageAtStartIsSeenAndEnds(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	back.answerWith(text(502, ""))
-	s := start(t, siteBefore(back, "refresh 2s"))
-	s.eventually("the outage is seen", func() bool {
-		h := s.health()
-		return !h.OK && len(h.Problems) == 1 && h.Problems[0].Kind == "robots_txt" && h.Problems[0].Severity == "error"
-	})
-	back.answerWith(rules("/private/"))
-	s.eventually("the end of the outage is seen", func() bool { return s.health().OK && s.loaded() })
-	back.answerWith(text(502, ""))
-	if err := s.reload(siteBefore(back, "refresh 3s")); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("after a reload, the outage is seen", func() bool {
-		h := s.health()
-		return len(h.Problems) == 1 && h.Problems[0].Severity == "warning" // the copy is in force
-	})
-	back.answerWith(rules("/private/"))
-	s.eventually("the log has the end of the outage", func() bool {
-		return len(s.lines("robots.txt can be fetched again, and is unchanged")) == 1
-	})
-}
-
 // The first crawler after a quiet time waits for the read that it causes, for a
 // second at most. On a busy machine the read can take longer, so the test makes
 // several attempts, each with another file.

@@ -139,34 +139,3 @@ http://b.test:$PORT {
 		t.Error("it counts as a failure")
 	}
 }
-
-// A loop of redirects is a problem, unlike a redirect elsewhere: nobody can read such a file.
-func TestRedirectLoopIsAProblem(t *testing.T) {
-	t.Parallel()
-	s := start(t, `http://a.test:$PORT, http://b.test:$PORT, http://c.test:$PORT, http://d.test:$PORT {
-	robots
-	@a host a.test
-	redir @a http://b.test:$PORT/robots.txt
-	@b host b.test
-	redir @b http://a.test:$PORT/robots.txt
-	@c host c.test
-	redir @c /robots.txt
-	redir https://elsewhere.example/robots.txt
-}
-`)
-	for _, host := range []string{"a.test", "b.test", "c.test", "d.test"} {
-		s.at(host, googlebot, "/x")
-	}
-	var h struct {
-		Problems []struct{ Severity, Subject, Message string }
-	}
-	s.eventually("three loops are problems, and another host is one", func() bool {
-		s.adminRequest(http.MethodGet, "health", http.StatusOK, &h)
-		return len(h.Problems) == 4
-	})
-	for i, p := range h.Problems[:3] {
-		if p.Severity != "error" || !strings.HasPrefix(p.Subject, string("abc"[i])+".test") || !strings.Contains(p.Message, "more than five times") {
-			t.Errorf("%+v", p)
-		}
-	}
-}

@@ -3,70 +3,12 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
+
 	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
-
-// slurp is a crawler whose User-Agent has none of the usual words for robots.
-const slurp = "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)"
-
-// The internal read gets the same robots.txt as a crawler, whatever handlers come
-// before the file.
-func TestInternalReadThroughTheSitesRoutes(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "robots.txt"), disallow("/private/"))
-	writeFile(t, filepath.Join(dir, "seo", "site.test.txt"), disallow("/private/"))
-	writeFile(t, filepath.Join(dir, "site.test", "robots.txt"), disallow("/private/"))
-	back := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/robots.txt", "/prefix/robots.txt":
-			fmt.Fprint(w, disallow("/private/"))
-		default:
-			fmt.Fprint(w, "page")
-		}
-	})
-	const inline = `respond /robots.txt "User-agent: *
-Disallow: /private/"`
-	tests := []struct{ name, site string }{
-		{"root before robots", "root $DIR\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page"},
-		{"vars before robots", "vars folder $DIR/seo\n\trobots\n\thandle /robots.txt {\n\t\trewrite * /{host}.txt\n\t\troot {vars.folder}\n\t\tfile_server\n\t}\n\trespond page"},
-		{"map before robots", "map {host} {folder} {\n\t\tsite.test $DIR/site.test\n\t\tdefault /nowhere\n\t}\n\troot {folder}\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page"},
-		{"rewrite before robots", "root $DIR\n\troute {\n\t\trewrite /robots.txt /seo/site.test.txt\n\t\trobots\n\t\tfile_server /seo/*\n\t\trespond page\n\t}"},
-		{"robots in handle_path", "handle_path /private/* {\n\t\trobots\n\t\trespond page\n\t}\n\thandle {\n\t\t" + inline + "\n\t\trobots\n\t\trespond page\n\t}"},
-		{"robots.txt from handle_path", "robots\n\thandle_path /robots.txt {\n\t\trewrite * /robots.txt\n\t\treverse_proxy $BACK\n\t}\n\trespond page"},
-		{"reverse_proxy", "robots\n\treverse_proxy $BACK"},
-		{"reverse_proxy below a prefix", "robots\n\trewrite /robots.txt /prefix/robots.txt\n\treverse_proxy $BACK"},
-		{"encode", "encode\n\trobots\n\treverse_proxy $BACK"},
-		{"an error route", "root $DIR/none\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page\n\thandle_errors 404 {\n\t\t" + inline + " 200\n\t}"},
-		{"an error route by file", "root $DIR/none\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page\n\thandle_errors 404 {\n\t\trewrite * /seo/site.test.txt\n\t\troot $DIR\n\t\tfile_server {\n\t\t\tstatus 200\n\t\t}\n\t}"},
-		{"addresses of the machine", "@inside {\n\t\tpath /robots.txt\n\t\tremote_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\t@client {\n\t\tpath /robots.txt\n\t\tclient_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\troute {\n\t\trobots\n\t\trespond @inside \"no rules for us\"\n\t\trespond @client \"no rules for us\"\n\t\t" + inline + "\n\t\trespond page\n\t}"},
-		{"robots denied by their names", "@robots header_regexp User-Agent (?i)(bot|crawl|spider)\n\troute {\n\t\trobots\n\t\trespond @robots \"no robots here\" 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
-		{"placeholders of the request", "robots\n\trespond /robots.txt \"# {http.request.local} {http.request.local.port} {remote_host} {client_ip} {http.request.tls.version} {http.request.duration_ms} {http.request.uuid} {http.request.proto}\nUser-agent: *\nDisallow: /private/\"\n\trespond page"},
-		{"requests without a User-Agent denied", "@nameless header_regexp User-Agent ^$\n\t@missing not header User-Agent *\n\troute {\n\t\trobots\n\t\trespond @nameless 403\n\t\trespond @missing 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
-	}
-	// One server has a site on a port of its own for each case.
-	ports, config := make([]int, len(tests)), ""
-	for i, tt := range tests {
-		ports[i] = freePort(t)
-		config += fmt.Sprintf("http://:%d {\n\t%s\n}\n", ports[i], strings.NewReplacer("$DIR", dir, "$BACK", back.URL).Replace(tt.site))
-	}
-	all := start(t, config)
-	for i, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := &server{t: t, port: ports[i], log: all.log}
-			got := s.at("site.test", slurp, "/private/x")
-			if got.status != 403 || !strings.Contains(got.body, "robots.txt") {
-				t.Errorf("a crawler on a disallowed path: status %d, %q", got.status, got.body)
-			}
-			s.wants(200, s.at("site.test", slurp, "/x"), "a crawler on another path")
-			s.wants(200, s.at("site.test", chrome, "/private/x"), "a person")
-		})
-	}
-}
 
 // reverse_proxy panics if the back end closes the connection in the middle of an
 // answer.

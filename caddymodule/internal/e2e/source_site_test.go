@@ -115,58 +115,6 @@ https://secure.test:$TLS {
 	}
 }
 
-func TestInternalReadFollowsRedirectsWithinItsHost(t *testing.T) {
-	t.Parallel()
-	port, tlsPort := freePort(t), freePort(t)
-	locations := map[string]string{
-		"relative":  "/real.txt",
-		"absolute":  fmt.Sprintf("http://absolute.test:%d/real.txt", port),
-		"portless":  "http://portless.test/real.txt",
-		"uppercase": fmt.Sprintf("http://UPPERCASE.test:%d/real.txt", port),
-		"slashes":   fmt.Sprintf("//slashes.test:%d/real.txt", port),
-		"chain":     "/hop?4",
-		"query":     "/robots.txt?v=2",
-	}
-	back := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		name, _, _ := strings.Cut(r.Host, ".")
-		switch {
-		case r.URL.Path == "/robots.txt" && r.URL.RawQuery == "":
-			http.Redirect(w, r, locations[strings.ToLower(name)], http.StatusMovedPermanently)
-		case r.URL.Path == "/hop" && r.URL.RawQuery != "1":
-			http.Redirect(w, r, "/hop?"+string(r.URL.RawQuery[0]-1), http.StatusFound)
-		case r.URL.Path == "/hop":
-			http.Redirect(w, r, "/real.txt", http.StatusTemporaryRedirect)
-		case r.URL.Path == "/real.txt" || r.URL.RawQuery == "v=2":
-			fmt.Fprint(w, disallow("/private/"))
-		default:
-			fmt.Fprint(w, "page")
-		}
-	})
-	s := startAt(t, "localhost", port, strings.NewReplacer("$BACK", back.URL, "$TLS", fmt.Sprint(tlsPort)).Replace(`{
-	auto_https disable_redirects
-}
-http://both.test:$PORT, https://both.test:$TLS {
-	route {
-		robots
-		@plain protocol http
-		redir @plain https://both.test:$TLS{uri}
-		respond /robots.txt "User-agent: *
-Disallow: /private/"
-		respond "page"
-	}
-}
-http://*.test:$PORT {
-	robots
-	reverse_proxy $BACK
-}`))
-	for name := range locations {
-		s.wants(403, s.rawAt(name+".test", "/private/x", googlebot), name+", a disallowed path")
-		s.wants(200, s.rawAt(name+".test", "/x", googlebot), name+", another path")
-	}
-	s.wants(403, s.rawAt("both.test", "/private/x", googlebot), "from http to https, a disallowed path")
-	s.wants(302, s.rawAt("both.test", "/x", googlebot), "from http to https, another path")
-}
-
 // Behind a load balancer that terminates TLS, the internal read tells the back end
 // that the client used https, and nothing else about the client.
 func TestInternalReadBehindATrustedProxy(t *testing.T) {
@@ -213,42 +161,5 @@ func TestInternalReadBehindATrustedProxy(t *testing.T) {
 		if r.Host != "site.test" {
 			t.Errorf("the internal read has the host %q", r.Host)
 		}
-	}
-}
-
-// Behind a trusted proxy, an origin has the scheme that the proxy reports.
-// X-Forwarded-Proto of other clients has no effect.
-func TestSchemeOfAnOrigin(t *testing.T) {
-	t.Parallel()
-	for _, trusted := range []bool{true, false} {
-		t.Run(fmt.Sprint("trusted ", trusted), func(t *testing.T) {
-			t.Parallel()
-			back := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					fmt.Fprint(w, disallow("/of-"+r.Header.Get("X-Forwarded-Proto")+"/"), "\nUser-agent: bingbot\nCrawl-delay: 600\n")
-					return
-				}
-				fmt.Fprint(w, "page")
-			})
-			global := ""
-			if trusted {
-				global = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n"
-			}
-			s := start(t, global+"http://site.test:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
-			ask := func(ua, scheme, path string) int {
-				return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "site.test", http.Header{"X-Forwarded-Proto": {scheme}}).status
-			}
-			got := fmt.Sprint(
-				ask(googlebot, "https", "/of-https/x"), ask(googlebot, "https", "/of-http/x"),
-				ask(googlebot, "http", "/of-https/x"), ask(googlebot, "http", "/of-http/x"),
-				ask(bingbot, "https", "/"), ask(bingbot, "http", "/"), ask(bingbot, "https", "/"))
-			want := "200 403 200 403 200 429 429"
-			if trusted {
-				want = "403 200 200 403 200 200 429"
-			}
-			if got != want {
-				t.Errorf("statuses %s, want %s", got, want)
-			}
-		})
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
+
 	"strings"
 	"sync"
 	"testing"
@@ -158,116 +157,6 @@ func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 			s.wants(open, s.at(host, googlebot, "/x"), "a crawler on another page")
 			s.wants(200, s.at(host, chrome, "/private/x"), "a person afterwards")
 		})
-	}
-}
-
-func TestLastGoodCopySurvivesAReload(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	config := func(more string) string {
-		return "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\tgrace off\n\t\t" + more + "\n\t}\n\treverse_proxy " + back.URL + "\n}\n"
-	}
-	s := start(t, config(""))
-	s.wants(403, s.get(googlebot, "/private/x"), "with the file")
-
-	back.answerWith(text(500, ""))
-	s.eventually("the failure is noticed", func() bool {
-		s.get(googlebot, "/private/x")
-		return s.metric(`caddy_robots_fetches_total{outcome="failed",source="site"}`) > 0
-	})
-	s.wants(403, s.get(googlebot, "/private/x"), "with the last good copy")
-	s.wants(200, s.get(googlebot, "/x"), "a path that the last good copy allows")
-	if len(s.lines("robots.txt can't be fetched: the last good copy stays in force")) != 1 {
-		t.Error("the failure is not logged once")
-	}
-	if err := s.reload(config("max_origins 5")); err != nil {
-		t.Fatal(err)
-	}
-	s.wants(403, s.get(googlebot, "/private/x"), "with the last good copy after a reload")
-
-	if err := s.reload(config("on_error deny")); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("everything is refused with on_error deny", func() bool { return s.get(googlebot, "/x").status == 503 })
-	s.wants(200, s.get(chrome, "/x"), "a person with on_error deny")
-
-	back.answerWith(rules("/other/"))
-	s.eventually("the new file is in force", func() bool {
-		return s.get(googlebot, "/other/x").status == 403 && s.get(googlebot, "/private/x").status == 200
-	})
-	back.answerWith(text(404, ""))
-	s.eventually("the removed file is no longer in force", func() bool { return s.get(googlebot, "/other/x").status == 200 })
-}
-
-func TestFetchOfRobotsTxtStartsARead(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
-	s.wants(403, s.get(googlebot, "/private/x"), "by the first file")
-	back.answerWith(rules("/other/"))
-	s.eventually("the file that it fetched is in force", func() bool {
-		s.get(googlebot, "/robots.txt")
-		return s.get(googlebot, "/private/x").status == 200
-	})
-}
-
-func TestFileIsReadWhenItChanges(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "robots.txt")
-	writeFile(t, path, "User-agent: *\nDisallow: /one/\n")
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+path+"\n\t\trefresh 1h\n\t\tgrace off\n\t\tpublish\n\t}\n\trespond hello\n}\n")
-	s.wants(403, s.get(googlebot, "/one/"), "by the first file")
-	if got := s.get(chrome, "/robots.txt"); got.status != 200 || got.body != "User-agent: *\nDisallow: /one/\n" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
-		t.Errorf("published: status %d, %q, %v", got.status, got.body, got.header)
-	}
-	writeFile(t, path+".new", "User-agent: *\nDisallow: /two/\n")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("the new file is in force and published", func() bool {
-		return s.get(googlebot, "/two/").status == 403 && s.get(googlebot, "/one/").status == 200 && strings.Contains(s.get(chrome, "/robots.txt").body, "/two/")
-	})
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("the loss is noticed", func() bool {
-		s.get(googlebot, "/two/")
-		return s.metric(`caddy_robots_fetches_total{outcome="failed",source="file"}`) > 0
-	})
-	s.wants(403, s.get(googlebot, "/two/"), "by the last good copy")
-}
-
-func TestInlineAndURLSources(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	s := start(t, `
-http://one.test:$PORT {
-	robots {
-		source inline <<TXT
-			User-agent: *
-			Disallow: /private/
-			TXT
-		publish
-	}
-	respond "hello"
-}
-http://two.test:$PORT {
-	robots {
-		source url `+back.URL+`/robots.txt
-		publish
-	}
-	respond "hello"
-}`)
-	if n := back.count(); n != 0 {
-		t.Errorf("loading the configuration requested the URL %d times", n)
-	}
-	for _, name := range []string{"one.test", "two.test"} {
-		host := fmt.Sprintf("%s:%d", name, s.port)
-		s.wants(403, s.at(host, googlebot, "/private/x"), name)
-		s.wants(200, s.at(host, googlebot, "/x"), name)
-		if got := s.at(host, chrome, "/robots.txt"); got.body != "User-agent: *\nDisallow: /private/\n" && got.body != "User-agent: *\nDisallow: /private/" {
-			t.Errorf("%s publishes %d %q", name, got.status, got.body)
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"time"
 )
 
@@ -72,60 +71,6 @@ func TestFirstReadIsMerged(t *testing.T) {
 	s := start(t, proxied(back.URL, "policy {\n\t\t\tdeny GPTBot\n\t\t}"))
 	if body := s.get(chrome, "/robots.txt").body; !strings.Contains(body, "GPTBot") || !strings.Contains(body, "/private/") {
 		t.Errorf("the first answer is %q", body)
-	}
-}
-
-// A redirect to a host that this server serves leads to the rules that the host
-// publishes. Any other redirect is no failure.
-func TestRedirectsOfRobotsTxtToOtherHosts(t *testing.T) {
-	t.Parallel()
-	s := start(t, `{
-	robots {
-		on_error deny
-	}
-}
-http://old.test:$PORT, http://loop.test:$PORT, http://tenant.old.test:$PORT {
-	robots
-	redir http://{http.request.host.labels.1}.example.test:$PORT{uri}
-}
-http://away.test:$PORT {
-	robots
-	redir https://elsewhere.invalid{uri}
-}
-http://old.example.test:$PORT {
-	robots {
-		policy {
-			deny GPTBot
-			hidden /backup/*
-		}
-	}
-	respond /robots.txt "User-agent: *
-Disallow: /private/"
-	respond page
-}
-http://*.example.test:$PORT {
-	robots
-	respond /robots.txt "User-agent: *
-Disallow: /tenants/"
-	respond page
-}
-`)
-	s.eventually("the rules of the other host are published there", func() bool {
-		return strings.Contains(s.at("old.example.test", chrome, "/robots.txt").body, "GPTBot")
-	})
-	s.wants(403, s.at("old.test", googlebot, "/private/x"), "what the other host disallows")
-	s.wants(403, s.at("old.test", gptbot, "/x"), "what the other host's policy disallows")
-	s.wants(302, s.at("old.test", googlebot, "/backup/x"), "what the other host hides")
-	s.wants(302, s.at("old.test", googlebot, "/x"), "another path")
-	s.wants(403, s.at("loop.test", googlebot, "/tenants/x"), "what a host of the wildcard disallows")
-	for _, path := range []string{"/", "/private/x", "/robots.txt"} {
-		s.wants(302, s.at("away.test", googlebot, path), "a host that redirects elsewhere: "+path)
-	}
-	if lines := s.lines("robots.txt can't be fetched"); len(lines) != 0 {
-		t.Errorf("it counts as a failure: %v", lines)
-	}
-	if health := s.health(); len(health.Problems) != 1 || health.Problems[0].Kind != statusapi.NoRules {
-		t.Errorf("health, of the host that redirects elsewhere: %+v", health)
 	}
 }
 

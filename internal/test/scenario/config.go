@@ -37,6 +37,21 @@ func Adapted(config []byte, dir string, log map[string]any, listen func(address 
 	return json.Marshal(doc)
 }
 
+// Proxied changes a configuration so that its servers read the PROXY protocol, with which a
+// client's address is sent.
+func Proxied(config []byte) ([]byte, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(config, &doc); err != nil {
+		return nil, err
+	}
+	servers := object(object(object(doc, "apps"), "http"), "servers")
+	for name := range servers {
+		object(servers, name)["listener_wrappers"] = []any{map[string]any{"wrapper": "proxy_protocol", "allow": []string{"127.0.0.0/8"}}}
+		delete(object(servers, name), "tls_connection_policies")
+	}
+	return json.Marshal(doc)
+}
+
 // Socket returns the socket of the admin endpoint of a server whose working folder is dir.
 func Socket(dir string) string { return filepath.Join(dir, ".admin") }
 

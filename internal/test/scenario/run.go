@@ -48,6 +48,7 @@ type runner struct {
 	logged  int                // octets of the log before the start
 	counted map[string]float64 // metrics at the start: those of a process are never reset
 	open    map[string]func()
+	env     []string // names that were set
 	problem func(string)
 }
 
@@ -59,6 +60,9 @@ func (s *Scenario) Run(server Server, dir string, o Options, problem func(string
 	defer func() {
 		for name := range r.open {
 			_ = r.end(name)
+		}
+		for _, name := range r.env {
+			_ = os.Unsetenv(name)
 		}
 	}()
 	err := s.unpack(dir)
@@ -109,6 +113,9 @@ func (r *runner) block(lines []line) error {
 	return nil
 }
 
+// short shortens a text for a message.
+func short(text string) string { return strconv.Quote(text[:min(len(text), 80)]) }
+
 // opens reports whether a line begins a block.
 func opens(text string) bool { return text == "{" || strings.HasSuffix(text, " {") }
 
@@ -153,7 +160,7 @@ func (r *runner) loop(head line, rows, body []line) error {
 		}
 		r.within = strings.Join(values, " ")
 		if err := r.block(body); err != nil {
-			return fmt.Errorf("%w (%s)", err, r.within)
+			return fmt.Errorf("%w (%s)", err, short(r.within))
 		}
 	}
 	r.within = ""
@@ -224,7 +231,7 @@ func (r *runner) line(l line, expectations []line) error {
 		}
 		if !eventually || time.Now().After(end) {
 			for _, p := range problems {
-				r.problem(fmt.Sprintf("line %d (%s): %.200s: %s", l.number, r.within, strings.Join(words, " "), p))
+				r.problem(fmt.Sprintf("line %d (%s): %.200s: %s", l.number, short(r.within), strings.Join(words, " "), p))
 			}
 			return nil
 		}
@@ -267,6 +274,7 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 		if len(words) != 3 {
 			return nil, errors.New("want: env NAME VALUE")
 		}
+		r.env = append(r.env, words[1])
 		return nil, os.Setenv(words[1], words[2])
 	case "at", "pass":
 		d, err := time.ParseDuration(arg())
@@ -409,6 +417,10 @@ func (r *runner) request(words []string) (*Request, error) {
 		if q.Target == "" {
 			q.Target = "/"
 		}
+	}
+	q.Port = map[string]string{"http": "80", "https": "443"}[q.Scheme]
+	if _, port, found := strings.Cut(q.Host, ":"); found {
+		q.Port = port
 	}
 	agent := r.expand(r.agent)
 	for i := 2; i < len(words); i += 2 {

@@ -5,6 +5,7 @@
 package scenario
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,7 @@ import (
 type Scenario struct {
 	Name  string // the file's, without folder and extension
 	lines []line
-	files []txtar.File
+	files map[string][]byte
 }
 
 // line is a line of the script.
@@ -35,13 +36,22 @@ func Read(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(path), ".txtar"), files: archive.Files}
-	for i, text := range strings.Split(string(archive.Comment), "\n") {
+	files := make(map[string][]byte)
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	return New(strings.TrimSuffix(filepath.Base(path), ".txtar"), strings.Split(string(archive.Comment), "\n"), files), nil
+}
+
+// New returns a scenario with the lines of its script and its files.
+func New(name string, script []string, files map[string][]byte) *Scenario {
+	s := &Scenario{Name: name, files: files}
+	for i, text := range script {
 		if text = strings.TrimSpace(text); text != "" && text[0] != '#' {
 			s.lines = append(s.lines, line{i + 1, text})
 		}
 	}
-	return s, nil
+	return s
 }
 
 // Server is what a scenario runs on. Its working folder has the scenario's files.
@@ -66,6 +76,7 @@ type Server interface {
 // Request is a request of a client.
 type Request struct {
 	Method, Scheme, Host, Target string
+	Port                         string // where it is sent to
 	Client                       string // address
 	Header                       http.Header
 	Body                         string
@@ -74,6 +85,18 @@ type Request struct {
 // String returns the request in one line.
 func (r *Request) String() string {
 	return fmt.Sprintf("%s %s://%s%s from %s, %s", r.Method, r.Scheme, r.Host, r.Target, r.Client, fields(r.Header))
+}
+
+// Octets returns the request as it is sent in HTTP/1.1.
+func (r *Request) Octets() []byte {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.Target, r.Host)
+	if r.Body != "" {
+		fmt.Fprintf(&text, "Content-Length: %d\r\n", len(r.Body))
+	}
+	_ = r.Header.Write(&text)
+	text.WriteString("\r\n" + r.Body)
+	return text.Bytes()
 }
 
 // Answer is what a client gets. A status of 0 is a connection that was closed without an
@@ -97,12 +120,12 @@ func (a *Answer) write(w io.Writer, request string) {
 
 // unpack writes the files to the working folder.
 func (s *Scenario) unpack(dir string) error {
-	for _, f := range s.files {
-		path := filepath.Join(dir, f.Name)
+	for name, data := range s.files {
+		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
 			return err
 		}
 	}
