@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-
 	"testing"
 )
 

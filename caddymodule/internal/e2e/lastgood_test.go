@@ -4,17 +4,6 @@ import (
 	"testing"
 )
 
-// read makes the server read robots.txt n more times. Reads run one after another,
-// so all but the last have taken effect when read returns.
-func (s *server) read(n int, back *flaky) {
-	s.t.Helper()
-	before := back.count()
-	s.eventually("robots.txt is read again", func() bool {
-		s.get(googlebot, "/x")
-		return back.count() >= before+n
-	})
-}
-
 // After a reload, a server enforces the good copy without an answer of the back
 // end.
 func TestReloadWhileRobotsTxtDoesNotArrive(t *testing.T) {

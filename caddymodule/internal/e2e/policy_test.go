@@ -12,11 +12,7 @@ import (
 	"testing"
 )
 
-const (
-	ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-
-	ahrefs = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
-)
+const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
 
 // policySite is a site with its own files and a policy.
 const policySite = `

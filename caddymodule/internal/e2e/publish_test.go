@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-
 	"path/filepath"
 	"strings"
 	"testing"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-
 	"strings"
 	"sync"
 	"testing"

@@ -34,6 +34,3 @@ var spellingsOfPlan = []string{
 	"http:private/plan.html",
 	"http:/private/plan.html",
 }
-
-// secret is a part of /private/plan.html.
-const secret = "The plan"
