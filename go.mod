@@ -30,11 +30,12 @@ require (
 	go.uber.org/zap v1.28.0
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/net v0.60.0
-	golang.org/x/sync v0.23.0
 	golang.org/x/term v0.46.0
 	golang.org/x/text v0.42.0
 	google.golang.org/protobuf v1.36.12
 )
+
+require golang.org/x/sync v0.23.0 // indirect
 
 require (
 	cel.dev/expr v0.25.3 // indirect
