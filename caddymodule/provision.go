@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -270,8 +271,14 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 	if r.Engine, err = build(r.checker, r.observer); err != nil {
 		return nil, errors.Join(err, r.observer.Close())
 	}
-	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log), metrics.ReportEngine(r.Engine, h.SourceKind())
+	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log, h.block), metrics.ReportEngine(r.Engine, h.SourceKind())
 	return r, nil
+}
+
+// block returns a name for the site block, the same after a reload.
+func (h *Handler) block() string {
+	key := h.app.siteOf(h).Key
+	return key.Handler + " " + strings.Join(key.Hosts, " ")
 }
 
 // retire ends what does not belong to the engine: the metrics, the reviews of

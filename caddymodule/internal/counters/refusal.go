@@ -21,15 +21,10 @@ import (
 const (
 	maxRefusals = statusapi.MaxRecent
 	maxText     = 512 // octets of a path, a User-Agent or a host
-
-	// For one crawler at one host: one refusal in keepEvery, and keepBurst more at
-	// once.
-	keepEvery = 2 * time.Second
-	keepBurst = 10
-	// The same for all crawlers at a host together.
-	keepAllEvery = 50 * time.Millisecond
-	keepAllBurst = 100
 )
+
+// keepRates are for one crawler at one host, and for all crawlers there together.
+var keepRates = logquota.Rates{Each: 2 * time.Second, EachBurst: 10, All: 50 * time.Millisecond, AllBurst: 100}
 
 // refusals keeps refusals. If there is no room, it forgets the oldest of the crawler with
 // most of them, at the host with most of them. It takes a lock for what it keeps, which
@@ -146,7 +141,7 @@ func (r *ranking) swap(g *group, at uint16) {
 func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	now := r.Time.UnixNano()
 	kept := &c.site.counters.refusals
-	omitted, ok := kept.gates.Pass(now, r.Origin.Host, c.name, 0, keepEvery, keepBurst, keepAllEvery, keepAllBurst)
+	omitted, _, ok := kept.gates.Pass(now, logquota.Event{Place: r.Origin.Host, Name: c.name}, &keepRates)
 	if !ok {
 		return
 	}

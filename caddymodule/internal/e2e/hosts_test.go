@@ -71,6 +71,9 @@ func TestHostsOfACatchAll(t *testing.T) {
 		})
 	}
 	sending.Wait()
+	if n := len(s.lines("crawler refused by robots.txt")); n == 0 || n > hosts/10 { // one in ten seconds
+		t.Errorf("%d lines in the log for refusals at %d hosts", n, hosts)
+	}
 
 	type numbers struct{ crawlers, refused, people uint64 }
 	logged, sum := make(map[string]numbers), numbers{}

@@ -29,21 +29,17 @@ var (
 		"Requests of verified crawlers that were refused, by crawler, purpose and reason.", "crawler", "purpose", "reason")
 )
 
-// logEvery is the least time between two log lines about one crawler at one host with
-// the same reason, so that a flood of requests can't flood the log.
-const logEvery = 10 * time.Second
-
-// Lines of a host, of all crawlers and reasons: one in hostLogEvery, and hostLogBurst at once.
-const (
-	hostLogEvery = time.Second
-	hostLogBurst = 30
-)
+// lineRates are the rates of log lines about one crawler with the same reason at one site
+// block, and of all lines of the block, so that a flood of requests can't flood the log,
+// whatever hosts they name.
+var lineRates = logquota.Rates{Each: 10 * time.Second, All: time.Second, AllBurst: 30}
 
 // Decisions counts the decisions about crawlers and the results of their
 // verification, and logs refusals and impostors. It takes no lock and is safe for
 // concurrent use.
 type Decisions struct {
 	log     *zap.Logger
+	block   func() string
 	rows    func() []atomic.Pointer[row] // by crawler.Crawler.Index, then by class
 	classes int                          // index of the first class's row
 }
@@ -71,11 +67,12 @@ func (c *counter) inc(lookup func() prometheus.Counter) {
 	(*found).Inc()
 }
 
-// NewDecisions returns a Decisions for the crawlers in a registry.
-func NewDecisions(registry *crawler.Registry, log *zap.Logger) *Decisions {
+// NewDecisions returns a Decisions for the crawlers in a registry. block returns a name for the
+// site block.
+func NewDecisions(registry *crawler.Registry, log *zap.Logger, block func() string) *Decisions {
 	n := registry.Len()
 	rows := sync.OnceValue(func() []atomic.Pointer[row] { return make([]atomic.Pointer[row], n+int(crawler.Library)+1) })
-	return &Decisions{log: log, rows: rows, classes: n}
+	return &Decisions{log: log, block: sync.OnceValue(block), rows: rows, classes: n}
 }
 
 // row returns the row for a decision. It makes the row at the first decision.
@@ -102,15 +99,15 @@ func nameOf(d *judge.Decision) string {
 }
 
 // Count counts a decision. It logs a refusal, a request that passes only by
-// grace, or an impostor, if the last such line is at least logEvery old.
+// grace, or an impostor, as lineRates allow.
 func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) {
 	row := c.row(d)
 	row.reasons[d.Reason].inc(func() prometheus.Counter {
 		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
 	if (d.Action != judge.Pass || d.Reason == judge.Graced) && d.Reason != judge.Impostor {
-		if missed, ok := c.passes(q, d, d.Reason); ok {
-			c.logDecision(q, d, r, missed)
+		if omitted, ok := c.passes(q, d, d.Reason); ok {
+			c.logDecision(q, d, r, omitted)
 		}
 	}
 	if d.Agent.Crawler != nil && d.Claim.State != verify.NoMethod {
@@ -118,12 +115,21 @@ func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) 
 	}
 }
 
+// omitted says what was not logged before a line.
+type omitted struct{ lines, hosts int64 }
+
+func (o omitted) fields() []zap.Field {
+	return []zap.Field{zap.Int64("not_logged", o.lines), zap.Int64("hosts", o.hosts)}
+}
+
 // lines limits the log lines of all handlers.
 var lines = logquota.NewGates(4096)
 
-// passes reports whether a line may be logged, and how many were not before it.
-func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Reason) (missed int64, ok bool) {
-	return lines.Pass(q.Time.UnixNano(), q.Origin.Host, nameOf(d), uint8(reason), logEvery, 0, hostLogEvery, hostLogBurst)
+// passes reports whether a line may be logged, and what was not before it.
+func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Reason) (o omitted, ok bool) {
+	e := logquota.Event{Place: c.block(), Name: nameOf(d), Kind: uint8(reason), Host: q.Origin.Host}
+	o.lines, o.hosts, ok = lines.Pass(q.Time.UnixNano(), e, &lineRates)
+	return o, ok
 }
 
 // countClaim counts the result of verification for a request. Operators want to
@@ -142,16 +148,15 @@ func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r 
 	if claim.State != verify.Impostor {
 		return
 	}
-	if missed, ok := c.passes(q, d, judge.Impostor); ok {
-		c.log.Info("a client is not the crawler that its User-Agent names",
+	if omitted, ok := c.passes(q, d, judge.Impostor); ok {
+		c.log.Info("a client is not the crawler that its User-Agent names", append(omitted.fields(),
 			zap.String("crawler", from.Name),
 			zap.String("client_ip", Clip(q.Client)),
 			zap.Bool("denied", d.Reason == judge.Impostor),
 			zap.String("host", hostField(r.Host)),
 			zap.String("uri", Clip(q.Target)),
 			zap.String("user_agent", Clip(r.UserAgent())),
-			zap.Int64("not_logged", missed),
-		)
+		)...)
 	}
 }
 
@@ -164,11 +169,10 @@ func hostField(host string) string {
 	return ""
 }
 
-// logDecision logs a decision; missed is the number of such decisions that were
-// not logged.
-func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Request, missed int64) {
+// logDecision logs a decision.
+func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Request, omitted omitted) {
 	v := verdict.Of(d)
-	fields := []zap.Field{
+	fields := append(omitted.fields(),
 		zap.String("action", v.Action),
 		zap.String("reason", v.Reason),
 		zap.String("crawler", Clip(v.Crawler)),
@@ -181,8 +185,7 @@ func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Req
 		zap.String("version", v.Version),
 		zap.String("host", hostField(r.Host)),
 		zap.String("user_agent", Clip(r.UserAgent())),
-		zap.Int64("not_logged", missed),
-	}
+	)
 	if d.Reason != judge.Hidden { // hidden paths are never logged, only their layer and line
 		fields = append(fields, zap.String("uri", Clip(q.Target)))
 	}
