@@ -14,6 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -102,6 +104,7 @@ func (a *App) newReporter() *live.Reporter {
 		Handlers: a.liveHandlers, Admin: adminOf(a.ctx), Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now,
 		IsKnown: isKnown, Active: a.isActive,
 		Places:   a.wrongPlaces,
+		Problems: notify.Problems,
 		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
 }
@@ -124,13 +127,49 @@ func adminOf(ctx caddy.Context) advice.Admin {
 	return advice.Admin(cmp.Or(caddy.NewReplacer().ReplaceKnown(listen, ""), caddy.DefaultAdminListen))
 }
 
+// problems returns what is configured and does not run.
+func (h *Handler) problems() []statusapi.Problem {
+	problems := h.envoyGaps()
+	note := func(severity, kind, message, advice string) {
+		problems = append(problems, statusapi.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice})
+	}
+	if err := h.registryError(); err != nil {
+		note(statusapi.Warning, "registry", "the registry can't be read: the previous crawlers stay in force: "+err.Error(),
+			"Mend the registry. It is read again as soon as it changes, or can be fetched.")
+	}
+	if h.check == nil {
+		return problems
+	}
+	if runs, err := h.check.Keys(clock.Now()); err != nil {
+		severity, effect := statusapi.Warning, "those that are known stay in use, and passes may end with this process"
+		if h.Challenge != nil && !runs {
+			severity, effect = statusapi.Severe, "nobody is asked, because there is no key"
+		}
+		note(severity, "challenge", "the keys of passes can't be read or stored: "+effect+": "+err.Error(),
+			"Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage. If the file is damaged, delete it: "+
+				"a new key is made, and browsers show once more that they are browsers.")
+	}
+	return problems
+}
+
+// registryError returns why the latest registry is not in use, nil if it is.
+func (h *Handler) registryError() error {
+	if location := h.registryLocation(); registry.IsURL(location) {
+		return h.app.remotes[location].Err()
+	}
+	if err := h.registryFailed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // liveHandlers returns the handlers of the configuration for reports.
 func (a *App) liveHandlers() (list []*live.Handler) {
 	for _, h := range a.allHandlers() {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetModes: h.setModes, Load: h.shedLoad, Check: h.check, Watch: h.watch, Gaps: h.envoyGaps,
+			SetModes: h.setModes, Load: h.shedLoad, Check: h.check, Watch: h.watch, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
 				return current.Engine, current.modes

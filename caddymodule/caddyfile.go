@@ -91,6 +91,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			each         <number>/<duration>
 //			at_once      <number>
 //			each_at_once <number>
+//			hosts        <hosts...>
 //			except       <purposes and crawlers...>
 //			include      <purposes and crawlers...>
 //		}

@@ -107,6 +107,8 @@ type Handler struct {
 	defaults  *defaultAnswers
 	log       *zap.Logger
 	cleanup   []func() error
+
+	registryFailed atomic.Pointer[error] // of the last change of the registry file
 }
 
 // CaddyModule returns the Caddy module information.

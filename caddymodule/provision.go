@@ -177,10 +177,12 @@ func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err 
 		err = h.restart(r)
 	}
 	if err != nil {
+		h.registryFailed.Store(&err)
 		metrics.CountRegistryRead("failed")
 		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
 		return
 	}
+	h.registryFailed.Store(nil)
 	metrics.CountRegistryRead("loaded")
 	h.logOverrides(file)
 	h.log.Info("the registry file was read again", zap.String("file", file.Path), zap.Int("crawlers", r.Len()))

@@ -30,6 +30,9 @@ func (p *pacer) findBlocks(handler func() origins.HandlerKey) {
 		home := throttle.KeyOf(hash(seedLimit, judge.Origin{Host: strings.Join(hosts, " ")}, ""))
 		for _, l := range settings.CompiledLimits {
 			names := slices.Concat(hosts, []string{""}, slices.Sorted(slices.Values(l.Paths)))
+			if len(l.Hosts) > 0 {
+				names = slices.Concat(names, []string{""}, slices.Sorted(slices.Values(l.Hosts)))
+			}
 			blocks = append(blocks, block{judge.Origin{Host: strings.Join(names, " ")}, home})
 		}
 		return blocks

@@ -32,6 +32,9 @@ type Limit struct {
 	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
 	// all paths.
 	Paths []string
+	// Hosts are the hosts that the limit is for, in lower case. If there are none, it is for
+	// all hosts.
+	Hosts []string
 	// All limits the rate of all crawlers together, Each that of each crawler. The
 	// zero value is no limit. Of N requests in a time, a tenth of N, rounded up, may
 	// come at once; see throttle.Grant.Exact.
@@ -162,6 +165,9 @@ func (c *Client) heldBy(s *Subject, why Reason) (held uint8) {
 	}
 	for i := range settings.CompiledLimits {
 		l := &settings.CompiledLimits[i]
+		if len(l.Hosts) > 0 && !slices.Contains(l.Hosts, c.request.Origin.Host) {
+			continue
+		}
 		if holds, _ := l.Holds(s); holds && (l.paths == nil || !l.paths.MatchViews(c.views).Allowed) {
 			held |= 1 << i
 		}

@@ -27,6 +27,8 @@ type Facts struct {
 	Words    string           // the advice without a text to copy, for all other kinds
 	Name     string           // whom it is about: a name of the registry, a class, or Everybody
 	Row      *crawler.Crawler // its row of the registry; nil for others
+	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
+	OwnFile  bool             // each host has a robots.txt of its own
 	Sites    []string         // what commands are about: names of the configuration, or hosts; none for all sites
 	Folder   string           // in which all of its requests are, such as /shop/; "" for the whole site
 	Usual    float64          // its requests in a minute
@@ -79,17 +81,24 @@ const (
 
 // limit returns a limit that holds the crawler, whatever the configuration has.
 func (f *Facts) limit() statusapi.Action {
-	below, each := snippet.Below(f.Folder), "each "+snippet.Rate(max(leastEach, f.Usual)).String()
+	below, rate := snippet.Below(f.Folder), "each "+snippet.Rate(max(leastEach, f.Usual)).String()
+	each := rate
 	what, before := "Limit how often each crawler comes, whatever its name", ""
+	if len(f.Hosts) > 0 {
+		each += "\n\thosts " + strings.Join(f.Hosts, " ")
+	}
 	class := f.Name
 	if f.Row != nil {
 		class = f.Row.Class.String()
 	}
 	switch {
 	case f.Name == Everybody:
-		return lines("Limit what crawlers request together", snippet.Limit(below, "all "+snippet.Rate(max(leastAll, f.Usual)).String()))
+		all := "all " + snippet.Rate(max(leastAll, f.Usual)).String() + strings.TrimPrefix(each, rate)
+		return lines("Limit what crawlers request together", snippet.Limit(below, all))
 	case f.isSearch():
 		return lines("Limit how often clients with its name come", snippet.Limit(below, each, "include "+snippet.Name(f.Row.Name)))
+	case len(f.Hosts) > 0 && (class == crawler.Library.String() || class == crawler.Program.String()):
+		return inWords("To hold HTTP libraries or programs at " + words.List(f.Hosts, 3) + " alone, give it a site block of its own")
 	case class == crawler.Library.String():
 		what, before = "Hold HTTP libraries as crawlers, and limit how often each address comes", "http_clients on\n"
 	case class == crawler.Program.String():
@@ -100,11 +109,11 @@ func (f *Facts) limit() statusapi.Action {
 
 // hold is about too many requests.
 func (f *Facts) hold() []statusapi.Action {
-	if f.isSearch() && !f.Verifies {
+	if f.isSearch() && !f.Verifies && len(f.Hosts) == 0 {
 		return []statusapi.Action{lines("Refuse whoever only claims to be it", "verify"), f.limit()}
 	}
 	list := []statusapi.Action{f.limit()}
-	if f.Row != nil && !f.isSearch() {
+	if f.Row != nil && !f.isSearch() && len(f.Hosts) == 0 {
 		name, below := snippet.Name(f.Row.Name), snippet.Below(f.Folder)
 		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)),
 			lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)))
@@ -120,10 +129,13 @@ func (f *Facts) choose() (list []statusapi.Action) {
 	case f.Row == nil:
 		return []statusapi.Action{inWords("The registry does not have this name, and every client can send it"), f.limit()}
 	}
-	name := snippet.Name(f.Row.Name)
-	list = append(list, lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)),
-		lines("Deny it the site, in robots.txt too", snippet.Deny(name)))
-	if len(f.Row.Robots) > 0 {
+	if name := snippet.Name(f.Row.Name); len(f.Hosts) == 0 {
+		list = append(list, lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)),
+			lines("Deny it the site, in robots.txt too", snippet.Deny(name)))
+	} else {
+		list = append(list, f.limit())
+	}
+	if len(f.Row.Robots) > 0 && (f.OwnFile || len(f.Hosts) == 0) {
 		list = append(list, statusapi.Action{What: "Deny it the site: a group of robots.txt", Where: statusapi.RobotsTxt,
 			Text: "User-agent: " + f.Row.Robots[0] + "\nDisallow: /"})
 	}
@@ -138,6 +150,9 @@ func (f *Facts) monitor() statusapi.Action {
 
 // release is about a verified search engine that is refused.
 func (f *Facts) release() []statusapi.Action {
+	if len(f.Hosts) > 0 {
+		return []statusapi.Action{f.monitor(), f.mendLine()}
+	}
 	list := []statusapi.Action{f.monitor(), f.mendLine(), lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Name))}
 	if below := snippet.Below(f.Folder); below != nil {
 		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Name), below...)))

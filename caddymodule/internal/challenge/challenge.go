@@ -63,6 +63,10 @@ type Memory struct {
 	first    *key        // of this process: it signs until keys are loaded
 	loaded   atomic.Bool // ring has keys that outlive the process
 	inFleet  atomic.Bool
+
+	keysSince  atomic.Int64          // when Run began first
+	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
+
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
 	storms   *table.Table[stormAt]

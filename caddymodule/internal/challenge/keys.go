@@ -150,16 +150,32 @@ const (
 // nil while it is not connected.
 func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func() *throttle.Fleet) {
 	m.inFleet.Store(fleet != nil)
+	m.keysSince.CompareAndSwap(0, clock.Now().UnixNano())
 	keys := keeper{memory: m, storage: storage, fleet: fleet}
 	for {
 		err := keys.sync(ctx, clock.Now())
 		m.observer.KeyFailed(err)
+		m.keysFailed.Store(&err)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(syncEvery):
 		}
 	}
+}
+
+// Keys reports whether there are keys that outlive the process, and why they can't be
+// exchanged with the storage.
+func (c *Check) Keys(now time.Time) (found bool, err error) {
+	m := c.memory
+	found = m.loaded.Load()
+	if failed := m.keysFailed.Load(); failed != nil && *failed != errFleet {
+		return found, *failed
+	}
+	if since := m.keysSince.Load(); !found && since != 0 && now.UnixNano()-since > int64(2*syncDeadline) {
+		return false, errors.New("the storage does not answer")
+	}
+	return found, nil
 }
 
 // keeper keeps the keys of a Memory, of the storage and of a fleet equal.

@@ -36,13 +36,13 @@ type statusOptions struct {
 	address, config, adapter, span, name string
 	sites                                []string
 	limit                                int
-	json, watch, fleet                   bool
+	json, watch, fleet, strict           bool
 	every                                time.Duration
 }
 
 func statusCommand() *cobra.Command {
 	var o statusOptions
-	cmd := newCommand("status [--fleet | --watch] [--json] [--address <address>] [--site <host>]...",
+	cmd := newCommand("status [--fleet | --watch] [--strict] [--json] [--address <address>] [--site <host>]...",
 		"Shows the state of the robots handlers of a running Caddy", noArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
@@ -54,6 +54,7 @@ func statusCommand() *cobra.Command {
 	f.IntVar(&o.limit, "limit", 10, "maximum number of sites, crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.BoolVar(&o.fleet, "fleet", false, "show the sums of all servers of the fleet, and each server")
+	f.BoolVar(&o.strict, "strict", false, "count the problems of tenants' files, at hosts that only a pattern names")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
 	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
 	return cmd
@@ -98,13 +99,31 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if !o.strict {
+		demote(&s.Health)
+	}
 	out := cmd.OutOrStdout()
 	width, _ := sizeOf(out)
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
-		return p.Severity == statusapi.Severe || statusapi.IsUnmeant(p.Kind)
+		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
 	busy := slices.ContainsFunc(s.Health.Shedding, func(h statusapi.Shedding) bool { return h.Since != nil })
 	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(alarming || busy))
+}
+
+// demote makes notes of the problems that the operator of the server can't mend.
+func demote(h *statusapi.Health) {
+	var notes []statusapi.Problem
+	h.Problems = slices.DeleteFunc(h.Problems, func(p statusapi.Problem) bool {
+		if p.Tenant || p.Severity == statusapi.Remark {
+			p.Severity = statusapi.Remark
+			notes = append(notes, p)
+			return true
+		}
+		return false
+	})
+	h.OK = len(h.Problems) == 0
+	h.Problems = append(h.Problems, notes...)
 }
 
 // statusReport is the output of `caddy robots status --json`.

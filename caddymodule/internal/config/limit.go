@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -33,6 +34,9 @@ const maxAtOnce = 1_000_000
 type Limit struct {
 	// The paths, as patterns in robots.txt syntax. Default: the whole site.
 	Paths []string `json:"paths,omitempty"`
+
+	// The hosts of the site block that the limit is for, in lower case. Default: all.
+	Hosts []string `json:"hosts,omitempty"`
 
 	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
 	// h), of which a tenth, rounded up, may come at once, and each half an interval early.
@@ -91,7 +95,7 @@ func (l *Limit) engine() (judge.Limit, error) {
 	all, err1 := parseRate(l.All)
 	each, err2 := parseRate(l.Each)
 	return judge.Limit{
-		Paths: l.Paths, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
+		Paths: l.Paths, Hosts: l.Hosts, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
 		File: l.File, Line: l.Line,
 	}, cmp.Or(err1, err2)
 }
@@ -106,6 +110,11 @@ func (l *Limit) check() error {
 	for i, name := range names {
 		if words.ContainsFold(names[:i], name) {
 			err = cmp.Or(err, fmt.Errorf("%s is named twice", name))
+		}
+	}
+	for _, host := range l.Hosts {
+		if host != strings.ToLower(host) || routes.IsPattern(host) || checkHost(host) != nil {
+			err = cmp.Or(err, fmt.Errorf("hosts %q: write a host name in lower case, such as shop.example.com", host))
 		}
 	}
 	paths := slices.Compact(slices.Sorted(slices.Values(l.Paths)))
@@ -126,6 +135,11 @@ func (l *Limit) check() error {
 	return nil
 }
 
+// scope returns the same for limits with the same paths and hosts.
+func (l *Limit) scope() []string {
+	return slices.Concat(slices.Sorted(slices.Values(l.Paths)), []string{""}, slices.Sorted(slices.Values(l.Hosts)))
+}
+
 // checkLimits returns an error for limits that can't be used.
 func (s *Settings) checkLimits() error {
 	if len(s.Limits) > judge.MaxLimits {
@@ -142,7 +156,7 @@ func (s *Settings) checkLimits() error {
 			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", paths)
 		}
 		for _, other := range s.Limits[:i] {
-			if slices.Equal(slices.Sorted(slices.Values(l.Paths)), slices.Sorted(slices.Values(other.Paths))) {
+			if slices.Equal(l.scope(), other.scope()) {
 				return fmt.Errorf("limit is given twice for %s: write one block with the lines of both", cmp.Or(paths, "the whole site"))
 			}
 		}
@@ -196,7 +210,7 @@ func (p *parser) limit(_ string, paths []string) error {
 	err := p.block(table{
 		"all": rate(&l.All), "each": rate(&l.Each),
 		"at_once": number(&l.AtOnce, maxAtOnce), "each_at_once": number(&l.EachAtOnce, maxAtOnce),
-		"except": names(&l.Except), "include": names(&l.Include),
+		"hosts": list(&l.Hosts), "except": names(&l.Except), "include": names(&l.Include),
 	}, nil)
 	if err != nil {
 		return err

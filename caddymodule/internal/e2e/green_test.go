@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -94,6 +96,46 @@ func TestAGlobalBlockWithoutAHandlerIsNotGreen(t *testing.T) {
 	s.exitsWith(0)
 }
 
+// A protection that is configured and does not run is a problem.
+func TestAProtectionThatDoesNotRunIsNotGreen(t *testing.T) {
+	t.Parallel()
+	site := "{\n\tstorage file_system {\n\t\troot $DIR/storage\n\t}\n}\nhttp://shop.test:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /x\"\n" +
+		"\t\tpublish\n\t\tregistry $DIR/registry.jsonl\n\t\tchallenge /blame/*\n\t}\n\trespond page\n}\n" +
+		"http://page.test:$PORT {\n\trobots_dashboard {\n\t\taccess external\n\t}\n}\n"
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}
+	keys := filepath.Join(s.dir, "storage", "robots", "challenge", "keys")
+	for _, folder := range []string{filepath.Dir(keys)} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, keys, "garbage")
+	row := `{"name":"XBot","operator":"X","user_agents":["XBot"],"robots":["XBot"],"purposes":["seo"]}` + "\n"
+	writeFile(t, filepath.Join(s.dir, "registry.jsonl"), row)
+	s.run(site)
+	if out := s.exitsWith(2); !strings.Contains(out, "error: the keys of passes can't be read or stored: nobody is asked") {
+		t.Error(out)
+	}
+	if h := adminValue[statusapi.Health](s, "health?site=shop.test"); h.OK {
+		t.Error("the site's page is green without a key")
+	}
+	if err := os.Remove(keys); err != nil {
+		t.Fatal(err)
+	}
+	s.exitsWith(0)
+	writeFile(t, filepath.Join(s.dir, "registry.jsonl"), "{")
+	s.eventually("the registry is a problem", func() bool {
+		out, _ := s.status()
+		return strings.Contains(out, "the registry can't be read: the previous crawlers stay in force")
+	})
+	writeFile(t, filepath.Join(s.dir, "registry.jsonl"), row)
+	s.eventually("it is mended", func() bool { return adminValue[statusapi.Health](s, "health").OK })
+	page := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/?data=live", s.port), chrome, "page.test", nil)
+	if page.status != 200 || !strings.Contains(page.body, "the site page.test has no line `robots`") {
+		t.Errorf("the page of a site without a handler: %d %s", page.status, page.body)
+	}
+}
+
 // Of two handlers, the second may never decide. Only requests show it.
 func TestAHandlerThatNeverDecidesIsNotGreen(t *testing.T) {
 	t.Parallel()
@@ -117,6 +159,10 @@ func TestAFileOfATenantIsNotThatOfTheServer(t *testing.T) {
 			text(200, "User-agent: *\nDisallow: private/\n")(w, r)
 			return
 		}
+		if strings.HasPrefix(r.Host, "down") {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
 		rules("/private/")(w, r)
 	}))
 	s := start(t, "http://*.test:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
@@ -130,11 +176,16 @@ func TestAFileOfATenantIsNotThatOfTheServer(t *testing.T) {
 		t.Error(out)
 	}
 	s.exitsWith(0, "--site", "good.test")
+	s.at("down.test", gptbot, "/private/x")
+	if out := s.exitsWith(0); !strings.Contains(out, "note: robots.txt of down.test could not be fetched") {
+		t.Error(out)
+	}
+	s.exitsWith(2, "--strict")
 	ok := make(map[string]bool)
 	for _, row := range adminValue[statusapi.Summary](s, "?rows=10").Rows {
 		ok[row.Name] = row.OK
 	}
-	if len(ok) != 3 || ok["bad.test"] || !ok["good.test"] || !ok["*.test"] {
+	if len(ok) != 4 || ok["bad.test"] || !ok["good.test"] || !ok["*.test"] {
 		t.Errorf("rows that are fine: %v", ok)
 	}
 }

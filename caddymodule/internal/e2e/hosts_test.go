@@ -153,6 +153,53 @@ func TestHostsOfACatchAll(t *testing.T) {
 	}
 }
 
+// What is proposed for one host of a catch-all site, pasted into its block, touches no other.
+func TestAdviceForOneHostTouchesNoOther(t *testing.T) {
+	t.Parallel()
+	s := startHosting(t, "")
+	const one = "tenant-1.example"
+	for i := range 150 {
+		s.rawAt(one, fmt.Sprintf("/s/%d", i), "AhrefsBot/7.0")
+	}
+	var problem statusapi.Problem
+	s.eventually("it is busy", func() bool {
+		for _, p := range adminValue[statusapi.Health](s, "health?site="+one).Problems {
+			if p.Kind == "busy" {
+				problem = p
+			}
+		}
+		return problem.Kind != ""
+	})
+	var pasted []string
+	for _, a := range problem.Actions {
+		if a.Where == statusapi.Caddyfile {
+			pasted = append(pasted, a.Text)
+		}
+	}
+	if len(pasted) == 0 {
+		t.Fatalf("nothing to paste: %+v", problem)
+	}
+	if err := s.reload(strings.Replace(hosting, "OPTIONS", strings.Join(pasted, "\n"), 1)); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(host string) (n int) {
+		for i := range 30 {
+			if s.rawAt(host, fmt.Sprintf("/s/%d", i), "AhrefsBot/7.0").status != 200 {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 10 {
+		if host := fmt.Sprintf("tenant-%d.example", i+2); refused(host) > 0 {
+			t.Errorf("%s: its requests are refused, after\n%s", host, strings.Join(pasted, "\n"))
+		}
+	}
+	if refused(one) == 0 {
+		t.Errorf("nothing is refused at the host itself, after\n%s", strings.Join(pasted, "\n"))
+	}
+}
+
 // The mode of a host of a catch-all site is set at once, until the next load.
 func TestModeOfOneHost(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,10 @@ const (
 	// The setting `challenge` is off for an hour, because clients that pass the check don't
 	// come back with the cookie, or come with that of another server.
 	ChallengeBroken = "challenge_broken"
+	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
+	// ends when Redis answers. Without it the servers can't agree which one tells, so that
+	// each one does, with its host name.
+	FleetLost = "fleet_lost"
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -144,6 +148,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.sheddingAccidents(now)...)
 	list = append(list, r.strangerAccidents(now)...)
+	list = append(list, r.fleetAccidents()...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
 		was := open[x.key()]
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
@@ -359,7 +364,8 @@ const (
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0}
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0,
+		FleetLost: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++
 	}
@@ -375,6 +381,7 @@ func (a *Accident) problem() statusapi.Problem {
 		p.Severity = statusapi.Warning
 	}
 	p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
+	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)
 	if p.Since = timeOf(a.Since); a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
 	}

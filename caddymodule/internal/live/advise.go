@@ -49,6 +49,10 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 			f.Row = row
 		}
 		f.Verifies, f.Checks = h.Verifier != nil, h.Settings.Challenge != nil
+		isOthers := func(site string) bool { return !h.ownsHost(site) }
+		if len(f.Sites) > 0 && !slices.ContainsFunc(f.Sites, isOthers) && !slices.Equal(f.Sites, h.Hosts) {
+			f.Hosts, f.OwnFile = f.Sites, h.engine().Origins().PerOrigin()
+		}
 		if len(f.Sites) == 1 && !h.ownsHost(site) { // their mode is set together
 			f.Sites = h.Hosts
 		}

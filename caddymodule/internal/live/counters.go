@@ -69,7 +69,7 @@ func (c *Counters) Start(path string, log *zap.Logger) {
 		former.use(hungLimit, former.release)
 	}
 	if file != nil {
-		file.use(openLimit, file.open)
+		file.use(openLimit, file.begin)
 	}
 }
 

@@ -353,6 +353,25 @@ func (v *fleetView) finish(query statusapi.FleetQuery) {
 	v.Sites, v.Crawlers = v.Sites[:min(len(v.Sites), limit)], v.Crawlers[:min(len(v.Crawlers), limit)]
 }
 
+// lostFor is how long Redis does not answer before that is an accident.
+const lostFor = 10 * time.Second
+
+// fleetAccidents returns the fleets that this server has lost.
+func (r *Reporter) fleetAccidents() (list []Accident) {
+	_, name := serverID()
+	for f, scope := range r.fleets() {
+		sites, now := slices.Sorted(slices.Values(scope.Hosts())), time.Now()
+		if last := f.LastChange(); last != nil && !last.Up && now.Sub(last.Time) >= lostFor && len(sites) > 0 {
+			list = append(list, Accident{Kind: FleetLost, Site: sites[0], Since: last.Time, subject: siteName(sites[0]), sites: sites,
+				message: name + ": " + fleetStatus(f, now).Message, advice: fleetAdvice})
+		}
+	}
+	return list
+}
+
+const fleetAdvice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
+	"its own share of the budget."
+
 // fleetStatus returns the state of a fleet.
 func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
 	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Instances(), Up: true,

@@ -29,7 +29,12 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	now := time.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
 	for _, one := range r.accidents(scope) {
-		health.Problems = append(health.Problems, one.problem())
+		if one.Kind == FleetLost && scope.All() { // addShared says it at once
+			continue
+		}
+		problem := one.problem()
+		problem.Tenant = problem.Tenant && !slices.Contains(scope.Hosts(), one.Site)
+		health.Problems = append(health.Problems, problem)
 	}
 	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
 	var hosts mistakes.Hosts
@@ -37,8 +42,18 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	for _, p := range places {
 		seen[p.Kind+p.Subject] = true // which says why there is nothing in force
 	}
+	tenants := make(map[*Handler]*[2]int) // their files, and those with a problem
 	for p := range r.allInForce(scope) {
 		kind := lost.kind(p, now)
+		if p.Invented {
+			if tenants[p.Handler] == nil {
+				tenants[p.Handler] = new([2]int)
+			}
+			tenants[p.Handler][0]++
+			if kind != "" {
+				tenants[p.Handler][1]++
+			}
+		}
 		visit(p, kind)
 		if p.Invented && (kind == "" || statusapi.IsUnmeant(kind)) && p.Last != judge.Pending && !slices.Contains(scope.Hosts(), p.Origin.Host) {
 			var problem statusapi.Problem
@@ -52,9 +67,18 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 			continue
 		}
 		problem := p.problem(now)
+		problem.Tenant = p.Invented && kind != "policy" && !slices.Contains(scope.Hosts(), p.Origin.Host)
 		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
 			seen[key] = true
 			health.Problems = append(health.Problems, problem)
+		}
+	}
+	for i := range health.Problems { // what all have in common is the server's
+		if p := &health.Problems[i]; p.Tenant {
+			p.Tenant = !slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
+				n := tenants[h]
+				return n != nil && n[0] == n[1] && h.Owns(p.Subject)
+			})
 		}
 	}
 	health.Shedding = r.shedding(scope, r.app.Now())
@@ -66,9 +90,9 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	if scope.All() {
 		r.addShared(health, now)
 	}
-	health.Problems = append(health.Problems, r.envoyProblems(scope)...)
+	health.Problems = append(health.Problems, r.handlerProblems(scope)...)
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
-		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), strings.Compare(a.Severity, b.Severity),
+		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), before(!a.Tenant, !b.Tenant), strings.Compare(a.Severity, b.Severity),
 			before(a.Kind == searchPartly, b.Kind == searchPartly), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
 			strings.Compare(a.Message, b.Message))
 	})
@@ -85,8 +109,14 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 
 // placeProblems returns what is wrong with the places of handlers.
 func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for _, place := range r.app.Places() {
+	places := r.app.Places()
+	for _, place := range places {
 		problems = append(problems, place.Problems(scope)...)
+	}
+	if !scope.All() && len(r.handlersIn(scope)) == 0 && len(r.handlers())+len(places) > 0 {
+		name := siteName(strings.Join(scope.Hosts(), ", "))
+		problems = append(problems, warning(statusapi.NoRules, name, "the site "+name+" has no line `robots`: nothing is refused there",
+			"In the Caddyfile, write `robots` into the block of the site."))
 	}
 	return problems
 }
@@ -137,9 +167,7 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	for _, f := range fleets {
 		fleet := fleetStatus(f, now)
 		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
-			problem := severe("fleet", fleet.Address, fleet.Message,
-				"Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its "+
-					"own share of the budget.")
+			problem := severe("fleet", fleet.Address, fleet.Message, fleetAdvice)
 			problem.Since = fleet.Since
 			health.Problems = append(health.Problems, problem)
 		}
@@ -179,7 +207,7 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	}
 	var problems []statusapi.Problem
 	health.Persist, problems = r.app.Counters.state()
-	health.Problems = append(health.Problems, problems...)
+	health.Problems = append(append(health.Problems, problems...), r.app.Problems()...)
 	for _, p := range background.Panics() {
 		if now.Sub(p.Last) <= panicFor {
 			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
@@ -261,13 +289,13 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 	return dns
 }
 
-// envoyProblems returns what is missing where Envoy asks about all requests.
-func (r *Reporter) envoyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+// handlerProblems returns what is configured and does not run, as the handlers know it.
+func (r *Reporter) handlerProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	for _, h := range r.handlersIn(scope) {
-		if h.Gaps == nil {
+		if h.Problems == nil {
 			continue
 		}
-		for _, p := range h.Gaps() {
+		for _, p := range h.Problems() {
 			p.Subject = siteName(cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", ")))
 			problems = append(problems, p)
 		}

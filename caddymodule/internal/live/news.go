@@ -251,11 +251,14 @@ var fleetTells = throttle.Compile(throttle.Grant{
 })
 
 // isTeller reports whether no other server of the fleet of a site has told the same
-// lately.
+// lately. While Redis does not answer, each server tells what it sees.
 func (r *Reporter) isTeller(it *newsItem, state string, now time.Time) bool {
+	if it.Kind == FleetLost {
+		return true // each server has lost it for itself
+	}
 	for _, h := range r.handlers() {
-		if fleet, ok := h.Limiter.(*shared.Fleet); ok && slices.Contains(h.Hosts, it.Site) {
-			sum := xxhash.Sum64String(strings.Join([]string{"news", it.Kind, it.Site, it.Crawler, state}, " "))
+		if fleet, ok := h.Limiter.(*shared.Fleet); ok && (slices.Contains(h.Hosts, it.Site) || h.Owns(it.Site)) {
+			sum := xxhash.Sum64String(strings.Join([]string{"news", it.Kind, it.key().site, it.Crawler, state}, " "))
 			return fleet.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}, 0).OK
 		}
 	}

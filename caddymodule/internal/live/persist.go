@@ -111,7 +111,7 @@ func (p *persistFile) noteHung() {
 func (p *persistFile) note(err error) {
 	before := p.err
 	p.err = err
-	log := p.counters.log.With(zap.String("file", p.path), zap.NamedError("error", cmp.Or(err, before)))
+	log := p.counters.log.With(zap.String("file", p.path), zap.Error(err))
 	switch {
 	case err != nil && before != nil && err.Error() == before.Error():
 	case errors.Is(err, atomicfile.ErrLocked):
@@ -178,6 +178,22 @@ func (p *persistFile) open() error {
 	return nil
 }
 
+// begin is open. It writes the file too, so that a full disk is known at once. A file that
+// could not be read as a whole waits, because its problem ends with the next write.
+func (p *persistFile) begin() error {
+	before, known := p.lastError(), p.known
+	if err := p.open(); err != nil || known && before == nil || p.hasDamage() {
+		return err
+	}
+	return p.save()
+}
+
+func (p *persistFile) hasDamage() bool {
+	p.counters.mu.Lock()
+	defer p.counters.mu.Unlock()
+	return p.damage != nil
+}
+
 // read adds the counts in the file.
 func (p *persistFile) read() {
 	c := p.counters
@@ -231,9 +247,9 @@ func (p *persistFile) release() error {
 	p.opened = false
 	p.counters.mu.Unlock()
 	if lock == nil {
-		return nil
+		return p.lastError() // which nothing has mended
 	}
-	return lock.Close()
+	return cmp.Or(lock.Close(), p.lastError())
 }
 
 // state returns the state of the file, with its problems. A file that could not be

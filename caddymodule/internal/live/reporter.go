@@ -45,7 +45,9 @@ type App struct {
 	// the first report.
 	Handlers func() []*Handler
 	// Places returns what is wrong with the places of handlers.
-	Places   func() []mistakes.Place
+	Places func() []mistakes.Place
+	// Problems returns what is configured for all sites and does not run.
+	Problems func() []statusapi.Problem
 	Admin    advice.Admin
 	Counters *Counters
 	Ceiling  *origins.Ceiling
@@ -75,8 +77,8 @@ type Handler struct {
 	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
 	// without.
 	Check, Watch *challenge.Check
-	// Gaps returns what is missing if Envoy asks about all requests; it may be nil.
-	Gaps func() []statusapi.Problem
+	// Problems returns what is configured and does not run; it may be nil.
+	Problems func() []statusapi.Problem
 	// IsVerified reports whether the crawler with a name in the registry is verified by
 	// an address now.
 	IsVerified func(name string, addr netip.Addr) bool

@@ -31,7 +31,11 @@ func news(e caddy.Event, now time.Time) *message {
 		return value
 	}
 	title := "robots: " + subject(e)
-	if place := cmp.Or(text("pattern"), text("site")); place != "" {
+	site, pattern := text("site"), text("pattern")
+	if pattern != "" { // clients choose the host: it is no link
+		site = strings.ReplaceAll(site, ".", "[.]")
+	}
+	if place := cmp.Or(site, pattern); place != "" {
 		title += " at " + place
 	}
 	body := text("what") + "."

@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	data["site"], data["pattern"] = "tenant.test", "*"
-	if m := news(eventOf(t, "robots_search_refused", data), time.Now()); m.title != "robots: search refused at * ended" {
+	if m := news(eventOf(t, "robots_search_refused", data), time.Now()); m.title != "robots: search refused at tenant[.]test ended" {
 		t.Errorf("at a host of a site for all hosts: %s", m.title)
 	}
 }

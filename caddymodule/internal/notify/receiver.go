@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
@@ -107,6 +108,7 @@ func (r *receiver) run() {
 	for m := r.next(nil); m != nil; {
 		err, log := r.attempt(m), r.log.Load()
 		fields := []zap.Field{zap.String("receiver", r.name), zap.String("title", m.title), zap.Error(err)}
+		r.note(err)
 		switch {
 		case err == nil:
 			metrics.CountMessages(r.kind, "sent", 1)
@@ -127,6 +129,31 @@ func (r *receiver) run() {
 		}
 		pause = min(2*pause, maxPause)
 	}
+}
+
+// failing has the errors of the last messages that could not be sent, by receiver.
+var failing sync.Map
+
+// note notes whether the receiver takes messages.
+func (r *receiver) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil || r.stopped.Err() != nil {
+		failing.Delete(r)
+		return
+	}
+	failing.Store(r, err)
+}
+
+// Problems returns the receivers that take no messages.
+func Problems() (problems []statusapi.Problem) {
+	for r, err := range failing.Range {
+		name := r.(*receiver).name
+		problems = append(problems, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: name,
+			Message: fmt.Sprintf("notify: %s did not take the last message: %v", name, err),
+			Advice:  "Check the URL and the service: `caddy robots notify --test` sends a message."})
+	}
+	return problems
 }
 
 // next removes a message that is done, and returns the one to send: nil if none waits, and
@@ -170,6 +197,7 @@ func (r *receiver) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stop()
+	failing.Delete(r)
 	if r.timer != nil {
 		r.timer.Stop()
 	}

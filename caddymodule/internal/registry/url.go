@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -96,8 +97,17 @@ type URL struct {
 	log      *zap.Logger
 	count    func(outcome string)
 
+	failed    atomic.Pointer[error] // of the last read
 	mu        sync.Mutex
 	followers []func(*Additions)
+}
+
+// Err returns the error of the last read.
+func (u *URL) Err() error {
+	if err := u.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // NewURL returns a URL that reads a Document. Copies are kept in storage. count is
@@ -141,6 +151,10 @@ func (u *URL) Run(ctx context.Context) {
 
 // fetched reports a read.
 func (u *URL) fetched(changed bool, err error) {
+	u.failed.Store(nil)
+	if err != nil {
+		u.failed.Store(&err)
+	}
 	switch {
 	case errors.Is(err, errUnusable):
 		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))

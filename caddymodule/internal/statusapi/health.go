@@ -54,7 +54,7 @@ type Action struct {
 type Problem struct {
 	Severity string `json:"severity"`
 	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, search_partly,
-	// busy or envoy, or an accident: rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
+	// busy, envoy, registry, challenge, challenge_blind or notify, or an accident: fleet_lost, rules_lost, search_shut_out, search_refused, flood, guard_acted or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
 	// such as "robots.txt of shop.example.com could not be fetched for 12 minutes; the copy of 14:02 is in force"
@@ -64,6 +64,7 @@ type Problem struct {
 	Since   *time.Time `json:"since"`   // null if not known
 	Crawler string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
 	Line    int        `json:"line"`    // of robots.txt that is to blame; 0 if none
+	Tenant  bool       `json:"tenant"`  // it is about the file of a host that only a pattern names, and not of all of them
 
 	// What Actions are about: sites, or hosts of a pattern, all sites without; and of too many requests, the folder, and the
 	// usual number in a minute.
