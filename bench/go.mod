@@ -34,7 +34,6 @@ require (
 	github.com/miekg/dns v1.1.73 // indirect
 	github.com/valkey-io/valkey-go v1.0.79 // indirect
 	golang.org/x/net v0.60.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
