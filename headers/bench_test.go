@@ -35,7 +35,7 @@ var benchTargets = []struct{ name, target string }{
 }
 
 func BenchmarkMatch(b *testing.B) {
-	for _, n := range []int{1, 20, 500, 10_000} {
+	for _, n := range []int{1, 20, 500, 512} {
 		rules := benchRules(b, n, 3)
 		for _, target := range benchTargets {
 			b.Run(fmt.Sprintf("names=%d/matches=%s", n, target.name), func(b *testing.B) {
@@ -51,12 +51,10 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkMatchRegexps measures regular expressions. Those that are equivalent
-// to a few literals are in the tables. The time of the others is proportional
-// to their number.
+// BenchmarkMatchRegexps measures regular expressions.
 func BenchmarkMatchRegexps(b *testing.B) {
 	for _, kind := range []struct{ name, pattern string }{
-		{"literals", `~ \.(x%dml|y%[1]ddoc?)$ noindex`},
+		{"suffixes", `~ \.(x%dml|y%[1]ddoc?)$ noindex`},
 		{"run", `~ ^x%d[a-z]+\.html$ noindex`},
 	} {
 		for _, n := range []int{1, 20, 500} {
@@ -89,7 +87,7 @@ func BenchmarkApply(b *testing.B) {
 			delete(h, "X-Robots-Tag")
 		}
 	})
-	for _, n := range []int{0, 1, 20, 500, 10_000} {
+	for _, n := range []int{0, 1, 20, 500, 512} {
 		rules := benchRules(b, n, 4)
 		for _, target := range benchTargets {
 			b.Run(fmt.Sprintf("rules=%d/matches=%s", n, target.name), func(b *testing.B) {
@@ -102,7 +100,7 @@ func BenchmarkApply(b *testing.B) {
 			})
 		}
 	}
-	for _, n := range []int{20, 500, 10_000} {
+	for _, n := range []int{20, 500, 512} {
 		for _, kind := range []struct{ name, line string }{
 			{"same", ""},                                // one directive
 			{"other", "*.html max-snippet:%d"},          // as many as rules

@@ -31,26 +31,24 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 		}
 		m.matchResponse(h, status)
 	}
-	if m.n == 0 {
-		return
-	}
-	var first *headerValue
+	var first *compiled
 	var several []Tag
 	varies := false
-	m.each(func(s *headerValue) {
-		varies = varies || s.only
+	m.each(func(s *compiled) {
+		varies = varies || s.Only
 		switch {
-		case s.only && !slices.ContainsFunc(crawlers, func(name string) bool { return strings.EqualFold(name, s.Crawler) }):
+		case s.Only && !slices.ContainsFunc(crawlers, func(name string) bool { return strings.EqualFold(name, s.Crawler) }):
 		case first == nil:
 			first = s
+		case several == nil && s.value == first.value:
 		default:
 			if several == nil {
-				several = append(make([]Tag, 0, 4), first.Tag)
+				several = append(make([]Tag, 0, 4), first.tag())
 			}
 			if last := &several[len(several)-1]; strings.EqualFold(last.Crawler, s.Crawler) {
 				last.Directives = last.Directives.restrict(s.Directives)
 			} else {
-				several = append(several, s.Tag)
+				several = append(several, s.tag())
 			}
 		}
 	})
@@ -64,7 +62,7 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	case len(h[fieldName]) == 0:
 		h[fieldName] = []string{first.value}
 	default:
-		AddTags(h, []Tag{first.Tag})
+		AddTags(h, []Tag{first.tag()})
 	}
 }
 
@@ -72,25 +70,23 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 // response.
 func (m *Match) matchResponse(h http.Header, status int) {
 	r := m.rules
-	m.addRules(r.statuses[status])
 	media := ""
 	if values := h["Content-Type"]; len(values) > 0 {
 		media, _, _ = strings.Cut(values[0], ";")
 		media = strings.ToLower(trim(media)) // allocates only for upper case
 	}
 	top, sub, typed := strings.Cut(media, "/")
-	m.addRules(r.types[mediaType{top, sub}])
-	m.addRules(r.types[mediaType{top, "*"}])
-	for _, id := range r.negatedResponse {
-		matches := !typed // a rule for a media type never applies to a response without one
-		switch p := r.rules[id].pattern.(type) {
-		case mediaType:
-			matches = matches || p.top == top && (p.sub == "*" || p.sub == sub)
+	for i := range r.rules {
+		c := &r.rules[i]
+		switch p := c.pattern.(type) {
+		case mediaType: // never applies to a response without one
+			if typed && (p.top == top && (p.sub == "*" || p.sub == sub)) != c.Not {
+				m.add(i)
+			}
 		case statusRange:
-			matches = p.status == status || p.class && p.status == status/100*100
-		}
-		if !matches {
-			m.add(r.rules[id].value)
+			if (p.status == status || p.class && p.status == status/100*100) != c.Not {
+				m.add(i)
+			}
 		}
 	}
 }

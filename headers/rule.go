@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
-	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 // Setting adds directives to the responses that its pattern matches. The zero
@@ -124,7 +123,7 @@ func (r Setting) pattern() (pattern, error) {
 	return nil, fmt.Errorf("unknown kind of pattern %q; known are %s", clip(string(r.Kind)), strings.Join(kinds, ", "))
 }
 
-// pattern is one of *nameglob.Glob, *pathGlob, *nameRegexp, mediaType and statusRange.
+// pattern is one of *nameGlob, *pathGlob, *regexp.Regexp, mediaType and statusRange.
 type pattern any
 
 func namePattern(s string) (pattern, error) {
@@ -140,7 +139,7 @@ func namePattern(s string) (pattern, error) {
 		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for "+
 			"a $ that is part of the name)", clip(s))
 	}
-	return nameglob.New(s), nil
+	return newNameGlob(s), nil
 }
 
 // classRegexp says how to write a file name pattern with classes, such as
@@ -157,7 +156,7 @@ func classRegexp(s string) string {
 	if lower != re && !strings.Contains(lower, "[") {
 		re = "(?i)" + lower
 	}
-	if _, err := newNameRegexp(re); err != nil {
+	if _, err := regexp.Compile(re); err != nil {
 		return "write ~ before a regular expression"
 	}
 	return "write ~ " + quoteWord(re)
@@ -173,7 +172,7 @@ func pathPattern(s string) (pattern, error) {
 }
 
 func regexpPattern(s string) (pattern, error) {
-	re, err := newNameRegexp(s)
+	re, err := regexp.Compile(s)
 	if err != nil {
 		if strings.Contains(s, "(?=") || strings.Contains(s, "(?!") || strings.Contains(s, "(?<") {
 			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around; write not before the pattern to negate the rule", clip(s),

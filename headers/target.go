@@ -2,14 +2,13 @@ package headers
 
 import (
 	"math/bits"
+	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
-	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 // views are the forms of a request target that patterns are compared with.
@@ -102,54 +101,28 @@ func readPath(b []byte, path string) []byte {
 	return b
 }
 
-// inlineValues is the number of different header values of a table for which a
-// Match has room without allocating.
-const inlineValues = 512
-
 // Match is the set of rules that match a request. Table.Match returns it before
 // the handler runs. Apply adds the header later, when the status and the media
 // type of the response are known. The zero Match applies no rules.
 type Match struct {
 	rules *Table
-	n     int
-	few   [inlineValues / 64]uint64 // a bit for each of rules.values
-	many  []uint64                  // in place of few; nil if few has enough room
+	set   [(maxSettings + 63) / 64]uint64 // a bit for each of rules.rules
 }
 
 // Empty reports whether no rule for a name or path matches. If
 // Table.NeedsResponse is true, rules for a media type or status may still
 // match.
-func (m *Match) Empty() bool { return m.n == 0 }
+func (m *Match) Empty() bool { return m.set == [len(m.set)]uint64{} }
 
-// bits returns a bit for each of rules.values. m.n must not be 0.
-func (m *Match) bits() []uint64 {
-	if m.many != nil {
-		return m.many
-	}
-	return m.few[:]
-}
+// add adds a rule, by its index.
+func (m *Match) add(rule int) { m.set[rule>>6] |= 1 << (rule & 63) }
 
-// has reports whether m has a header value, by its index.
-func (m *Match) has(value int32) bool { return m.n > 0 && m.bits()[value>>6]&(1<<(value&63)) != 0 }
-
-// add adds a header value, by its index.
-func (m *Match) add(value int32) {
-	if m.has(value) {
-		return
-	}
-	if m.n == 0 && len(m.rules.values) > inlineValues {
-		m.many = make([]uint64, (len(m.rules.values)+63)/64)
-	}
-	m.n++
-	m.bits()[value>>6] |= 1 << (value & 63)
-}
-
-// each calls f for all header values: first for those for all crawlers, then
-// for the others, grouped by crawler.
-func (m *Match) each(f func(*headerValue)) {
-	for i, word := range m.bits() {
+// each calls f for all rules: first for those for all crawlers, then for the
+// others, grouped by crawler.
+func (m *Match) each(f func(*compiled)) {
+	for i, word := range m.set {
 		for ; word != 0; word &= word - 1 {
-			f(&m.rules.values[i<<6+bits.TrailingZeros64(word)])
+			f(&m.rules.rules[i<<6+bits.TrailingZeros64(word)])
 		}
 	}
 }
@@ -167,22 +140,11 @@ func (r *Table) Match(target string) Match {
 		return m
 	}
 	v, b := read(target, r.hasPaths)
-	m.addRules(r.names[v.name])
-	m.addLiterals(&r.prefixes, v.name, &v)
-	for i := range r.suffixes.lengths {
-		x := &r.suffixes.lengths[i]
-		if x.n > len(v.name) {
-			break
-		}
-		if end := v.name[len(v.name)-x.n:]; x.mayHave(end) {
-			m.addMatching(r.suffixes.rules[end], &v)
+	for i := range r.rules {
+		if c := &r.rules[i]; c.ofRequest && c.matches(&v) != c.Not {
+			m.add(i)
 		}
 	}
-	if r.hasPaths {
-		m.addLiterals(&r.paths, v.target, &v)
-		m.addLiterals(&r.paths, v.served, &v)
-	}
-	m.addMatching(r.others, &v)
 	b.release()
 	return m
 }
@@ -190,83 +152,37 @@ func (r *Table) Match(target string) Match {
 // matches reports whether the pattern of a rule for a name or path matches.
 func (c *compiled) matches(v *views) bool {
 	switch p := c.pattern.(type) {
-	case *nameglob.Glob:
-		return p.Match(v.name)
-	case *nameRegexp:
+	case *nameGlob:
 		return p.match(v.name)
+	case *regexp.Regexp:
+		return p.MatchString(v.name)
 	case *pathGlob:
 		return p.matchViews(v)
 	}
 	return false
 }
 
-// addLiterals adds the rules that match, of those in l whose literal is a prefix
-// of s.
-func (m *Match) addLiterals(l *literals, s string, v *views) {
-	for i := range l.lengths {
-		x := &l.lengths[i]
-		if x.n > len(s) {
-			break
-		}
-		if start := s[:x.n]; x.mayHave(start) {
-			m.addMatching(l.rules[start], v)
-		}
-	}
+// nameGlob is a pattern for file names: * matches any characters, ? matches one.
+type nameGlob struct {
+	pattern        string
+	prefix, suffix string // the texts before the first and after the last * or ?
+	star           bool   // there is only a * between them
 }
 
-// addMatching adds the header values of the rules that match.
-func (m *Match) addMatching(ids []int32, v *views) {
-	for _, id := range ids {
-		if c := &m.rules.rules[id]; !m.has(c.value) && c.matches(v) != c.Not {
-			m.add(c.value)
-		}
-	}
+func newNameGlob(s string) *nameGlob {
+	first, last := strings.IndexAny(s, "*?"), strings.LastIndexAny(s, "*?")
+	return &nameGlob{s, s[:max(first, 0)], s[last+1:], first >= 0 && first == last && s[first] == '*'}
 }
 
-// addRules adds the header values of rules.
-func (m *Match) addRules(ids []int32) {
-	for _, id := range ids {
-		m.add(m.rules.rules[id].value)
+func (g *nameGlob) match(name string) bool {
+	if !strings.HasSuffix(name, g.suffix) || !strings.HasPrefix(name, g.prefix) {
+		return false
 	}
-}
-
-// literals finds the rules whose key is the start or the end of a string. Its
-// time depends on the number of different lengths of the keys, and not on the
-// number of keys.
-type literals struct {
-	lengths []literalLength // sorted
-	rules   map[string][]int32
-}
-
-// literalLength is a length of keys, and the first and last octets of the keys of
-// that length, so that most strings need no lookup.
-type literalLength struct {
-	n           int
-	first, last [4]uint64 // a bit for each octet
-}
-
-func (l *literals) add(key string, rule int32) {
-	if l.rules == nil {
-		l.rules = map[string][]int32{}
+	if g.star {
+		return len(name) >= len(g.prefix)+len(g.suffix)
 	}
-	i, known := slices.BinarySearchFunc(l.lengths, len(key), func(x literalLength, n int) int { return x.n - n })
-	if !known {
-		l.lengths = slices.Insert(l.lengths, i, literalLength{n: len(key)})
-	}
-	if at := &l.lengths[i]; key != "" {
-		at.first[key[0]>>6] |= 1 << (key[0] & 63)
-		at.last[key[len(key)-1]>>6] |= 1 << (key[len(key)-1] & 63)
-	}
-	l.rules[key] = append(l.rules[key], rule)
-}
-
-// mayHave reports whether a key of this length can be equal to s.
-func (x *literalLength) mayHave(s string) bool {
-	if s == "" {
-		return true
-	}
-	a, b := s[0], s[len(s)-1]
-	return x.first[a>>6]>>(a&63)&(x.last[b>>6]>>(b&63))&1 != 0
+	matches, _ := path.Match(g.pattern, name) // the pattern has no [ and no \
+	return matches
 }
 
 // pathGlob is a pattern for paths in robots.txt syntax (RFC 9309, section
@@ -321,27 +237,4 @@ func (g *pathGlob) match(target string) bool {
 // matchViews reports whether the pattern matches one of the two forms of a path.
 func (g *pathGlob) matchViews(v *views) bool {
 	return g.match(v.target) || v.served != "" && g.match(v.served)
-}
-
-// nameRegexp is a regular expression that is searched for in a file name. If it
-// is equivalent to a few literals, such as `\.(pdf|docx?)$`, the tables of file
-// names have these literals instead.
-type nameRegexp struct {
-	re    *regexp.Regexp
-	globs []*nameglob.Glob // equivalent patterns; nil if there are none, so that the regular expression must be run
-}
-
-func newNameRegexp(s string) (*nameRegexp, error) {
-	re, err := regexp.Compile(s)
-	if err != nil {
-		return nil, err
-	}
-	return &nameRegexp{re, nameglob.FromRegexp(s)}, nil
-}
-
-func (n *nameRegexp) match(name string) bool {
-	if n.globs == nil {
-		return n.re.MatchString(name)
-	}
-	return slices.ContainsFunc(n.globs, func(g *nameglob.Glob) bool { return g.Match(name) })
 }
