@@ -178,7 +178,6 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-fail-on-never", 0, "lint --fail-on never mistakes.txt", ""},
 		{"lint-fail-on-unknown", 1, "lint --fail-on often mistakes.txt", ""},
 		{"lint-suppressed", 0, "lint -", "User-agent: *\nDissallow: /a # robots-lint: ignore misspelt-key\n"},
-		{"lint-gitlab", 3, "lint --format gitlab mistakes.txt clean.txt", ""},
 		{"lint-unknown-format", 1, "lint --format xml mistakes.txt", ""},
 		{"lint-fix-unsafe", 0, "lint --unsafe-fixes fixable.txt", ""},
 		{"lint-fix-diff", 0, "lint --unsafe-fixes --diff fixable.txt clean.txt", ""},

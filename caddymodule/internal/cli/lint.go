@@ -43,7 +43,7 @@ type lintFlags struct {
 }
 
 // lintFormats are the values of --format.
-var lintFormats = []string{"text", "json", "sarif", "gitlab"}
+var lintFormats = []string{"text", "json", "sarif"}
 
 func lintCommand(m Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
@@ -51,7 +51,7 @@ func lintCommand(m Module) *cobra.Command {
 		needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
-	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0) or gitlab (Code Quality report)")
+	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line) or sarif (2.1.0)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
 	f.StringSliceVar(&o.selected, "select", nil, "report only these checks, separated by commas")
@@ -104,11 +104,8 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 
 // print writes the findings in all files.
 func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []error) (err error) {
-	switch o.format {
-	case "sarif":
+	if o.format == "sarif" {
 		return report.SARIF(out, release.Version(), docs, failures)
-	case "gitlab":
-		return report.GitLab(out, docs)
 	}
 	for _, d := range docs {
 		if o.format == "json" {
