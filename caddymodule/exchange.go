@@ -50,8 +50,9 @@ type exchange struct {
 	verdict challenge.Verdict // of the check
 	load    *shed.Load        // that counts the request as in flight; nil if none does
 	place   shed.Place
-	upload  *shed.Upload // nil without a body that arrives while the request is in flight
-	unread  *answer      // to a request whose body was not read; nil for all others
+	upload  *shed.Upload    // nil without a body that arrives while the request is in flight
+	instead *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
+	unread  *answer         // to a request whose body was not read; nil for all others
 	head    response.Head
 
 	recorded *record // nil for a person

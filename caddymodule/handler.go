@@ -181,7 +181,6 @@ func (x *exchange) resolve() *judge.Rules {
 func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
-	x.request.Federates = !c.IsPerson() && x.handler.forwarded == nil && federation.Asks(x.r)
 	if row := c.Disguised; row != nil {
 		c.Bound = row.BindDisguised && !x.arrival.IsFreed() && challenge.IsDocument(x.r)
 	}
@@ -213,15 +212,18 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	if x.handler.watch != nil {
 		x.watchStorms(d)
 	}
-	if d.OnlyDocument && !x.running.MayFederate(&x.request) {
-		x.judgeAsCrawler(d)
-	}
 	if x.request.HasBody {
 		x.readBody(d, w)
 	}
 	x.running.Pace(x.r.Context(), &x.request, d)
+	if d.Action != judge.Pass && x.handler.forwarded == nil && federation.Asks(x.r) {
+		x.federate(d)
+	}
 	if x.handler.shedLoad != nil {
 		x.enter(d)
+	}
+	if d.Action != judge.Pass {
+		x.instead = nil
 	}
 }
 
@@ -240,7 +242,7 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
-	case d.OnlyDocument:
+	case x.instead != nil:
 		return x.serveDocument(d, w, next)
 	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
 		forwarded.IsAnswer(w):
@@ -263,33 +265,42 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 	return err
 }
 
-// serveDocument answers a request that may get only an ActivityPub document. When the
-// answer is another one, the decision becomes that on a crawler's request, before
-// anything of the answer is sent. The decision is counted when it is final.
+// federate lets a refused request pass as long as it gets an ActivityPub document.
+func (x *exchange) federate(d *judge.Decision) {
+	refusal := *d
+	if !x.client.Federate(d) {
+		return
+	}
+	if !x.running.MayFederate(&x.request) {
+		*d = refusal
+		return
+	}
+	if x.running.Pace(x.r.Context(), &x.request, d); d.Action == judge.Pass {
+		x.instead = &refusal
+	}
+}
+
+// serveDocument answers a request that may get only an ActivityPub document. If the answer
+// is another one, the refusal takes its place, before anything of the answer is sent. The
+// decision is counted when it is final.
 func (x *exchange) serveDocument(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	defer x.count(d)
 	request := x.r
-	answer := federation.NewWriter(w, d.Monitored, func() bool {
-		x.running.Release(&x.request, d, true)
-		x.judgeAsCrawler(d)
-		x.running.Pace(x.r.Context(), &x.request, d)
-		x.rerecord(d)
-		return d.Action == judge.Pass || d.Monitored
-	})
-	refused, err := answer.Serve(request, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	serve := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		x.r = r
 		return x.serve(d, w, next)
-	}))
-	if x.r = request; refused {
-		return x.handler.refuse(w, x.r, d)
+	})
+	refused, err := federation.Serve(w, request, serve, func() bool {
+		x.running.Release(&x.request, d, true)
+		*d = *x.instead
+		x.rerecord(d)
+		return !d.Monitored
+	})
+	if x.r = request; !refused {
+		return err
 	}
-	return err
-}
-
-// judgeAsCrawler judges a request again, as one that does not federate.
-func (x *exchange) judgeAsCrawler(d *judge.Decision) {
-	x.request.Federates = false
-	x.client.Judge(d)
+	response.ForbidStoring(w)
+	return x.handler.refuse(w, x.r, d)
 }
 
 // serve answers a request that is let through.

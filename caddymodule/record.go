@@ -49,14 +49,14 @@ type record struct {
 var person = new(record)
 
 // record publishes a decision to the handlers that follow, the access log, the
-// metrics and the log. One with OnlyDocument is counted only when the answer is known. For
+// metrics and the log. One that federates is counted only when the answer is known. For
 // a person's request record allocates nothing.
 func (x *exchange) record(d *judge.Decision) {
 	h, ctx := x.handler, x.r.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if h.app.uncounts.Load() && !d.OnlyDocument {
+	if h.app.uncounts.Load() && x.instead == nil {
 		x.set(countedVar, x.site)
 	}
 	switch {
@@ -64,7 +64,7 @@ func (x *exchange) record(d *judge.Decision) {
 		if x.site.CountPerson(x.number); d.Disguised != nil {
 			x.site.CountDisguised(d.Disguised)
 		}
-	case !d.OnlyDocument:
+	case x.instead == nil:
 		if x.count(d); d.Disguised != nil {
 			x.site.CountDisguised(d.Disguised)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Limits for the requests that pass with judge.Decision.OnlyDocument. Anyone can sign
-// such a request with any key.
+// Limits for the requests that judge.Client.Federate lets through. Anyone can sign such a
+// request with any key.
 const (
 	maxFederated  = 60 // in federatedTime, of one client address (IPv4 /32, IPv6 /64) at a site
 	federatedTime = time.Minute
@@ -42,9 +42,8 @@ func (f *federating) take(now int64) bool {
 	return true
 }
 
-// MayFederate notes a request whose decision has OnlyDocument, and reports whether it is
-// one of the first 60 in a minute of its client address at a site. If it is not, the
-// caller judges it again without Request.Federates.
+// MayFederate notes a request, and reports whether it is one of the first 60 in a minute
+// of its client address at a site.
 func (e *Engine) MayFederate(r *judge.Request) bool {
 	key := siteClient(seedFederated, r, r.Addr())
 	return e.memory.federating.Add(key, (*federating).latest, nil).take(r.Time.UnixNano())

@@ -39,8 +39,6 @@ type Client struct {
 	before []identified // by earlier User-Agent fields; nil unless several name crawlers
 	addr   netip.Addr   // of the client; set only if the settings use more than the User-Agent
 
-	onlyDocument bool // see Decision.OnlyDocument
-
 	robotsTxt bool          // the request is for /robots.txt
 	views     *robots.Views // of the request's path; set by Judge, but not for /robots.txt
 }

@@ -46,11 +46,12 @@ const (
 	Hidden                     // Deny: the policy hides the path
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
 	Suspected                  // Deny: the client is a suspect, and the group for `*` disallows the path
-	NotCrawling                // Pass: a self-declared crawler changes something, sends credentials or federates, and only `*` applies to it
+	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only `*` applies to it
 	Shed                       // Throttle: the server is busy and serves people first
 	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
 	Stranger                   // Ask: strangers storm the path, and the client has not shown that it is a browser
 	Strangers                  // Throttle: strangers storm the path, and what the client shares with others there is used up
+	Federation                 // Pass: a signed request of a Fediverse server got an ActivityPub document, and only `*` applies to it
 	reasons
 )
 
@@ -60,13 +61,13 @@ const Reasons = int(reasons)
 // String returns the reason's name in logs, metrics and placeholders. The names
 // are, in the order of the constants: person, allowed, exempt, exempt_path,
 // unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
-// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed, limit, challenge
-// and challenge_limit.
+// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed, limit, challenge,
+// challenge_limit and federation.
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
 		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
-		"hidden", "grace", "suspect", "not_crawling", "shed", "limit", "challenge", "challenge_limit",
+		"hidden", "grace", "suspect", "not_crawling", "shed", "limit", "challenge", "challenge_limit", "federation",
 	}[r]
 }
 
@@ -78,10 +79,6 @@ type Decision struct {
 	// Monitored says that the caller lets the request through whatever Action
 	// says; see Settings.Monitor.
 	Monitored bool
-	// OnlyDocument says that the request passes only if it gets an ActivityPub document:
-	// see Request.Federates. For any other answer, the caller judges the request again
-	// without that, before it sends the answer.
-	OnlyDocument bool
 	// Disguised is Client.Disguised.
 	Disguised *crawler.Crawler
 	// Rules are those that were applied. They are never nil after Decide.

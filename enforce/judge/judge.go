@@ -45,7 +45,6 @@ func (s *Compiled) viewsOf(target string) *robots.Views {
 // its Request.
 func (c *Client) Judge(d *Decision) {
 	*d = Decision{}
-	c.onlyDocument = false
 	settings := c.rules.settings
 	if !c.robotsTxt && !c.IsPerson() {
 		c.views = settings.viewsOf(c.request.Target)
@@ -62,7 +61,7 @@ func (c *Client) Judge(d *Decision) {
 		c.identified = last
 	}
 	c.judge(d, enforced)
-	d.Rules, d.Addr, d.OnlyDocument = c.rules, c.addr, c.onlyDocument && d.Action == Pass
+	d.Rules, d.Addr = c.rules, c.addr
 	switch {
 	case d.Reason != Person:
 	case c.Disguised != nil && c.Bound:
@@ -118,10 +117,6 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 	case w.byStar && c.request.isNoCrawling(a, c.rules.settings.Strict):
 		c.pass(d, i, NotCrawling, nil)
 		return
-	case w.byStar && (!w.allowed || w.limits != nil) && c.federates(a):
-		c.onlyDocument = true
-		c.pass(d, i, NotCrawling, nil)
-		return
 	case w.group == nil:
 		reason := Unbound
 		if p.content.Outcome != Loaded {
@@ -150,9 +145,6 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	switch {
 	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
-	case c.federates(a):
-		c.onlyDocument = true
-		c.pass(d, i, NotCrawling, nil)
 	case c.rules.Content().Outcome == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:

@@ -23,11 +23,6 @@ type Request struct {
 	// Authorized reports that the request has an Authorization field.
 	Authorized bool
 
-	// Federates reports that the request is a signed GET or HEAD for an ActivityPub
-	// document. The caller may set it if it lets the request of a decision with
-	// OnlyDocument get nothing else.
-	Federates bool
-
 	// Invented reports that no host matcher of the site names the host: the host
 	// matches only a pattern such as *.example.com, or the site serves any host.
 	// So a client can make up any number of such hosts, and what is remembered
@@ -123,11 +118,29 @@ func (r *Request) Reads() bool {
 	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// federates reports whether the request of a self-declared robot is no crawling as long
-// as it gets only an ActivityPub document.
-func (c *Client) federates(a *crawler.Agent) bool {
-	r := c.request
-	return r.Federates && a.Class == crawler.SelfDeclared && a.Crawler == nil && !c.rules.settings.Strict && r.Reads()
+// Federate lets a request pass that d refuses, with the reason Federation, if the group for
+// `*` or the lack of rules is why, and reports whether it did. The caller, who knows that
+// the request is a signed one for an ActivityPub document, must send no other answer.
+// Crawlers and scrapers of the registry are held whatever they send.
+func (c *Client) Federate(d *Decision) bool {
+	class, settings := d.Agent.Class, c.rules.settings
+	if class == crawler.Registered || class == crawler.Scraper || settings.Strict || len(c.Agents()) != 1 || len(c.before) > 0 {
+		return false
+	}
+	switch d.Reason {
+	case Disallowed, CrawlDelay, RequestRate, VisitTime:
+		if d.Group != c.rules.file.Star() {
+			return false
+		}
+	case RulesPending, Unavailable:
+	default:
+		return false
+	}
+	*d = Decision{Reason: Federation, Rules: d.Rules, Addr: d.Addr, Monitored: d.Monitored, Subject: Subject{Agent: d.Agent, Claim: d.Claim}}
+	c.views = settings.viewsOf(c.request.Target)
+	defer views.Put(c.views)
+	d.Held = c.heldBy(&d.Subject, Federation)
+	return true
 }
 
 // isNoCrawling reports whether the request of a self-declared robot is no

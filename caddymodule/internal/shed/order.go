@@ -116,7 +116,7 @@ func (o *Order) RankOf(q *judge.Request, d *judge.Decision, isSuspect bool) (r R
 			r.Step, ok = o.steps[Suspects]
 		}
 		return r, ok
-	case judge.Exempt, judge.ExemptPath, judge.NotCrawling:
+	case judge.Exempt, judge.ExemptPath, judge.NotCrawling, judge.Federation:
 		return r, false
 	}
 	switch d.Agent.Class {

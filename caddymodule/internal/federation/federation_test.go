@@ -17,8 +17,7 @@ import (
 func serve(mayHavePage bool, handler func(w http.ResponseWriter, r *http.Request) error) (w *httptest.ResponseRecorder, refused bool, asked int, err error) {
 	w = httptest.NewRecorder()
 	w.Header().Set("Server", "Caddy")
-	answer := NewWriter(w, false, func() bool { asked++; return mayHavePage })
-	refused, err = answer.Serve(httptest.NewRequest(http.MethodGet, "/", nil), caddyhttp.HandlerFunc(handler))
+	refused, err = Serve(w, httptest.NewRequest(http.MethodGet, "/", nil), caddyhttp.HandlerFunc(handler), func() bool { asked++; return !mayHavePage })
 	return w, refused, asked, err
 }
 
@@ -43,7 +42,7 @@ func TestAnswers(t *testing.T) {
 		{"a document with an error", write("application/activity+json", 404, "x"), false, true},
 		{"a page", write("text/html", 200, "x"), true, false},
 		{"a media type that begins so", write("application/activity+jsonp", 200, "x"), true, false},
-		{"a page with an error", write("text/html", 500, "x"), false, false},
+		{"a page with an error", write("text/html", 500, "x"), true, false},
 		{"nothing", func(http.ResponseWriter, *http.Request) error { return nil }, true, false},
 		{"a flush", func(w http.ResponseWriter, _ *http.Request) error { return http.NewResponseController(w).Flush() }, true, false},
 		{"an upgrade", func(w http.ResponseWriter, _ *http.Request) error {
@@ -169,8 +168,6 @@ func TestAsks(t *testing.T) {
 		{"GET", "x", "", "application/activity+json;q=0.000", false},
 		{"GET", "x", "", "application/activity+json;q=1.0", true},
 		{"GET", "x", "", "application/activity+jsonp", false},
-		{"GET", "x", "", strings.Repeat("a/b,", maxAccept) + accept, false},
-		{"GET", "x", "", `application/activity+json; "`, false},
 	} {
 		r := httptest.NewRequest(tt.method, "/", nil)
 		for name, value := range map[string]string{"Signature": tt.signature, "Signature-Input": tt.input, "Accept": tt.accept} {

@@ -1,0 +1,150 @@
+// Package federation knows the requests with which servers of the Fediverse fetch each
+// other's actors and posts (ActivityPub), and lets only such documents through. It checks
+// no signature: whose key it is only the site's own software knows.
+package federation
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/internal/background"
+)
+
+// Asks reports whether a request is a signed GET or HEAD for an ActivityPub document. The
+// signature is that of an HTTP client (draft-cavage-http-signatures, with the field
+// Signature, or RFC 9421), and not that of a crawler (Web Bot Auth).
+func Asks(r *http.Request) bool {
+	inputs := r.Header["Signature-Input"]
+	signed := strings.TrimSpace(r.Header.Get("Signature")+r.Header.Get("Signature-Input")) != ""
+	return signed && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		!slices.ContainsFunc(inputs, func(input string) bool { return strings.Contains(input, "web-bot-auth") }) &&
+		slices.ContainsFunc(r.Header["Accept"], accepts)
+}
+
+// accepts reports whether an Accept field has the media type of a document, with a weight
+// above 0.
+func accepts(field string) bool {
+	for media := range strings.SplitSeq(field, ",") {
+		_, weight, weighted := strings.Cut(media, "q=")
+		if isDocument(media) && !(weighted && strings.Trim(weight, "0. ") == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// isDocument reports whether a media type, with its parameters, is that of an ActivityPub
+// document (W3C ActivityPub, section 3.2).
+func isDocument(media string) bool {
+	media, _, _ = strings.Cut(media, ";")
+	media = strings.TrimSpace(media)
+	return strings.EqualFold(media, "application/activity+json") || strings.EqualFold(media, "application/ld+json")
+}
+
+// patience is how long a handler may go on writing an answer of which nothing is sent.
+// So it usually ends by itself, without an error in its log.
+const patience = time.Second
+
+// writer is the ResponseWriter for the answer. A document passes, and so does a redirect
+// or a 304, without its body. Of anything else, nothing is sent if withhold says so.
+type writer struct {
+	caddyhttp.ResponseWriterWrapper
+	withhold func() bool
+	ctx      context.Context
+	cancel   context.CancelFunc
+	before   http.Header
+
+	begun, bodiless, withheld bool
+}
+
+// Serve lets a handler answer a request that Asks. If the answer is not a document, it
+// calls withhold, once, and sends nothing of the answer if that returns true. Then it
+// returns true, and the header of w is the one of before.
+func Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, withhold func() bool) (withheld bool, err error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	d := &writer{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, withhold, ctx, cancel, w.Header().Clone(), false, false, false}
+	defer func() {
+		if !d.withheld {
+			return
+		}
+		if p := recover(); p != nil && p != http.ErrAbortHandler { // which is how proxies end an answer that is cut short
+			panic(p)
+		}
+		withheld, err = true, nil
+		clear(w.Header())
+		maps.Copy(w.Header(), d.before)
+	}()
+	if err = next.ServeHTTP(d, r.WithContext(ctx)); err == nil {
+		d.WriteHeader(http.StatusOK) // if the answer is empty
+	}
+	return false, err
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (d *writer) WriteHeader(status int) {
+	if d.begun || status < 200 && status != http.StatusSwitchingProtocols {
+		return
+	}
+	d.begun = true
+	header := d.Header()
+	if !isDocument(header.Get("Content-Type")) {
+		d.bodiless = status/100 == 3
+		d.withheld = !d.bodiless && d.withhold()
+	}
+	switch {
+	case d.withheld:
+		background.After(patience, "federation: the end of an answer", d.cancel)
+		return
+	case d.bodiless:
+		for _, name := range [...]string{"Content-Type", "Content-Length", "Content-Encoding"} {
+			header.Del(name)
+		}
+	}
+	d.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (d *writer) Write(p []byte) (int, error) {
+	d.WriteHeader(http.StatusOK)
+	if d.withheld || d.bodiless {
+		return len(p), d.ctx.Err()
+	}
+	return d.ResponseWriter.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom, so that the server can send a file without copying it.
+func (d *writer) ReadFrom(r io.Reader) (int64, error) {
+	d.WriteHeader(http.StatusOK)
+	if d.withheld || d.bodiless {
+		return 0, http.ErrBodyNotAllowed
+	}
+	return d.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// FlushError sends the header, if it was not sent.
+func (d *writer) FlushError() error {
+	d.WriteHeader(http.StatusOK)
+	if d.withheld {
+		return nil
+	}
+	return http.NewResponseController(d.ResponseWriter).Flush()
+}
+
+// Hijack implements http.Hijacker: a document needs no connection of its own.
+func (*writer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, http.ErrNotSupported }
+
+// Interface guards
+var (
+	_ http.Hijacker = (*writer)(nil)
+	_ io.ReaderFrom = (*writer)(nil)
+)
