@@ -127,17 +127,16 @@ func (h *Handler) checkRedirects(caddy.Context) error {
 	return err
 }
 
-// answer is the response to a refused request. Nothing may change length: all
-// responses share it.
+// answer is the response to a refused request.
 type answer struct {
 	status int
 	body   string
-	length []string
+	length string
 	err    error
 }
 
 func newAnswer(status int, body string) answer {
-	return answer{status, body + "\n", []string{strconv.Itoa(len(body) + 1)}, errors.New(body)}
+	return answer{status, body + "\n", strconv.Itoa(len(body) + 1), errors.New(body)}
 }
 
 // defaultAnswers has the default answer for each reason to deny or throttle.
@@ -180,7 +179,7 @@ func withLicenses(licenses []managed.License) *defaultAnswers {
 
 // acceptSignature asks for a signature of Web Bot Auth (RFC 9421, section 5.1;
 // draft-ietf-webbotauth-httpsig-protocol-01, section 5.3).
-var acceptSignature = []string{`sig1=("@authority" "signature-agent";key="sig1");created;expires;tag="web-bot-auth"`}
+const acceptSignature = `sig1=("@authority" "signature-agent";key="sig1");created;expires;tag="web-bot-auth"`
 
 // couldSign reports whether a signature could verify the crawler of a decision, and did
 // not.
@@ -190,10 +189,7 @@ func (h *Handler) couldSign(d *judge.Decision) bool {
 		d.Claim.State != verify.Verified
 }
 
-var (
-	textPlain = []string{"text/plain; charset=utf-8"}
-	noSniff   = []string{"nosniff"}
-)
+const textPlain = "text/plain; charset=utf-8"
 
 // refuse answers a refused request.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
@@ -203,7 +199,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decisi
 		h.license.Apply(header, "", a.status)
 	}
 	if a.status == http.StatusForbidden && h.couldSign(d) {
-		header["Accept-Signature"] = acceptSignature
+		header.Set("Accept-Signature", acceptSignature)
 	}
 	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
@@ -223,9 +219,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decisi
 // send writes the answer.
 func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
 	header := w.Header()
-	header["Content-Type"] = textPlain
-	header["X-Content-Type-Options"] = noSniff
-	header["Content-Length"] = a.length
+	header.Set("Content-Type", textPlain)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", a.length)
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = io.WriteString(w, a.body) // an error means that the client is gone

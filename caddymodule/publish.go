@@ -79,7 +79,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 	default:
 		return unavailable(w, "60")
 	}
-	header["Content-Type"] = textPlain
+	header.Set("Content-Type", textPlain)
 	header.Set("Etag", `"`+rules.Tag()+`"`)
 	content := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(rules.Text()))

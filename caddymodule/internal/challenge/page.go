@@ -215,7 +215,7 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		}
 	}
 	header := w.Header()
-	maps.Copy(header, pageHeader)
+	maps.Copy(header, pageHeader.Clone()) // a header directive may replace in the values
 	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src " + style + "; script-src 'nonce-" + nonce +
 		"'; form-action 'self'; base-uri 'none'"}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -228,8 +228,7 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 	}
 }
 
-// pageHeader has fields of the page. Nothing may change the values: all responses share
-// them.
+// pageHeader has fields of the page.
 var pageHeader = http.Header{
 	"Cache-Control":          {"no-store"},
 	"Content-Type":           {"text/html; charset=utf-8"},
@@ -242,13 +241,13 @@ var pageHeader = http.Header{
 // Clean or Pressed.
 func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Request, r *http.Request, status int) error {
 	header := w.Header()
-	header["Cache-Control"] = pageHeader["Cache-Control"]
+	header.Set("Cache-Control", "no-store")
 	switch v {
 	case Stranger:
 		c.write(w, a, q, r, status)
 		return nil
 	case Sheet:
-		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, pageHeader["X-Content-Type-Options"]
+		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, []string{"nosniff"}
 		css := ""
 		if a.pass.kind == passByStyle {
 			css = pageStyle

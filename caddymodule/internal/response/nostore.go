@@ -55,8 +55,6 @@ func wrapperOf(w http.ResponseWriter) *caddyhttp.ResponseWriterWrapper {
 // beside those with names that end in Cache-Control.
 var storedFields = [...]string{"Surrogate-Control", "Edge-Control", "X-Accel-Expires", "Expires", "Etag", "Last-Modified", "Age"}
 
-var noStore = []string{"no-store"}
-
 // forbidStoring is the Observer for ForbidStoring.
 type forbidStoring struct{}
 
@@ -70,5 +68,5 @@ func (forbidStoring) Answered(_ int, header http.Header) {
 	for _, name := range storedFields {
 		delete(header, name)
 	}
-	header["Cache-Control"] = noStore
+	header.Set("Cache-Control", "no-store")
 }

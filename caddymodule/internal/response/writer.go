@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -33,9 +34,9 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
 	if f.Usage != nil && !d.Monitored {
 		if !f.Signals {
-			w.Header()["Content-Usage"] = f.Usage
+			w.Header()["Content-Usage"] = slices.Clone(f.Usage)
 		} else {
-			lines.usage = f.Usage
+			lines.usage = slices.Clone(f.Usage)
 		}
 	}
 	noLines := lines.usage == nil && lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
