@@ -21,6 +21,9 @@ import (
 // patience bounds how long a line that begins with "eventually" is tried.
 const patience = time.Minute
 
+// whileWaiting passes on the clock between two tries of such a line.
+const whileWaiting = 50 * time.Millisecond
+
 // Options says how a scenario runs.
 type Options struct {
 	Record io.Writer // gets each request and its answer; may be nil
@@ -234,6 +237,9 @@ func (r *runner) line(l line, expectations []line) error {
 				r.problem(fmt.Sprintf("line %d (%s): %.200s: %s", l.number, short(r.within), strings.Join(words, " "), p))
 			}
 			return nil
+		}
+		if r.server.Pass(whileWaiting) { // what is due later must not wait for ever
+			r.now += whileWaiting
 		}
 	}
 }
