@@ -66,12 +66,15 @@ func startedApp(t testing.TB, ctx caddy.Context) *App {
 
 // page is a handler that writes a small page.
 var page = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-	w.Header()["Content-Type"] = textPlain
+	w.Header()["Content-Type"] = pageType
 	_, err := w.Write(hello)
 	return err
 })
 
-var hello = []byte("hello")
+var (
+	hello    = []byte("hello")
+	pageType = []string{textPlain}
+)
 
 // request returns a request that a Caddy server has prepared for handlers.
 func request(ua, target string) *http.Request {
