@@ -29,6 +29,7 @@ type process struct {
 	program, dir string
 	ports        map[string]int // the real one by the scenario's
 	cmd          *exec.Cmd
+	reloaded     bool // and no request since
 }
 
 func (p *process) Load(caddyfile string) error {
@@ -56,6 +57,7 @@ func (p *process) Load(caddyfile string) error {
 	}
 	if p.cmd != nil {
 		answer, err := p.Admin("POST", "/load", string(config))
+		p.reloaded = true
 		if err == nil && answer.Status != http.StatusOK {
 			err = errors.New(lastLine(answer.Body))
 		}
@@ -123,6 +125,11 @@ func (p *process) Do(q *scenario.Request) (*scenario.Answer, error) {
 		return nil, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: q.Method})
+	again := p.reloaded // Caddy may close a connection that is made while it reloads
+	p.reloaded = false
+	if err != nil && again {
+		return p.Do(q)
+	}
 	if err != nil {
 		return new(scenario.Answer), nil
 	}
