@@ -29,7 +29,7 @@ type process struct {
 	program, dir string
 	ports        map[string]int // the real one by the scenario's
 	cmd          *exec.Cmd
-	reloaded     bool // and no request since
+	lost         int // how often a request may still be made again after a reload
 }
 
 func (p *process) Load(caddyfile string) error {
@@ -57,7 +57,7 @@ func (p *process) Load(caddyfile string) error {
 	}
 	if p.cmd != nil {
 		answer, err := p.Admin("POST", "/load", string(config))
-		p.reloaded = true
+		p.lost = 5
 		if err == nil && answer.Status != http.StatusOK {
 			err = errors.New(lastLine(answer.Body))
 		}
@@ -125,11 +125,11 @@ func (p *process) Do(q *scenario.Request) (*scenario.Answer, error) {
 		return nil, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: q.Method})
-	again := p.reloaded // Caddy may close a connection that is made while it reloads
-	p.reloaded = false
-	if err != nil && again {
+	if err != nil && p.lost > 0 { // Caddy may close connections that are made while it reloads
+		p.lost--
 		return p.Do(q)
 	}
+	p.lost = 0
 	if err != nil {
 		return new(scenario.Answer), nil
 	}
