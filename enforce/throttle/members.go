@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -178,6 +179,9 @@ func (f *Fleet) Publish(ctx context.Context, set string, m Member, value []byte,
 	}
 	store := s.client.B().Set().Key(f.valueName(set, m.Name)).Value(valkey.BinaryString(value)).Ex(keep).Build()
 	if err := s.client.Do(ctx, store).Error(); err != nil {
+		if !errors.Is(err, context.Canceled) { // so that a server without requests knows it too
+			f.link.fail(s, m.Time.UnixMicro(), err)
+		}
 		return explain(err)
 	}
 	return f.AddMembers(ctx, set, []Member{m}, keep, maxServers)

@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,4 +114,48 @@ Disallow: /"
 	if servers[0].adminRequest("GET", "health", 200, &h); h.Fleets[0].Instances != 3 {
 		t.Errorf("%d instances while Redis is away", h.Fleets[0].Instances)
 	}
+}
+
+// Of a fleet, one server tells of an accident, also at a host of a catch-all; that Redis is
+// away each one tells.
+func TestOneServerOfAFleetTellsOfATenant(t *testing.T) {
+	t.Parallel()
+	redis, back, servers := miniredis.RunT(t), newFlaky(t), []*server{}
+	for range 3 {
+		servers = append(servers, start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\tfleet redis://"+redis.Addr()+
+			"\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}\n"))
+	}
+	for _, s := range servers {
+		s.wants(403, s.at("tenant.test", gptbot, "/private/x"), "a disallowed path")
+		s.eventually("Redis answers", func() bool {
+			fleets := adminValue[statusapi.Health](s, "health").Fleets
+			return len(fleets) == 1 && fleets[0].Up && fleets[0].Since != nil
+		})
+	}
+	told := func(message, kind string) (told int) {
+		for _, s := range servers {
+			for _, line := range s.lines(message) {
+				if line["kind"] == kind {
+					told++
+				}
+			}
+		}
+		return told
+	}
+	for _, tt := range []struct {
+		answer  http.HandlerFunc
+		message string
+		lost    bool
+	}{{text(404, ""), "an accident began", true}, {rules("/private/"), "an accident ended", false}} {
+		back.answerWith(tt.answer)
+		for _, s := range servers {
+			s.eventually("the server sees it", func() bool { s.refresh(""); return slices.Contains(s.accidents(), "rules_lost") == tt.lost })
+		}
+		servers[0].eventually(tt.message, func() bool { return told(tt.message, "rules_lost") > 0 })
+	}
+	if began, ended := told("an accident began", "rules_lost"), told("an accident ended", "rules_lost"); began != 1 || ended != 1 {
+		t.Errorf("%d servers told that the accident began, %d that it ended", began, ended)
+	}
+	redis.Close()
+	servers[0].eventually("each one tells that Redis is away", func() bool { return told("an accident began", "fleet_lost") == len(servers) })
 }
