@@ -197,15 +197,11 @@ func (c *cache) get(key uint64, now time.Time) (_ answer, refresh bool) {
 	return noAnswer, true
 }
 
-// left returns how many seconds an answer can still be used. One that has more left than
-// its lifetime is from before the clock was set back, and is looked up again.
+// left returns how many seconds an answer can still be used. For requests in log files,
+// now can be long before the lookup.
 func (c *cache) left(a answer, key uint64, now time.Time) int64 {
-	expires := c.answers[a].Get(key)
-	if expires == nil {
-		return 0
-	}
-	if left := expires.Load() - now.Unix(); left <= int64(lifetimes[a]/time.Second) {
-		return left
+	if expires := c.answers[a].Get(key); expires != nil {
+		return expires.Load() - now.Unix()
 	}
 	return 0
 }
