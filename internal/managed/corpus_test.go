@@ -260,8 +260,8 @@ func (c *comparison) compare(l *Lines) (verdicts int) {
 		}
 	}
 	for row := range l.registry.All() {
-		if inside[strings.ToLower(row.Robots[0])] {
-			continue
+		if inside[strings.ToLower(row.Robots[0])] || row.Class == crawler.App {
+			continue // no group binds an app
 		}
 		before, after := c.before.token(row.Robots, row.Star != crawler.No), c.after.token(row.Robots, row.Star != crawler.No)
 		same(row.Name, before, after)

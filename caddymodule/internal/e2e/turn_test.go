@@ -121,8 +121,7 @@ func TestSlowReadersLeaveHalfOfTheTurns(t *testing.T) {
 	}
 }
 
-// On a catch-all, the noise of one tenant hides no refusals of another: neither the recent
-// ones nor the lines of the log.
+// On a catch-all, the noise of one tenant hides none of the recent refusals of another.
 func TestEvidenceByHost(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /\"\n\t}\n\trespond page\n}\n")
@@ -139,12 +138,5 @@ func TestEvidenceByHost(t *testing.T) {
 	}
 	if counts["quiet.test"] != 8 || counts["noisy.test"] < 11 {
 		t.Errorf("recent refusals: %v", counts)
-	}
-	logged := make(map[any]bool)
-	for _, line := range s.lines("crawler refused by robots.txt") {
-		logged[line["host"]] = true
-	}
-	if !logged["quiet.test"] || !logged["noisy.test"] {
-		t.Errorf("log lines: %v", logged)
 	}
 }

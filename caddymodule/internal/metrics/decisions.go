@@ -46,7 +46,7 @@ type Decisions struct {
 
 // row has the counters of one crawler or class.
 type row struct {
-	reasons [judge.Reasons]counter
+	reasons [2][judge.Reasons]counter // refused or let through; in monitor mode
 	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
 	refused [judge.Reasons]counter // requests of the verified crawler, by reason
 }
@@ -102,7 +102,11 @@ func nameOf(d *judge.Decision) string {
 // grace, or an impostor, as lineRates allow.
 func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) {
 	row := c.row(d)
-	row.reasons[d.Reason].inc(func() prometheus.Counter {
+	reasons := &row.reasons[0]
+	if d.Monitored {
+		reasons = &row.reasons[1]
+	}
+	reasons[d.Reason].inc(func() prometheus.Counter {
 		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())
 	})
 	if (d.Action != judge.Pass || d.Reason == judge.Graced) && d.Reason != judge.Impostor {
