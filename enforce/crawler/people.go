@@ -109,6 +109,17 @@ func (p *people) send(token string) bool {
 	return false
 }
 
+// PeoplesProduct reports whether a browser or an app of people.txt sends a product token as a
+// product, outside comments: a User-Agent of that token alone may be a person's.
+func PeoplesProduct(token string) bool {
+	p, text := peopleIndex(), foldToken(token)
+	hash, _ := firstWord(text)
+	return slices.ContainsFunc(p.places[hash], func(at occurrence) bool {
+		before := p.agents[at.agent][:at.start]
+		return hasToken(p.agents[at.agent][at.start:], text) && strings.Count(before, "(") == strings.Count(before, ")")
+	})
+}
+
 // outerProducts are the words that mainstream browsers send outside comments.
 var outerProducts = strings.Fields(`mozilla applewebkit gecko chrome chromium safari version mobile tablet firefox edg edge edga edgios
 	opr opera presto crios fxios like`)

@@ -76,7 +76,7 @@ func (r *Compiled) parse(text []byte) *document {
 		d.matcher = r.matcherOf(tokens)
 	}
 	for _, value := range d.matcher.Ignored() {
-		if _, token := d.file.NamedAs(value); token != "" {
+		if _, token := d.file.NamedAs(value); token != "" && crawler.PeoplesProduct(token) {
 			if d.people == nil {
 				d.people = make(map[string]bool)
 			}
