@@ -260,7 +260,11 @@ func TestForeignPasses(t *testing.T) {
 			return v
 		},
 		"a changed octet": func() Verdict {
-			_, v, _ := s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", cookie[:len(cookie)-2]+"AA")
+			other := "AA"
+			if strings.HasSuffix(cookie, other) {
+				other = "BB"
+			}
+			_, v, _ := s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", cookie[:len(cookie)-2]+other)
 			return v
 		},
 	} {
