@@ -103,11 +103,12 @@ type arrivals [2]struct {
 // more than half of the turns.
 const otherCame = 10 * time.Second
 
-// lately reports whether crawler i came in the otherCame before now. A time after now,
-// from before the clock was set back, says nothing.
+// lately reports whether crawler i came in the otherCame before now. Requests that come
+// together may be counted in another order than that of their times; a time long after now
+// is from before the clock was set back, and says nothing.
 func (a *arrivals) lately(i int, now int64) bool {
-	since := now - a[i].at
-	return a[i].at != 0 && 0 <= since && since <= int64(otherCame)
+	since := time.Duration(now - a[i].at)
+	return a[i].at != 0 && since.Abs() <= otherCame
 }
 
 // take takes a turn of a line. Of the turns that crawlers share, none holds more than
