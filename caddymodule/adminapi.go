@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
@@ -154,7 +155,7 @@ func (h *Handler) problems() []statusapi.Problem {
 
 // registryError returns why the latest registry is not in use, nil if it is.
 func (h *Handler) registryError() error {
-	if location := h.registryLocation(); registry.IsURL(location) {
+	if location, _ := config.Resolve("registry", h.Registry); registry.IsURL(location) {
 		return h.app.remotes[location].Err()
 	}
 	if err := h.registryFailed.Load(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
@@ -117,7 +118,7 @@ func (a *App) addNotify(ctx caddy.Context) error {
 	handler := &notify.Handler{URLs: a.Notify}
 	a.cleanup = append(a.cleanup, handler.Cleanup)
 	if err := handler.Provision(ctx); err != nil {
-		return err
+		return config.InOption("notify", err)
 	}
 	return events.(*caddyevents.App).Subscribe(&caddyevents.Subscription{
 		Modules: []caddy.ModuleID{a.CaddyModule().ID}, Handlers: []caddyevents.Handler{handler},

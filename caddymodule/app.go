@@ -57,6 +57,7 @@ type App struct {
 	config.Global
 
 	ctx        caddy.Context
+	persist    string // Persist without placeholders
 	report     *live.Reporter
 	counters   *live.Counters
 	anySite    *counters.Site // for requests that came through no server
@@ -132,9 +133,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
-	if err := a.Check(); err != nil {
-		return err
+	persist, err := config.Resolve("persist", a.Persist)
+	if err := cmp.Or(a.Check(), err); err != nil {
+		return a.At(err)
 	}
+	a.persist = persist
 	a.ceiling = origins.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
 	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxReads, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
@@ -151,13 +154,13 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	return a.addNotify(ctx)
+	return a.At(a.addNotify(ctx))
 }
 
 // Start starts the work that needs files or the network.
 func (a *App) Start() error {
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
-	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
+	a.counters.Start(a.persist, a.log)
 	_, octets := a.ceiling.Usage()
 	a.counters.SetRoom(octets / hostsShare)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
@@ -333,8 +336,10 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 	if err != nil {
 		return nil, err
 	}
-	// The key has the address after placeholders are replaced.
-	resolver := caddy.NewReplacer().ReplaceAll(v.Resolver, "")
+	resolver, err := config.Resolve("verify resolver", v.Resolver)
+	if err != nil {
+		return nil, err
+	}
 	key := fmt.Sprintf("verifier:%s:%t:%t:%t", resolver, settings.Lists, settings.DNS, settings.Signatures)
 	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
 	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })

@@ -52,12 +52,16 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 		if settings.Mark = settings.Mark || a.Mark; a.File == "" {
 			continue
 		}
-		text, err := localfile.Read(a.File)
+		file, err := config.Resolve("answer challenge", a.File)
+		if err != nil {
+			return err
+		}
+		text, err := localfile.Read(file)
 		if err == nil {
 			settings.Page, err = challenge.NewPage(text)
 		}
 		if err != nil {
-			return fmt.Errorf("answer challenge %s: %w", a.File, err)
+			return config.InOption("answer challenge", fmt.Errorf("%s: %w", file, err))
 		}
 	}
 	h.check = challenge.New(h.app.checks, settings)

@@ -137,8 +137,13 @@ func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 		return site, err
 	}
 	site.Rules.ID = "" // a command may put another source in place of the site's
-	if site.Rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
-		return site, err
+	location, err := config.Resolve("registry", h.Registry)
+	if err == nil {
+		site.Rules.Registry, err = registry.Read(location, h.AddCrawlers)
+		err = config.InOption("registry", err)
+	}
+	if err != nil {
+		return site, h.Places.At(err)
 	}
 	if s := h.Suspects; s != nil {
 		site.Suspects = &audit.SuspectRules{Bind: s.Action == config.SuspectsBind, For: s.Period()}

@@ -51,7 +51,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		h.checkRedirects, h.provisionSuspects,
 	} {
 		if err := step(ctx); err != nil {
-			return err
+			return h.Places.At(err)
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (h *Handler) load(table *origins.Table) error {
 	inTime := h.app.readLocal(func(ctx context.Context) {
 		if f, ok := h.source.(origins.File); ok {
 			if _, err := f.Fetch(ctx, judge.Origin{}); err != nil && ctx.Err() == nil {
-				missing = h.Source.CheckFile(f.Path)
+				missing = config.CheckFile(f.Path)
 			}
 		}
 		if missing == nil {
@@ -140,14 +140,17 @@ func (h *Handler) load(table *origins.Table) error {
 // provisionRegistry starts the engine with the crawlers in the settings. When the
 // app starts, it begins to watch the registry file.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
-	location := h.registryLocation()
+	location, err := config.Resolve("registry", h.Registry)
+	if err != nil {
+		return err
+	}
 	if registry.IsURL(location) {
 		return h.provisionRegistryURL(ctx, location)
 	}
 	file := &registry.File{Path: location, Add: h.AddCrawlers}
 	crawlers, err := file.Read()
 	if err != nil {
-		return err
+		return config.InOption("registry", err)
 	}
 	h.logOverrides(file)
 	if err := cmp.Or(h.CheckNames(crawlers), h.Shed.CheckFirst(crawlers), h.provisionPolicy(crawlers, false)); err != nil {
@@ -163,11 +166,6 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		})
 	}
 	return nil
-}
-
-// registryLocation returns the path or the URL of the registry, "" for none.
-func (h *Handler) registryLocation() string {
-	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
 }
 
 // registryChanged puts the crawlers of a changed registry file in force. A broken
@@ -194,7 +192,7 @@ func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err 
 func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	remote, err := h.app.registry(ctx, rawURL)
 	if err != nil {
-		return err
+		return config.InOption("registry", err)
 	}
 	configured, err := h.AddCrawlers(crawler.Builtin())
 	if err != nil {

@@ -179,6 +179,7 @@ func (p *parser) answer(_ string, values []string) error {
 		a.Mark = true
 	case a.Verdict == challengeVerdict:
 		a.File = kind
+		p.note("answer challenge")
 	case kind == "abort" && len(rest) == 0:
 		a.Abort = true
 	case kind == "redir" && len(rest) == 1:

@@ -201,7 +201,7 @@ func (p *parser) registry(_, location string) error {
 	}
 	p.settings.Registry = location
 	if registry.IsURL(location) && !hasPlaceholder(location) {
-		return registry.CheckURL(location)
+		return about("registry:", registry.CheckURL(location))
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if On(s.Strict) {
 		off = append(slices.Clone(off), "user_triggered")
 	}
+	if s.Places != nil && defaults.Places != nil {
+		s.Places = s.Places.with(defaults.Places)
+	}
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
 	for i, name := range names() {
 		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {

@@ -56,6 +56,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 // id returns judge.Settings.ID.
 func (s *Settings) id() string {
 	same := *s
+	same.Places = nil
 	if s.SourceKind() != SourceInline { // of which the engine needs the lines
 		same.Source = nil
 	}

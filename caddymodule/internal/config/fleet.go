@@ -74,13 +74,16 @@ func (f *Fleet) check() error {
 // parse converts the settings to the limiter's, but does not read CAFile. id is
 // the same for the same settings.
 func (f *Fleet) parse() (c throttle.FleetConfig, id string, err error) {
-	address := caddy.NewReplacer().ReplaceAll(f.URL, "")
+	address, err := Resolve("fleet", f.URL)
+	if err != nil {
+		return c, "", err
+	}
 	c, err = throttle.ParseFleetURL(address)
 	if err == nil && f.CAFile != "" && c.TLS == nil {
 		err = errors.New("ca_file needs TLS: write rediss:// or valkeys://")
 	}
 	if err != nil {
-		return c, "", about("fleet:", err)
+		return c, "", InOption("fleet", err)
 	}
 	c.Prefix, c.Instances, c.Deadline = f.Prefix, f.Instances, time.Duration(f.Deadline)
 	return c, fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline), nil
@@ -93,12 +96,17 @@ func (f *Fleet) Config() (c throttle.FleetConfig, id string, err error) {
 	if err != nil || f.CAFile == "" {
 		return c, id, err
 	}
-	pem, err := localfile.Read(caddy.NewReplacer().ReplaceAll(f.CAFile, ""))
+	const option = "fleet ca_file"
+	file, err := Resolve(option, f.CAFile)
 	if err != nil {
-		return c, "", fmt.Errorf("fleet: ca_file: %w", err)
+		return c, "", err
+	}
+	pem, err := localfile.Read(file)
+	if err != nil {
+		return c, "", InOption(option, err)
 	}
 	if c.TLS.RootCAs = x509.NewCertPool(); !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
-		return c, "", fmt.Errorf("fleet: ca_file %s has no PEM certificate", f.CAFile)
+		return c, "", InOption(option, fmt.Errorf("%s has no PEM certificate: want lines from -----BEGIN CERTIFICATE-----", file))
 	}
 	return c, fmt.Sprintf("%s %q", id, pem), nil
 }
@@ -108,7 +116,7 @@ func (p *parser) fleet(_, address string) error {
 	f := &Fleet{URL: address}
 	p.settings.Fleet = f
 	return p.block(table{
-		"ca_file":   text(&f.CAFile),
+		"ca_file":   p.names("fleet ca_file", text(&f.CAFile)),
 		"instances": number(&f.Instances, maxInstances),
 		"prefix":    text(&f.Prefix),
 		"deadline":  duration(&f.Deadline, time.Millisecond),

@@ -93,7 +93,9 @@ var globalLines = []string{"max_memory", "persist", "metrics", "notify"}
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	g, defaults := new(Global), new(Settings)
 	p := &parser{Dispenser: d, settings: defaults, global: true}
-	lines := table{"max_memory": one(g.maxMemory), "persist": one(g.persist), "metrics": g.metrics, "notify": g.notify}
+	lines := table{
+		"max_memory": one(g.maxMemory), "persist": p.names("persist", one(g.persist)), "metrics": g.metrics, "notify": p.names("notify", g.notify),
+	}
 	maps.Copy(lines, p.site())
 	if err := p.directive(lines); err != nil {
 		return nil, err
@@ -102,6 +104,14 @@ func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 		g.Defaults = defaults
 	}
 	return g, nil
+}
+
+// At puts the place of the option before an error about it.
+func (g *Global) At(err error) error {
+	if g.Defaults == nil {
+		return err
+	}
+	return g.Defaults.Places.At(err)
 }
 
 // Check checks the settings alone: it reads no files and uses no network.

@@ -196,6 +196,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 	withValues := []string{
 		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", "forwarded_request", // another value
 		"crawlers", // a name that no request has changes nothing
+		"places",   // of other settings
 		"enforced", // belongs to the mode
 	}
 	for i, name := range names() {

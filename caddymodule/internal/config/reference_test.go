@@ -171,6 +171,13 @@ func (r *reference) adapt(name, caddyfile string, isPart func(map[string]any) bo
 	}
 	part := findPart(decoded(r.T, adapted), isPart)
 	delete(part, "handler")
+	delete(part, "places") // the adapter notes them
+	if defaults, ok := part["defaults"].(map[string]any); ok {
+		delete(defaults, "places")
+		if len(defaults) == 0 {
+			delete(part, "defaults")
+		}
+	}
 	text, err := json.Marshal(part)
 	if err != nil {
 		r.Fatal(err)

@@ -369,4 +369,9 @@ type Settings struct {
 	//
 	//	signals on
 	Signals *bool `json:"signals,omitempty"`
+
+	// The places of options in the configuration file, such as
+	// `{"registry": "Caddyfile:12"}`. Errors about files and URLs that are found at load
+	// begin with them. Default: none.
+	Places Places `json:"places,omitempty"`
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -36,8 +35,7 @@ type Source struct {
 	Text string `json:"text,omitempty"`
 
 	// The name of the configuration file, and its line at which the text of `inline`
-	// begins, or that names the file. Rules of the text, and errors, are shown with
-	// these. Default: the lines count from the start of the text.
+	// begins. Rules of the text, and errors, are shown with these. Default: the lines count from the start of the text.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
@@ -80,16 +78,13 @@ func (s *Source) ID() uint64 {
 }
 
 // CheckFile returns an error if there is no regular file at the path of a source.
-func (s *Source) CheckFile(path string) error {
-	place := ""
-	if s.Line > 0 {
-		place = fmt.Sprintf("%s:%d: ", s.File, s.Line)
-	}
+func CheckFile(path string) error {
+	const option = "source file"
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%ssource file: there is no file %s", place, path)
+		return InOption(option, fmt.Errorf("there is no file %s", path))
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%ssource file: %s is not a regular file", place, path)
+		return InOption(option, fmt.Errorf("%s is not a regular file", path))
 	}
 	return nil
 }
@@ -106,7 +101,6 @@ func (s *Source) Location() string {
 // source site, which only a running server can read. It does not check that a
 // file exists.
 func (s *Settings) NewSource() (origins.Source, error) {
-	repl := caddy.NewReplacer()
 	switch s.SourceKind() {
 	case SourceSite:
 		return nil, nil
@@ -116,10 +110,18 @@ func (s *Settings) NewSource() (origins.Source, error) {
 		}
 		return origins.Inline(s.Source.Text), nil
 	case SourceFile:
-		return origins.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
+		path, err := Resolve("source file", s.Source.Path)
+		if err != nil {
+			return nil, err
+		}
+		return origins.File{Path: path}, nil
 	case SourceURL:
-		source, err := origins.URL(repl.ReplaceAll(s.Source.URL, ""))
-		return source, about("source url:", err)
+		address, err := Resolve("source url", s.Source.URL)
+		if err != nil {
+			return nil, err
+		}
+		source, err := origins.URL(address)
+		return source, InOption("source url", err)
 	}
 	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)
 }
@@ -159,13 +161,16 @@ func (p *parser) source(_ string, args []string) error {
 	case takes:
 		*value = args[1]
 	}
-	if s.Kind == SourceInline || s.Kind == SourceFile {
+	if s.Kind == SourceFile || s.Kind == SourceURL {
+		p.note("source " + s.Kind)
+	}
+	if s.Kind == SourceInline {
 		s.File, s.Line = filepath.Base(p.File()), p.Line()
-		if token := p.Token(); s.Kind == SourceInline && token.NumLineBreaks() > strings.Count(token.Text, "\n") {
+		if token := p.Token(); token.NumLineBreaks() > strings.Count(token.Text, "\n") {
 			s.Line++ // a heredoc: the text begins after the marker
 		}
 	}
-	if hasPlaceholder(s.URL) {
+	if hasPlaceholder(s.URL + s.Path) {
 		return nil
 	}
 	_, err := p.settings.NewSource()

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -62,11 +60,12 @@ func (v *Verify) check() error {
 func (v *Verify) Config() (verify.Config, error) {
 	on := func(b *bool) bool { return b == nil || *b }
 	c := verify.Config{Lists: on(v.Lists), DNS: on(v.DNS), Signatures: on(v.Signatures)}
-	var err error
-	if address := caddy.NewReplacer().ReplaceAll(v.Resolver, ""); address != "" {
-		c.Resolver, err = verify.NewServerResolver(address)
+	address, err := Resolve("verify resolver", v.Resolver)
+	if err != nil || address == "" {
+		return c, err
 	}
-	return c, about("verify resolver:", err)
+	c.Resolver, err = verify.NewServerResolver(address)
+	return c, InOption("verify resolver", err)
 }
 
 // verify parses the block verify.
@@ -78,7 +77,7 @@ func (p *parser) verify(_ string, args []string) error {
 	p.settings.Verify = v
 	return p.block(table{
 		"impostors":  choice(&v.Impostors, impostorActions),
-		"resolver":   text(&v.Resolver),
+		"resolver":   p.names("verify resolver", text(&v.Resolver)),
 		"lists":      onOff(&v.Lists),
 		"dns":        onOff(&v.DNS),
 		"signatures": onOff(&v.Signatures),

@@ -70,7 +70,7 @@ func TestAdaptedJSONDoesNotDependOnLines(t *testing.T) {
 	lines := []string{
 		"example.test {", "robots {", "source site", "exempt GPTBot", "exempt_paths /feed.xml",
 		"x_robots_tag *.pdf noindex, nofollow", "x_robots_tag ~ \\.docx?$ googlebot: noindex", "x_robots_tag status 404 noindex",
-		"crawler OurIndexer {", "user_agents our-indexer", "}", "crawl_delay {", "burst 2", "}", "fleet redis://localhost:6379", "}",
+		"crawler OurIndexer {", "user_agents our-indexer", "}", "crawl_delay {", "burst 2", "}", "}",
 		"@crawlers robots class crawler", "respond @crawlers crawler", "respond page", "}",
 	}
 	adapt := func(between string, before string) string {

@@ -62,7 +62,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	for i, raw := range h.URLs {
 		a, err := resolve(raw)
 		if err != nil {
-			return fmt.Errorf("notify: URL %d: %w", i+1, err)
+			return fmt.Errorf("URL %d: %w", i+1, err)
 		}
 		r, release := shared.Get("notify "+a.url.String(), func() *receiver { return newReceiver(a) })
 		h.receivers, h.release = append(h.receivers, r), append(h.release, release)

@@ -81,7 +81,7 @@ func TestReload(t *testing.T) {
 func TestHalfProvisioned(t *testing.T) {
 	const u = "ntfy://ntfy.invalid/topic"
 	h, err := provisioned(t, u, "ntfy://user:T0ken@ntfy.invalid/")
-	if err == nil || !strings.Contains(err.Error(), "notify: URL 2: topic is required") {
+	if err == nil || !strings.Contains(err.Error(), "URL 2: topic is required") {
 		t.Errorf("%v", err)
 	}
 	first := h.receivers[0]

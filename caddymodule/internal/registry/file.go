@@ -26,7 +26,7 @@ func Read(location string, add Adder) (*crawler.Registry, error) {
 	}
 	registry, err := readURL(location)
 	if err != nil {
-		return nil, fmt.Errorf("registry %s: %w", location, err)
+		return nil, fmt.Errorf("%s: %w", location, err)
 	}
 	return add(registry)
 }
@@ -80,7 +80,7 @@ func (f *File) octets() ([]byte, error) {
 	}
 	data, err := localfile.Read(f.Path)
 	if err != nil {
-		return nil, fmt.Errorf("registry: %w", err)
+		return nil, err
 	}
 	return data, nil
 }
@@ -89,11 +89,11 @@ func (f *File) registry() (*crawler.Registry, error) {
 	registry := crawler.Builtin()
 	rows, err := crawler.ReadRows(f.data)
 	if err != nil {
-		return nil, fmt.Errorf("registry %s: %w", f.Path, err)
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	if f.overrides = registry.Overrides(rows); len(rows) > 0 {
 		if registry, err = registry.With(rows...); err != nil {
-			return nil, fmt.Errorf("registry %s: %w", f.Path, err)
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
 	return f.Add(registry)

@@ -26,7 +26,7 @@ const maxRejectionsLogged = 20
 // clients robots.txt applies to.
 func CheckURL(address string) error {
 	if _, err := document.ParseURL(address); err != nil {
-		return fmt.Errorf("registry: %w", err)
+		return err
 	}
 	return nil
 }

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// Places has the lines of a Caddyfile that name files or URLs, by option, such as
+// `Caddyfile:12`. What is wrong with these is found only when the configuration is loaded.
+type Places map[string]string
+
+// optionError is an error about an option, whose place Places may have.
+type optionError struct {
+	option string
+	error
+}
+
+func (e optionError) Unwrap() error { return e.error }
+
+// InOption returns an error that begins with the option that it is about; nil if err is nil.
+func InOption(option string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return optionError{option, fmt.Errorf("%s: %w", option, err)}
+}
+
+// Resolve replaces the placeholders in the value of an option. One without a value is an
+// error that names it.
+func Resolve(option, value string) (string, error) {
+	resolved, err := caddy.NewReplacer().ReplaceOrErr(value, true, true)
+	if err != nil {
+		err = fmt.Errorf("%w: set it where Caddy is started, or write the value", err)
+	}
+	return resolved, InOption(option, err)
+}
+
+// At puts the place of the option before an error about it.
+func (p Places) At(err error) error {
+	var about optionError
+	if errors.As(err, &about) && p[about.option] != "" {
+		return fmt.Errorf("%s: %w", p[about.option], err)
+	}
+	return err
+}
+
+// with returns p with the places in o of options that p does not have.
+func (p Places) with(o Places) Places {
+	all := maps.Clone(o)
+	maps.Copy(all, p)
+	return all
+}
+
+// note notes the place of the line that is parsed as that of an option.
+func (p *parser) note(option string) {
+	if p.settings.Places == nil {
+		p.settings.Places = make(Places)
+	}
+	p.settings.Places[option] = fmt.Sprintf("%s:%d", filepath.Base(p.File()), p.Line())
+}
+
+// names notes the place of a line whose value is a file or a URL, and parses it.
+func (p *parser) names(option string, parse line) line {
+	return func(name string, values []string) error {
+		p.note(option)
+		return parse(name, values)
+	}
+}
