@@ -52,7 +52,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			places.Add(route, object, nil)
 		} else {
 			places.Add(route, object, &mistakes.Robots{Name: p.name(), Publishes: p.publishes() || config.On(p.Publish),
-				Forwarded: p.IsForwarded(), NeedsFile: p.NeedsFile()})
+				Forwarded: p.IsForwarded(), NeedsFile: p.NeedsFile(), Reads: p.SourceKind() == config.SourceSite})
 		}
 		if p.checked == nil || p.checked == none && p.advice == "" {
 			continue // an error of its own, or no robots handler
@@ -154,7 +154,8 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 func (a *App) checkedOf(object map[string]any) *checked {
 	settings, c := make(map[string]any), new(checked)
 	for _, name := range []string{
-		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "x_robots_tag",
+		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "source",
+		"x_robots_tag",
 	} {
 		if value, ok := object[name]; ok {
 			settings[name] = value

@@ -16,7 +16,9 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		meet      = "robots: requests can reach two handlers: "
 		maybe     = "requests may reach two robots handlers"
 		field     = "remove the rewrite to the URI in"
+		keptOut   = "` keeps out the address 192.0.2.1"
 	)
+	const cdn = "@other not remote_ip 198.51.100.0/24\n"
 	at := func(handler, matcher string) string {
 		return strings.Replace(handler, "robots {", "robots "+matcher+" {", 1)
 	}
@@ -71,6 +73,18 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 		{name: "forwarded_request without trusted_proxies", site: strings.Replace(plain, "{", "{\nforwarded_request x_forwarded", 1) + "respond page", warning: "forwarded_request needs trusted_proxies"},
 		{name: "a rewrite with forwarded_request off", site: "rewrite * {header.X-Forwarded-Uri}\n" + strings.Replace(plain, "{", "{\nforwarded_request off", 1) + "respond page", warning: field},
 
+		{name: "abort for other addresses", site: cdn + "abort @other\nrobots\nrespond page", warning: "`not remote_ip 198.51.100.0/24" + keptOut},
+		{name: "403 for other addresses", site: cdn + "respond @other 403\nrobots\nrespond page", warning: keptOut},
+		{name: "an error for other addresses", site: cdn + "error @other 403\nrobots\nrespond page", warning: keptOut},
+		{name: "a redirect of other addresses", site: cdn + "redir @other https://cdn.test{uri}\nrobots\nrespond page", warning: keptOut},
+		{name: "a block that aborts other addresses", site: cdn + "handle @other {\nabort\n}\nhandle {\nrobots\nrespond page\n}", warning: keptOut},
+		{name: "a block for some addresses", site: "@cdn remote_ip 198.51.100.0/24\nhandle @cdn {\nrobots\nrespond page\n}\nhandle {\nabort\n}", warning: "`remote_ip 198.51.100.0/24" + keptOut},
+		{name: "other addresses by client_ip", site: "@other not client_ip 198.51.100.0/24 2001:db8::/32 203.0.113.0/24\nabort @other\nrobots\nrespond page", warning: "`not client_ip 198.51.100.0/24 2001:db8::/32 …" + keptOut},
+		{name: "addresses that are refused", site: "@bad remote_ip 198.51.100.0/24\nabort @bad\nrobots\nrespond page"},
+		{name: "other addresses, and the reader's is let through", site: "@other not remote_ip 198.51.100.0/24 192.0.2.1/32\nabort @other\nrobots\nrespond page"},
+		{name: "other addresses, but for /robots.txt", site: "@other {\nnot remote_ip 198.51.100.0/24\nnot path /robots.txt\n}\nabort @other\nrobots\nrespond page"},
+		{name: "other addresses, and a source that needs no read", site: cdn + "abort @other\n" + plain + "respond page"},
+
 		{name: "behind file_server", site: "route {\nfile_server\n" + plain + "}", warning: unreached},
 		{name: "behind file_server with pass_thru", site: "route {\nfile_server {\npass_thru\n}\n" + plain + "}"},
 		{name: "behind forward_auth", site: "route {\nforward_auth localhost:9 {\nuri /\n}\n" + plain + "respond page\n}"},
@@ -88,7 +102,7 @@ func TestValidateChecksThePlacesOfHandlers(t *testing.T) {
 			if (err != nil) != (tt.problem != "") || !strings.Contains(message, tt.problem) || !strings.Contains(message, tt.warning) {
 				t.Errorf("want the error %q and the warning %q: %v\n%s", tt.problem, tt.warning, err, message)
 			}
-			if tt.warning == "" && (strings.Contains(message, unreached) || strings.Contains(message, maybe) || strings.Contains(message, field)) {
+			if tt.warning == "" && (strings.Contains(message, unreached) || strings.Contains(message, maybe) || strings.Contains(message, field) || strings.Contains(message, keptOut)) {
 				t.Errorf("a warning:\n%s", message)
 			}
 		})

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -37,6 +39,14 @@ type Places struct {
 	top    *routes.Route       // of the latest handler
 	begun  int                 // answers before it
 	count  int                 // answers
+	// refusals answer other addresses than those that a matcher lists.
+	refusals []refusal
+}
+
+// refusal is a route that refuses requests for /robots.txt by their address.
+type refusal struct {
+	route   *routes.Route
+	matcher string // as text
 }
 
 // answer is a route that may answer /robots.txt.
@@ -52,6 +62,8 @@ type placed struct {
 	isReached bool
 	isRead    bool // its /robots.txt is an answer of the routes
 	isMissed  bool // clients can miss it, and it decides on what a proxy asks
+	reads     bool
+	missedBy  string // the matcher by which the handler's own read of robots.txt misses it
 }
 
 // passing are the handlers that answer no request for /robots.txt. It is not known of
@@ -67,6 +79,18 @@ type Robots struct {
 	Publishes bool // it answers /robots.txt itself
 	Forwarded bool // it decides on what a proxy asks
 	NeedsFile bool // see config.Settings.NeedsFile
+	Reads     bool // it reads robots.txt through the routes
+}
+
+// reader is the address from which a handler reads robots.txt.
+var reader = netip.MustParseAddr(siteread.ClientAddress)
+
+// isRefusal reports whether a handler in JSON serves nothing: it ends the connection, or
+// answers with an error or a redirect.
+func isRefusal(handler map[string]any) bool {
+	status := fmt.Sprint(handler["status_code"])
+	return handler["handler"] == "error" ||
+		handler["handler"] == "static_response" && (handler["abort"] == true || len(status) == 3 && status >= "300")
 }
 
 // Add adds a handler in JSON, at a route of a walk. robots is nil if it is none.
@@ -75,10 +99,17 @@ func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots
 	if top := route.Outermost(); top != l.top {
 		l.top, l.begun = top, l.count
 	}
+	matcher, takes := route.ByAddress(reader)
 	if robots != nil {
-		l.robots = append(l.robots, placed{place(statusapi.NoRules, route.Hosts(), "", ""), route, l.begun, route.IsReached(),
-			robots.NeedsFile && !route.IsApart() && !robots.Forwarded, robots.Forwarded && route.Misses()})
-		l.robots[len(l.robots)-1].Name = robots.Name
+		p := placed{Place: place(statusapi.NoRules, route.Hosts(), "", ""), route: route, begun: l.begun, isReached: route.IsReached(),
+			isRead: robots.NeedsFile && !route.IsApart() && !robots.Forwarded, isMissed: robots.Forwarded && route.Misses(),
+			reads: robots.Reads && !route.IsApart()}
+		if p.Name = robots.Name; p.reads && !takes {
+			p.missedBy = matcher
+		}
+		l.robots = append(l.robots, p)
+	} else if takes && isRefusal(handler) && route.PassesPath(robotsTxt) {
+		l.refusals = append(l.refusals, refusal{route, matcher})
 	}
 	if (robots == nil || !robots.Publishes) && slices.Contains(passing, kind) || !route.PassesPath(robotsTxt) {
 		return
@@ -110,6 +141,11 @@ func (l *Places) Found(closed bool) (list []Place) {
 			p.What = "clients can miss forwarded_request of " + thisHandler + ", with another Host or what another matcher does not match: " +
 				"they get 200, so that the proxy lets them in"
 			p.Advice = "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"
+		case l.refusing(&p) != "":
+			p.What = fmt.Sprintf("the matcher `%s` keeps out the address %s, from which %s reads robots.txt: it knows no rules, and refuses nothing",
+				l.refusing(&p), reader, thisHandler)
+			p.Advice = fmt.Sprintf("write `source file PATH` into the robots block, or let %s/32 through for /robots.txt: add it to the addresses of that matcher",
+				reader)
 		case p.isRead && !l.isAnswered(&p):
 			p.What = "no route answers /robots.txt at the host of " + thisHandler + ": crawlers get an empty answer, and know no rules"
 			p.Advice = "write `robots` outside of the block or matcher with a path, and serve the file at /robots.txt of the same host"
@@ -119,6 +155,18 @@ func (l *Places) Found(closed bool) (list []Place) {
 		list = append(list, p.Place)
 	}
 	return list
+}
+
+// refusing returns the matcher that keeps the handler's own read from /robots.txt; "" for none.
+func (l *Places) refusing(p *placed) string {
+	if p.missedBy != "" || !p.reads {
+		return p.missedBy
+	}
+	i := slices.IndexFunc(l.refusals, func(r refusal) bool { return r.route.SharesHost(p.route) })
+	if i < 0 {
+		return ""
+	}
+	return l.refusals[i].matcher
 }
 
 // isAnswered reports whether a route may answer /robots.txt at a host of the handler: one

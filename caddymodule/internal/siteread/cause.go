@@ -18,12 +18,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 )
 
-// clientAddress is the client address of the read. 192.0.2.0/24 is for
+// ClientAddress is the client address of the read. 192.0.2.0/24 is for
 // documentation and belongs to nobody (RFC 5737).
-const clientAddress = "192.0.2.1"
+const ClientAddress = "192.0.2.1"
 
 // RemoteAddr is the http.Request.RemoteAddr of the read.
-const RemoteAddr = clientAddress + ":1"
+const RemoteAddr = ClientAddress + ":1"
 
 // Cause is the reason for a read: a client's request, or the prefetch of an
 // origin. It is an judge.Caller, whose context Source.Fetch needs.

@@ -171,7 +171,7 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	w := &capture{header: make(http.Header), full: cancel}
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, c.server)
 	caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, c.trusted)
-	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, clientAddress)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, ClientAddress)
 	w.run(handler, r)
 	if err := w.failure(ctx); err != nil {
 		return nil, err
