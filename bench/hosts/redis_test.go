@@ -84,7 +84,7 @@ func measure(b *testing.B, redis string, clients []*throttle.Fleet, value []byte
 		all.Go(func() {
 			time.Sleep(tellEvery * time.Duration(i) / time.Duration(len(clients)))
 			for ctx.Err() == nil {
-				_ = f.Publish(ctx, countsSet, throttle.Member{Name: fmt.Sprintf("%016x", i), Time: time.Now()}, value, toldFor)
+				_, _ = f.Publish(ctx, countsSet, throttle.Member{Name: fmt.Sprintf("%016x", i), Time: time.Now()}, value, toldFor)
 				time.Sleep(tellEvery)
 			}
 		})

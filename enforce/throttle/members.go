@@ -169,22 +169,36 @@ type Published struct {
 	Value []byte
 }
 
+// process is this process, for those that publish under the same name.
+var process = strconv.FormatUint(rand.Uint64(), 16)
+
 // Publish stores a value under the name of a member in a set that all instances
 // share, in place of its value before. It is there until keep after the last call.
-// Publish waits for the server like AddMembers.
-func (f *Fleet) Publish(ctx context.Context, set string, m Member, value []byte, keep time.Duration) error {
+// Publish waits for the server like AddMembers. It reports whether the value before
+// was another process's: an earlier one of this server, or one that takes it for itself.
+func (f *Fleet) Publish(ctx context.Context, set string, m Member, value []byte, keep time.Duration) (isOthers bool, err error) {
 	s, ok := f.server(f.setName(set)).(*node)
 	if !ok {
-		return errDown
+		return false, errDown
 	}
-	store := s.client.B().Set().Key(f.valueName(set, m.Name)).Value(valkey.BinaryString(value)).Ex(keep).Build()
-	if err := s.client.Do(ctx, store).Error(); err != nil {
+	c, name, by := s.client, f.valueName(set, m.Name), f.valueName(set, m.Name)+":by"
+	replies := c.DoMulti(ctx,
+		c.B().Get().Key(by).Build(),
+		c.B().Set().Key(by).Value(process).Ex(keep).Build(),
+		c.B().Set().Key(name).Value(valkey.BinaryString(value)).Ex(keep).Build(),
+	)
+	for _, reply := range replies {
+		err := reply.Error()
+		if err == nil || valkey.IsValkeyNil(err) {
+			continue
+		}
 		if !errors.Is(err, context.Canceled) { // so that a server without requests knows it too
 			f.link.fail(s, m.Time.UnixMicro(), err)
 		}
-		return explain(err)
+		return false, explain(err)
 	}
-	return f.AddMembers(ctx, set, []Member{m}, keep, maxServers)
+	before, _ := replies[0].ToString()
+	return before != "" && before != process, f.AddMembers(ctx, set, []Member{m}, keep, maxServers)
 }
 
 // Published returns the values that instances published in a set, newest first, but

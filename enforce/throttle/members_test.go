@@ -159,9 +159,24 @@ func TestPublishedValues(t *testing.T) {
 	now := time.Now()
 	for i, f := range []*Fleet{a, b, a} {
 		m := Member{Name: []string{"a", "b", "a"}[i], Time: now.Add(time.Duration(i) * time.Second)}
-		if err := f.Publish(t.Context(), "set", m, fmt.Appendf(nil, "value %d\x00\xff", i), time.Hour); err != nil {
+		if _, err := f.Publish(t.Context(), "set", m, fmt.Appendf(nil, "value %d\x00\xff", i), time.Hour); err != nil {
 			t.Fatal(err)
 		}
+	}
+	by := func(f *Fleet, process, name string) bool {
+		t.Helper()
+		c := f.server(f.setName("set")).(*node).client
+		if err := c.Do(t.Context(), c.B().Set().Key(f.valueName("set", name)+":by").Value(process).Build()).Error(); err != nil {
+			t.Fatal(err)
+		}
+		isOthers, err := f.Publish(t.Context(), "set", Member{Name: name, Time: now.Add(-time.Second)}, []byte("value"), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return isOthers
+	}
+	if by(b, process, "b") || !by(b, "another", "b") {
+		t.Error("a value of this process counts as another one's, or the other way round")
 	}
 	list, err := b.Published(t.Context(), "set")
 	if err != nil || len(list) != 2 || list[0].Name != "a" || string(list[0].Value) != "value 2\x00\xff" || list[1].Name != "b" {

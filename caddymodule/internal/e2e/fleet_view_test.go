@@ -159,3 +159,26 @@ func TestOneServerOfAFleetTellsOfATenant(t *testing.T) {
 	redis.Close()
 	servers[0].eventually("each one tells that Redis is away", func() bool { return told("an accident began", "fleet_lost") == len(servers) })
 }
+
+// Two servers with the data folder of one, such as a cloned image, tell the fleet under one
+// name: each says so. A server that is started again is no other one.
+func TestTwoServersWithOneIdentity(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	config := "http://:$PORT {\n\trobots {\n\t\tfleet redis://" + redis.Addr() + "\n\t}\n\trespond page\n}\n"
+	one := start(t, config)
+	problems := func(s *server) (list []string) {
+		for _, p := range adminValue[statusapi.Health](s, "health").Problems {
+			if strings.Contains(p.Message, "the same identity") && strings.Contains(p.Advice, "instance.uuid") {
+				list = append(list, p.Kind)
+			}
+		}
+		return list
+	}
+	two := startIn(t, one, config)
+	for _, s := range []*server{one, two} {
+		s.eventually("the server knows that another one has its identity", func() bool { return len(problems(s)) == 1 })
+	}
+	one.end()
+	two.eventually("the other one has ended", func() bool { return len(problems(two)) == 0 })
+}

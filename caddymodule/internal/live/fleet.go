@@ -178,7 +178,31 @@ func (r *Reporter) tellTo(ctx context.Context, f *shared.Fleet, scope statusapi.
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	id, _ := serverID()
-	return c.Publish(ctx, countsSet, throttle.Member{Name: id, Time: time.Now()}, r.tell(scope).encode(c.Instances()), toldFor)
+	isOthers, err := c.Publish(ctx, countsSet, throttle.Member{Name: id, Time: time.Now()}, r.tell(scope).encode(c.Instances()), toldFor)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.twins == nil {
+		r.twins = make(map[*shared.Fleet]int)
+	}
+	if r.twins[f]++; err != nil || !isOthers {
+		delete(r.twins, f)
+	}
+	return err
+}
+
+// twinProblem returns the problem that another server of a fleet has the identity of this one;
+// its Severity is "" if there is none.
+func (r *Reporter) twinProblem(f *shared.Fleet, address string) (p statusapi.Problem) {
+	r.mu.Lock()
+	n := r.twins[f]
+	r.mu.Unlock()
+	if n < 2 { // the first time, it may be the process before this one
+		return p
+	}
+	_, name := serverID()
+	return severe("fleet", address, "another server of the fleet has the same identity as this one ("+name+"): the numbers of the fleet lack one of the two",
+		"Stop one of the two, delete instance.uuid in its data folder, here "+caddy.AppDataDir()+", and start it again. If they share that folder, "+
+			"give each its own, with the environment variable XDG_DATA_HOME.")
 }
 
 // tell returns the counts of the sites in a scope and of their hosts, the busiest first.

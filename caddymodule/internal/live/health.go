@@ -171,6 +171,9 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 			problem.Since = fleet.Since
 			health.Problems = append(health.Problems, problem)
 		}
+		if twin := r.twinProblem(f, fleet.Address); twin.Severity != "" {
+			health.Problems = append(health.Problems, twin)
+		}
 		if n := f.Others(); n > 0 {
 			health.Problems = append(health.Problems, severe("fleet", fleet.Address,
 				"servers with another version of the plugin use the same Redis or Valkey and share no budgets with this one: "+quantity(n, "server"),

@@ -96,7 +96,8 @@ type Reporter struct {
 	dropped  []droppedMode // by the load
 
 	mu      sync.Mutex
-	modeSet time.Time // when a mode was last set; zero if never
+	modeSet time.Time             // when a mode was last set; zero if never
+	twins   map[*shared.Fleet]int // how often, one after the other, a value before was of another process
 }
 
 // New returns a Reporter.
