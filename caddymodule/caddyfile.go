@@ -37,9 +37,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		on_error       last_good | deny
 //		max_origins    <number>
 //		publish        [on|off]
-//		mode           enforce [{
-//			guard
-//		}]
+//		mode           enforce
 //		mode           monitor [{
 //			enforce <purposes and crawlers...>
 //		}]

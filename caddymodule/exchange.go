@@ -40,7 +40,6 @@ type exchange struct {
 	running *running
 	off     bool // the handler leaves the host alone
 	paced   bool // the decision may have used budget
-	guarded bool // the client is a verified search engine that the setting guard protects
 	server  *caddyhttp.Server
 	vars    map[string]any // the request's variables; nil without a server
 	site    *counters.Site // the counters of the site

@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
@@ -93,7 +92,6 @@ type Handler struct {
 	watch     *challenge.Check  // nil with challenge or forwarded_request
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
-	guard     *guard.Guard            // nil without the setting
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses
@@ -194,10 +192,6 @@ func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 func (x *exchange) judge(c *judge.Client) *judge.Decision {
 	d := &x.decision
 	c.Judge(d)
-	if g := x.handler.guard; g.Concerns(d) {
-		x.guarded = true
-		d.Monitored = d.Monitored || g.Spares(x.site.Name(), &x.request, d)
-	}
 	return d
 }
 
@@ -306,7 +300,7 @@ func (x *exchange) serveDocument(d *judge.Decision, w http.ResponseWriter, next 
 // serve answers a request that is let through.
 func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h := x.handler
-	if x.load != nil || x.guarded {
+	if x.load != nil {
 		w = x.head.Watch(w, x)
 	}
 	if h.publishes(&x.request, d) && !forwarded.IsAnswer(w) {

@@ -64,9 +64,6 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 		return err
 	}
 	h.warnSlowReaders(ctx)
-	if config.On(h.Guard) {
-		h.guard = h.app.counters.Guard
-	}
 	h.sourceID = h.Source.ID()
 	if h.defaults = &answers; h.Policy != nil && len(h.Policy.License) > 0 {
 		h.defaults = withLicenses(h.Policy.License)

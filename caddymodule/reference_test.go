@@ -204,7 +204,7 @@ func messageLists(t *testing.T) string {
 
 func accidentList(t *testing.T, comments pages.Comments) string {
 	kinds := map[string]string{"RulesLost": live.RulesLost, "SearchShutOut": live.SearchShutOut, "SearchRefused": live.SearchRefused,
-		"Flood": live.Flood, "GuardActed": live.GuardActed, "Shedding": live.Shedding,
+		"Flood": live.Flood, "Shedding": live.Shedding,
 		"Strangers": live.Strangers, "ChallengeBroken": live.ChallengeBroken, "FleetLost": live.FleetLost}
 	var rows []string
 	for name, kind := range kinds {

@@ -114,9 +114,6 @@ func (x *exchange) leave() {
 
 // Answered implements response.Observer: the request is in flight no longer.
 func (x *exchange) Answered(status int, header http.Header) {
-	if x.guarded && status == http.StatusOK {
-		x.handler.guard.Served(x.site.Name(), &x.request, &x.decision)
-	}
 	load, isOpen := x.load, x.upload.IsOpen()
 	x.leave()
 	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || x.visit.Suspect || status != http.StatusOK ||

@@ -43,7 +43,7 @@ var decisions = map[string]func(*Facts) []statusapi.Action{
 	"": (*Facts).choose, "flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
 	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
 	"rules_lost": (*Facts).restore, "search_shut_out": (*Facts).restore,
-	"mistake": (*Facts).rewrite, "guard_acted": (*Facts).mend, "mode": (*Facts).configure, "strangers": (*Facts).check,
+	"mistake": (*Facts).rewrite, "mode": (*Facts).configure, "strangers": (*Facts).check,
 }
 
 // Actions returns what the operator can do, the recommended action first.
@@ -165,12 +165,6 @@ func (f *Facts) mendLine() statusapi.Action {
 		return inWords("Mend the line that refuses it")
 	}
 	return inWords(fmt.Sprintf("Mend line %d of robots.txt", f.Line))
-}
-
-// mend is about a line that the setting guard does not enforce yet.
-func (f *Facts) mend() []statusapi.Action {
-	now := f.command("If it is on purpose, enforce the line now: set the mode enforce", "mode", "mode", statusapi.Enforce)
-	return []statusapi.Action{f.mendLine(), now}
 }
 
 // rewrite is about a line of robots.txt that does not do what it says.

@@ -51,7 +51,6 @@ func TestActions(t *testing.T) {
 			api + "mode?mode=monitor&crawler=Googlebot&site=a.test'\n- Mend line 3 of robots.txt\ncaddyfile exempt Googlebot\ncaddyfile policy { deny Googlebot /shop/* }"},
 		{"a search engine that is refused, without a line", about("search_refused", "bingbot"),
 			api + "mode?mode=monitor&crawler=bingbot&site=a.test'\n- Mend the line that refuses it\ncaddyfile exempt bingbot"},
-		{"what guard does", with(about("guard_acted", "bingbot"), func(f *Facts) { f.Line = 2 }), "- Mend line 2 of robots.txt\n" + api + "mode?mode=enforce&site=a.test'"},
 		{"the file is gone", Facts{Kind: "rules_lost", Sites: []string{"*.a.test", "b.test"}, Admin: "localhost:2020"},
 			api + "refresh?grace=off&site=%2A.a.test&site=b.test'\n" + api + "refresh?accept=on&site=%2A.a.test&site=b.test'"},
 		{"the mode was set", Facts{Kind: "mode", Admin: "localhost:2020"}, api + "mode?mode=configured'"},

@@ -25,9 +25,6 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 	if s.Shed != nil && s.Suspects == nil && slices.Contains(s.Shed.First, shed.Suspects) {
 		return errors.New("shed first suspects: suspects are not looked for: add the subdirective suspects")
 	}
-	if On(s.Guard) && s.Verify == nil {
-		return errGuard
-	}
 	return errors.Join(s.Check(), s.checkForwarded())
 }
 
@@ -39,7 +36,7 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 		return
 	}
 	if s.Mode != "" { // these belong to the mode
-		off = append(slices.Clone(off), "enforced", "guard")
+		off = append(slices.Clone(off), "enforced")
 	}
 	facts := len(s.Crawlers) == 0 && On(s.Strict)
 	if On(s.Strict) {

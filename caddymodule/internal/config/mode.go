@@ -10,8 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
-var errGuard = errors.New("guard needs verify, because it acts only for search engines that are verified: add a line verify")
-
 // mode parses the block mode.
 func (p *parser) mode(name string, values []string) error {
 	s := p.settings
@@ -22,22 +20,6 @@ func (p *parser) mode(name string, values []string) error {
 		return err
 	}
 	return p.block(table{
-		"guard": func(_ string, values []string) error {
-			switch {
-			case s.Mode != ModeEnforce:
-				return errors.New("guard is for mode enforce: in mode monitor, nothing is refused that it could stop")
-			case len(values) > 0:
-				return errors.New("guard takes no value")
-			}
-			s.Guard = new(true)
-			p.checkLater(func() error {
-				if p.merged().Verify == nil && !p.global {
-					return errGuard
-				}
-				return nil
-			})
-			return nil
-		},
 		"enforce": func(name string, values []string) error {
 			if s.Mode != ModeMonitor {
 				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")

@@ -143,7 +143,6 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 
 // blocks has the lines of each block in a block of robots.
 var blocks = []struct{ head, lines string }{
-	{"mode enforce", "guard"},
 	{"policy", "deny allow delay signal usage license hidden"},
 	{"limit", "all each at_once each_at_once hosts except include"},
 	{"crawl_delay", "max wait burst per max_entries"},

@@ -69,7 +69,7 @@ func syntaxOf(comment, indent string) map[string]string {
 }
 
 // more has the settings of a line, besides the one with its name.
-var more = map[string][]string{"mode": {"enforced", "guard"}}
+var more = map[string][]string{"mode": {"enforced"}}
 
 // describe writes the section of a line.
 func (r *reference) describe(w *strings.Builder, name string) {

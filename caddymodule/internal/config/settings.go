@@ -104,13 +104,6 @@ type Settings struct {
 	// list read a file that the handler publishes. Default: none.
 	Enforced []string `json:"enforced,omitempty"`
 
-	// In the mode `enforce`, protects search engines from a mistake in robots.txt or
-	// `policy`. If a line disallows a verified search engine for a minute what it got with
-	// status 200 in the 7 days before, its verified requests pass there for 72 hours, or
-	// until the admin API sets the mode. With `persist`, that goes on after a restart. It
-	// needs `verify`. Default: false.
-	Guard *bool `json:"guard,omitempty"`
-
 	// The mode of some hosts of the block, in place of `mode`. `off` leaves them alone:
 	// their requests pass as if there were no `robots`, uncounted, without X-Robots-Tag
 	// headers and without a fetch of their robots.txt. Each host is a name, or a pattern

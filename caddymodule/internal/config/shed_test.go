@@ -50,16 +50,8 @@ func TestShedErrors(t *testing.T) {
 	}
 }
 
-// JSON has no lines: what the parser checks with a line, Complete and CheckNames check
-// as well.
+// JSON has no lines: what the parser checks with a line, CheckNames checks as well.
 func TestChecksOfSettingsInJSON(t *testing.T) {
-	guarded := Settings{Mode: ModeEnforce, Guard: new(true)}
-	if err := guarded.Complete(nil, nil); err == nil || !strings.Contains(err.Error(), "add a line verify") {
-		t.Errorf("guard without verify: %v", err)
-	}
-	if err := new(Settings{Mode: ModeEnforce, Guard: new(true)}).Complete(&Settings{Verify: new(Verify)}, nil); err != nil {
-		t.Errorf("guard with the verify of the defaults: %v", err)
-	}
 	for name, want := range map[string]string{"gptbot": "", "seo": "", "GPTBott": "did you mean GPTBot?"} {
 		err := new(Settings{Mode: ModeMonitor, Enforced: []string{name}}).CheckNames(crawler.Builtin())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

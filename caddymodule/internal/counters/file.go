@@ -42,7 +42,6 @@ type file struct {
 // Kept is what the caller of Save keeps in the file.
 type Kept struct {
 	Files map[string]json.RawMessage `json:"robots_txt,omitempty"`
-	Guard []json.RawMessage          `json:"guard,omitempty"`
 	Texts map[string]Text            `json:"texts,omitempty"` // by version
 }
 

@@ -31,14 +31,13 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	site.class(crawler.Program).decided.at(outcomes/2 + outcome(judge.Disallowed)).n.Add(4)
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{Files: map[string]json.RawMessage{"a": json.RawMessage("1")}, Texts: map[string]Text{"v": {"User-agent: *\n", 7}},
-		Guard: []json.RawMessage{json.RawMessage("2")}}); err != nil {
+	if err := c.Save(&saved, Kept{Files: map[string]json.RawMessage{"a": json.RawMessage("1")}, Texts: map[string]Text{"v": {"User-agent: *\n", 7}}}); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(2 * time.Hour)
 	restored := New(clock.now)
 	restored.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
-	if kept, err := restored.Load(&saved); err != nil || len(kept.Files) != 1 || string(kept.Files["a"]) != "1" || kept.Texts["v"] != (Text{"User-agent: *\n", 7}) || len(kept.Guard) != 1 {
+	if kept, err := restored.Load(&saved); err != nil || len(kept.Files) != 1 || string(kept.Files["a"]) != "1" || kept.Texts["v"] != (Text{"User-agent: *\n", 7}) {
 		t.Fatal(kept, err)
 	}
 	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
@@ -77,7 +76,6 @@ func TestLoadWhatCanBeRead(t *testing.T) {
 		{`{"version":1,"sites":[` + shop + `,{"name":"b`, "ends too early", 3, 7, 0},
 		{`{"version":1,"sites":[{"name":"shop.test","people":{"total":3},"crawlers":[` + bot + `,{"name":"CCB`, "ends too early", 3, 7, 0},
 		{`{"version":1,"sites":[` + shop + `],"robots_txt":{"a":{},"b":{"si`, "ends too early", 3, 7, 2},
-		{`{"version":1,"sites":[` + shop + `],"robots_txt":{"a":{}},"guard":[1,{"sit`, "ends too early", 3, 7, 1},
 		{`{"version":1,"sites":[` + shop + "],\x00", "damaged after octet", 3, 7, 0},
 		{`{"version":1,"sites":[{"crawlers":[null,{"class":"x"},` + bot + `],"name":"shop.test","people":{"total":3}}]}`, "not used", 3, 7, 0},
 		{`{"version":1,"sites":[{"people":{"total":9}},{"name":7},` + shop + `]}`, "no name", 3, 7, 0},

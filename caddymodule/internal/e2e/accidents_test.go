@@ -369,62 +369,6 @@ func TestSearchRefused(t *testing.T) {
 	}
 }
 
-// With guard, a verified search engine keeps for 72 hours what it was served before a
-// mistake in robots.txt: only this crawler, only verified, only there, and also over a
-// restart, with persist.
-func TestGuard(t *testing.T) {
-	t.Parallel()
-	o, dir := newOperators(t), t.TempDir()
-	file := filepath.Join(dir, "robots.txt")
-	writeFile(t, file, "User-agent: *\nDisallow: /private/\n")
-	config := fmt.Sprintf("{\n\t%s\n\t%s\nrobots {\npersist $DIR/robots.json\n}\n}\nhttp://localhost:$PORT {\nrobots {\nsource file %s\ngrace off\n"+
-		"mode enforce {\nguard\n}\nverify {\nresolver %s\n}\ncrawler SearchBot {\npurpose search\nverify lists %s/list.json\n}\n}\n"+
-		"header >X-Verified {http.robots.verified}\nrespond hello\n}\n", trustedProxies, recorded, file, o.resolver, o.web.URL)
-	var s *server
-	startAgain := func() {
-		dir := t.TempDir()
-		if s != nil {
-			dir = s.dir
-			s.end()
-		}
-		s = (&server{t: t, dir: dir, host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}).run(config)
-	}
-	startAgain()
-	get := func(addr, path string) response {
-		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), "SearchBot/1.0", "", http.Header{"X-Forwarded-For": {addr}})
-	}
-	s.eventually("the crawler is verified", func() bool { return get(listedAddr, "/about").header.Get("X-Verified") == "verified" })
-	s.wants(200, get(listedAddr, "/shop/x"), "before the mistake")
-	s.wants(403, get(listedAddr, "/private/x"), "a line that was always there")
-	startAgain()
-	writeFile(t, file, "User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
-	s.refresh("")
-	s.eventually("the crawler is verified", func() bool { return get(listedAddr, "/about").header.Get("X-Verified") == "verified" })
-	s.wants(403, get(listedAddr, "/shop/y"), "at once")
-	s.eventually("the guard acts", func() bool {
-		s.pass(20 * time.Second)
-		get(listedAddr, "/private/x")
-		return get(listedAddr, "/shop/y").status == 200
-	})
-	s.eventually("the event", func() bool {
-		return slices.Contains(s.events("crawler", "line"), "robots_guard_acted begin localhost SearchBot 3")
-	})
-	s.wants(403, get(listedAddr, "/private/x"), "a line that was always there, after the guard has acted")
-	s.wants(403, get("198.51.100.77", "/shop/y"), "the name from another address")
-	s.wants(403, s.get(gptbot, "/shop/y"), "another crawler")
-	if out, _ := s.status(); !strings.Contains(out, "lets its verified requests pass there") {
-		t.Errorf("status:\n%s", out)
-	}
-	startAgain()
-	s.eventually("it passes after a restart", func() bool { return get(listedAddr, "/shop/y").status == 200 })
-	s.wants(403, get(listedAddr, "/private/x"), "a line that was always there, after a restart")
-	s.pass(73 * time.Hour)
-	s.wants(403, get(listedAddr, "/shop/y"), "after 72 hours")
-	s.eventually("the end", func() bool {
-		return slices.Contains(s.events("crawler", "line"), "robots_guard_acted end localhost SearchBot 3")
-	})
-}
-
 // A crawler, and all robots together, at many times their usual rates. The usual
 // rates come from the file of persist.
 func TestFlood(t *testing.T) {

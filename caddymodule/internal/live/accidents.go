@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -38,10 +37,6 @@ const (
 	// its requests. Verified search engines do not count. It ends after five minutes
 	// without. While nearly all of it is refused, it is a note.
 	Flood = "flood"
-	// The setting `guard` lets a verified search engine fetch what it was served in the 7
-	// days before, and what a line now disallows. It ends after 72 hours, or when the admin
-	// API sets the mode.
-	GuardActed = "guard_acted"
 	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
 	// longer busy; the event of the end comes at least five minutes after that of the
 	// beginning. This one is a warning, with the metric `caddy_robots_shedding`.
@@ -104,7 +99,6 @@ type Accidents struct {
 	loads    []*counters.Load // at the last look
 	news     news
 	texts    texts
-	Guard    *guard.Guard // of all sites
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -122,8 +116,8 @@ func (a *Accident) key() accidentKey {
 
 func newAccidents() *Accidents {
 	return &Accidents{
-		files: make(map[originID]*watchedFile), Guard: guard.New(),
-		news: news{items: make(map[accidentKey]*newsItem)}, texts: texts{known: make(map[string]counters.Text)},
+		files: make(map[originID]*watchedFile),
+		news:  news{items: make(map[accidentKey]*newsItem)}, texts: texts{known: make(map[string]counters.Text)},
 	}
 }
 
@@ -140,9 +134,6 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
 			list = append(list, refusedSearch(&run, now))
 		}
-	}
-	for _, acted := range a.Guard.Acted(now) {
-		list = append(list, guarded(&acted, now))
 	}
 	a.loads = r.app.Counters.Loads(counters.FloodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
@@ -304,8 +295,7 @@ func (a *Accidents) acceptAt(list []*inForce) (n int) {
 	return n
 }
 
-// save returns the watched files as JSON, by originID, the texts of all versions, and what the
-// guard remembers.
+// save returns the watched files as JSON, by originID, and the texts of all versions.
 func (a *Accidents) save() counters.Kept {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -313,7 +303,7 @@ func (a *Accidents) save() counters.Kept {
 	for id, f := range a.files {
 		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
-	return counters.Kept{Files: saved, Guard: a.Guard.Save(), Texts: maps.Clone(a.texts.known)}
+	return counters.Kept{Files: saved, Texts: maps.Clone(a.texts.known)}
 }
 
 // load adds the watched files and texts that save returned. Files that are watched already
@@ -364,7 +354,7 @@ const (
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, GuardActed: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0,
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0,
 		FleetLost: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++

@@ -89,7 +89,6 @@ func (r *Reporter) setModes(hosts map[*Handler][]string, query statusapi.ModeQue
 		if changed == nil {
 			changed = h.Hosts
 		}
-		r.app.Counters.Guard.End(changed, r.app.Now())
 		for _, site := range changed {
 			mode := h.modes().At(site)
 			if mode == nil {

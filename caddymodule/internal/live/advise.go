@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/guard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -89,7 +88,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 			}
 		}
 	}
-	isRefused := search.VerifiedRefused*20 > search.Verified && !isKnown(p.Crawler, SearchRefused, GuardActed)
+	isRefused := search.VerifiedRefused*20 > search.Verified && !isKnown(p.Crawler, SearchRefused)
 	if !isRefused && len(impostors) == 0 {
 		return nil
 	}
@@ -136,17 +135,6 @@ func siteOf(f *statusapi.Refusal) string {
 		return f.Host
 	}
 	return f.Site
-}
-
-// guarded returns the accident of a line that does not refuse.
-func guarded(acted *guard.Acted, now time.Time) Accident {
-	return Accident{Kind: GuardActed, Site: acted.Site, Crawler: acted.Crawler, Line: acted.Line, Since: acted.Since, Now: acted.Refused,
-		subject: siteName(acted.Site), sites: []string{acted.Site},
-		message: fmt.Sprintf("Handled until %s: %s, a verified search engine, is disallowed at %s what it was served before (line %d); the "+
-			"setting `guard` lets its verified requests pass there, and enforces the line then", formatTime(acted.Until, now), acted.Crawler,
-			siteName(acted.Site), acted.Line),
-		advice: "Mend the line. If it is on purpose, set the mode `" + statusapi.Enforce + "` through the admin API.",
-	}
 }
 
 // refusedSearch returns the accident of a run.

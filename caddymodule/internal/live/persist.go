@@ -204,7 +204,7 @@ func (p *persistFile) read() {
 	}
 	if err == nil {
 		kept, damage := c.Load(bufio.NewReader(f))
-		err = cmp.Or(damage, c.load(kept), c.Guard.Load(kept.Guard))
+		err = cmp.Or(damage, c.load(kept))
 		f.Close()
 	}
 	if p.moves = err != nil; !p.moves {

@@ -2,7 +2,7 @@
 // and sorts it, and sends only its first rows.
 const siteStates = {
 	loaded: 'in force', missing: 'no robots.txt', not_robots: 'not a robots.txt', forbidden: 'access refused', failed: 'can’t be fetched', pending: 'not fetched yet', mistake: 'a line does nothing', no_rules: 'no rules in force', robots_txt: 'robots.txt has a problem',
-	policy: 'policy not in force', mode: 'mode was set', rules_lost: 'rules lost', search_shut_out: 'search shut out', search_refused: 'search refused', guard_acted: 'guard acted',
+	policy: 'policy not in force', mode: 'mode was set', rules_lost: 'rules lost', search_shut_out: 'search shut out', search_refused: 'search refused',
 };
 
 const sites = {
