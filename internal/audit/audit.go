@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
@@ -117,7 +116,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		o.Now = time.Now
 	}
 	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
-		kinds: suspect.NewKinds(), costs: costs{paths: cost.New(), software: software.NewRecogniser()}}
+		kinds: suspect.NewKinds(), costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
 	a.disguises.kinds, a.pacer.settle = a.kinds, a.settle
 	a.crawlers.merge = a.mergeCrawlers

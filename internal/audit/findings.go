@@ -83,12 +83,8 @@ func (r *Report) costs() (list []string) {
 		list = append(list, dearest)
 	}
 	for _, row := range r.Costs.Patterns[:min(len(r.Costs.Patterns), 1)] {
-		what := row.Pattern
-		if row.What != "" {
-			what += " (" + row.What + ")"
-		}
 		if row.Requests >= blamed && row.Share(r.Costs.All) >= dear {
-			list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", what, r.parts(row.Sum)))
+			list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", row.Pattern, r.parts(row.Sum)))
 		}
 	}
 	return list

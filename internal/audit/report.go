@@ -190,8 +190,6 @@ type Warning struct {
 type Suggested struct {
 	// Hosts are the hosts of the site, for the site block; empty if they are not known.
 	Hosts []string `json:"hosts"`
-	// Software is the software that was recognised by its paths, such as MediaWiki.
-	Software []string `json:"software"`
 	// Together is what the Suggestions would have saved if all of them had been in
 	// force, of alternatives (InsteadOf) those that save more.
 	Together Saved `json:"together"`

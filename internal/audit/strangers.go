@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
@@ -142,7 +142,7 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	if reads = who.pages == readerPages; !reads {
 		who.pages++
 	}
-	if s.pages += weight; !v.host.files && s.pages > trialPages || software.IsFeed(e.Target) || rules.Hides(e.Target) {
+	if s.pages += weight; !v.host.files && s.pages > trialPages || target.IsFeed(e.Target) || rules.Hides(e.Target) {
 		return reads // nobody fetches files here, or it is a feed, or must not be shown
 	}
 	sum := costOf(e)
@@ -334,7 +334,7 @@ func Storms(ctx context.Context, o Options, r *Report, index int, over int64, pa
 	}
 	a.kinds = r.kinds
 	defer a.logs.Close()
-	groups := append(words.Map(patterns, func(p string) *robots.Group { return software.GroupOf(p) }), software.GroupOf("/"))
+	groups := append(words.Map(patterns, func(p string) *robots.Group { return target.Group(p) }), target.Group("/"))
 	storms := make([]Storm, len(groups))
 	minute := int64(0)
 	end := func(next int64) {
@@ -349,7 +349,7 @@ func Storms(ctx context.Context, o Options, r *Report, index int, over int64, pa
 			end(next)
 		}
 		for i, g := range groups {
-			if software.Matches(g, p.target) {
+			if target.Matches(g, p.target) {
 				storms[i].add(p)
 			}
 		}

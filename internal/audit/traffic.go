@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
@@ -213,14 +212,8 @@ const leastShare = 0.02
 // costs adds up what requests cost.
 type costs struct {
 	Costs
-	paths    *cost.Tree // of robots
-	software *software.Recogniser
-	noted    int // requests that it saw
+	paths *cost.Tree // of robots
 }
-
-// maxNoted is the number of requests by which software is recognised. To recognise it
-// takes as long for a request as all the rest.
-const maxNoted = 3000
 
 // costOf returns what a request cost.
 func costOf(e *logformat.Entry) cost.Sum {
@@ -231,10 +224,6 @@ func costOf(e *logformat.Entry) cost.Sum {
 func (c *costs) count(e *logformat.Entry) {
 	c.All.Add(costOf(e))
 	countIf(&c.Timed, e.Lasted)
-	if e.Status > 0 && e.Status < 400 && c.noted < maxNoted {
-		c.noted++
-		c.software.Note(e.Target)
-	}
 }
 
 // countRobot adds the costs of a request of a robot to those of its crawler and its
@@ -280,8 +269,5 @@ func (c *costs) report(strangers []StrangerPath) Costs {
 	r := c.Costs
 	r.Patterns = append([]cost.Row{}, c.paths.Rows(leastShare)...)
 	r.addLone(strangers)
-	for i := range r.Patterns {
-		r.Patterns[i].What = c.software.What(r.Patterns[i].Pattern)
-	}
 	return r
 }

@@ -12,9 +12,6 @@ type Row struct {
 	// Pattern is a path in which * stands for segments that vary, with the names of
 	// the query's parameters: /*/*/blame/*, /products?sort=.
 	Pattern string `json:"pattern"`
-	// What says what the pages are, if the software of the site is known: Forgejo or
-	// Gitea: blame pages. It is set by the audit.
-	What string `json:"what,omitempty"`
 	Sum
 	// Clients are those that sent the requests, the most expensive first, at most
 	// maxClients.

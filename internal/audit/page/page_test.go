@@ -390,11 +390,11 @@ func TestAccessibility(t *testing.T) {
 func TestCosts(t *testing.T) {
 	r := sample(t)
 	r.Costs = audit.Costs{All: cost.Sum{Requests: 4, Octets: 4000, Seconds: 4}, Robots: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Patterns: []cost.Row{
-		{Pattern: "/*/blame/*", What: "cgit: blame pages", Sum: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Clients: []cost.Client{{Name: "<b>Bot", Sum: cost.Sum{Requests: 2}}, {Sum: cost.Sum{Requests: 1}}}},
+		{Pattern: "/*/blame/*", Sum: cost.Sum{Requests: 3, Octets: 2000, Seconds: 1}, Clients: []cost.Client{{Name: "<b>Bot", Sum: cost.Sum{Requests: 2}}, {Sum: cost.Sum{Requests: 1}}}},
 	}}
 	for timed, want := range map[int64][]string{
-		0: {"/*/blame/* (cgit: blame pages)", "3", "2.0 kB", "<b>Bot 2, no User-Agent 1"},
-		4: {"/*/blame/* (cgit: blame pages)", "3", "2.0 kB", "1 s", "<b>Bot 2, no User-Agent 1"},
+		0: {"/*/blame/*", "3", "2.0 kB", "<b>Bot 2, no User-Agent 1"},
+		4: {"/*/blame/*", "3", "2.0 kB", "1 s", "<b>Bot 2, no User-Agent 1"},
 	} {
 		r.Costs.Timed = timed
 		if got := cells(byID(t, written(t, r), "costs")); !slices.Equal(got[0], want) {

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -28,7 +28,6 @@ const (
 type candidate struct {
 	audit.Suggestion
 	estimate cost.Sum // at most what it saves
-	preset   int      // of the paths; -1 for none
 	targets  uint64   // see tally
 	// One of these is the change.
 	lines  string // at the end of robots.txt
@@ -54,9 +53,6 @@ const (
 func (s *suggester) candidates() (list []*candidate) {
 	list = append(s.policies(), s.delays()...)
 	for _, u := range s.units {
-		if u.preset >= 0 && !s.software.Recognises(u.preset) {
-			continue
-		}
 		list = append(list, s.disallows(u)...)
 		list = append(list, s.limits(u)...)
 	}
@@ -122,7 +118,7 @@ func (t *tally) names(row *crawler.Crawler) bool {
 
 // disallows returns a Disallow for paths that only robots get.
 func (s *suggester) disallows(u *unit) (list []*candidate) {
-	inUnit := func(target string) bool { return software.Matches(u.group, target) }
+	inUnit := func(t string) bool { return target.Matches(u.group, t) }
 	if !s.canDisallow || u.wanted || slices.ContainsFunc(s.Sitemap, inUnit) {
 		return nil
 	}
@@ -130,22 +126,13 @@ func (s *suggester) disallows(u *unit) (list []*candidate) {
 	rows = rows[:min(len(rows), maxNamed)]
 	lines := "Disallow: " + strings.Join(u.patterns, "\nDisallow: ") + "\n"
 	c, sum := s.candidate(disallow, robotsTxt, ""), new(tally)
-	c.preset = u.preset
 	for _, row := range rows {
 		sum.merge(u.crawlers[row])
 		c.Crawlers = append(c.Crawlers, row.Name)
 	}
 	c.lines = s.groups(rows, lines, u.crawlers)
-	c.Why = fmt.Sprintf("closes %s%s, which nobody but robots asks for", strings.Join(u.patterns, " "), s.what(u))
+	c.Why = fmt.Sprintf("closes %s, which nobody but robots asks for", strings.Join(u.patterns, " "))
 	return append(list, c.from(sum))
-}
-
-// what returns what the pages of a unit are, in parentheses; "" if that is not known.
-func (s *suggester) what(u *unit) string {
-	if what := s.software.What(u.patterns[0]); what != "" {
-		return " (" + what + ")"
-	}
-	return ""
 }
 
 // limits returns a limit that lets a quarter of the requests of robots pass.
@@ -155,10 +142,10 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	}
 	rate := snippet.Rate(float64(u.robots.Requests) / s.period.Minutes() / keptPart)
 	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, "all "+rate.String()))
-	c.preset, c.limit = u.preset, &judge.Limit{Paths: u.patterns, All: rate}
-	c.Why = fmt.Sprintf("bounds what robots fetch of %s%s to a quarter of their pace. It holds no person and no search "+
+	c.limit = &judge.Limit{Paths: u.patterns, All: rate}
+	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",
-		strings.Join(u.patterns, " "), s.what(u))
+		strings.Join(u.patterns, " "))
 	return append(list, c.from(&u.robots))
 }
 
@@ -182,7 +169,7 @@ func (s *suggester) delays() (list []*candidate) {
 
 // candidate returns a candidate without evidence.
 func (s *suggester) candidate(kind, where, text string) *candidate {
-	c := &candidate{preset: -1, Suggestion: audit.Suggestion{Kind: kind, Where: where, Text: text, Crawlers: []string{}}}
+	c := &candidate{Suggestion: audit.Suggestion{Kind: kind, Where: where, Text: text, Crawlers: []string{}}}
 	c.Sure = "medium"
 	if s.period >= sureDays*24*time.Hour && s.whole.Seconds > 0 {
 		c.Sure = "high"

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -88,20 +88,19 @@ type survey struct {
 	report   *audit.Report
 	units    []*unit
 	any      *robots.Group // has the patterns of all units
-	software *software.Recogniser
 	whole    cost.Sum
 	crawlers map[*crawler.Crawler]*tally // nameable ones whose requests pass
 	referers bool                        // the log has the field Referer
 }
 
 func newSurvey(report *audit.Report) *survey {
-	s := &survey{report: report, units: units(&report.Costs), software: software.NewRecogniser(), crawlers: make(map[*crawler.Crawler]*tally)}
+	s := &survey{report: report, units: units(&report.Costs), crawlers: make(map[*crawler.Crawler]*tally)}
 	var all []string
 	for _, u := range s.units {
 		all = append(all, u.patterns...)
 		u.crawlers = make(map[*crawler.Crawler]*tally)
 	}
-	s.any = software.GroupOf(all...)
+	s.any = target.Group(all...)
 	return s
 }
 
@@ -110,9 +109,6 @@ func (s *survey) count(r *audit.Replayed) {
 	s.whole.Add(r.Sum)
 	s.referers = s.referers || r.Referer != ""
 	answered := r.Status > 0 && r.Status < 400
-	if answered {
-		s.software.Note(r.Target)
-	}
 	d := &r.Decisions[0]
 	if judge.IsRobotsTxt(r.Target) {
 		return
@@ -123,11 +119,11 @@ func (s *survey) count(r *audit.Replayed) {
 		row = d.Agent.Crawler
 		tallyOf(s.crawlers, row, r, d)
 	}
-	if !software.Matches(s.any, r.Target) {
+	if !target.Matches(s.any, r.Target) {
 		return
 	}
 	for _, u := range s.units {
-		if !software.Matches(u.group, r.Target) {
+		if !target.Matches(u.group, r.Target) {
 			continue
 		}
 		if held {
@@ -156,7 +152,7 @@ func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Re
 // noteAnswer notes a request that was answered with a page or a file.
 func (s *survey) noteAnswer(u *unit, r *audit.Replayed, a *crawler.Agent) {
 	switch {
-	case software.IsFeed(r.Target):
+	case target.IsFeed(r.Target):
 		u.free, u.wanted = true, true
 	case a.Class == crawler.Person:
 		u.free, u.wanted = u.free || isFromElsewhere(r), true

@@ -77,7 +77,7 @@ func write(days int, flows ...flow) []byte {
 	return []byte(b.String())
 }
 
-// culprits are logs with known robots that cost much, by preset.
+// culprits are logs with known robots that cost much, by the software of the site.
 var culprits = map[string][]flow{
 	"Forgejo or Gitea": append(visitors("/ann/app", "/ann/app/issues/#", "/ann/app/src/branch/main/file#.go", "/explore/repos", "/user/login", "/ann/app/commit/aa#"),
 		culprit(gptbot, 900, 1, "/ann/app/blame/branch/main/file#.go", "/bob/lib/blame/branch/main/file#.go"),

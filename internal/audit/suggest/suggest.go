@@ -14,7 +14,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/audit/software"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -52,7 +51,7 @@ func Add(ctx context.Context, in *Input) error {
 	s := &suggester{Input: in}
 	s.findSite()
 	r := in.Report
-	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Software: []string{}, Notes: []string{}}
+	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Notes: []string{}}
 	if r.Period.From != nil {
 		s.period = r.Period.To.Sub(*r.Period.From)
 	}
@@ -144,11 +143,6 @@ func (s *suggester) hosts() []string {
 func (s *suggester) findConditions() {
 	out := s.Report.Suggested
 	out.Whole = s.whole
-	for i, p := range software.All {
-		if s.software.Recognises(i) {
-			out.Software = append(out.Software, p.Name)
-		}
-	}
 	s.canDisallow = s.canAddLines
 	switch {
 	case !s.canAddLines:
@@ -256,7 +250,6 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	taken |= s.choose(t, list, 0, func(c *candidate) bool { return c.Kind == crawlDelay })
 	paths := uint64(0)
 	for _, kind := range []string{disallow, limit} { // a crawler that obeys a Disallow does not come
-		paths = s.choose(t, list, paths, func(c *candidate) bool { return c.Kind == kind && c.preset >= 0 })
 		paths = s.choose(t, list, paths, func(c *candidate) bool { return c.Kind == kind })
 	}
 	taken |= paths

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 )
 
 // Each line that never applied is shown once, also if it is in several groups. Rules
@@ -33,14 +32,5 @@ func TestAuditShowsUnusedRulesOnce(t *testing.T) {
 `
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
-	}
-}
-
-// The table of costs says what the pages of known software are.
-func TestAuditNamesKnownPages(t *testing.T) {
-	r := &audit.Report{Requests: 1, Costs: audit.Costs{Patterns: []cost.Row{{Pattern: "/*/blame/*", What: "cgit: blame pages", Sum: cost.Sum{Requests: 1}}}}}
-	var out strings.Builder
-	if err := Audit(&out, r, Paint(false)); err != nil || !strings.Contains(out.String(), "  /*/blame/* (cgit: blame pages)  ") {
-		t.Errorf("%s %v", out.String(), err)
 	}
 }

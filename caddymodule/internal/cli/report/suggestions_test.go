@@ -23,12 +23,11 @@ func TestSuggestions(t *testing.T) {
 			one("policy", "caddyfile", "policy {\n\tdeny data\n}"),
 			one("challenge", "caddyfile", "challenge /c/* {\n\tover 60/1m\n}"),
 		},
-		Suggested: &audit.Suggested{Hosts: []string{"example.com", "www.example.com"}, Software: []string{"MediaWiki"}, Whole: cost.Sum{Requests: 5000, Octets: 9000, Seconds: 300}, Together: saved},
+		Suggested: &audit.Suggested{Hosts: []string{"example.com", "www.example.com"}, Whole: cost.Sum{Requests: 5000, Octets: 9000, Seconds: 300}, Together: saved},
 	}
 	r.Suggestions[2].InsteadOf = []int{2, 4}
 	const why = ". Saves 1,200 requests, 5.0 kB, 60 s (25 %). Sure: high, by 1,000 addresses.\n"
 	const want = `# Suggestions of caddy robots audit. Nothing was changed.
-# Software: MediaWiki.
 # All requests: 5,000 requests, 9.0 kB, 5 min. Besides what robots.txt refuses, the suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
 # Each figure is that of one change alone. But for challenge, no request of a search engine or with a browser's User-Agent would have been refused.
 
