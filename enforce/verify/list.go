@@ -71,17 +71,6 @@ func (l *list) farFewer(old *list) bool {
 	return old.entries() >= 4 && l.entries()*2 < old.entries() && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }
 
-// ListSize returns the number of prefixes of a published list of addresses. part
-// is the fragment of its URL (see [CheckURL]). It returns an error if a Verifier
-// would not accept the list.
-func ListSize(body []byte, part string) (int, error) {
-	l, err := parseList(body, part, nil)
-	if err != nil {
-		return 0, err
-	}
-	return l.entries(), nil
-}
-
 // maxPrefixes is the maximum number of prefixes of a list. The longest known list has 1,300.
 const maxPrefixes = 100_000
 
