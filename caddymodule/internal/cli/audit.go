@@ -30,6 +30,7 @@ type auditOptions struct {
 	sitemaps, hosts    []string
 	configs            []string
 	config, before     configFlags // before: the old one of two configurations
+	isShared           bool        // all hosts of a site have one robots.txt
 	rules              judge.Settings
 	location           *time.Location
 	pastOptions

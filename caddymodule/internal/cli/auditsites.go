@@ -98,6 +98,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.WasConfig = o.before.path
 	}
 	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
+	o.isShared = slices.ContainsFunc(sites, func(s Site) bool { return s.Source != nil })
 	if len(o.robots) > 0 && !two {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given

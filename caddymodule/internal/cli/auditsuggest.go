@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -44,6 +45,9 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 	}
 	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources,
 		func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
+	if o.config.path != "" {
+		in.Hosts, in.IsShared = words.Map(o.hosts, hostname), o.isShared
+	}
 	return suggest.Add(cmd.Context(), in)
 }
 

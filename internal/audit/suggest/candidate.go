@@ -75,7 +75,7 @@ var purposes = []crawler.Purpose{crawler.AITraining, crawler.SEO, "data", "intel
 // policies returns a policy for each purpose, if the site has none. Its Why names the
 // crawlers that cost much, if others of the purpose do not.
 func (s *suggester) policies() (list []*candidate) {
-	if s.site.Rules.Managed != nil {
+	if s.site.Rules.Managed != nil || len(s.Hosts) > 0 {
 		return nil
 	}
 	for _, p := range purposes {
@@ -141,8 +141,12 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 		return nil
 	}
 	rate := snippet.Rate(float64(u.robots.Requests) / s.period.Minutes() / keptPart)
-	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, "all "+rate.String()))
-	c.limit = &judge.Limit{Paths: u.patterns, All: rate}
+	lines := []string{"all " + rate.String()}
+	if len(s.Hosts) > 0 {
+		lines = append(lines, "hosts "+strings.Join(s.Hosts, " "))
+	}
+	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, lines...))
+	c.limit = &judge.Limit{Paths: u.patterns, All: rate, Hosts: s.Hosts}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "))

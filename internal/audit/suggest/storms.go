@@ -31,7 +31,7 @@ type stormed struct {
 // storms it.
 func (s *suggester) challenge(ctx context.Context) (list []audit.Suggestion, err error) {
 	patterns := s.mayBeStormed()
-	if set := &s.site.Rules.Challenge; len(patterns) == 0 || set.Disallowed || len(set.Paths) > 0 {
+	if set := &s.site.Rules.Challenge; len(patterns) == 0 || len(s.Hosts) > 0 || set.Disallowed || len(set.Paths) > 0 {
 		return nil, nil
 	}
 	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, stormOver, patterns)

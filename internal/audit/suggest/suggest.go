@@ -29,6 +29,11 @@ type Input struct {
 	// they are not known although the site has one. Then no Disallow is suggested.
 	Sitemap   []string
 	NoSitemap bool
+	// Hosts are those that the log was read for, in lower case. Where the site's settings
+	// are those of other hosts too, nothing that is suggested touches these. IsShared says
+	// that they have the same robots.txt.
+	Hosts    []string
+	IsShared bool
 }
 
 // maxSuggestions is the largest number of suggestions besides that of challenge.
@@ -60,6 +65,10 @@ func Add(ctx context.Context, in *Input) error {
 		return err
 	}
 	defer func() { r.Suggestions = append(r.Suggestions, last...) }()
+	if len(s.Hosts) > 0 {
+		s.note("The block robots has other hosts too: only what can be written for %s alone is suggested. For a policy or challenge, "+
+			"give it a block of its own.", words.List(s.Hosts, 5))
+	}
 	if s.period < minDays*24*time.Hour {
 		s.note("%s of a log are not enough for a pace: only challenge can be suggested. From %d days on, limits and policies are, too.",
 			words.Seconds(s.period.Seconds()), minDays)
@@ -124,6 +133,11 @@ func (s *suggester) findSite() {
 	s.site.Robots = []audit.Version{latest}
 	status := latest.Response.Status
 	s.canAddLines = status == http.StatusOK || status == http.StatusNotFound
+	isOne := func(host string) bool { return slices.Contains(s.Hosts, host) }
+	if len(s.site.Hosts) > 0 && !slices.ContainsFunc(s.site.Hosts, func(host string) bool { return !isOne(host) }) {
+		s.Hosts = nil // the site has no others
+	}
+	s.canAddLines = s.canAddLines && (len(s.Hosts) == 0 || !s.IsShared)
 }
 
 // hosts returns the hosts of the site: those of its settings, or the one with most
