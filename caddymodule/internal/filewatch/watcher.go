@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -126,7 +127,24 @@ func same(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+	return a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b) &&
+		changeTime(a) == changeTime(b)
+}
+
+// changeTime returns the time of the last change of a file's inode, nil if the system
+// has none. Who writes a file in place and sets its time back (cp -p, rsync --inplace -t)
+// can't set this one. The field's name differs between Unix systems.
+func changeTime(info os.FileInfo) any {
+	stat := reflect.Indirect(reflect.ValueOf(info.Sys()))
+	if stat.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, name := range []string{"Ctim", "Ctimespec"} {
+		if at := stat.FieldByName(name); at.IsValid() {
+			return at.Interface()
+		}
+	}
+	return nil
 }
 
 // call calls the functions of a file.

@@ -21,7 +21,15 @@ func write(t *testing.T, name, text string) {
 // Each way in which a file changes is told after one look, and once.
 func TestChanges(t *testing.T) {
 	for name, change := range map[string]func(root, path string) error{
-		"written":  func(_, path string) error { return os.WriteFile(path, []byte("other"), 0o600) },
+		"written": func(_, path string) error { return os.WriteFile(path, []byte("other"), 0o600) },
+		"written with the same size and time": func(_, path string) error {
+			before, err := os.Stat(path)
+			for after := before; err == nil && changeTime(before) != nil && changeTime(after) == changeTime(before); {
+				err = errors.Join(os.WriteFile(path, []byte("txet"), 0o600), os.Chtimes(path, time.Time{}, before.ModTime()))
+				after, _ = os.Stat(path)
+			}
+			return err
+		},
 		"removed":  func(_, path string) error { return os.Remove(path) },
 		"replaced": func(root, path string) error { return os.Rename(filepath.Join(root, "new", "robots.txt"), path) },
 		"a link in its place": func(root, path string) error {
