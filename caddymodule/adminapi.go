@@ -138,6 +138,11 @@ func (h *Handler) problems() []statusapi.Problem {
 		note(statusapi.Warning, "registry", "the registry can't be read: the previous crawlers stay in force: "+err.Error(),
 			"Mend the registry. It is read again as soon as it changes, or can be fetched.")
 	}
+	if err := h.registryStorageError(); err != nil {
+		note(statusapi.Warning, "registry", "the copy of the registry can't be loaded from storage or stored: after a restart, its crawlers may be "+
+			"unknown until the URL is read again: "+err.Error(),
+			"Check that Caddy's user may read and write robots/registry in Caddy's storage, and that the disk is not full.")
+	}
 	if h.check == nil {
 		return problems
 	}
@@ -155,13 +160,26 @@ func (h *Handler) problems() []statusapi.Problem {
 
 // registryError returns why the latest registry is not in use, nil if it is.
 func (h *Handler) registryError() error {
-	if location, _ := config.Resolve("registry", h.Registry); registry.IsURL(location) {
-		return h.app.remotes[location].Err()
+	if remote := h.remoteRegistry(); remote != nil {
+		return remote.Err()
 	}
 	if err := h.registryFailed.Load(); err != nil {
 		return *err
 	}
 	return nil
+}
+
+func (h *Handler) registryStorageError() error {
+	if remote := h.remoteRegistry(); remote != nil {
+		return remote.StorageError()
+	}
+	return nil
+}
+
+// remoteRegistry returns the registry of a URL, nil if the handler has none.
+func (h *Handler) remoteRegistry() *registry.URL {
+	location, _ := config.Resolve("registry", h.Registry)
+	return h.app.remotes[location]
 }
 
 // liveHandlers returns the handlers of the configuration for reports.

@@ -138,6 +138,8 @@ type SourceState struct {
 	Entries  int       // prefixes or keys of the copy in use; 0 if there is none
 	Read     time.Time // when a read last found the copy to be current; zero if there is none
 	Failures int       // failed reads since the last successful one
+
+	StorageError error // why the stored copy could not be loaded or stored; nil if nothing failed
 }
 
 // Observer receives what happens in the background. Its methods must be safe for
@@ -221,7 +223,7 @@ func fresh(c *document.Copy[content], now time.Time) bool {
 }
 
 func (s *source) state() SourceState {
-	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures()}
+	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures(), StorageError: s.StorageError()}
 	if c := s.Copy(); c != nil {
 		state.Entries, state.Read = c.Value.entries(), c.Read()
 	}

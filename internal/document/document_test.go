@@ -60,6 +60,7 @@ func (f *fixture) start() {
 	})
 	f.Source.URL, f.restored = address, false
 	f.current.Store(nil)
+	f.unstored.Store(nil)
 	f.Parse = func(r *Response, _ *Copy[int], _ time.Time) (int, error) {
 		f.parses++
 		return strconv.Atoi(string(r.Body))
@@ -235,6 +236,28 @@ func TestDamagedCopies(t *testing.T) {
 }
 
 // A document that is too large is an error, with and without Content-Length.
+// A copy that can't be stored is an error until it is stored, which is soon tried again,
+// also if the document is the same.
+func TestAStorageThatFailsForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture("7", "ETag", `"x"`)
+		f.broken = true
+		f.run(time.Hour)
+		if f.StorageError() == nil || len(f.values) != 0 || f.Copy() == nil {
+			t.Errorf("%v, %d values, %+v", f.StorageError(), len(f.values), f.Copy())
+		}
+		f.broken = false
+		f.run(storeRetry)
+		if f.StorageError() != nil {
+			t.Error(f.StorageError())
+		}
+		f.start()
+		if !f.Restore(t.Context(), f.Reader) {
+			t.Error("no copy was stored")
+		}
+	})
+}
+
 func TestTooLargeDocument(t *testing.T) {
 	for _, length := range []bool{true, false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,6 +19,7 @@ import (
 // Intervals between reads of a document.
 const (
 	RefreshInterval = 6 * time.Hour
+	storeRetry      = 10 * time.Minute // for a copy that could not be stored
 	refreshJitter   = 30 * time.Minute // a random part of it is subtracted from RefreshInterval
 	firstRetry      = time.Minute      // the delay after a failed read; it doubles with each further failure, up to RefreshInterval
 )
@@ -42,6 +43,7 @@ type Source[T any] struct {
 
 	current  atomic.Pointer[Copy[T]]
 	failures atomic.Int32
+	unstored atomic.Pointer[error]
 	reading  sync.Mutex // held during a read
 	restored bool       // guarded by reading
 }
@@ -60,6 +62,20 @@ func (s *Source[T]) Copy() *Copy[T] { return s.current.Load() }
 
 // Failures returns the number of failed reads since the last successful one.
 func (s *Source[T]) Failures() int { return int(s.failures.Load()) }
+
+// StorageError returns why the stored copy could not be loaded or stored, until it is
+// stored; nil if nothing failed.
+func (s *Source[T]) StorageError() error {
+	if err := s.unstored.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (s *Source[T]) storageFailed(r *Reader, err error) {
+	s.unstored.Store(&err)
+	r.StorageFailed(s.URL, err)
+}
 
 // Run reads the document regularly until ctx ends, and calls fetched after each
 // read. err is nil if the copy in use is current, and changed is whether it has
@@ -101,7 +117,11 @@ func (s *Source[T]) untilNextRead(now time.Time) time.Duration {
 	if c == nil {
 		return 0
 	}
-	return max(0, RefreshInterval-now.Sub(c.Read()).Abs()-rand.N(refreshJitter))
+	wait := max(0, RefreshInterval-now.Sub(c.Read()).Abs()-rand.N(refreshJitter))
+	if s.StorageError() != nil {
+		wait = min(wait, storeRetry-rand.N(storeRetry/4))
+	}
+	return wait
 }
 
 // Fetch returns the copy in use, after reading the document if there is no copy or
@@ -141,7 +161,7 @@ func (s *Source[T]) Restore(ctx context.Context, r *Reader) bool {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.StorageFailed(s.URL, fmt.Errorf("loading the stored copy: %w", err))
+			s.storageFailed(r, fmt.Errorf("loading the stored copy: %w", err))
 		}
 		return false
 	}
@@ -157,7 +177,7 @@ func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err erro
 	var next *Copy[T]
 	var body []byte
 	err = background.Try("a document", func() (err error) {
-		next, body, err = s.next(ctx, r, old)
+		next, body, changed, err = s.next(ctx, r, old)
 		return err
 	})
 	if err != nil {
@@ -167,16 +187,18 @@ func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err erro
 	s.failures.Store(0)
 	s.current.Store(next)
 	if r.Storage != nil {
-		if err := r.store(ctx, &next.about, body); err != nil && ctx.Err() == nil {
-			r.StorageFailed(s.URL, fmt.Errorf("storing the copy: %w", err))
+		if err := r.store(ctx, &next.about, body); err == nil {
+			s.unstored.Store(nil)
+		} else if ctx.Err() == nil {
+			s.storageFailed(r, fmt.Errorf("storing the copy: %w", err))
 		}
 	}
-	return body != nil, nil
+	return changed, nil
 }
 
-// next reads the document and returns the copy to use from now on. It also returns
-// the body if that is new.
-func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (*Copy[T], []byte, error) {
+// next reads the document and returns the copy to use from now on, and whether it has
+// changed. It also returns the body if that must be stored.
+func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (c *Copy[T], body []byte, changed bool, err error) {
 	var next Copy[T]
 	if old != nil {
 		next = *old
@@ -185,13 +207,17 @@ func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (*Copy[T]
 	if s.NoRedirect {
 		client = &r.direct
 	}
-	res, err := get(ctx, client, s.URL, s.Accept, next.about)
+	about, isStored := next.about, s.StorageError() == nil
+	if !isStored {
+		about = description{} // so that the body comes
+	}
+	res, err := get(ctx, client, s.URL, s.Accept, about)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	now := r.Now()
 	if next.about.Read = now; res == nil {
-		return &next, nil, nil
+		return &next, nil, false, nil
 	}
 	sum, field := digest(res.Body), func(name string) string {
 		if value := res.Header.Get(name); len(value) <= maxValidator {
@@ -202,16 +228,16 @@ func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (*Copy[T]
 	same := old != nil && old.about.SHA256 == sum
 	if !same || s.ParseAlways {
 		if next.Value, err = s.Parse(res, old, now); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 	next.about = description{
 		URL: s.URL, Read: now, ETag: field("ETag"), LastModified: field("Last-Modified"), MediaType: res.MediaType, SHA256: sum,
 	}
-	if same {
-		return &next, nil, nil
+	if same && isStored {
+		return &next, nil, false, nil
 	}
-	return &next, res.Body, nil
+	return &next, res.Body, !same, nil
 }
 
 // Storage stores the last good copy of each document, so that a restart does not

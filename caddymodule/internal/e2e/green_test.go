@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,6 +135,29 @@ func TestAProtectionThatDoesNotRunIsNotGreen(t *testing.T) {
 	page := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/?data=live", s.port), chrome, "page.test", nil)
 	if page.status != 200 || !strings.Contains(page.body, "the site page.test has no line `robots`") {
 		t.Errorf("the page of a site without a handler: %d %s", page.status, page.body)
+	}
+}
+
+// Copies that can't be stored are a problem, also while everything still works.
+func TestAStorageThatFailsIsNotGreen(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/list.json" {
+			_, _ = io.WriteString(w, `{"prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"name":"XBot","operator":"X","user_agents":["XBot"],"robots":["XBot"],"purposes":["seo"]}`+"\n")
+	}))
+	t.Cleanup(web.Close)
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}
+	writeFile(t, filepath.Join(s.dir, "storage", "robots"), "a file where the folder belongs")
+	s.run("{\n\tstorage file_system {\n\t\troot $DIR/storage\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /x\"\n" +
+		"\t\tpublish\n\t\tregistry " + web.URL + "\n\t\tverify\n\t\tcrawler ListBot {\n\t\t\tverify lists " + web.URL + "/list.json\n\t\t}\n\t}\n\trespond page\n}\n")
+	for _, want := range []string{"the copies of lists of addresses and directories of keys can't be", "the copy of the registry can't be"} {
+		s.eventually(want, func() bool {
+			out, _ := s.status()
+			return strings.Contains(out, want)
+		})
 	}
 }
 

@@ -180,9 +180,15 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 				"Run the same version on all servers: until then a crawler gets its whole budget once from each version."))
 		}
 	}
-	var lists []statusapi.Problem
+	var lists, unstored []statusapi.Problem
 	for _, v := range verifiers {
 		for _, s := range v.Sources() {
+			if s.StorageError != nil && len(unstored) == 0 {
+				unstored = append(unstored, warning("list", plainURL(s.URL),
+					"the copies of lists of addresses and directories of keys can't be loaded from storage or stored: after a restart, crawlers "+
+						"that need them stay unverified until they are fetched again: "+plainError(s.StorageError),
+					"Check that Caddy's user may read and write robots/verify in Caddy's storage, and that the disk is not full."))
+			}
 			list, problem := listStatus(v, s, now)
 			if health.Lists = append(health.Lists, list); problem.Severity != "" {
 				lists = append(lists, problem)
@@ -196,7 +202,7 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 		health.Problems = append(health.Problems, warning("dns", "reverse DNS", health.DNS.Message,
 			"Check the DNS resolver of this server, or set another one with `resolver` in `verify`."))
 	}
-	health.Problems = append(health.Problems, summarize(lists, len(health.Lists))...)
+	health.Problems = append(append(health.Problems, unstored...), summarize(lists, len(health.Lists))...)
 	slices.SortFunc(health.Lists, func(a, b statusapi.List) int { return strings.Compare(a.URL, b.URL) })
 	crawlers, lines := r.app.Counters.Sizes()
 	used, most := r.app.Ceiling.Usage()

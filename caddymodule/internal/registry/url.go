@@ -110,6 +110,10 @@ func (u *URL) Err() error {
 	return nil
 }
 
+// StorageError returns why the copy could not be loaded from storage or stored, until it is
+// stored; nil if nothing failed.
+func (u *URL) StorageError() error { return u.document.source.StorageError() }
+
 // NewURL returns a URL that reads a Document. Copies are kept in storage. count is
 // called with the outcome of each read, after it was logged: loaded, unchanged or
 // failed.
