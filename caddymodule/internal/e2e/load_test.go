@@ -1,0 +1,144 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// reloads is how often TestMixedLoad reloads: 40 take about a minute.
+var reloads = flag.Int("reloads", 3, "how often TestMixedLoad reloads the configuration")
+
+const mixedLoad = `{
+	robots {
+		persist $DIR/FILE.json
+	}
+	servers {
+		trusted_proxies static 127.0.0.0/8 ::1/128
+	}
+}
+http://:$PORT, http://*.example.test:$PORT {
+	robots {
+		forwarded_host on
+		fleet redis://REDIS
+		policy {
+			hidden /hidden/
+		}
+		limit /paced/ {
+			each 5/1m
+		}
+	}
+	respond /robots.txt "User-agent: *
+Disallow: /private/
+Crawl-delay: 1
+"
+	handle /dash/* {
+		robots_dashboard {
+			all_sites
+			access external
+		}
+	}
+	respond "hello"
+}
+http://stormed.test:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /blame/"
+		challenge disallowed
+	}
+	respond "hello"
+}`
+
+// While clients invent a host for each request, reloads with another file of persist each time
+// save and load the counters, and reports read them, nothing ends the server, and each request
+// is counted once: also behind a proxy that reports another host. With -race, the server is
+// the test binary, which has the race detector.
+func TestMixedLoad(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis := miniredis.RunT(t)
+	configuration := func(n int) string {
+		return strings.NewReplacer("FILE", fmt.Sprint("counts-", n%3), "REDIS", redis.Addr()).Replace(mixedLoad)
+	}
+	s := (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: program}).run(configuration(0))
+
+	var ended atomic.Bool
+	var running sync.WaitGroup
+	var crawlers, people, asked, n atomic.Uint64
+	during := func(work func()) {
+		running.Go(func() {
+			for !ended.Load() && !t.Failed() {
+				work()
+			}
+		})
+	}
+	url := fmt.Sprintf("http://localhost:%d", s.port)
+	for _, path := range []string{"/private/x", "/hidden/x", "/paced/x", "/robots.txt"} {
+		during(func() {
+			i := n.Add(1)
+			s.do(http.MethodGet, url+path, gptbot, fmt.Sprintf("n%d.example.test", i), nil)
+			s.do(http.MethodGet, url+path, fmt.Sprintf("Bot%d/1.0 (+https://example.test/bot)", i), fmt.Sprintf("n%d.other.test", i), nil)
+			crawlers.Add(2)
+		})
+	}
+	during(func() {
+		s.do(http.MethodGet, url+"/", chrome, "", http.Header{"X-Forwarded-Host": {fmt.Sprintf("n%d.example.test", n.Add(1))}})
+		people.Add(1)
+	})
+	during(func() { // a storm of disguised browsers
+		i := n.Add(1)
+		address := fmt.Sprintf("198.%d.%d.%d", 18+i>>16&1, i>>8&255, i&255)
+		resp := s.do(http.MethodGet, fmt.Sprintf("%s/blame/%d", url, i), chrome, "stormed.test", http.Header{
+			"X-Forwarded-For": {address}, "Accept": {"text/html"}, "Sec-Fetch-Dest": {"document"}, "Sec-Fetch-Mode": {"navigate"}})
+		if people.Add(1); resp.status == http.StatusTooManyRequests || resp.status == http.StatusServiceUnavailable {
+			asked.Add(1)
+		}
+	})
+	during(func() { // is not counted
+		s.do(http.MethodGet, url+"/dash/api/", chrome, "", http.Header{"X-Forwarded-Host": {fmt.Sprintf("n%d.example.test", n.Add(1))}})
+	})
+	for _, report := range []string{"lines", "lines?refused=true", "", "health", "crawlers", "budgets", "recent", "origins", "fleet"} {
+		during(func() {
+			s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/%s", s.admin, report), "test", "", nil)
+		})
+	}
+	during(func() { s.metric("caddy_robots_decisions_total") })
+	for i := range *reloads {
+		if err := s.reload(configuration(i + 1)); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	ended.Store(true)
+	running.Wait()
+
+	sum := adminValue[statusapi.Summary](s, "")
+	if sum.Crawlers.Total.Requests != crawlers.Load() || sum.People.Total != people.Load() || sum.People.Hour != people.Load() {
+		t.Errorf("%d requests of crawlers and %d of people are counted, want %d and %d", sum.Crawlers.Total.Requests, sum.People.Total,
+			crawlers.Load(), people.Load())
+	}
+	for _, p := range sum.Health.Problems {
+		if p.Kind == "panic" {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, text := range []string{"DATA RACE", "panic", "goroutine "} {
+		if log := string(s.log.bytes()); strings.Contains(log, text) {
+			t.Errorf("the log has %q: %.4000s", text, log[strings.Index(log, text):])
+			break
+		}
+	}
+	t.Logf("%d requests of crawlers, %d of people, of which the check asked %d", crawlers.Load(), people.Load(), asked.Load())
+}
