@@ -67,9 +67,8 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		policy [no-training | no-ai] {
 //			deny    <purposes and crawlers...> [<paths...>]
 //			allow   <crawlers...>
-//			delay   <purposes and crawlers...> <duration>
 //			signal  <key>=<value>...
-//			usage   <key>=<value>... [in_file]
+//			usage   <key>=<value>...
 //			license <url>
 //			hidden  <paths...>
 //		}

@@ -75,7 +75,7 @@ func TestChosenCrawler(t *testing.T) {
 	page.Run(chromedp.Click(`#crawlers tbody button[title="show only this crawler"]`, chromedp.ByQuery))
 	page.Eventually("what next", `!document.getElementById("next").hidden`)
 	name := chromium.Eval[string](page, `new URLSearchParams(location.hash.slice(1)).get("crawler")`)
-	if got := chromium.Eval[string](page, textOf("next")); !strings.HasPrefix(got, "What next: "+name) || !strings.Contains(got, "delay GPTBot 10s") {
+	if got := chromium.Eval[string](page, textOf("next")); !strings.HasPrefix(got, "What next: "+name) || !strings.Contains(got, "each 10/1m") {
 		t.Errorf("%s: %s", name, got)
 	}
 	if got := chromium.Eval[string](page, `[...new Set([...document.querySelectorAll("#denials .who")].map((e) => e.innerText))].join()`); got != name {

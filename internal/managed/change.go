@@ -52,10 +52,27 @@ func rulesByToken(text []byte) map[string]string {
 	f := robots.Parse([]byte(section.String()))
 	list := map[string]string{}
 	for _, token := range f.Tokens() {
-		list[token] = rulesText(f.Named(token), true)
+		list[token] = rulesText(f.Named(token))
 	}
 	if star := f.Star(); star != nil {
-		list["*"] = rulesText(star, true)
+		list["*"] = rulesText(star)
 	}
 	return list
+}
+
+// rulesText returns a group's rules and limits as a text. Equal texts mean equal
+// verdicts.
+func rulesText(g *robots.Group) string {
+	var lines []string
+	for _, r := range g.Rules() {
+		lines = append(lines, r.String())
+	}
+	var limits body
+	limits.pace(g)
+	for _, e := range limits.entries {
+		lines = append(lines, e.text)
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines) // a rule that is repeated changes nothing
+	return strings.Join(lines, "\n")
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
@@ -20,14 +19,12 @@ import (
 const (
 	maxStatements = 1000
 	maxPath       = 2048 // octets of a path
-	minDelay      = 100 * time.Millisecond
-	maxDelay      = 24 * time.Hour
 )
 
 // check checks each statement, and whether statements contradict each other.
 func (c *compiler) check() {
 	p := &c.given
-	if n := len(p.Deny) + len(p.Allow) + len(p.Delay) + len(p.Signal) + len(p.Usage) + len(p.License) + len(p.Hidden); n > maxStatements {
+	if n := len(p.Deny) + len(p.Allow) + len(p.Signal) + len(p.Usage) + len(p.License) + len(p.Hidden); n > maxStatements {
 		c.errorf(0, "the policy has %d statements: the limit is %d", n, maxStatements)
 		return
 	}
@@ -41,7 +38,6 @@ func (c *compiler) check() {
 		}
 	}
 	c.checkDeny()
-	c.checkDelay()
 	c.checkPreferences("signal", c.policy.Signal, preference.ContentSignal)
 	c.checkPreferences("usage", c.policy.Usage, preference.ContentUsage)
 	for _, l := range p.License {
@@ -80,33 +76,6 @@ func (c *compiler) checkDeny() {
 			if line, ok := whole[name]; ok && len(d.Paths) > 0 {
 				c.errorf(d.Line, "deny %s %s adds nothing: %s is denied the whole site%s", name, strings.Join(d.Paths, " "), name, atLine(line))
 			}
-		}
-	}
-	for _, d := range c.given.Delay {
-		for _, name := range d.Crawlers {
-			if line, ok := whole[name]; ok {
-				c.errorf(d.Line, "delay %s contradicts deny %s%s: a crawler that is denied the whole site needs no delay", name, name, atLine(line))
-			}
-		}
-	}
-}
-
-func (c *compiler) checkDelay() {
-	seen := map[string]int{}
-	for _, d := range c.given.Delay {
-		if len(d.Crawlers) == 0 {
-			c.errorf(d.Line, "delay names no purpose and no crawler: for every crawler, write \"Crawl-delay\" in robots.txt below \"User-agent: *\"")
-		}
-		interval, err := time.ParseDuration(d.Interval)
-		switch {
-		case err != nil:
-			c.errorf(d.Line, "delay %q is not a duration: write a number and a unit, such as 10s or 1m", d.Interval)
-		case interval < minDelay || interval > maxDelay:
-			c.errorf(d.Line, "delay %s is out of range: write %s to %s", d.Interval, minDelay, maxDelay)
-		}
-		for _, name := range d.Crawlers {
-			c.checkName("delay", name, d.Line, true)
-			c.checkOnce(seen, "delay "+name, d.Line)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -42,12 +41,10 @@ type cover struct {
 
 // terms are the combined statements for a crawler.
 type terms struct {
-	line     int    // of the first statement, or of the one that denies the whole site
-	all      bool   // the whole site is denied
-	paths    []path // denied paths
-	interval time.Duration
-	delay    int  // the line of the Delay
-	any      bool // there is a statement
+	line  int    // of the first statement, or of the one that denies the whole site
+	all   bool   // the whole site is denied
+	paths []path // denied paths
+	any   bool   // there is a statement
 }
 
 // path is a path that a statement denies.
@@ -154,15 +151,6 @@ func (c *compiler) cover() {
 				}
 			}
 		}
-		for _, d := range c.policy.Delay {
-			byName, byPurpose := c.includes(d.Crawlers, row)
-			if byName {
-				cv.named.addDelay(d, true)
-			}
-			if byName || byPurpose {
-				cv.both.addDelay(d, byName)
-			}
-		}
 		if cv.both.any {
 			c.covers[row.Index()] = &cv
 		}
@@ -184,18 +172,6 @@ func (t *terms) addDeny(d Deny) {
 		if !slices.ContainsFunc(t.paths, func(o path) bool { return o.pattern == pattern }) {
 			t.paths = append(t.paths, path{pattern, d.Line})
 		}
-	}
-}
-
-// addDelay adds a Delay. A Delay with the crawler's name overrides one with its
-// purpose.
-func (t *terms) addDelay(d Delay, byName bool) {
-	if !t.any {
-		t.any, t.line = true, d.Line
-	}
-	if t.interval == 0 || byName {
-		t.interval, _ = time.ParseDuration(d.Interval)
-		t.delay = d.Line
 	}
 }
 

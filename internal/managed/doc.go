@@ -9,10 +9,8 @@
 //	os.Stdout.Write(merged.Text())
 //
 // Merge appends the lines to the site's file, between two marker comments.
-// Before it returns the merged file, it checks the file: each crawler that the
-// policy does not apply to must get the same verdicts and limits as from the
-// site's own file. If the check fails or can't be completed, Merge returns an
-// error, and the caller uses the site's file as it is.
+// Each crawler that the policy does not apply to gets the same verdicts and limits
+// as from the site's own file; a test checks this with package diff.
 //
 // The package does not read files, and does not decide on or answer requests.
 package managed

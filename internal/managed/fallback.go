@@ -12,107 +12,42 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxRounds limits how often groups are added for crawlers that fall back to
-// other groups. Each round gives a group to all crawlers that need one; the
-// next round finds crawlers that fall back to these groups.
-const maxRounds = 8
-
-// fallbacks returns the merged file. It adds a group for each crawler outside
-// the policy that would otherwise fall back to one of the new groups.
-func (m *merger) fallbacks() (merged *site, text []byte) {
-	for range maxRounds {
-		merged = m.build()
-		text = merged.text()
-		if len(text) > robots.MaxSize || !m.round(m.parse(text)) {
-			break
-		}
-	}
-	return merged, text
-}
-
-// round adds groups, and reports whether it added any.
-func (m *merger) round(after *robots.File) (more bool) {
-	keep := func(want, got *robots.Group, paced bool, token, name string) {
-		if want != got && m.rulesText(want, paced) != m.rulesText(got, paced) && m.copyGroup(want, paced, token) {
-			m.notes.add(FallbackGroup, name, "", want.Line(), 0)
+// fallbacks adds a group for each crawler outside the policy that would otherwise
+// fall back to a group of the policy, or whose group the policy replaces: with the
+// rules and limits that the crawler had before. It ends because each round adds a
+// token.
+func (m *merger) fallbacks() {
+	for more := true; more; {
+		more = false
+		for row := range m.registry.All() {
+			if m.inside[row] || m.written[strings.ToLower(first(row))] || !m.fallsBack(row) || !nameable(first(row)) {
+				continue
+			}
+			g, star := groupOf(m.file, row)
+			b := body{dialect: m.settings.Dialect}
+			if g == nil || mayCrawl(g) {
+				b.preferences(g, &m.policy)
+			}
+			b.copy(g, !star || row.CrawlDelay != crawler.No)
+			m.add(b.entries, "as before", first(row))
+			m.notes.add(FallbackGroup, row.Name, "", g.Line(), 0)
 			more = true
 		}
 	}
-	for row := range m.registry.All() {
-		if !m.inside[row] {
-			want, star := groupOf(m.file, row)
-			got, _ := groupOf(after, row)
-			keep(want, got, !star || row.CrawlDelay != crawler.No, first(row), row.Name)
-		}
-	}
-	for _, token := range m.file.Tokens() {
-		if !m.ofTarget(token) {
-			keep(m.file.Named(token), after.Named(token), true, token, token)
-		}
-	}
-	return more
 }
 
-// ofTarget reports whether a token of the site's file belongs to a crawler that
-// the policy applies to.
-func (m *merger) ofTarget(token string) bool {
-	for c := range m.inside {
-		if own := m.ownTokens(c); words.ContainsFold(own, token) || words.ContainsFold(own, canonical.FirstWord(token)) {
+// fallsBack reports whether another group than in the site's file would apply to a
+// crawler outside the policy.
+func (m *merger) fallsBack(c *crawler.Crawler) bool {
+	for _, t := range c.Robots {
+		switch {
+		case m.written[strings.ToLower(t)]:
 			return true
+		case m.file.Named(t) != nil:
+			return m.replaces(t)
 		}
 	}
 	return false
-}
-
-// copyGroup adds a copy of a site's group for one crawler. It reports whether
-// it did.
-func (m *merger) copyGroup(g *robots.Group, paced bool, token string) bool {
-	if m.written[strings.ToLower(token)] || !nameable(token) {
-		return false
-	}
-	b := body{dialect: m.settings.Dialect}
-	if g == nil || mayCrawl(g) {
-		b.preferences(g, &m.policy)
-	}
-	b.copy(g, paced)
-	m.put(b.entries, "as before", token)
-	return true
-}
-
-// rulesText is a cache of the function rulesText.
-func (m *merger) rulesText(g *robots.Group, paced bool) string {
-	key := textKey{g, paced}
-	text, ok := m.texts[key]
-	if !ok {
-		text = rulesText(g, paced)
-		m.texts[key] = text
-	}
-	return text
-}
-
-// textKey is the key of merger.texts.
-type textKey struct {
-	group *robots.Group
-	paced bool
-}
-
-// rulesText returns a group's rules and, if paced is true, its limits as a
-// text. Equal texts mean equal verdicts.
-func rulesText(g *robots.Group, paced bool) string {
-	var lines []string
-	for _, r := range g.Rules() {
-		lines = append(lines, r.String())
-	}
-	if paced {
-		var limits body
-		limits.pace(g, 0, 0)
-		for _, e := range limits.entries {
-			lines = append(lines, e.text)
-		}
-	}
-	slices.Sort(lines)
-	lines = slices.Compact(lines) // a rule that is repeated changes nothing
-	return strings.Join(lines, "\n")
 }
 
 // build returns the merged file.

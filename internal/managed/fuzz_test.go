@@ -14,8 +14,8 @@ var fuzzPolicies = []Policy{
 	deny("Teacher", "Oldster", "Linkster", "SeekBot-Image"),
 	denyPath("seo", "/archive/*"),
 	denyPath("Teacher", "/*.pdf$"),
-	{Deny: []Deny{{Crawlers: []string{"SeekBot"}, Paths: []string{"/"}}}, Delay: []Delay{{Crawlers: []string{"seo", "ai-data", "Fallback"}, Interval: "7s"}}},
-	{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, UsageInFile: true, License: []License{{URL: "https://example.com/l"}}},
+	denyPath("SeekBot", "/"),
+	{Signal: []Preference{{Key: "ai-train", Value: "no"}}, License: []License{{URL: "https://example.com/l"}}},
 }
 
 // For every site's file, Merge does not panic, the merged file is not larger

@@ -3,9 +3,7 @@ package managed
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -77,7 +75,7 @@ func (b *body) copy(g *robots.Group, paced bool) {
 	b.rules(g)
 	b.close()
 	if paced {
-		b.pace(g, 0, 0)
+		b.pace(g)
 	}
 	b.rest(g)
 }
@@ -92,15 +90,9 @@ func (b *body) close() {
 	}
 }
 
-// pace copies the limits of a group of the site. If the policy has a longer
-// Crawl-delay, that replaces the site's. pace reports whether the policy has a
-// Crawl-delay, but the site's stays because it is at least as long.
-func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer bool) {
-	delay, ok := g.CrawlDelay()
-	switch longer = ok && interval > 0 && delay.Delay >= interval; {
-	case interval > 0 && !longer:
-		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), judge.PolicyLayer, line)
-	case ok:
+// pace copies the limits of a group of the site.
+func (b *body) pace(g *robots.Group) {
+	if delay, ok := g.CrawlDelay(); ok {
 		b.add("Crawl-delay: "+delay.String(), judge.FileLayer, delay.Line)
 	}
 	for _, r := range g.RequestRates() {
@@ -109,7 +101,6 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 	for _, v := range g.VisitTimes() {
 		b.add("Visit-time: "+v.Window.String(), judge.FileLayer, v.Line)
 	}
-	return longer
 }
 
 // rest copies the Noindex lines of a group of the site.
@@ -120,27 +111,19 @@ func (b *body) rest(g *robots.Group) {
 }
 
 // preferences adds the Content-Signal and Content-Usage lines of the site, and
-// those preferences of the policy for which the site has no key. It returns the
+// those Content-Signal preferences of the policy for which the site has no key. It returns the
 // keys for which the site's value differs from the policy's and stays.
 func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
-	var signals, usage []robots.Preference
+	var have []robots.Preference
 	for _, s := range g.ContentSignals() {
 		b.add("Content-Signal: "+s.Value, judge.FileLayer, s.Line)
-		signals = append(signals, s.Signals...)
+		have = append(have, s.Signals...)
 	}
 	for _, u := range g.ContentUsage() {
 		b.add("Content-Usage: "+u.Value, judge.FileLayer, u.Line)
-		if u.Path == "" {
-			usage = append(usage, u.Preferences...)
-		}
 	}
-	kept = b.prefer("Content-Signal", p.Signal, signals)
-	return append(kept, b.prefer("Content-Usage", p.inFile(), usage)...)
-}
-
-func (b *body) prefer(key string, want []Preference, have []robots.Preference) (kept []string) {
 	var add []Preference
-	for _, w := range want {
+	for _, w := range p.Signal {
 		i := slices.IndexFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, w.Key) })
 		if i < 0 {
 			add = append(add, w)
@@ -149,7 +132,7 @@ func (b *body) prefer(key string, want []Preference, have []robots.Preference) (
 		}
 	}
 	if len(add) > 0 {
-		b.add(key+": "+join(add), judge.PolicyLayer, add[0].Line)
+		b.add("Content-Signal: "+join(add), judge.PolicyLayer, add[0].Line)
 	}
 	return kept
 }

@@ -53,13 +53,13 @@ func (m *Merged) Origin(line int) (judge.Layer, int) {
 // settings.Dialect. It removes lines of an earlier merge. If the site has no
 // file, file is empty. If the group for `*` applies to a crawler that has no
 // group of its own (settings.BoundByStar), a group that the policy adds for the
-// crawler has a copy of the rules for `*`.
+// crawler has a copy of the rules for `*`. Crawlers that the policy does not apply
+// to keep their rules and limits.
 //
 // If Merge returns an error, use the site's file as it is. The causes are: the
 // site's file or the merged file is larger than robots.MaxSize (500 KiB); the
-// lines of an earlier merge are damaged; the groups of the site's file have more
-// than a million rules together; or a crawler that the policy does not apply to
-// would get other rules than before, or this can't be checked (a *ProofError).
+// lines of an earlier merge are damaged; or the groups of the site's file have
+// more than a million rules together.
 func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
@@ -68,8 +68,8 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := merger{Lines: l, settings: settings, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{},
-		texts: map[textKey]string{}}
+	m := merger{Lines: l, settings: settings, own: own, kept: own, replaced: map[string]bool{}, written: map[string]bool{},
+		groups: map[string]*group{}}
 	m.file = m.parse(own.text())
 	if rulesIn(m.file) > maxRules {
 		return nil, errTooMany
@@ -80,15 +80,13 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	for i := range m.list {
 		m.write(&m.list[i])
 	}
-	merged, text := m.fallbacks()
+	m.fallbacks()
+	merged := m.build()
+	text := merged.text()
 	if len(text) > robots.MaxSize {
 		return nil, errTooLarge
 	}
-	after := m.parse(text)
-	if err := l.prove(m.file, after); err != nil {
-		return nil, err
-	}
-	m.noteLongerAllows(after)
+	m.noteLongerAllows(m.parse(text))
 	slices.SortStableFunc(m.notes, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Kind.name, b.Kind.name), cmp.Compare(a.SiteLine, b.SiteLine))
 	})
@@ -119,10 +117,10 @@ type merger struct {
 	kept     *site        // own, with lines that the policy replaces turned into comments
 	list     []target
 	inside   map[*crawler.Crawler]bool
-	written  map[string]bool // tokens that have a new group, in lower case
+	replaced map[string]bool // tokens of crawlers whose groups in the site's file become comments, in lower case
+	written  map[string]bool // tokens that have a new group with other rules, in lower case
 	order    []*group
 	groups   map[string]*group // by group.key
-	texts    map[textKey]string
 	notes    noteList
 }
 
@@ -185,12 +183,6 @@ func (m *merger) targets() {
 // If not, it adds a note.
 func (m *merger) reachable(t *target) bool {
 	c := t.crawler
-	if t.terms.interval > 0 && c.CrawlDelay == crawler.No {
-		m.notes.add(NoCrawlDelay, c.Name, "", 0, t.terms.delay)
-		if t.terms.interval = 0; !t.terms.all && len(t.terms.paths) == 0 {
-			return false
-		}
-	}
 	if !nameable(first(c)) {
 		m.notes.add(WithoutToken, c.Name, first(c), 0, t.terms.line)
 		return false
@@ -206,26 +198,28 @@ func (m *merger) reachable(t *target) bool {
 
 // replace turns the groups that the policy replaces into comments.
 func (m *merger) replace() {
-	removed := map[string]bool{}
 	for _, t := range m.list {
 		if t.replace {
 			for _, token := range append([]string{first(t.crawler)}, t.crawler.Tokens()...) {
-				removed[strings.ToLower(token)] = true
+				m.replaced[strings.ToLower(token)] = true
 			}
 			m.notes.add(ReplacedGroup, t.crawler.Name, "", t.base.Line(), t.terms.line)
 		}
 	}
-	if len(removed) > 0 {
-		m.kept = m.own.replace(m.settings.Dialect, func(token string) bool {
-			return removed[strings.ToLower(token)] || removed[strings.ToLower(canonical.FirstWord(token))]
-		})
+	if len(m.replaced) > 0 {
+		m.kept = m.own.replace(m.settings.Dialect, m.replaces)
 	}
+}
+
+// replaces reports whether the policy replaces the groups that a token names.
+func (m *merger) replaces(token string) bool {
+	return m.replaced[strings.ToLower(token)] || m.replaced[strings.ToLower(canonical.FirstWord(token))]
 }
 
 // preferences adds a copy of each group of the site that may crawl, with the
 // preferences of the policy.
 func (m *merger) preferences() {
-	if len(m.policy.Signal)+len(m.policy.inFile()) == 0 {
+	if len(m.policy.Signal) == 0 {
 		return
 	}
 	kept := m.parse(m.kept.text())
@@ -262,7 +256,7 @@ func (m *merger) write(t *target) {
 	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
 		b.add("Disallow: /", judge.PolicyLayer, t.terms.line)
-		m.put(b.entries, "", first(t.crawler))
+		m.add(b.entries, "", first(t.crawler))
 		return
 	}
 	b.preferences(t.base, &m.policy)
@@ -275,12 +269,15 @@ func (m *merger) write(t *target) {
 	if t.star && t.crawler.CrawlDelay == crawler.No {
 		base = nil // it is documented to ignore Crawl-delay
 	}
-	if b.pace(base, t.terms.interval, t.terms.delay) {
-		d, _ := base.CrawlDelay()
-		m.notes.add(LongerDelay, t.crawler.Name, "Crawl-delay: "+d.String(), d.Line, t.terms.delay)
-	}
+	b.pace(base)
 	b.rest(t.base)
-	m.put(b.entries, "", first(t.crawler))
+	m.add(b.entries, "", first(t.crawler))
+}
+
+// add adds a group with other rules than the site's file has for the token.
+func (m *merger) add(entries []entry, why, token string) {
+	m.put(entries, why, token)
+	m.written[strings.ToLower(token)] = true
 }
 
 // put adds a group for agents. Agents with the same lines share a group.
@@ -293,8 +290,5 @@ func (m *merger) put(entries []entry, why string, agents ...string) {
 		m.groups[key] = g
 		m.order = append(m.order, g)
 	}
-	for _, a := range agents {
-		g.agents = append(g.agents, a)
-		m.written[strings.ToLower(a)] = true
-	}
+	g.agents = append(g.agents, agents...)
 }

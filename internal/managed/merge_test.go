@@ -183,18 +183,6 @@ func TestMerge(t *testing.T) {
 			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-training", "ai-data"}}}, Allow: []Allow{{Crawlers: []string{"Gatherer", "OlderBot"}}}},
 			want:   "User-agent: Teacher\nUser-agent: Control\nDisallow: /",
 		},
-		"delay": {
-			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "10s"}}}, site: "User-agent: *\nDisallow: /p\n",
-			want: "User-agent: Linkster\nDisallow: /p\nCrawl-delay: 10", notes: "no-crawl-delay",
-		},
-		"delay shorter than that of *": {
-			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}}, site: star,
-			want: "User-agent: Linkster\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5", notes: "longer-delay no-crawl-delay",
-		},
-		"delay without any rule": {
-			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}},
-			want:   "User-agent: Linkster\nDisallow:\nCrawl-delay: 1.5", notes: "no-crawl-delay",
-		},
 		"signals in every group that may crawl": {
 			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-data"}}}, Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
 			site:   star + "\nUser-agent: Linkster\nDisallow: /\n\nUser-agent: Rankster\nAllow: /r\nDisallow: /\n",
@@ -207,8 +195,8 @@ func TestMerge(t *testing.T) {
 			want: "User-agent: *\nContent-Signal: search=yes\nDisallow: /p\nRequest-rate: 1/10s\nVisit-time: 0400-0845",
 		},
 		"signals without a group in the file": {
-			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, UsageInFile: true},
-			want:   "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:",
+			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}},
+			want:   "User-agent: *\nContent-Signal: ai-train=no\nDisallow:",
 		},
 		"signal with another value in the file": {
 			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
@@ -325,13 +313,13 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 }
 
 func TestOrigin(t *testing.T) {
-	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}}, Delay: []Delay{{Crawlers: []string{"Linkster"}, Interval: "1m", Line: 13}},
+	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}},
 		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
-	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), new(judge.Settings))
+	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\nCrawl-delay: 4\n"), new(judge.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]origin{"Disallow: /a": {judge.PolicyLayer, 12}, "Disallow: /b": {judge.PolicyLayer, 12}, "Crawl-delay: 60": {judge.PolicyLayer, 13}, "Disallow: /p": {judge.FileLayer, 2},
+	want := map[string]origin{"Disallow: /a": {judge.PolicyLayer, 12}, "Disallow: /b": {judge.PolicyLayer, 12}, "Disallow: /p": {judge.FileLayer, 2}, "Crawl-delay: 4": {judge.FileLayer, 3},
 		"Content-Signal: search=yes": {judge.PolicyLayer, 14}, "License: https://example.com/l": {judge.PolicyLayer, 15}, "User-agent: Linkster": {}}
 	seen := map[string]bool{}
 	for line := range robots.Parse(m.Text()).Lines() {

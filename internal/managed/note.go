@@ -29,12 +29,6 @@ var (
 	// LongerAllow means that an Allow of the site's file overrides a path that
 	// the policy denies, because it is at least as long.
 	LongerAllow = NoteKind{"longer-allow", "a longer Allow in robots.txt overrides the policy"}
-	// NoCrawlDelay means that crawlers get no Crawl-delay because they are
-	// documented to ignore it.
-	NoCrawlDelay = NoteKind{"no-crawl-delay", "no delay, because they are documented to ignore Crawl-delay"}
-	// LongerDelay means that the site's Crawl-delay stays because it is at
-	// least as long as the policy's.
-	LongerDelay = NoteKind{"longer-delay", "the longer Crawl-delay in robots.txt stays"}
 	// SharedGroup means that crawlers obey the group of another crawler, so
 	// that the policy can't give them their own rules.
 	SharedGroup = NoteKind{"shared-group", "the policy does not apply to them, because they obey the group of another crawler"}

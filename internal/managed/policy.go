@@ -25,9 +25,6 @@ type Policy struct {
 	// Crawlers that a `deny` of their purpose does not apply to.
 	Allow []Allow `json:"allow,omitempty"`
 
-	// Crawlers that get a Crawl-delay.
-	Delay []Delay `json:"delay,omitempty"`
-
 	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, for every
 	// group that is not denied the whole site. The known keys are `search`, `ai-input`
 	// and `ai-train`, with `yes` or `no`, and `use`, with `immediate`, `reference` or
@@ -37,11 +34,6 @@ type Policy struct {
 	// Content-Usage preferences (drafts of the IETF working group AIPREF), sent as a
 	// header. The known keys are `train-ai` and `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
-
-	// Whether the Content-Usage preferences, also those of a preset, are lines of
-	// robots.txt too. Lighthouse then reports these lines, which costs 8 of 100 points of its SEO score.
-	// Default: `false`.
-	UsageInFile bool `json:"usage_in_file,omitempty"`
 
 	// Addresses of licences for the site's content (Really Simple Licensing,
 	// RSL).
@@ -93,20 +85,6 @@ type Allow struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Delay gives crawlers a Crawl-delay. Crawlers whose operators document that
-// they ignore Crawl-delay are skipped.
-type Delay struct {
-	// Purposes and names of crawlers in the registry.
-	Crawlers []string `json:"crawlers"`
-
-	// The time between two requests, such as `10s`, from `100ms` to `24h`. If
-	// the site's own file has a longer Crawl-delay, that one stays.
-	Interval string `json:"interval"`
-
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
-}
-
 // Preference is a key and its value, such as `ai-train=no`.
 type Preference struct {
 	// The key, such as `ai-train`. Unknown keys are allowed, unless they look
@@ -141,15 +119,7 @@ type Hidden struct {
 // Publishes reports whether the policy has a statement that adds lines to
 // robots.txt.
 func (p *Policy) Publishes() bool {
-	return len(p.Presets)+len(p.Deny)+len(p.Delay)+len(p.Signal)+len(p.License)+len(p.inFile()) > 0
-}
-
-// inFile returns the Content-Usage preferences that are lines of robots.txt.
-func (p *Policy) inFile() []Preference {
-	if p.UsageInFile {
-		return p.Usage
-	}
-	return nil
+	return len(p.Presets)+len(p.Deny)+len(p.Signal)+len(p.License) > 0
 }
 
 // preset holds the statements of a Preset.

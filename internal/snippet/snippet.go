@@ -25,11 +25,6 @@ func Deny(name string, paths ...string) string {
 	return "policy" + block(strings.Join(append([]string{"deny", name}, paths...), " "))
 }
 
-// Delay returns a policy that gives a purpose or a crawler a Crawl-delay in seconds.
-func Delay(name string, seconds int) string {
-	return "policy" + block(fmt.Sprintf("delay %s %ds", name, seconds))
-}
-
 func block(lines ...string) string { return " {\n\t" + strings.Join(lines, "\n\t") + "\n}" }
 
 // Name returns a crawler's name as a Caddyfile has it.

@@ -11,7 +11,6 @@ func TestSnippets(t *testing.T) {
 		{Limit(Below("/a/"), "each 10/1m", "include Googlebot"), "limit /a/* {\n\teach 10/1m\n\tinclude Googlebot\n}"},
 		{Deny("seo"), "policy {\n\tdeny seo\n}"},
 		{Deny(Name("Example Bot"), Below("/a/")...), "policy {\n\tdeny \"Example Bot\" /a/*\n}"},
-		{Delay("GPTBot", 10), "policy {\n\tdelay GPTBot 10s\n}"},
 		{Name("a{b}"), `"a{b}"`},
 		{strings.Join(Below("/"), " "), ""},
 		{strings.Join(Below("/%7Euser/"), " "), "/%7Euser/*"},

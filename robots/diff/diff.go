@@ -48,10 +48,6 @@ type Result struct {
 	Complete bool
 }
 
-// Same reports whether the result is Complete and has no changes. This proves
-// that nothing changes of what Compare or Unaffected compared.
-func (r *Result) Same() bool { return r.Complete && len(r.Changes) == 0 }
-
 const (
 	maxExamples = 5   // example paths of one change
 	maxChanges  = 500 // changes of each kind for one crawler
@@ -78,25 +74,6 @@ func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	return d.result()
 }
 
-// Unaffected compares two files for the crawlers that must not be affected.
-// inside reports whether the crawler with a product token may be affected;
-// Unaffected leaves out these crawlers. It always compares the files for
-// crawlers that no file names. It compares only verdicts, Crawl-delay,
-// Request-rate and Visit-time. If the result is Same, none of these four
-// changes for any of the compared crawlers. The argument crawlers must have all
-// crawlers that obey several product tokens, ignore `*`, or use
-// google/robotstxt as their parser, since Unaffected has no list of its own.
-// Neither file may be nil.
-func Unaffected(before, after *robots.File, inside func(token string) bool, crawlers ...Crawler) Result {
-	d := newDiffer(before, after, crawlers)
-	d.inside = inside
-	d.compareAll()
-	d.changes = slices.DeleteFunc(d.changes, func(c Change) bool {
-		return !slices.Contains([]string{"verdict", "crawl-delay", "request-rate", "visit-time"}, c.What)
-	})
-	return d.result()
-}
-
 // maxQuickSteps is like maxSteps, for AllowsMore.
 const maxQuickSteps = maxSteps / 20
 
@@ -115,7 +92,6 @@ func AllowsMore(before, after *robots.File, crawlers ...Crawler) bool {
 type differ struct {
 	before, after *robots.File
 	crawlers      []Crawler
-	inside        func(token string) bool
 	google        bool // before and after are the files as Google's parser reads them
 	changes       []Change
 	steps         int  // number of steps that are left
@@ -298,7 +274,7 @@ func (d *differ) pairs() []*pair {
 
 // includes reports whether the comparison includes a crawler.
 func (d *differ) includes(c Crawler) bool {
-	return (!d.google || c.ReadsGoogle) && (d.inside == nil || !d.inside(c.Tokens[0]))
+	return !d.google || c.ReadsGoogle
 }
 
 // pairKey returns the key of one crawler.

@@ -115,8 +115,7 @@ func (f *Facts) hold() []statusapi.Action {
 	list := []statusapi.Action{f.limit()}
 	if f.Row != nil && !f.isSearch() && len(f.Hosts) == 0 {
 		name, below := snippet.Name(f.Row.Name), snippet.Below(f.Folder)
-		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)),
-			lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)))
+		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)))
 	}
 	return list
 }
@@ -129,11 +128,9 @@ func (f *Facts) choose() (list []statusapi.Action) {
 	case f.Row == nil:
 		return []statusapi.Action{inWords("The registry does not have this name, and every client can send it"), f.limit()}
 	}
-	if name := snippet.Name(f.Row.Name); len(f.Hosts) == 0 {
-		list = append(list, lines("Slow it down, in robots.txt too", snippet.Delay(name, 10)),
-			lines("Deny it the site, in robots.txt too", snippet.Deny(name)))
-	} else {
-		list = append(list, f.limit())
+	list = append(list, f.limit())
+	if len(f.Hosts) == 0 {
+		list = append(list, lines("Deny it the site, in robots.txt too", snippet.Deny(snippet.Name(f.Row.Name))))
 	}
 	if len(f.Row.Robots) > 0 && (f.OwnFile || len(f.Hosts) == 0) {
 		list = append(list, statusapi.Action{What: "Deny it the site: a group of robots.txt", Where: statusapi.RobotsTxt,

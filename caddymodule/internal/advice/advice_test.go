@@ -36,14 +36,14 @@ func TestActions(t *testing.T) {
 		want  string
 	}{
 		{"a flood", with(about("flood", "GPTBot"), func(f *Facts) { f.Folder, f.Usual = "/shop/", 26 }),
-			"caddyfile limit /shop/* { each 20/1m }\ncaddyfile policy { deny GPTBot /shop/* }\ncaddyfile policy { delay GPTBot 10s }"},
+			"caddyfile limit /shop/* { each 20/1m }\ncaddyfile policy { deny GPTBot /shop/* }"},
 		{"a flood of robots that the registry does not know", Facts{Kind: "flood", Name: "self-declared", Admin: "localhost:2020"},
 			"caddyfile limit { each 10/1m }"},
 		{"all robots together, on a page that does not show all sites", Facts{Kind: "flood", Name: Everybody, Sites: []string{"a.test"}},
 			"caddyfile limit { all 50/1m }"},
 		{"the mode was set, on a page that does not show all sites", Facts{Kind: "mode", Sites: []string{"a.test"}},
 			"- Set the mode configured, which is that of the configuration, through the admin API"},
-		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }\ncaddyfile policy { delay curl 10s }"},
+		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }"},
 		{"a search engine that nobody verifies", about("flood", "Googlebot"), "caddyfile verify\ncaddyfile limit { each 10/1m include Googlebot }"},
 		{"clients that only claim to be a search engine", with(about("flood", "Googlebot"), func(f *Facts) { f.Verifies = true }),
 			"caddyfile limit { each 10/1m include Googlebot }"},
@@ -59,7 +59,7 @@ func TestActions(t *testing.T) {
 		{"a line with a mistake", Facts{Kind: "mistake", Words: "Write `Disallow: /a`. If it is on purpose, write `# x`."}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
 		{"an unfinished merge", Facts{Kind: "mistake", Words: "Keep one."}, "- Keep one."},
 		{"anything else", Facts{Kind: "list", Words: "Check the URL."}, "- Check the URL."},
-		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile policy { delay GPTBot 10s }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},
+		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile limit { each 10/1m }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},
 		{"a search engine that was chosen", about("", "Googlebot"), "- No verified request of it was refused: nothing to do"},
 		{"a name that a client made up", Facts{Name: "x'; reboot"}, "- The registry does not have this name, and every client can send it\ncaddyfile limit { each 10/1m }"},
 	} {

@@ -63,7 +63,7 @@ type Crawler struct {
 	Star string `json:"star,omitempty"`
 
 	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the limits of the
-	// group for `*` do not apply to it, and `policy` gives it no delay. Default: `yes`.
+	// group for `*` do not apply to it. Default: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
 	// How `verify` checks its claims, in one or several lines. Default: not at all.

@@ -143,7 +143,7 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 
 // blocks has the lines of each block in a block of robots.
 var blocks = []struct{ head, lines string }{
-	{"policy", "deny allow delay signal usage license hidden"},
+	{"policy", "deny allow signal usage license hidden"},
 	{"limit", "all each at_once each_at_once hosts except include"},
 	{"crawl_delay", "max wait burst per max_entries"},
 	{"verify", "impostors resolver lists dns signatures"},
@@ -166,7 +166,7 @@ const (
 var elsewhere = map[string]string{
 	"block": denyAdvice, "disallow": denyAdvice, "ban": denyAdvice, "reject": denyAdvice, "denylist": denyAdvice, "blacklist": denyAdvice,
 	"whitelist": exemptAdvice, "allowlist": exemptAdvice, "ignore": exemptAdvice, "exclude": exemptAdvice,
-	"rate_limit": rateAdvice, "rate": rateAdvice, "throttle": rateAdvice,
+	"rate_limit": rateAdvice, "rate": rateAdvice, "throttle": rateAdvice, "delay": rateAdvice,
 	"crawl-delay": fileAdvice, "request-rate": fileAdvice, "user-agent": fileAdvice, "sitemap": fileAdvice,
 	"noindex": tagAdvice, "nofollow": tagAdvice, "header": tagAdvice,
 	"monitor": "write mode monitor", "enforce": "write mode enforce, or what to enforce in the block of mode monitor",
@@ -233,7 +233,7 @@ func onlyBlock(name string, values []string) error {
 			return fmt.Errorf("%s %s: write %s alone, which switches it on", name, values[0], name)
 		}
 	case "crawl_delay":
-		advice += "; the delay itself is a line of robots.txt, or of the block of policy"
+		advice += "; the delay itself is a line of robots.txt"
 	}
 	return fmt.Errorf("%s: unexpected %q: %s", name, values[0], advice)
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -33,12 +32,11 @@ func (p *parser) policy(_ string, presets []string) error {
 	err := p.block(table{
 		"deny":    b.statement(b.deny),
 		"allow":   b.statement(b.allow),
-		"delay":   b.statement(b.delay),
 		"signal":  b.preferences(&b.policy.Signal),
-		"usage":   b.usage,
+		"usage":   b.preferences(&b.policy.Usage),
 		"license": one(b.license),
 		"hidden":  b.statement(b.hidden),
-	}, nil, "deny", "allow", "delay", "signal", "usage", "license", "hidden")
+	}, nil, "deny", "allow", "signal", "usage", "license", "hidden")
 	if err != nil {
 		return err
 	}
@@ -112,27 +110,6 @@ func (b *policyBlock) deny(_ string, values []string, line int) error {
 func (b *policyBlock) allow(_ string, values []string, line int) error {
 	b.policy.Allow = append(b.policy.Allow, managed.Allow{Crawlers: values, Line: line})
 	return nil
-}
-
-func (b *policyBlock) delay(_ string, values []string, line int) error {
-	last := len(values) - 1
-	interval, err := caddy.ParseDuration(values[last])
-	if err != nil {
-		return fmt.Errorf("delay: %q is not a duration: write one at the end, as 10s or 1m", values[last])
-	}
-	b.policy.Delay = append(b.policy.Delay, managed.Delay{Crawlers: values[:last], Interval: interval.String(), Line: line})
-	return nil
-}
-
-// usage parses Content-Usage preferences. in_file at the end makes all of them lines of
-// robots.txt too.
-func (b *policyBlock) usage(name string, values []string) error {
-	if n := len(values); n > 0 && values[n-1] == "in_file" {
-		if b.policy.UsageInFile, values = true, values[:n-1]; len(values) == 0 {
-			return nil // those of a preset
-		}
-	}
-	return b.preferences(&b.policy.Usage)(name, values)
 }
 
 // preferences returns a parser of preferences that adds to a list.

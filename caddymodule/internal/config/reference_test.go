@@ -134,7 +134,7 @@ func (r *reference) checkBlock(name string, typ reflect.Type, begin string) {
 	if typ.Kind() == reflect.Struct {
 		for f := range typ.Fields() {
 			field := jsonName(f)
-			if !slices.Contains([]string{"name", "url", "paths", "usage_in_file", "presets", "disallowed", "file", "line"}, field) && !strings.Contains(syntax, "\n\t"+strings.TrimSuffix(field, "s")) {
+			if !slices.Contains([]string{"name", "url", "paths", "presets", "disallowed", "file", "line"}, field) && !strings.Contains(syntax, "\n\t"+strings.TrimSuffix(field, "s")) {
 				r.Errorf("%s: the syntax has no %s", name, field)
 			}
 		}

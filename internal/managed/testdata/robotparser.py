@@ -28,6 +28,6 @@ for pair in cases["pairs"]:
                 print(f'{pair["name"]}: {token} {path}: {was}, then {now}')
         for token in pair["denied"] or []:
             own = any(u.split("/")[0].lower() in token.lower() for e in before.entries for u in e.useragents)
-            if not own and path != "/robots.txt" and after.can_fetch(token, path):
+            if not own and after.can_fetch(token, path):
                 print(f'{pair["name"]}: {token} {path}: not denied')
 print(len(cases["pairs"]), "pairs,", len(outside), "tokens,", len(cases["paths"]), "paths")
