@@ -7,62 +7,49 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/internal/test/child"
+	doc "github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// checkedExamples are the names of the files that example has checked.
-var checkedExamples sync.Map
-
-// example returns a file of testdata/examples with parts of it replaced. The file
-// must contain each part, be valid and be formatted.
-func example(t *testing.T, name string, oldnew ...string) string {
+// documented returns the block of a page in docs, in a language, that contains a text, with
+// parts of it replaced.
+func documented(t *testing.T, page, language, contains string, oldnew ...string) string {
 	t.Helper()
-	path := filepath.Join(root(t), "testdata", "examples", name+".Caddyfile")
-	text, err := os.ReadFile(path)
+	path := filepath.Join(root(t), "docs", page)
+	blocks, _ := doc.Blocks(path)
+	for _, block := range blocks {
+		if block.Language == language && strings.Contains(block.Text, contains) {
+			contains = block.Text
+			break
+		}
+	}
+	text, err := doc.Snippet(path, contains, oldnew...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, again := checkedExamples.LoadOrStore(name, true); !again {
-		validate(t, "caddyfile", string(text))
-		formatted, err := exec.Command(binary, "fmt", path).Output()
-		if string(formatted) != string(text) {
-			t.Errorf("%s is not formatted (%v)", path, err)
-		}
-	}
-	for i := 0; i < len(oldnew); i += 2 {
-		if !strings.Contains(string(text), oldnew[i]) {
-			t.Fatalf("%s does not contain %q", path, oldnew[i])
-		}
-	}
-	config := string(text)
-	for strings.HasPrefix(config, "#") { // so that the global options are at the beginning, where start adds the test's
-		_, config, _ = strings.Cut(config, "\n")
-	}
-	return strings.NewReplacer(oldnew...).Replace(config)
+	return text
 }
 
-// Each example has a test.
-func TestExamplesAreTested(t *testing.T) {
-	t.Parallel()
-	source := readFile(t, "examples_test.go") + readFile(t, "limit_doc_test.go") + readFile(t, "software_doc_test.go") + readFile(t, "forwarded_request_test.go") + readFile(t, "proxies_test.go")
-	files, _ := filepath.Glob(filepath.Join(root(t), "testdata", "examples", "*.Caddyfile"))
-	if len(files) < 10 {
-		t.Errorf("%d examples", len(files))
+// example returns a file of testdata/examples with parts of it replaced.
+func example(t *testing.T, name string, oldnew ...string) string {
+	t.Helper()
+	text, err := doc.Snippet(filepath.Join(root(t), "testdata", "examples", name+".Caddyfile"), "", oldnew...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".Caddyfile")
-		if !strings.Contains(source, fmt.Sprintf("example(t, %q", name)) {
-			t.Errorf("no test runs the example %s", name)
-		}
+	for strings.HasPrefix(text, "#") { // so that the global options are at the beginning, where start adds the test's
+		_, text, _ = strings.Cut(text, "\n")
 	}
+	return text
 }
+
+// address returns the host and port of a back end.
+func (b *backend) address() string { return strings.TrimPrefix(b.URL, "http://") }
 
 // page answers /robots.txt with a text, and other paths with a page that names the
 // path.
@@ -93,7 +80,6 @@ func TestExamplePHP(t *testing.T) {
 	programs, _ := filepath.Glob("/usr/sbin/php-fpm*")
 	if len(programs) == 0 {
 		t.Log("php-fpm is not installed: the example is only validated")
-		example(t, "php")
 		return
 	}
 	dir := t.TempDir()
@@ -183,36 +169,6 @@ pm.max_children = 2
 	}
 }
 
-func TestExampleReverseProxy(t *testing.T) {
-	t.Parallel()
-	main := newBackend(t, page("User-agent: *\nDisallow: /shop/cart\nDisallow: /api/private\n"))
-	api := newBackend(t, page("User-agent: *\nDisallow: /\n"))
-	shop, second := newBackend(t, page("")), newBackend(t, page(""))
-	at := func(b *backend) string { return strings.TrimPrefix(b.URL, "http://") }
-	s := start(t, example(t, "reverse-proxy", "example.com {", "http://localhost:$PORT {",
-		"localhost:9000", at(main), "localhost:9001", at(api), "localhost:9002", at(shop), "localhost:9003", at(second)))
-	s.wants(403, s.get(googlebot, "/shop/cart"), "a path of the second back end that the first disallows")
-	s.wants(403, s.get(googlebot, "/api/private"), "a path of the API that the first disallows")
-	tagged := s.get(googlebot, "/api/open")
-	s.wants(200, tagged, "the API: its own robots.txt is not the site's")
-	if got := tagged.header.Get("X-Robots-Tag"); got != "noindex" {
-		t.Errorf("X-Robots-Tag of the API: %q", got)
-	}
-	s.wants(200, s.get(chrome, "/shop/cart"), "a person")
-	s.wants(403, s.get("Mozilla/5.0 (compatible; GTmetrix/1.0)", "/shop/cart"), "the exempt tester's name from another address")
-}
-
-func TestExampleStatic(t *testing.T) {
-	t.Parallel()
-	s := start(t, example(t, "static", "example.com {", "http://localhost:$PORT {", "/var/www/html", filepath.Join(root(t), "testdata", "site")))
-	for path, want := range map[string]string{"/files/report.pdf": "noindex", "/index.html": "", "/gone.html": "", "/gone.docx": "noindex, nofollow"} {
-		if got := s.get(chrome, path).header.Get("X-Robots-Tag"); got != want {
-			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
-		}
-	}
-	s.wants(403, s.get(gptbot, "/index.html"), "a crawler that may fetch nothing")
-}
-
 func TestExampleOnDemand(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
@@ -239,67 +195,11 @@ func TestExampleOnDemand(t *testing.T) {
 	}
 }
 
-func TestExampleManySites(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var more strings.Builder
-	for i := range 200 {
-		writeFile(t, filepath.Join(dir, fmt.Sprint("site", i), "robots.txt"), disallow(fmt.Sprint("/of-", i)))
-		writeFile(t, filepath.Join(dir, fmt.Sprint("site", i), fmt.Sprint("of-", i)), "page")
-		fmt.Fprintf(&more, "http://site%d.test:$PORT {\n\timport tenant site%d\n}\n", i, i)
-	}
-	writeFile(t, filepath.Join(dir, "three", "robots.txt"), disallow("/private"))
-	writeFile(t, filepath.Join(dir, "three", "private"), "page")
-	s := start(t, example(t, "many-sites", "/srv/", dir+"/", "one.example.com {", more.String()+"http://one.test:$PORT {",
-		"two.example.com {", "http://two.test:$PORT {", "three.example.com {", "http://three.test:$PORT {"))
-	for i := range 200 {
-		host, path := fmt.Sprintf("site%d.test", i), fmt.Sprint("/of-", i)
-		s.wants(403, s.at(host, googlebot, path), host)
-		s.wants(200, s.at(host, chrome, path), host+" for a person")
-		s.wants(403, s.at(host, gptbot, "/"), host+" for a crawler that the shared policy denies")
-	}
-	s.wants(200, s.at("three.test", googlebot, "/private"), "a site in monitor mode")
-}
-
-func TestExampleBalancer(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Forwarded-Proto") != "https" {
-			http.Redirect(w, r, "https://"+r.Host+r.URL.Path, http.StatusMovedPermanently) // many applications force https in this way
-			return
-		}
-		page("User-agent: *\nDisallow: /private\nCrawl-delay: 600\n")(w, r)
-	})
-	s := start(t, example(t, "balancer", "http://example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
-	from := func(addr, ua, path string) response {
-		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "",
-			http.Header{"X-Forwarded-For": {addr}, "X-Forwarded-Proto": {"https"}})
-	}
-	s.wants(403, from("203.0.113.1", googlebot, "/private"), "a disallowed path behind the balancer")
-	s.wants(200, from("203.0.113.1", "Wget/1.21.3", "/"), "wget from one address")
-	s.wants(200, from("203.0.113.2", "Wget/1.21.3", "/"), "wget from another address")
-	s.wants(429, from("203.0.113.1", "Wget/1.21.3", "/"), "wget from the first address again")
-	s.wants(429, from("198.51.100.7, 203.0.113.1", "Wget/1.21.3", "/"), "wget with an invented address before its own")
-}
-
-func TestExampleCDN(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(disallow("/private")))
-	s := start(t, example(t, "cdn", "2001:db8::/32", "2001:db8::/32 127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://"), "\t\tverify\n", "\t\tverify {\n\t\t\tlists off\n\t\t\tdns off\n\t\t\tsignatures off\n\t\t}\n"))
-	denied := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private", s.port), googlebot, "", http.Header{"X-Forwarded-For": {"203.0.113.9"}})
-	s.wants(403, denied, "a disallowed path behind the CDN")
-	if got := denied.header.Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control of a denial: %q", got)
-	}
-	s.wants(200, s.get(chrome, "/private"), "a person")
-}
-
 func TestExampleFleet(t *testing.T) {
 	t.Parallel()
 	r := newRedis(t)
 	if r == nil {
 		t.Log("redis-server is not installed: the example is only validated")
-		example(t, "fleet")
 		return
 	}
 	b := newBackend(t, page("User-agent: *\nCrawl-delay: 600\n"))
@@ -315,41 +215,5 @@ func TestExampleFleet(t *testing.T) {
 		if resp, err := send(client, http.MethodGet, url, bingbot, "site.test", nil); err != nil || resp.status != want {
 			t.Errorf("bingbot at server %d: status %d, %v; want %d", i, resp.status, err, want)
 		}
-	}
-}
-
-func TestExampleMonitor(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(disallow("/private")))
-	s := start(t, example(t, "monitor", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
-	s.wants(200, s.get(googlebot, "/private"), "a disallowed path in monitor mode")
-	s.eventually("the would-be denial is counted", func() bool {
-		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="Googlebot",reason="disallowed"}`) == 1
-	})
-}
-
-func TestExampleStaging(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page("")) // the robots.txt of the application allows everything
-	s := start(t, example(t, "staging", "staging.example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
-	s.wants(403, s.get(googlebot, "/"), "a search engine")
-	s.wants(403, s.get("curl/8.9.1", "/"), "a script")
-	if got := s.get(chrome, "/"); got.status != 200 || got.header.Get("X-Robots-Tag") != "noindex" {
-		t.Errorf("a person gets status %d with X-Robots-Tag %q", got.status, got.header.Get("X-Robots-Tag"))
-	}
-	if text := s.get(chrome, "/robots.txt").body; !strings.Contains(text, "Disallow: /") {
-		t.Errorf("the published robots.txt:\n%s", text)
-	}
-}
-
-func TestExampleAI(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(disallow("/private")))
-	s := start(t, example(t, "ai", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
-	s.wants(403, s.get(gptbot, "/"), "a crawler of purpose ai-training")
-	s.wants(200, s.get(googlebot, "/"), "a search engine")
-	s.wants(403, s.get(googlebot, "/private"), "a rule of the site's own")
-	if text := s.get(chrome, "/robots.txt").body; !strings.Contains(text, "User-agent: GPTBot") || !strings.Contains(text, "Disallow: /private\n") {
-		t.Errorf("the published robots.txt:\n%s", text)
 	}
 }

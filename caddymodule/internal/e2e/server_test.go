@@ -385,3 +385,12 @@ func writeFile(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/caddy-robots/caddy-robots/caddymodule"
@@ -21,9 +22,38 @@ var record = flag.String("record", "", "write the requests of the scenarios and 
 // week is the time from one scenario to the next. Time never goes back in a process.
 const week = 7 * 24 * time.Hour
 
+// root is the repository.
+var root, _ = filepath.Abs("../../..")
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCaddy) != "" {
+		caddycmd.Main()
+		return
+	}
+	dir, err := os.MkdirTemp("", "caddy-robots-")
+	var own string
+	if err == nil {
+		own, err = os.Executable()
+	}
+	if err == nil {
+		err = os.Symlink(own, filepath.Join(dir, "caddy"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	// Commands start a third faster if they collect nothing at first.
+	for name, value := range map[string]string{asCaddy: "1", "GOGC": "off", "GOMEMLIMIT": "200MiB"} {
+		_ = os.Setenv(name, value)
+	}
+	_ = os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
 // TestScenarios runs testdata/scenarios, one after the other: they share a clock.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("../../../testdata/scenarios/*.txtar")
+	files, err := filepath.Glob(filepath.Join(root, "testdata/scenarios/*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
@@ -49,7 +79,7 @@ func TestScenarios(t *testing.T) {
 			if out != nil {
 				fmt.Fprintf(out, "## %s\n\n", s.Name)
 			}
-			s.Run(inProcess{dir}, dir, scenario.Options{Record: out}, func(p string) { t.Error(p) })
+			s.Run(inProcess{dir}, dir, scenario.Options{Record: out, Root: root, URL: url}, func(p string) { t.Error(p) })
 			if err := caddy.Stop(); err != nil {
 				t.Error(err)
 			}

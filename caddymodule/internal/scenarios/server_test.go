@@ -36,7 +36,14 @@ var passed atomic.Int64
 // logged is what Caddy logged.
 var logged logBuffer
 
+// asCaddy is the environment variable with which the test binary is a Caddy, so that
+// commands run without another program.
+const asCaddy = "CADDY_ROBOTS_TEST_CADDY"
+
 func init() {
+	if os.Getenv(asCaddy) != "" {
+		return
+	}
 	clock.Now = func() time.Time { return begin.Add(time.Duration(passed.Load())) }
 	caddy.RegisterModule(&logged)
 	caddy.RegisterNetwork("scenario", func(context.Context, string, string, string, uint, net.ListenConfig) (any, error) {
@@ -164,6 +171,23 @@ func (w *openWriter) Write(b []byte) (int, error) {
 	<-w.released
 	return w.ResponseRecorder.Write(b)
 }
+
+// url is where commands reach the server of port 80 as the host site.test.
+var url = func() string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server, err := server("80")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		if strings.HasPrefix(r.Host, "127.") {
+			r.Host = "site.test"
+		}
+		local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}
+		server.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, local)))
+	}))
+	return s.URL
+}()
 
 func (s inProcess) Admin(method, target, body string) (*scenario.Answer, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,

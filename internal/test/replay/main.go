@@ -57,9 +57,13 @@ func run(out *bufio.Writer, program string, s *scenario.Scenario) {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	root, err := os.Getwd()
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Fprintf(out, "## %s\n\n", s.Name)
 	server := &process{program: program, dir: dir, ports: make(map[string]int)}
-	s.Run(server, dir, scenario.Options{Record: out, Unchecked: true}, func(p string) { fmt.Fprintf(out, "%s\n\n", p) })
+	s.Run(server, dir, scenario.Options{Record: out, Root: root, Unchecked: true}, func(p string) { fmt.Fprintf(out, "%s\n\n", p) })
 	_ = server.Stop()
 }
 

@@ -7,7 +7,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
+	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
 // patience bounds how long a line that begins with "eventually" is tried.
@@ -27,6 +30,8 @@ const whileWaiting = 50 * time.Millisecond
 // Options says how a scenario runs.
 type Options struct {
 	Record io.Writer // gets each request and its answer; may be nil
+	Root   string    // {root}: the repository, whose pages have snippets
+	URL    string    // {url}: where commands reach the site
 	// Unchecked runs what a program can: nothing is compared, and the scenario ends
 	// at the first line that needs another clock or requests that last.
 	Unchecked bool
@@ -58,7 +63,7 @@ type runner struct {
 // Run runs a scenario in a folder. It tells problem what is not as the scenario says, with
 // the line's number.
 func (s *Scenario) Run(server Server, dir string, o Options, problem func(string)) {
-	r := &runner{Scenario: s, Options: o, server: server, dir: dir, problem: problem, vars: make(map[string]string),
+	r := &runner{Scenario: s, Options: o, server: server, dir: dir, problem: problem, vars: map[string]string{"dir": dir, "root": o.Root, "url": o.URL},
 		host: "site.test", client: "192.0.2.1", agent: "chrome", open: make(map[string]func())}
 	defer func() {
 		for name := range r.open {
@@ -125,7 +130,7 @@ func opens(text string) bool { return text == "{" || strings.HasSuffix(text, " {
 // loop runs a block several times: "repeat N {", where {n} is 1 to N, "for NAME in
 // VALUE… {", or "each NAME…" with a line ": VALUE…" for each time, and "{".
 func (r *runner) loop(head line, rows, body []line) error {
-	words, err := split(r.expand(strings.TrimSuffix(head.text, "{")))
+	words, err := r.split(strings.TrimSuffix(head.text, "{"))
 	if err != nil {
 		return err
 	}
@@ -147,7 +152,7 @@ func (r *runner) loop(head line, rows, body []line) error {
 	case words[0] == "each":
 		names = words[1:]
 		for _, row := range rows {
-			values, err := split(r.expand(row.text[1:]))
+			values, err := r.split(row.text[1:])
 			if err != nil || len(values) != len(names) {
 				return fmt.Errorf("line %d: want %d values (%v)", row.number, len(names), err)
 			}
@@ -194,8 +199,9 @@ func (r *runner) expand(text string) string {
 
 // line runs one line with its expectations.
 func (r *runner) line(l line, expectations []line) error {
-	parts := strings.Split(l.text, " | ")
-	text, wanted, _ := strings.Cut(parts[0], " -> ")
+	text := l.text[:headOf(l.text)]
+	parts := strings.Split(l.text[len(text):], " | ")
+	_, wanted, _ := strings.Cut(parts[0], " -> ")
 	wanted = strings.TrimSpace(r.expand(wanted))
 	var wants []want
 	for _, part := range parts[1:] {
@@ -204,7 +210,7 @@ func (r *runner) line(l line, expectations []line) error {
 	for _, e := range expectations {
 		wants = append(wants, want{e.number, strings.TrimSpace(r.expand(e.text[1:]))})
 	}
-	words, err := split(r.expand(text))
+	words, err := r.split(text)
 	if err != nil {
 		return err
 	}
@@ -247,6 +253,7 @@ func (r *runner) line(l line, expectations []line) error {
 // isSetting are the lines that need no server.
 var isSetting = map[string]bool{
 	"host": true, "from": true, "as": true, "set": true, "env": true, "copy": true, "write": true, "remove": true,
+	"snippet": true,
 }
 
 // try runs a line once.
@@ -276,6 +283,15 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 			return nil, errors.New("want: write FILE TEXT")
 		}
 		return nil, r.write(words[1], []byte(words[2]))
+	case "snippet":
+		if len(words) < 4 || len(words)%2 != 0 {
+			return nil, errors.New("want: snippet FILE PAGE TEXT [OLD NEW]…")
+		}
+		text, err := pages.Snippet(filepath.Join(r.Root, words[2]), words[3], words[4:]...)
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.write(words[1], []byte(text))
 	case "env":
 		if len(words) != 3 {
 			return nil, errors.New("want: env NAME VALUE")
@@ -321,10 +337,14 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 			return nil, errUnable
 		}
 		return r.begin(words[1:], wanted, wants)
+	case "run":
+		return r.command(arg(), wanted, wants)
 	case "log":
 		return r.log(arg(), wanted, wants)
 	case "metric":
 		return r.metric(arg(), wanted)
+	case "check":
+		return r.judged(words, wanted, wants)
 	case "admin":
 		if len(words) < 3 {
 			return nil, errors.New("want: admin METHOD PATH [BODY]")
@@ -357,6 +377,22 @@ func (r *runner) load(caddyfile string) error {
 		r.counted = metrics(answer.Body)
 	}
 	return nil
+}
+
+// command runs a command of the shell in the folder of the scenario. What is wanted is its
+// exit status, and expectations are about what it prints.
+func (r *runner) command(text, wanted string, wants []want) ([]string, error) {
+	if r.Unchecked {
+		return nil, nil
+	}
+	cmd := exec.Command("bash", "-c", text)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "HOME="+r.dir, "XDG_DATA_HOME="+r.dir, "CADDY_ADMIN=unix/"+Socket(r.dir))
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return nil, err
+	}
+	return r.checkAll([]*Answer{{Status: cmd.ProcessState.ExitCode(), Body: string(out)}}, cmp.Or(wanted, "0"), wants), nil
 }
 
 // replace puts a copy of a file in the place of another, at once.
@@ -417,6 +453,9 @@ func (r *runner) request(words []string) (*Request, error) {
 		return nil, fmt.Errorf("no such line: %s", strings.Join(words, " "))
 	}
 	q := &Request{Method: words[0], Scheme: "http", Host: r.host, Target: r.expand(words[1]), Client: r.client, Header: make(http.Header)}
+	if scheme, host, found := strings.Cut(r.host, "://"); found {
+		q.Scheme, q.Host = scheme, host
+	}
 	if raw, found := strings.CutPrefix(q.Target, "="); found {
 		q.Target = raw
 	} else if scheme, rest, found := strings.Cut(q.Target, "://"); found && !strings.HasPrefix(scheme, "/") {
@@ -460,6 +499,23 @@ func (r *runner) request(words []string) (*Request, error) {
 	return q, nil
 }
 
+// judged asks the admin API what a request would get: check TARGET [as AGENT] [from ADDRESS].
+func (r *runner) judged(words []string, wanted string, wants []want) ([]string, error) {
+	q, err := r.request(append([]string{"GET"}, words[1:]...))
+	if err != nil {
+		return nil, err
+	}
+	values := url.Values{"url": {q.Scheme + "://" + q.Host + q.Target}, "ua": q.Header["User-Agent"]}
+	if q.Client != r.client {
+		values.Set("client", q.Client)
+	}
+	answer, err := r.server.Admin("GET", "/robots/check?"+values.Encode(), "")
+	if err != nil {
+		return nil, err
+	}
+	return r.checkAll([]*Answer{answer}, cmp.Or(wanted, "200"), wants), nil
+}
+
 // begin sends a request that lasts until "end NAME".
 func (r *runner) begin(words []string, wanted string, wants []want) ([]string, error) {
 	request, err := r.request(words[1:])
@@ -488,9 +544,26 @@ func (r *runner) end(name string) error {
 	return nil
 }
 
-// split splits a line into words. A word in double quotes or backquotes may have blanks;
-// within double quotes, Go's escapes hold.
-func split(text string) (words []string, err error) {
+// headOf returns the length of a line without what is wanted.
+func headOf(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case i > 0 && text[i-1] != ' ':
+		case text[i] == '"' || text[i] == '`':
+			if quoted, err := strconv.QuotedPrefix(text[i:]); err == nil {
+				i += len(quoted) - 1
+			}
+		case strings.HasPrefix(text[i:], "-> ") || strings.HasPrefix(text[i:], "| "):
+			return i - 1
+		}
+	}
+	return len(text)
+}
+
+// split splits a line into words. A word in double quotes or backquotes may have blanks, and
+// so may what stands there for a variable; within double quotes, Go's escapes hold. What
+// stands for a variable without quotes may be several words.
+func (r *runner) split(text string) (words []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeft(text, " \t") {
 		if text[0] == '"' || text[0] == '`' {
 			quoted, err := strconv.QuotedPrefix(text)
@@ -501,11 +574,24 @@ func split(text string) (words []string, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s", err, quoted)
 			}
-			words, text = append(words, word), text[len(quoted):]
+			words, text = append(words, r.expand(word)), text[len(quoted):]
 			continue
 		}
 		end := strings.IndexAny(text+" ", " \t")
-		words, text = append(words, text[:end]), text[end:]
+		word := text[:end]
+		text = text[end:]
+		if expanded := r.expand(word); expanded != word {
+			if strings.TrimSpace(expanded) == "" {
+				continue
+			}
+			more, err := (&runner{}).split(expanded)
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, more...)
+			continue
+		}
+		words = append(words, word)
 	}
 	if len(words) == 0 {
 		return nil, errors.New("nothing to do")
