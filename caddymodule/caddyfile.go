@@ -78,7 +78,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		paths          [ignore_case] [strip_params] [decode_twice]
 //		crawl_delay {
 //			max   <duration>
-//			wait  <duration>
 //			burst <number>
 //			per   crawler | ip
 //			max_entries <number>

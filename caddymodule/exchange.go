@@ -83,7 +83,6 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	q.Method, q.Target, q.UserAgents, q.Time, q.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
 	q.Brands = r.Header["Sec-Ch-Ua"]
-	q.HasBody = r.ContentLength != 0
 	q.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
@@ -211,7 +210,7 @@ func (x *exchange) HidesClient() bool {
 func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 	return &verify.Message{
 		Method: x.request.Method, Scheme: x.request.Origin.Scheme, Host: h.host(x.r, trusted), RequestURI: x.request.Target,
-		Header: x.r.Header, HasBody: x.request.HasBody,
+		Header: x.r.Header, HasBody: x.r.ContentLength != 0,
 	}
 }
 

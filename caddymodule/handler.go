@@ -196,8 +196,7 @@ func (x *exchange) judge(c *judge.Client) *judge.Decision {
 }
 
 // pace changes a decision to let the request through, if budgets, limits, the load of the
-// server or a storm of strangers do not allow that now. It may hold the request until they
-// do.
+// server or a storm of strangers do not allow that now.
 func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	x.paced = true
 	if x.handler.check != nil {
@@ -206,7 +205,7 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	if x.handler.watch != nil {
 		x.watchStorms(d)
 	}
-	if x.request.HasBody {
+	if x.r.ContentLength != 0 {
 		x.readBody(d, w)
 	}
 	x.running.Pace(x.r.Context(), &x.request, d)

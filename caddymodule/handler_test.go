@@ -134,7 +134,6 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"exempt_paths": ["x"]}`, "must start with / or *"},
 		{`{"crawl_delay": {"burst": -1}}`, "burst"},
 		{`{"crawl_delay": {"max": -1}}`, "max"},
-		{`{"crawl_delay": {"wait": "1h"}}`, "wait"},
 		{`{"crawl_delay": {"per": "planet"}}`, "per"},
 		{`{"crawl_delay": {"max_entries": -1}}`, "max_entries"},
 		{`{"crawlers": [{}]}`, "name is empty"},

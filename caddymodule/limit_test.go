@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -37,13 +36,12 @@ func inFlight(t *testing.T, h *Handler, name string) (n int) {
 }
 
 // Requests that are killed at any stage, 10,000 of them, leave none in flight: by a
-// panic, an error or a refusal of a later handler, by a client that has hung up before,
-// while or after it was held, and by a refusal of this handler.
+// panic, an error or a refusal of a later handler, by a client that has hung up, and
+// by a refusal of this handler.
 func TestKilledRequestsAreNotInFlight(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
-		Source:     &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.01\n"},
-		CrawlDelay: &config.CrawlDelay{Wait: caddy.Duration(5 * time.Millisecond)},
-		Limits:     []config.Limit{{AtOnce: 30, EachAtOnce: 3, All: "1000/1s"}, {Paths: []string{"/slow"}, AtOnce: 2, Each: "20/1s"}},
+		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.01\n"},
+		Limits: []config.Limit{{AtOnce: 30, EachAtOnce: 3, All: "1000/1s"}, {Paths: []string{"/slow"}, AtOnce: 2, Each: "20/1s"}},
 	}})
 	inner := provisioned(t, &Handler{Settings: h.Settings})
 	stages := []caddyhttp.HandlerFunc{

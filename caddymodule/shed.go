@@ -48,7 +48,7 @@ const busyVar = "caddy_robots.busy"
 // in flight. If it is a robot's, and the server is busy, enter refuses it.
 func (x *exchange) enter(d *judge.Decision) {
 	h, load := x.handler, x.handler.shedLoad()
-	now := x.request.Time.Add(d.Delay).UnixNano()
+	now := x.request.Time.UnixNano()
 	rank, isRobot := h.shedOrder.RankOf(&x.request, d, x.visit.Suspect)
 	entered := false
 	if isRobot && d.Action == judge.Pass {

@@ -59,7 +59,7 @@ type keyRecorder struct {
 	keys []string
 }
 
-func (l *keyRecorder) Take(_ context.Context, _ time.Time, uses []throttle.Use, _ time.Duration) throttle.Result {
+func (l *keyRecorder) Take(_ context.Context, _ time.Time, uses []throttle.Use) throttle.Result {
 	for _, u := range uses {
 		l.keys = append(l.keys, fmt.Sprintf("%016x", u.Key))
 	}

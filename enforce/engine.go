@@ -82,8 +82,7 @@ func (e *Engine) Origins() *origins.Table { return e.origins }
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 
-// Close stops the fetches that are under way. Held requests go on waiting until
-// the rate limits allow them. It always returns nil.
+// Close stops the fetches that are under way. It always returns nil.
 func (e *Engine) Close() error {
 	e.origins.Close()
 	return nil
@@ -96,10 +95,8 @@ func (e *Engine) Close() error {
 //
 //   - for the rules of the origin: see Resolve
 //   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
-//   - with Settings.Wait, until the rate limits allow the request
 //
-// If ctx ends during one of the last two, the limiter decides without the other
-// servers, and a held request is throttled, although it has used budget.
+// If ctx ends during the latter, the limiter decides without the other servers.
 func (e *Engine) Decide(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	var c judge.Client
 	e.Identify(&c, r, e.Resolve(ctx, r))
@@ -194,11 +191,7 @@ func (e *Engine) Pace(ctx context.Context, r *judge.Request, d *judge.Decision) 
 	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	wait := e.settings.Wait
-	if r.HasBody || d.Monitored {
-		wait = 0
-	}
-	if e.pace(ctx, r, d, wait); d.Action != judge.Pass {
+	if e.pace(ctx, r, d); d.Action != judge.Pass {
 		e.Release(r, d, true)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -323,43 +322,6 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 		}
 		e.clock.Advance(time.Duration(1-i) * 10 * time.Second) // the second and third come at the same time
 	}
-}
-
-// A request that waits for its Crawl-delay is not in flight. If there are too many
-// when its time has come, it is refused, and has used no budget.
-func TestWaitingRequestIsNotInFlight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e, err := NewEngine(judge.Settings{Wait: time.Minute, Limits: []judge.Limit{{AtOnce: 1, All: every(100, 10*time.Second)}}},
-			origins.Inline("User-agent: GPTBot\nCrawl-delay: 10\n"), throttle.NewMemory(100), nil, origins.Config{Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { e.Close(); synctest.Wait() }()
-		e.origins.Load(context.Background())
-		ask := func(ua string) (*judge.Request, *judge.Decision) {
-			r, d := &judge.Request{Target: "/", UserAgents: []string{ua}, Origin: fake.Home, Time: time.Now()}, new(judge.Decision)
-			e.Decide(context.Background(), r, d)
-			return r, d
-		}
-		r, d := ask(fake.Gptbot)
-		e.Release(r, d, false)
-		var waited judge.Decision
-		go func() { _, d := ask(fake.Gptbot); waited = *d }()
-		synctest.Wait()
-		_, other := ask(ahrefs)
-		if other.Action != judge.Pass {
-			t.Errorf("while a request waits, another crawler gets %v by %q", other.Reason, other.RuleText())
-		}
-		time.Sleep(20 * time.Second)
-		synctest.Wait()
-		if waited.RuleText() != "limit: at_once 1" {
-			t.Errorf("%v by %q", waited.Reason, waited.RuleText())
-		}
-		e.Release(r, other, false)
-		if _, d := ask(fake.Gptbot); d.Action != judge.Pass || d.Delay != 0 {
-			t.Errorf("%v by %q after %v: the refused request has used budget", d.Reason, d.RuleText(), d.Delay)
-		}
-	})
 }
 
 // A request that is refused after Decide gives back what it has used, also as an

@@ -4,12 +4,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Memory remembers what crawlers did: which of them read a robots.txt, and when
-// each came; which requests are held or in flight, for Settings.Limits; and the versions
+// each came; which requests are in flight, for Settings.Limits; and the versions
 // that each robots.txt had in the last GracePeriod.
 // Several engines can share one. It outlives them, so that after a reload the
 // grace periods of crawlers go on. It is bounded, and safe for concurrent use.
@@ -20,7 +19,6 @@ type Memory struct {
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
 	flights   flights
-	waiters   *throttle.Waiters
 
 	federating *table.Table[federating]
 }
@@ -31,19 +29,13 @@ type Memory struct {
 func NewMemory(reads, visitors int) *Memory {
 	return &Memory{
 		readers: newEvents(reads), visits: newVisitors(visitors), histories: new(origins.Histories),
-		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced), waiters: throttle.NewWaiters(maxHeld),
+		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
 		federating: table.New[federating](maxFederating),
 	}
 }
 
-// Close lets no request wait any longer; see Settings.Wait. It always returns nil.
-func (m *Memory) Close() error { return m.waiters.Close() }
-
 // HistoryOctets returns the octets of the earlier versions of files.
 func (m *Memory) HistoryOctets() int64 { return m.histories.Octets() }
-
-// maxHeld is how many requests are held at once until their time comes.
-const maxHeld = 1000
 
 // smallMemory is the size of a Memory that an engine does not share.
 const smallMemory = 1 << 12

@@ -28,26 +28,18 @@ type pacer struct {
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
 // pace applies the rate limits, Visit-time and Settings.Limits to a request that is let
-// through, which may be held for wait.
-func (p *pacer) pace(ctx context.Context, r *judge.Request, d *judge.Decision, wait time.Duration) {
-	isHeld := d.AllHeld() != 0
-	if isHeld {
+// through.
+func (p *pacer) pace(ctx context.Context, r *judge.Request, d *judge.Decision) {
+	if d.AllHeld() != 0 {
 		p.enter(r, d)
 	}
-	mayWait := isHeld && wait > 0
-	if mayWait { // a request that waits is not in flight
-		p.leave(r, d)
-	}
-	p.take(ctx, r, d, wait)
-	if mayWait && d.Action == judge.Pass {
-		p.enter(r, d)
-	}
+	p.take(ctx, r, d)
 }
 
-// take uses budget for a request that is let through, which may be held for wait,
-// and throttles it if there is none left: for each of its crawlers the crawler's own,
-// and those of the limits in Subject.Held.
-func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, wait time.Duration) {
+// take uses budget for a request that is let through, and throttles it if there is none
+// left: for each of its crawlers the crawler's own, and those of the limits in
+// Subject.Held.
+func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	if d.Action != judge.Pass {
 		return
 	}
@@ -57,8 +49,8 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, w
 	if len(uses) == 0 {
 		return
 	}
-	res := p.memory.waiters.Take(ctx, p.limiter, r.Time, uses, wait)
-	if d.Delay, d.Used = res.Delay, res.OK; !res.OK {
+	res := p.limiter.Take(ctx, r.Time, uses)
+	if d.Used = res.OK; !res.OK {
 		d.Blame(int(of[res.Use]))
 		if line := p.boundOf(uses[res.Use].Limits); line != nil {
 			d.Exceed(line, res.RetryAfter)
@@ -78,7 +70,7 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, w
 // been let through since.
 func (p *pacer) giveBack(r *judge.Request, d *judge.Decision, now time.Time) {
 	uses, _ := p.uses(nil, r, d)
-	throttle.GiveBack(p.limiter, now, r.Time.Add(d.Delay), uses)
+	throttle.GiveBack(p.limiter, now, r.Time, uses)
 }
 
 // uses appends the budgets that a request uses: first the crawlers' own, then those

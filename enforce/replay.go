@@ -11,8 +11,7 @@ import (
 
 // Replay decides on past requests, such as those of an access log, as an Engine
 // would have decided at that time. The caller supplies the editions of the
-// robots.txt. A Replay never waits, and starts no goroutine. With Settings.Wait, a
-// request that an Engine would hold is let through at once.
+// robots.txt. A Replay never waits, and starts no goroutine.
 //
 // Its methods are not safe for concurrent use.
 type Replay struct {
@@ -30,12 +29,10 @@ func NewReplay(settings judge.Settings) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := NewMemory(replayEntries, replayEntries)
-	memory.Close()
 	e := &Engine{pacer: pacer{
 		settings: compiled,
-		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
-		memory:   memory,
+		limiter:  throttle.NewMemory(replayEntries),
+		memory:   NewMemory(replayEntries, replayEntries),
 	}}
 	e.findBlocks(nil)
 	return &Replay{e}, nil
@@ -93,23 +90,11 @@ func (r *Replay) RobotsRead(edition *Edition, req *judge.Request) {
 // decision to throttle. How many requests were in flight is not known.
 func (r *Replay) Pace(req *judge.Request, d *judge.Decision) {
 	if d.Paced() {
-		r.engine.take(context.Background(), req, d, r.engine.settings.Wait)
+		r.engine.take(context.Background(), req, d)
 	}
 }
 
 // Budget returns the key of the crawler's own budget, which a request uses.
 func (r *Replay) Budget(req *judge.Request, d *judge.Decision) throttle.Key {
 	return r.engine.budget(req, &d.Subject, 0)
-}
-
-// replayLimiter accepts each request that could be held for at most wait, but
-// does not hold it.
-type replayLimiter struct {
-	*throttle.Memory
-	wait time.Duration
-}
-
-// Take implements throttle.Limiter.
-func (l *replayLimiter) Take(ctx context.Context, now time.Time, uses []throttle.Use, _ time.Duration) throttle.Result {
-	return l.Memory.Take(ctx, now, uses, l.wait)
 }

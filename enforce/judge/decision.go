@@ -112,8 +112,6 @@ type Decision struct {
 	// RetryAfter is how long the client should wait before it repeats a request
 	// that is throttled, or that is denied with reason Unavailable.
 	RetryAfter time.Duration
-	// Delay is how long the request was held before it was let through.
-	Delay time.Duration
 	// Used reports that the request has used budget.
 	Used bool
 	// Addr is the client's address; set only if the rules use more than the User-Agent.

@@ -34,11 +34,6 @@ type Request struct {
 	// made for Settings.Registry.
 	Mode *Mode
 
-	// HasBody reports that the request has a body. Such a request is not held:
-	// as long as the body is not read, a server may not notice that the client
-	// has hung up.
-	HasBody bool
-
 	// Ambiguous reports that Client may not be the client's own address: it may
 	// be the address of a proxy, or the client may have written it to a header
 	// field itself. Such an address neither verifies nor refutes a claim.

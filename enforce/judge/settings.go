@@ -80,11 +80,6 @@ type Settings struct {
 	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero or less
 	// means 24 hours; more than 366 days counts as 366 days.
 	MaxDelay time.Duration
-	// Wait is the longest time for which a request may be held until the rate
-	// limits allow it. A request that would have to wait longer is throttled.
-	// Zero or less means that no request is held; more than throttle.MaxWait
-	// counts as throttle.MaxWait.
-	Wait time.Duration
 	// Burst is how many requests may come at once under a Crawl-delay; crawlers for
 	// readers have at least 10 under the group for `*`. Less
 	// than 1 counts as 1. See throttle.Grant.

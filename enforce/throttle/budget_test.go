@@ -18,18 +18,18 @@ func TestPeekAndForget(t *testing.T) {
 					t.Fatalf("Peek before the first request: %+v, %t", r, used)
 				}
 			}
-			if r := limiter.Take(t.Context(), now, []Use{{k, hourly}}, 0); !r.OK {
+			if r := limiter.Take(t.Context(), now, []Use{{k, hourly}}); !r.OK {
 				t.Fatalf("the first request: %+v", r)
 			}
 			peeked, used := limiter.Peek(now, k, hourly)
-			taken := limiter.Take(t.Context(), now, []Use{{k, hourly}}, 0)
+			taken := limiter.Take(t.Context(), now, []Use{{k, hourly}})
 			if peeked.OK || !used || taken.OK || peeked.Reason != taken.Reason {
 				t.Errorf("Peek after the first request: %+v, %t; Take: %+v", peeked, used, taken)
 			}
 			if err := limiter.Forget(t.Context(), now, k); err != nil {
 				t.Fatal(err)
 			}
-			if r := limiter.Take(t.Context(), now, []Use{{k, hourly}}, 0); !r.OK {
+			if r := limiter.Take(t.Context(), now, []Use{{k, hourly}}); !r.OK {
 				t.Errorf("after Forget: %+v", r)
 			}
 			if r, used := limiter.Peek(now, k, nil); !r.OK || used {

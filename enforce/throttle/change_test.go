@@ -60,7 +60,7 @@ func TestTermsChange(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				key := newKey(t.Name())
 				for i, take := range test.takes {
-					r := l.Take(t.Context(), noon.Add(take.after), []Use{{key, take.terms}}, 0)
+					r := l.Take(t.Context(), noon.Add(take.after), []Use{{key, take.terms}})
 					late := r.RetryAfter != take.retry
 					if _, ok := l.(*turns); ok {
 						// A process refuses by the state that it knows. Others
@@ -94,9 +94,9 @@ func TestWaitAfterTermsChange(t *testing.T) {
 						longest = max(longest, time.Duration(limit.interval)*time.Microsecond)
 					}
 				}
-				r := l.Take(t.Context(), now, []Use{{key, terms}}, 0)
+				r := l.Take(t.Context(), now, []Use{{key, terms}})
 				for range rnd.IntN(10) {
-					r = l.Take(t.Context(), now, []Use{{key, terms}}, 0)
+					r = l.Take(t.Context(), now, []Use{{key, terms}})
 				}
 				if r.RetryAfter > longest {
 					t.Fatalf("seed %d: %+v under %+v, whose longest interval is %v", seed, r, g, longest)
@@ -112,7 +112,7 @@ func TestWaitAfterTermsChange(t *testing.T) {
 func TestMemoryAfterClockSetBack(t *testing.T) {
 	m := NewMemory(100)
 	terms, key := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a")
-	take := func(at time.Time) Result { return m.Take(t.Context(), at, []Use{{key, terms}}, 0) }
+	take := func(at time.Time) Result { return m.Take(t.Context(), at, []Use{{key, terms}}) }
 	if r := take(noon); !r.OK {
 		t.Fatal(r)
 	}
@@ -128,74 +128,6 @@ func TestMemoryAfterClockSetBack(t *testing.T) {
 	}
 }
 
-// With a maxWait, requests are accepted one interval apart.
-func TestTakeWithMaxWait(t *testing.T) {
-	const s = time.Second
-	terms := Compile(Grant{Delay: delay(10 * s)})
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		key := newKey(t.Name())
-		for i, want := range []Result{
-			{OK: true},
-			{OK: true, Delay: 4500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
-			{OK: true, Delay: 13500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
-			{OK: true, Delay: 22500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
-			{RetryAfter: 31500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
-		} {
-			r := l.Take(t.Context(), noon, []Use{{key, terms}}, 30*s)
-			if held := r.turn != nil; held != (want.Delay > 0) {
-				t.Errorf("request %d: %+v, want a turn: %t", i, r, !held)
-			}
-			if r.turn = nil; r != want {
-				t.Errorf("request %d: %+v, want %+v", i, r, want)
-			}
-		}
-		if r := l.Take(t.Context(), noon.Add(s), []Use{{key, terms}}, 0); r.OK || r.RetryAfter != 30500*time.Millisecond {
-			t.Errorf("without waiting: %+v", r)
-		}
-	})
-}
-
-// A maxWait also covers the time until a Visit-time window opens. One below zero
-// counts as zero.
-func TestTakeWithMaxWaitBeforeVisitTime(t *testing.T) {
-	terms := Compile(Grant{Visits: []robots.VisitTime{visit(1201, 1300)}})
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for maxWait, want := range map[time.Duration]Result{
-			time.Minute:      {OK: true, Delay: time.Minute, Reason: VisitTime, Line: 4},
-			59 * time.Second: {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
-			-time.Hour:       {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
-		} {
-			if r := l.Take(t.Context(), noon, []Use{{newKey(t.Name()), terms}}, maxWait); r != want {
-				t.Errorf("maxWait %v: %+v, want %+v", maxWait, r, want)
-			}
-		}
-	})
-}
-
-// With a maxWait, requests are accepted only for times at which the model
-// accepts them.
-func TestTakeWithMaxWaitAgreesWithModel(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for seed := range rounds(l, 100) {
-			rnd := rand.New(rand.NewPCG(seed, 5))
-			g := randomGrant(rnd)
-			terms, m, key := Compile(g), newModel(g), newKey(t.Name(), fmt.Sprint(seed))
-			now := noon
-			var r Result
-			for range 40 {
-				r = l.Take(t.Context(), now, []Use{{key, terms}}, time.Minute)
-				if r.Delay > time.Minute || r.OK != m.take(now.Add(r.Delay)) {
-					t.Fatalf("seed %d: %+v at %v\n%+v", seed, r, now, g)
-				}
-				now = now.Add(randomStep(rnd, r) % time.Hour)
-				if r.OK {
-					now = now.Add(r.Delay) // the model needs increasing times
-				}
-			}
-		}
-	})
-}
-
 // Concurrent requests never exceed the limit.
 func TestConcurrentRequests(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
@@ -206,7 +138,7 @@ func TestConcurrentRequests(t *testing.T) {
 		for range 8 {
 			wg.Go(func() {
 				for range 50 {
-					if l.Take(t.Context(), noon, []Use{{key, terms}}, 0).OK {
+					if l.Take(t.Context(), noon, []Use{{key, terms}}).OK {
 						accepted.Add(1)
 					}
 				}
@@ -223,7 +155,7 @@ func TestKeysHaveSeparateBudgets(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		terms := Compile(Grant{Delay: delay(time.Hour)})
 		for i := range 100 {
-			if r := l.Take(t.Context(), noon, []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}}, 0); !r.OK {
+			if r := l.Take(t.Context(), noon, []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}}); !r.OK {
 				t.Fatalf("key %d: %+v", i, r)
 			}
 		}

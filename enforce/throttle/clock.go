@@ -19,14 +19,14 @@ const (
 )
 
 // Clock returns the time of the wall clock, but does not go back if the wall
-// clock is set back by at most MaxWait. Otherwise a crawler that has used its
+// clock is set back by at most MaxLead. Otherwise a crawler that has used its
 // budget would have to wait longer by the time that the clock went back.
 //
 // If the wall clock is set forward, a Clock follows at once. If the wall clock
 // is set back, a Clock runs 1/256 slower than real time until the wall clock
-// has caught up. If a Clock would be ahead by more than MaxWait, it takes the
+// has caught up. If a Clock would be ahead by more than MaxLead, it takes the
 // time of the wall clock: limiters recognise budgets with times that lie
-// further ahead than MaxWait, and move them back.
+// further ahead than MaxLead, and move them back.
 //
 // The zero value is ready for use. A Clock must not be copied. Its methods are
 // safe for concurrent use, take no lock, and allocate only after the wall clock
@@ -65,7 +65,7 @@ func (c *Clock) at(wall, monotonic int64) int64 {
 		}
 		if change := offset - s.offset; change < -clockNoise || change > clockNoise {
 			lead := max(0, s.lead(monotonic)-change)
-			if lead > int64(MaxWait) {
+			if lead > int64(MaxLead) {
 				lead = 0
 			}
 			c.setting.CompareAndSwap(s, &clockSetting{offset: offset, level: monotonic + lead*clockSlew})

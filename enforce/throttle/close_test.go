@@ -105,7 +105,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 			group.Go(func() { f.Close() })
 			group.Go(func() {
 				for i := range 10 {
-					f.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), hourly}}, 0)
+					f.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), hourly}})
 				}
 			})
 		}
@@ -126,7 +126,7 @@ func TestFleetClose(t *testing.T) {
 	}
 	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
 	for i, ok := range []bool{true, false} {
-		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); r.OK != ok {
+		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK != ok {
 			t.Errorf("request %d: %+v", i, r)
 		}
 	}

@@ -11,13 +11,12 @@
 //	memory := throttle.NewMemory(100_000)
 //	limits := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits})
 //	key := throttle.KeyOf(hash1, hash2) // of the origin and the crawler
-//	result := memory.Take(ctx, clock.Now(), []throttle.Use{{Key: key, Limits: limits}}, 0)
+//	result := memory.Take(ctx, clock.Now(), []throttle.Use{{Key: key, Limits: limits}})
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
 // A Clock keeps crawlers from being refused because the system's clock was set
 // back.
 //
 // Two types implement Limiter: Memory is for one process, and Fleet shares
-// budgets between processes through Redis or Valkey. Waiters can hold requests
-// until the rate limits allow them, so that they are not refused.
+// budgets between processes through Redis or Valkey.
 package throttle

@@ -19,7 +19,7 @@ func Example() {
 
 	for _, at := range []string{"08:45:40", "08:45:42", "08:45:59"} {
 		now, _ := time.Parse(time.TimeOnly, at)
-		r := memory.Take(context.Background(), now, []throttle.Use{{key, limits}}, 0)
+		r := memory.Take(context.Background(), now, []throttle.Use{{key, limits}})
 		if r.OK {
 			fmt.Println(at, "goes on")
 		} else {
@@ -30,20 +30,4 @@ func Example() {
 	// 08:45:40 goes on
 	// 08:45:42 is refused by crawl_delay in line 3 and may come back in 2.5s
 	// 08:45:59 goes on
-}
-
-func ExampleWaiters() {
-	waiters, memory := throttle.NewWaiters(100), throttle.NewMemory(1000)
-	defer waiters.Close()
-
-	limits := throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 20 * time.Millisecond}})
-	key := throttle.KeyOf(1, 2) // a hash of the origin and the crawler
-	for range 3 {
-		r := waiters.Take(context.Background(), memory, time.Now(), []throttle.Use{{key, limits}}, time.Minute)
-		fmt.Println(r.OK)
-	}
-	// Output:
-	// true
-	// true
-	// true
 }

@@ -14,10 +14,6 @@ import (
 // full queue if the server hangs.
 const maxInFlight = 256
 
-// maxTries is how often one request calls the server. A request calls it again,
-// for a later time, if other requests took the time that it wanted.
-const maxTries = 3
-
 // storedFor is how long the server stores a state at least; see take.lua.
 const storedFor = 50 * time.Second
 
@@ -27,13 +23,10 @@ const storedFor = 50 * time.Second
 // Each process keeps the last known state of each budget in its Memory. If this
 // state refuses a request, the process refuses it without a call of the server,
 // because in the meantime other processes can only have used more of the
-// budget. (Only Forget, and a request that ends while it is held, give budget
-// back.) For all other requests, a script in
-// the server decides, by the server's clock, in one round trip on one key. If
-// the request may be held and others took the time that it wanted, there are
-// up to three round trips. The process stores the state that the script returns.
-// So a crawler without held requests causes one round trip per interval and
-// process, however many requests it sends.
+// budget. (Only Forget and GiveBack give budget back.) For all other requests, a
+// script in the server decides, by the server's clock, in one round trip on one
+// key. The process stores the state that the script returns. So a crawler causes
+// one round trip per interval and process, however many requests it sends.
 //
 // The clocks of the processes and of a cluster's nodes may differ: each call
 // converts times between the clocks of the process and the server. Visit-time
@@ -84,28 +77,28 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 }
 
 // Take implements Limiter.
-func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
+func (f *Fleet) Take(ctx context.Context, now time.Time, uses []Use) Result {
 	at := now.UnixMicro()
 	if !f.link.up.Load() && len(uses) > 0 && f.server(f.name(uses[0].Key)) == nil {
-		return f.takeFallback(at, uses, maxWait)
+		return f.takeFallback(at, uses)
 	}
 	if len(uses) == 1 && uses[0].Limits != nil { // faster, for requests that this process refuses
 		a, _ := f.local.lookUp(at, uses[0].Key, uses[0].Limits)
-		if v := uses[0].Limits.earliest(at, &a); v.wait(at) > max(0, min(maxWait, MaxWait)) {
+		if r := uses[0].Limits.earliest(at, &a).result(at); !r.OK {
 			f.obs.FleetRefusal(engineLocal)
-			return v.refusal(at)
+			return r
 		}
 	}
 	var all [MaxUses]budget
 	list, stored := f.lookUp(at, uses, all[:0])
-	r := decide(at, list, maxWait)
+	r := decide(at, list)
 	if !r.OK {
 		f.obs.FleetRefusal(engineLocal)
 	}
 	if !r.OK || !stored {
 		return r
 	}
-	return f.takeRemote(ctx, f.newCall(at, uses, list), uses, maxWait, r)
+	return f.takeRemote(ctx, f.newCall(at, uses, list), uses)
 }
 
 // lookUp appends to list the budgets of uses, with the states that this process
@@ -149,31 +142,27 @@ func (f *Fleet) update(q scriptCall, uses []Use) {
 	}
 }
 
-// takeRemote calls the server for a request that this process would accept with
-// the result r, by the state that it knows.
-func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use, maxWait time.Duration, r Result) Result {
-	for try := 1; ; try++ {
-		q.hold = r.Delay.Microseconds()
-		ok, err := f.call(ctx, q)
-		if err != nil {
-			return f.takeFallback(q.now, uses, maxWait)
-		}
-		f.update(q, uses)
-		if ok {
-			return r.heldBy(f, q.now, uses)
-		}
-		if r = decide(q.now, q.budgets, maxWait); !r.OK || try == maxTries {
-			f.obs.FleetRefusal(engineRemote)
-			r.OK, r.RetryAfter, r.Delay = false, max(r.RetryAfter, r.Delay), 0
-			return r
-		}
+// takeRemote calls the server for a request that this process would accept by the
+// state that it knows.
+func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use) Result {
+	ok, err := f.call(ctx, q)
+	if err != nil {
+		return f.takeFallback(q.now, uses)
 	}
+	f.update(q, uses)
+	if ok {
+		return Result{OK: true}
+	}
+	f.obs.FleetRefusal(engineRemote)
+	r := decide(q.now, q.budgets)
+	r.OK = false
+	return r
 }
 
 // takeFallback decides on a request without the server.
-func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Result {
+func (f *Fleet) takeFallback(now int64, uses []Use) Result {
 	f.obs.FleetFallback()
-	r := f.local.takeAll(now, uses, f.Instances(), f.link.since.Load(), maxWait)
+	r := f.local.takeAll(now, uses, f.Instances(), f.link.since.Load())
 	if !r.OK {
 		f.obs.FleetRefusal(engineFallback)
 	}
@@ -183,14 +172,14 @@ func (f *Fleet) takeFallback(now int64, uses []Use, maxWait time.Duration) Resul
 // giveBack implements giver. It waits for the server, but not longer than a
 // request does. Other processes may know the state from before, and refuse
 // requests until that state accepts one.
-func (f *Fleet) giveBack(now int64, t *turn) bool {
-	list, _ := f.lookUp(now, t.uses, nil)
-	q := f.newCall(now, t.uses, list)
-	q.hold, q.back = t.at-now, true
+func (f *Fleet) giveBack(now, at int64, uses []Use) bool {
+	list, _ := f.lookUp(now, uses, nil)
+	q := f.newCall(now, uses, list)
+	q.after, q.back = at-now, true
 	if ok, err := f.call(context.Background(), q); err != nil || !ok {
 		return false
 	}
-	f.update(q, t.uses)
+	f.update(q, uses)
 	return true
 }
 

@@ -53,9 +53,7 @@ type FleetConfig struct {
 	Instances int
 
 	// Deadline is how long a request waits at most for one answer of the server.
-	// A request that may be held calls the server up to three times in all, if
-	// other requests took the time that it wanted. Zero means
-	// 25 milliseconds; less than zero is an error.
+	// Zero means 25 milliseconds; less than zero is an error.
 	Deadline time.Duration
 
 	// injected makes the script use the time now of Take in place of the

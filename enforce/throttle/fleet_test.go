@@ -36,7 +36,7 @@ func TestFleetRoundTrips(t *testing.T) {
 		{terms, 5 * time.Second, true, 1},
 	} {
 		before := r.calls.Load()
-		result := f.Take(t.Context(), noon.Add(step.after), []Use{{key, step.terms}}, 0)
+		result := f.Take(t.Context(), noon.Add(step.after), []Use{{key, step.terms}})
 		if n := r.calls.Load() - before; result.OK != step.ok || n != step.calls {
 			t.Errorf("request %d: %+v after %d calls, want ok %t after %d", i, result, n, step.ok, step.calls)
 		}
@@ -56,12 +56,12 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
 	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
-	if result := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !result.OK {
+	if result := a.Take(t.Context(), noon, []Use{{key, terms}}); !result.OK {
 		t.Fatal(result)
 	}
 	before := r.calls.Load()
 	for i := range 40 {
-		result := b.Take(t.Context(), noon.Add(time.Duration(i)*100*time.Millisecond), []Use{{key, terms}}, 0)
+		result := b.Take(t.Context(), noon.Add(time.Duration(i)*100*time.Millisecond), []Use{{key, terms}})
 		if want := 4500*time.Millisecond - time.Duration(i)*100*time.Millisecond; result.OK || result.RetryAfter != want {
 			t.Fatalf("request %d: %+v, want retry after %v", i, result, want)
 		}
@@ -79,10 +79,10 @@ func TestFleetUsesTheServersClock(t *testing.T) {
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
 	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
-	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}, 0); !r.OK {
+	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}); !r.OK {
 		t.Fatal(r)
 	}
-	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}, 0); r.OK || r.RetryAfter > 27*time.Minute {
+	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}); r.OK || r.RetryAfter > 27*time.Minute {
 		t.Errorf("%+v, want at most 27m", r)
 	}
 }
@@ -101,11 +101,11 @@ func TestFleetWithoutServer(t *testing.T) {
 	}
 	t.Cleanup(func() { f.Close() })
 	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
-	first := f.Take(t.Context(), noon, []Use{{key, terms}}, 0).RetryAfter // random; see TestFirstRequestWhileTheServerIsAway
+	first := f.Take(t.Context(), noon, []Use{{key, terms}}).RetryAfter // random; see TestFirstRequestWhileTheServerIsAway
 	for _, step := range []struct {
 		after, retry time.Duration
 	}{{0, 0}, {10 * time.Second, 26 * time.Second}, {36 * time.Second, 0}, {70 * time.Second, 2 * time.Second}, {90 * time.Second, 0}, {120 * time.Second, 0}} {
-		result := f.Take(t.Context(), noon.Add(first+step.after), []Use{{key, terms}}, 0)
+		result := f.Take(t.Context(), noon.Add(first+step.after), []Use{{key, terms}})
 		if result.OK != (step.retry == 0) || result.RetryAfter != step.retry {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
@@ -154,7 +154,7 @@ func TestFleetOutage(t *testing.T) {
 				for end := now.Add(d); now.Before(end); now = now.Add(step) {
 					for k := range crawlers {
 						for _, f := range fleets {
-							if f.Take(t.Context(), now, []Use{{newKey(fmt.Sprint(k)), terms}}, 0).OK {
+							if f.Take(t.Context(), now, []Use{{newKey(fmt.Sprint(k)), terms}}).OK {
 								accepted[k]++
 							}
 						}
@@ -166,7 +166,7 @@ func TestFleetOutage(t *testing.T) {
 			for i, f := range fleets { // each process sends requests until it notices the outage
 				f.config.Deadline = time.Millisecond
 				for stateOf(f) != FleetDown {
-					f.Take(t.Context(), now, []Use{{newKey("other"), hourly}}, 0)
+					f.Take(t.Context(), now, []Use{{newKey("other"), hourly}})
 					now = now.Add(time.Hour)
 				}
 				f.config.Deadline = time.Minute
@@ -207,24 +207,24 @@ func TestFleetReportsToARestartedServer(t *testing.T) {
 	b, observedB := newFleet(t, c)
 	key, terms := newKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}})
 	for range 2 {
-		if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
+		if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
 			t.Fatal(r)
 		}
 	}
 	s.kill()
-	a.Take(t.Context(), noon.Add(time.Hour), []Use{{newKey("other"), terms}}, 0)
+	a.Take(t.Context(), noon.Add(time.Hour), []Use{{newKey("other"), terms}})
 	observedA.await(t, FleetDown)
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
 	observedA.await(t, FleetUp)
-	if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
+	if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
 		t.Fatalf("third request of three: %+v", r)
 	}
 	b.link.fail(b.link.current.Load().nodes[0], 0, errors.New("connection reset"))
 	observedB.await(t, FleetDown)
 	observedB.await(t, FleetUp)
-	if r := b.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.OK {
+	if r := b.Take(t.Context(), noon, []Use{{key, terms}}); r.OK {
 		t.Errorf("fourth request of three, by another process: %+v", r)
 	}
 }
@@ -237,7 +237,7 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 	cancel()
 	terms := Compile(Grant{Delay: delay(time.Hour)})
 	for i := range 10 {
-		f.Take(ctx, time.Now(), []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}}, 0)
+		f.Take(ctx, time.Now(), []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}})
 	}
 	if stateOf(f) != FleetUp || r.errors.Load() != 0 {
 		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
@@ -255,7 +255,7 @@ func TestFleetForeignKey(t *testing.T) {
 		if err := client.Do(t.Context(), set).Error(); err != nil {
 			t.Fatal(err)
 		}
-		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); !r.OK {
+		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
 			t.Errorf("%q: %+v", value, r)
 		}
 	}
@@ -269,7 +269,7 @@ func TestFleetKeysExpire(t *testing.T) {
 	mini := miniredis.RunT(t)
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
 	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(100 * time.Second)})
-	f.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0)
+	f.Take(t.Context(), time.Now(), []Use{{key, terms}})
 	name := f.name(key)
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
 		t.Errorf("name of the key: %q", name)
@@ -308,7 +308,7 @@ func TestFleetUsesDifferentHomesTogether(t *testing.T) {
 		{a, []Use{{one, hourly}, {two, hourly}}, true}, {b, []Use{{two, hourly}}, false}, {b, []Use{{newKey("3"), hourly}, {one, hourly}}, false},
 		{b, []Use{{newKey("3"), hourly}}, true},
 	} {
-		if got := step.fleet.Take(t.Context(), noon, step.uses, 0).OK; got != step.ok {
+		if got := step.fleet.Take(t.Context(), noon, step.uses).OK; got != step.ok {
 			t.Errorf("request %d: %t", i, got)
 		}
 	}

@@ -20,20 +20,12 @@ type verdict struct {
 	line   int
 }
 
-// wait returns the time from now to v.at.
-func (v verdict) wait(now int64) time.Duration { return time.Duration(v.at-now) * time.Microsecond }
-
-// refusal returns the result for a request that is not held until v.at.
-func (v verdict) refusal(now int64) Result {
-	return Result{Reason: v.reason, Line: v.line, RetryAfter: v.wait(now)}
-}
-
-// acceptance returns the result for a request that goes on at v.at.
-func (v verdict) acceptance(now int64) Result {
+// result returns the result for a request at now.
+func (v verdict) result(now int64) Result {
 	if v.at <= now {
 		return Result{OK: true}
 	}
-	return Result{OK: true, Reason: v.reason, Line: v.line, Delay: v.wait(now)}
+	return Result{Reason: v.reason, Line: v.line, RetryAfter: time.Duration(v.at-now) * time.Microsecond}
 }
 
 // earliest returns the first instant, now or later, at which every line of t
@@ -131,7 +123,7 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 	if t.windows {
 		minute = minuteOfDay(at)
 	}
-	b, before, least := *a, now, int64(0)
+	b, least := *a, int64(0)
 	for i := range t.limits {
 		l := &t.limits[i]
 		if !l.window.open(minute) {
@@ -141,7 +133,6 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 		if b.tat[i]-l.tolerance > at {
 			return false
 		}
-		before = max(before, b.tat[i]-l.interval-l.tolerance) // when the request before this one was accepted, if it was held
 		if least == 0 || l.interval < least {
 			least = l.interval
 		}
@@ -149,10 +140,10 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 	if least == 0 {
 		return true // it has used nothing
 	}
-	if a.sig != t.sig || a.last < at-least/2 { // the budget has not accepted the request, or was reset
+	if a.last > at || a.sig != t.sig || a.last < at-least/2 { // it has accepted a later request, or not this one, or was reset
 		return false
 	}
-	b.last, b.used = min(a.last, before), 0
+	b.last, b.used = min(a.last, now), 0
 	for i := range t.limits {
 		if l := &t.limits[i]; l.window.open(minute) {
 			b.used = max(b.used, float32(b.tat[i]-b.last)/float32(l.interval))
@@ -200,7 +191,7 @@ func (a *arrivals) merge(b *arrivals, t *Limits) {
 // long as the clock went back.
 func (t *Limits) rewind(now int64, a *arrivals) bool {
 	ahead := a.last - now
-	if ahead <= int64(MaxWait/time.Microsecond) {
+	if ahead <= int64(MaxLead/time.Microsecond) {
 		return false
 	}
 	a.last = now
@@ -212,12 +203,9 @@ func (t *Limits) rewind(now int64, a *arrivals) bool {
 
 // decide decides on a request under t with the budget a, which belongs to t. used
 // reports whether the request uses budget.
-func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, used bool) {
-	v := t.earliest(now, a)
-	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
-		return v.refusal(now), false
-	}
-	return v.acceptance(now), t.use(v.at, a)
+func (t *Limits) decide(now int64, a *arrivals) (r Result, used bool) {
+	r = t.earliest(now, a).result(now)
+	return r, r.OK && t.use(now, a)
 }
 
 // First returns the result for the first request of a key, at now. Only
@@ -225,6 +213,6 @@ func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result
 func (t *Limits) First(now time.Time) Result {
 	at := now.UnixMicro()
 	a := t.fresh(at)
-	r, _ := t.decide(at, &a, 0)
+	r, _ := t.decide(at, &a)
 	return r
 }

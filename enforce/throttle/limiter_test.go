@@ -46,11 +46,11 @@ func newTurns(t *testing.T) *turns {
 	return &turns{Fleet: first, other: second}
 }
 
-func (s *turns) Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
+func (s *turns) Take(ctx context.Context, now time.Time, uses []Use) Result {
 	if s.next.Add(1)%2 == 0 {
-		return s.Fleet.Take(ctx, now, uses, maxWait)
+		return s.Fleet.Take(ctx, now, uses)
 	}
-	return s.other.Take(ctx, now, uses, maxWait)
+	return s.other.Take(ctx, now, uses)
 }
 
 func forEachLimiter(t *testing.T, test func(t *testing.T, l Limiter)) {
@@ -178,8 +178,8 @@ func TestTake(t *testing.T) {
 				terms := Compile(test.grant)
 				key := newKey(t.Name())
 				for _, step := range test.steps {
-					r := l.Take(t.Context(), test.start.Add(step.after), []Use{{key, terms}}, 0)
-					if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why || r.Delay != 0 {
+					r := l.Take(t.Context(), test.start.Add(step.after), []Use{{key, terms}})
+					if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why {
 						t.Fatalf("after %v: %+v, want ok %t, retry after %v, reason %q", step.after, r, step.ok, step.retry, step.why)
 					}
 				}
@@ -204,7 +204,7 @@ func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
 			{clock("09:00:00"), 7}, {clock("12:00:00"), 0}, {clock("12:00:01"), 5}, {clock("12:01:00"), 0},
 			{clock("12:01:01"), 6}, {clock("13:00:00"), 8}, {clock("21:00:00"), 7},
 		} {
-			if r := l.Take(t.Context(), step.at, []Use{{key, terms}}, 0); r.Line != step.line || r.OK != (step.line == 0) {
+			if r := l.Take(t.Context(), step.at, []Use{{key, terms}}); r.Line != step.line || r.OK != (step.line == 0) {
 				t.Errorf("at %v: %+v, want line %d", step.at, r, step.line)
 			}
 		}
@@ -277,7 +277,7 @@ func TestTakeAgreesWithModel(t *testing.T) {
 			var r Result
 			for i := range 60 {
 				now = now.Add(randomStep(rnd, r))
-				r = l.Take(t.Context(), now, []Use{{key, terms}}, 0)
+				r = l.Take(t.Context(), now, []Use{{key, terms}})
 				if want := m.take(now); r.OK != want {
 					t.Fatalf("seed %d, request %d at %v: %+v, the model returns %t\n%+v", seed, i, now, r, want, g)
 				}
@@ -317,7 +317,7 @@ func TestAcceptedRequestsNeverExceedGrant(t *testing.T) {
 			interval := per * 9 / 10 / time.Duration(n)
 			var accepted []time.Time
 			for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {
-				if l.Take(t.Context(), now, []Use{{key, terms}}, 0).OK {
+				if l.Take(t.Context(), now, []Use{{key, terms}}).OK {
 					accepted = append(accepted, now)
 				}
 			}

@@ -267,12 +267,3 @@ func (t *Limits) nextOpening(minute int32) opening {
 	i, _ := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
 	return t.opens[i%len(t.opens)]
 }
-
-// same reports whether t and u have the same limits and Visit-time windows. Nil
-// is the same only as nil.
-func (t *Limits) same(u *Limits) bool {
-	if t == nil || u == nil {
-		return t == u
-	}
-	return t == u || t.sig == u.sig && len(t.limits) == len(u.limits) && t.visit == u.visit
-}

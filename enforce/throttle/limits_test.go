@@ -25,7 +25,7 @@ func TestDividedTerms(t *testing.T) {
 		for i := range instances {
 			m, key := NewMemory(100), newKey(fmt.Sprint(i))
 			for now := noon; now.Before(noon.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {
-				if m.Take(t.Context(), now, []Use{{key, part}}, 0).OK {
+				if m.Take(t.Context(), now, []Use{{key, part}}).OK {
 					accepted++
 				}
 			}
@@ -87,7 +87,7 @@ func TestExtremeOptions(t *testing.T) {
 			terms := Compile(o)
 			key, now := newKey(t.Name(), fmt.Sprint(i)), noon
 			for range 100 {
-				r := l.Take(t.Context(), now, []Use{{key, terms}}, 0)
+				r := l.Take(t.Context(), now, []Use{{key, terms}})
 				if r.RetryAfter < 0 || r.RetryAfter > maxMaxDelay || r.OK == (r.RetryAfter > 0) {
 					t.Fatalf("options %+v: %+v", o, r)
 				}

@@ -39,7 +39,7 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 			f, r := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
 			terms := Compile(Grant{Delay: delay(time.Hour)})
 			mini.SetError(reply)
-			if r := f.Take(t.Context(), noon, []Use{{newKey("a"), terms}}, 0); !r.OK {
+			if r := f.Take(t.Context(), noon, []Use{{newKey("a"), terms}}); !r.OK {
 				t.Errorf("without the server: %+v", r)
 			}
 			r.await(t, FleetDown)
@@ -48,7 +48,7 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 			}
 			mini.SetError("")
 			r.await(t, FleetUp)
-			if r := f.Take(t.Context(), noon, []Use{{newKey("b"), terms}}, 0); !r.OK {
+			if r := f.Take(t.Context(), noon, []Use{{newKey("b"), terms}}); !r.OK {
 				t.Error(r)
 			}
 			if n := r.fallbacks.Load(); n != 1 {
@@ -137,7 +137,7 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
 	demote()
 	terms := Compile(Grant{Delay: delay(time.Hour)})
-	f.Take(t.Context(), noon, []Use{{newKey("refused"), terms}}, 0)
+	f.Take(t.Context(), noon, []Use{{newKey("refused"), terms}})
 	r.await(t, FleetDown)
 	p.mu.Lock()
 	p.target = second
@@ -145,7 +145,7 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	r.await(t, FleetUp)
 	before := r.fallbacks.Load()
 	for i := range 20 {
-		f.Take(t.Context(), noon, []Use{{newKey("served", strconv.Itoa(i)), terms}}, 0)
+		f.Take(t.Context(), noon, []Use{{newKey("served", strconv.Itoa(i)), terms}})
 	}
 	if n := r.fallbacks.Load() - before; n != 0 {
 		t.Errorf("the second server was not called for %d of 20 requests", n)
@@ -165,7 +165,7 @@ func TestFleetReplaced(t *testing.T) {
 	}
 	r.await(t, FleetUp)
 	key := newKey("a")
-	if r := before.Take(t.Context(), noon, []Use{{key, hourly}}, 0); !r.OK {
+	if r := before.Take(t.Context(), noon, []Use{{key, hourly}}); !r.OK {
 		t.Fatal(r)
 	}
 	mini.RequireUserAuth("robots", "new")
@@ -177,12 +177,12 @@ func TestFleetReplaced(t *testing.T) {
 	}
 	defer after.Close()
 	before.Close()
-	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}, 0); r.OK {
+	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}); r.OK {
 		t.Errorf("by the new Fleet before it has connected: %+v", r)
 	}
 	r.await(t, FleetUp)
 	m.Resize(noon, 1000)
-	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}, 0); r.OK {
+	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}); r.OK {
 		t.Errorf("by the new Fleet: %+v", r)
 	}
 }

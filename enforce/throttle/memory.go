@@ -110,32 +110,29 @@ func (m *Memory) Resize(now time.Time, maxEntries int) {
 }
 
 // Take implements Limiter. It does not use ctx.
-func (m *Memory) Take(_ context.Context, now time.Time, uses []Use, maxWait time.Duration) Result {
+func (m *Memory) Take(_ context.Context, now time.Time, uses []Use) Result {
 	at := now.UnixMicro()
 	if len(uses) != 1 || uses[0].Limits == nil {
-		return m.takeAll(at, uses, 1, 0, maxWait)
+		return m.takeAll(at, uses, 1, 0)
 	}
 	t := uses[0].Limits // one use, as nearly always, takes a third of the time of takeAll
 	if len(t.limits) == 0 {
 		a := t.fresh(at)
-		r, _ := t.decide(at, &a, maxWait)
+		r, _ := t.decide(at, &a)
 		return r
 	}
 	tag := tagOf(&uses[0].Key)
 	s, h := m.lock(tag)
-	r := s.take(at, tag, h, t, maxWait)
+	r := s.take(at, tag, h, t)
 	s.mu.Unlock()
-	if r.Delay == 0 {
-		return r
-	}
-	return r.heldBy(m, at, uses)
+	return r
 }
 
 // take decides on a request for the key with a tag and hash.
-func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration) Result {
+func (t *table) take(now int64, tag, h uint64, l *Limits) Result {
 	var a arrivals
 	place, found, rewound := t.load(now, tag, h, l, &a)
-	r, used := l.decide(now, &a, maxWait)
+	r, used := l.decide(now, &a)
 	if !used && !rewound {
 		return r
 	}
@@ -148,7 +145,7 @@ func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration)
 
 // takeAll decides on a request as one of n processes that each decide alone since
 // a time; see stagger.
-func (m *Memory) takeAll(now int64, uses []Use, n int, since int64, maxWait time.Duration) Result {
+func (m *Memory) takeAll(now int64, uses []Use, n int, since int64) Result {
 	var all [MaxUses]budget
 	list := m.lockAll(uses, all[:0])
 	for i := range list {
@@ -157,25 +154,20 @@ func (m *Memory) takeAll(now int64, uses []Use, n int, since int64, maxWait time
 			list[i].stagger(now, since, m.seed, part)
 		}
 	}
-	r := decide(now, list, maxWait)
+	r := decide(now, list)
 	for i := range list {
 		b := &list[i]
-		b.dirty = r.OK && b.limits.use(now+r.Delay.Microseconds(), &b.arrivals) || b.dirty
+		b.dirty = r.OK && b.limits.use(now, &b.arrivals) || b.dirty
 	}
 	store(now, list)
 	unlock(list)
-	if r = r.heldBy(m, now, uses); r.turn != nil {
-		for i := range list {
-			r.turn.uses[list[i].use].Limits = list[i].limits
-		}
-	}
 	return r
 }
 
 // giveBack implements giver.
-func (m *Memory) giveBack(now int64, t *turn) bool {
+func (m *Memory) giveBack(now, at int64, uses []Use) bool {
 	var all [MaxUses]budget
-	list := m.lockAll(t.uses, all[:0])
+	list := m.lockAll(uses, all[:0])
 	defer unlock(list)
 	for i := range list {
 		b := &list[i]
@@ -183,7 +175,7 @@ func (m *Memory) giveBack(now int64, t *turn) bool {
 			place.load(b.limits, &b.arrivals)
 			b.dirty = b.sig == b.limits.sig
 		}
-		if b.shard != nil && !b.limits.giveBack(now, t.at, &b.arrivals) {
+		if b.shard != nil && !b.limits.giveBack(now, at, &b.arrivals) {
 			return false
 		}
 	}
@@ -302,7 +294,7 @@ func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	for _, tat := range a.tat[:len(t.limits)] {
 		used = used || tat > at
 	}
-	r, _ = t.decide(at, &a, 0)
+	r, _ = t.decide(at, &a)
 	return r, used
 }
 

@@ -48,7 +48,7 @@ func TestMemorySizeIsLimited(t *testing.T) {
 			m, base := NewMemory(size), newKey("a")
 			most := 0
 			for i := range 4 * size {
-				m.Take(t.Context(), noon, []Use{{base.Client(address(i)), hourly}}, 0)
+				m.Take(t.Context(), noon, []Use{{base.Client(address(i)), hourly}})
 				if i%max(1, size/16) != 0 {
 					continue
 				}
@@ -72,7 +72,7 @@ func TestMemorySizeIsLimited(t *testing.T) {
 func TestMemoryReusesUnusedKeys(t *testing.T) {
 	m, base, now := NewMemory(1<<20), newKey("a"), noon
 	for i := range 200_000 {
-		m.Take(t.Context(), now, []Use{{base.Client(address(i)), hourly}}, 0)
+		m.Take(t.Context(), now, []Use{{base.Client(address(i)), hourly}})
 		now = now.Add(10 * time.Second) // 324 keys per emission interval
 	}
 	for i := 200_000 - 300; i < 200_000; i++ {
@@ -103,13 +103,13 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 	for i := range size * 3 / 4 {
 		h := holder{newKey(fmt.Sprint(i)), rnd.IntN(len(terms))}
 		held = append(held, h)
-		m.Take(t.Context(), noon, []Use{{h.key, terms[h.rank]}}, 0)
+		m.Take(t.Context(), noon, []Use{{h.key, terms[h.rank]}})
 	}
 	if e := len(held) - stats(m).Entries; e > size/200 {
 		t.Fatalf("%d forgotten in a table that is three quarters full", e)
 	}
 	for i := range size / 2 { // the longest delay, so that none of these keys is forgotten
-		m.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(i)), Compile(Grant{Delay: delay(24 * time.Hour)})}}, 0)
+		m.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(i)), Compile(Grant{Delay: delay(24 * time.Hour)})}})
 	}
 	gone, late, sum := 0, 0, 0
 	for _, h := range held {
@@ -136,15 +136,15 @@ func TestMemoryForgetsDisposableKeysFirst(t *testing.T) {
 	var crawlers []Key
 	for i := range 500 {
 		crawlers = append(crawlers, newKey("crawler", fmt.Sprint(i)))
-		m.Take(t.Context(), noon, []Use{{crawlers[i], hourly}}, 0)
+		m.Take(t.Context(), noon, []Use{{crawlers[i], hourly}})
 	}
 	now := noon
 	for i := range 200_000 {
 		now = now.Add(time.Millisecond)
-		m.Take(t.Context(), now, []Use{{clients.Client(address(i)), hourly}}, 0)
+		m.Take(t.Context(), now, []Use{{clients.Client(address(i)), hourly}})
 	}
 	for i, k := range crawlers {
-		if r := m.Take(t.Context(), now, []Use{{k, hourly}}, 0); r.OK {
+		if r := m.Take(t.Context(), now, []Use{{k, hourly}}); r.OK {
 			t.Errorf("crawler %d was forgotten", i)
 		}
 	}
@@ -168,18 +168,18 @@ func manyAddresses(t testing.TB, addresses int) {
 	now, last := noon, noon.Add(-time.Hour)
 	for i := range addresses {
 		now = now.Add(100 * time.Second / time.Duration(addresses))
-		m.Take(t.Context(), now, []Use{{clients.Client(address(i * 7919)), terms}}, 0)
+		m.Take(t.Context(), now, []Use{{clients.Client(address(i * 7919)), terms}})
 		if i%512 != 0 {
 			continue
 		}
 		switch since := now.Sub(last); {
 		case since >= 10*time.Second:
-			if r := m.Take(t.Context(), now, []Use{{polite, terms}}, 0); !r.OK {
+			if r := m.Take(t.Context(), now, []Use{{polite, terms}}); !r.OK {
 				t.Fatalf("after %d addresses, a crawler that keeps its delay got %+v", i, r)
 			}
 			last = now
 		case since < 4*time.Second:
-			if r := m.Take(t.Context(), now, []Use{{polite, terms}}, 0); r.OK {
+			if r := m.Take(t.Context(), now, []Use{{polite, terms}}); r.OK {
 				t.Fatalf("after %d addresses a crawler's budget was forgotten", i)
 			}
 		}
@@ -195,10 +195,10 @@ func manyAddresses(t testing.TB, addresses int) {
 func TestTakeAllocatesNothing(t *testing.T) {
 	m, base := NewMemory(1000), newKey("a")
 	addr := address(1)
-	m.Take(t.Context(), noon, []Use{{base.Client(addr), hourly}}, 0)
+	m.Take(t.Context(), noon, []Use{{base.Client(addr), hourly}})
 	one := []Use{{base.Client(addr), hourly}}
 	for _, uses := range [][]Use{one, append(one, Use{base, hourly}, Use{base.Client(address(2)), nil})} {
-		if n := testing.AllocsPerRun(100, func() { m.Take(t.Context(), noon, uses, 0) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { m.Take(t.Context(), noon, uses) }); n != 0 {
 			t.Errorf("%v allocations for %d uses", n, len(uses))
 		}
 	}

@@ -58,7 +58,7 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 				}
 				next[k] = now + pause/2 + time.Duration(rnd.Int64N(int64(pause)))
 				f := fleets[rnd.IntN(instances)]
-				if f.Take(t.Context(), noon.Add(now), []Use{{newKey(fmt.Sprint(k)), terms}}, 0).OK {
+				if f.Take(t.Context(), noon.Add(now), []Use{{newKey(fmt.Sprint(k)), terms}}).OK {
 					accepted = append(accepted, now)
 				}
 			}
@@ -131,20 +131,20 @@ func TestFirstRequestWhileTheServerIsAway(t *testing.T) {
 		f.link.since.Store(now.UnixMicro())
 		for i := range 20 {
 			key, at := newKey(fmt.Sprint(i)), now
-			r := f.Take(t.Context(), at, []Use{{key, terms}}, 0)
+			r := f.Take(t.Context(), at, []Use{{key, terms}})
 			if r.OK || r.RetryAfter > interval {
 				t.Fatalf("first request: %+v", r)
 			}
 			waits[r.RetryAfter] = true
 			for range 3 {
 				at = at.Add(r.RetryAfter)
-				if r = f.Take(t.Context(), at.Add(-time.Microsecond), []Use{{key, terms}}, 0); r.OK {
+				if r = f.Take(t.Context(), at.Add(-time.Microsecond), []Use{{key, terms}}); r.OK {
 					t.Fatal("accepted before Retry-After")
 				}
-				if r = f.Take(t.Context(), at, []Use{{key, terms}}, 0); !r.OK {
+				if r = f.Take(t.Context(), at, []Use{{key, terms}}); !r.OK {
 					t.Fatalf("after Retry-After: %+v", r)
 				}
-				if r = f.Take(t.Context(), at, []Use{{key, terms}}, 0); r.OK || r.RetryAfter != interval {
+				if r = f.Take(t.Context(), at, []Use{{key, terms}}); r.OK || r.RetryAfter != interval {
 					t.Fatalf("next request: %+v, want retry after %v", r, interval)
 				}
 			}
@@ -163,7 +163,7 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 	terms, key := Compile(Grant{Delay: delay(10 * time.Second), Burst: 4}), newKey("a")
 	m := NewMemory(100)
 	for range 3 {
-		m.Take(t.Context(), noon, []Use{{key, terms}}, 0)
+		m.Take(t.Context(), noon, []Use{{key, terms}})
 	}
 	uses := []Use{{key, terms}}
 	state := func(at time.Time) arrivals {
@@ -171,7 +171,7 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 		return a
 	}
 	before := state(noon)
-	if r := m.takeAll(noon.UnixMicro(), uses, 4, 0, 0); r.OK {
+	if r := m.takeAll(noon.UnixMicro(), uses, 4, 0); r.OK {
 		t.Fatal(r)
 	}
 	after := state(noon)
@@ -179,11 +179,13 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 		t.Errorf("theoretical arrival time changes by %d µs", d)
 	}
 	at := noon.Add(time.Hour)
-	r := m.takeAll(at.UnixMicro(), uses, 4, at.UnixMicro(), time.Minute)
-	if !r.OK {
-		t.Fatal(r)
+	since := at.UnixMicro()
+	if r := m.takeAll(at.UnixMicro(), uses, 4, since); !r.OK {
+		at = at.Add(r.RetryAfter)
+		if r = m.takeAll(at.UnixMicro(), uses, 4, since); !r.OK {
+			t.Fatal(r)
+		}
 	}
-	at = at.Add(r.Delay)
 	if after = state(at); after.tat[0]-at.UnixMicro() < 4*9*time.Second.Microseconds() {
 		t.Errorf("only %d µs used by all processes", after.tat[0]-at.UnixMicro())
 	}
@@ -219,7 +221,7 @@ func TestFleetClusterNodeFails(t *testing.T) {
 	// await sends requests for new keys until the state of the Fleet is s.
 	await := func(s string) {
 		for stateOf(f) != s {
-			f.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(tries)), hourly}}, 0)
+			f.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(tries)), hourly}})
 			tries++
 		}
 		r.await(t, s)
@@ -234,7 +236,7 @@ func TestFleetClusterNodeFails(t *testing.T) {
 		}
 		before, accepted := r.fallbacks.Load(), 0
 		for i := range 300 {
-			if f.Take(t.Context(), noon, []Use{{newKey(o.name, fmt.Sprint(i)), hourly}}, 0).OK {
+			if f.Take(t.Context(), noon, []Use{{newKey(o.name, fmt.Sprint(i)), hourly}}).OK {
 				accepted++
 			}
 		}
@@ -262,7 +264,7 @@ func TestFirstRequestAfterALossOfData(t *testing.T) {
 	away := func(f *Fleet, k Key, now time.Time) {
 		connected := f.server
 		f.server = func(string) server { return nil }
-		f.Take(t.Context(), now, []Use{{k, terms}}, 0)
+		f.Take(t.Context(), now, []Use{{k, terms}})
 		f.server = connected
 	}
 	for name, loss := range map[string]func(k Key){
@@ -280,29 +282,29 @@ func TestFirstRequestAfterALossOfData(t *testing.T) {
 		waits := make(map[time.Duration]bool)
 		for i := range 30 {
 			key := newKey(name, fmt.Sprint(i))
-			if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
+			if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
 				t.Fatal(r)
 			}
-			if r := b.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.OK {
+			if r := b.Take(t.Context(), noon, []Use{{key, terms}}); r.OK {
 				t.Fatal(r)
 			}
 			loss(key)
-			r := a.Take(t.Context(), later, []Use{{key, terms}}, 0)
+			r := a.Take(t.Context(), later, []Use{{key, terms}})
 			if r.OK || r.RetryAfter > interval {
 				t.Fatalf("%s: first request: %+v", name, r)
 			}
 			waits[r.RetryAfter] = true
-			if other := b.Take(t.Context(), later, []Use{{key, terms}}, 0); other != r {
+			if other := b.Take(t.Context(), later, []Use{{key, terms}}); other != r {
 				t.Fatalf("%s: by the other process: %+v, want %+v", name, other, r)
 			}
-			if r = b.Take(t.Context(), later.Add(r.RetryAfter), []Use{{key, terms}}, 0); !r.OK {
+			if r = b.Take(t.Context(), later.Add(r.RetryAfter), []Use{{key, terms}}); !r.OK {
 				t.Fatalf("%s: after Retry-After: %+v", name, r)
 			}
 		}
 		if len(waits) < 28 {
 			t.Errorf("%s: %d different times for 30 keys", name, len(waits))
 		}
-		if r := a.Take(t.Context(), later, []Use{{newKey(name, "new"), terms}}, 0); !r.OK {
+		if r := a.Take(t.Context(), later, []Use{{newKey(name, "new"), terms}}); !r.OK {
 			t.Errorf("%s: a new crawler: %+v", name, r)
 		}
 	}

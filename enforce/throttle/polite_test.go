@@ -93,7 +93,7 @@ func TestCrawlerThatKeepsTheLimitsIsNeverRefused(t *testing.T) {
 					g, schedule := test.schedule(rnd, d)
 					terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
 					for i, at := range schedule {
-						if r := l.Take(t.Context(), noon.Add(at), []Use{{key, terms}}, 0); !r.OK {
+						if r := l.Take(t.Context(), noon.Add(at), []Use{{key, terms}}); !r.OK {
 							t.Fatalf("seed %d: request %d at %v of %+v: %+v", seed, i, at, g, r)
 						}
 					}

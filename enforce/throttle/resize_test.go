@@ -19,7 +19,7 @@ func TestResizeKeepsBudgets(t *testing.T) {
 			m, keys := NewMemory(max(sizes[0], 1000)), 500
 			for i := range keys {
 				for range 1 + i%3 {
-					m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}, 0)
+					m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}})
 				}
 			}
 			for _, size := range sizes {
@@ -27,7 +27,7 @@ func TestResizeKeepsBudgets(t *testing.T) {
 			}
 			for i := range keys {
 				left := 0
-				for m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}, 0).OK {
+				for m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}).OK {
 					left++
 				}
 				if want := 3 - (1 + i%3); left != want {
@@ -49,13 +49,13 @@ func TestResizeToSmallerSize(t *testing.T) {
 	m, clients := NewMemory(100_000), newKey("libraries")
 	long := Compile(Grant{Delay: delay(24 * time.Hour)})
 	for i := range 20_000 {
-		m.Take(t.Context(), noon, []Use{{clients.Client(address(i)), long}}, 0)
+		m.Take(t.Context(), noon, []Use{{clients.Client(address(i)), long}})
 	}
 	for i := range 10_000 {
-		m.Take(t.Context(), noon, []Use{{newKey("soon", fmt.Sprint(i)), hourly}}, 0)
+		m.Take(t.Context(), noon, []Use{{newKey("soon", fmt.Sprint(i)), hourly}})
 	}
 	for i := range size / 4 {
-		m.Take(t.Context(), noon, []Use{{newKey("late", fmt.Sprint(i)), long}}, 0)
+		m.Take(t.Context(), noon, []Use{{newKey("late", fmt.Sprint(i)), long}})
 	}
 	m.Resize(noon, size)
 	s, fresh := stats(m), NewMemory(size)
@@ -64,7 +64,7 @@ func TestResizeToSmallerSize(t *testing.T) {
 	}
 	gone := 0
 	for i := range size / 4 {
-		if m.Take(t.Context(), noon, []Use{{newKey("late", fmt.Sprint(i)), long}}, 0).OK {
+		if m.Take(t.Context(), noon, []Use{{newKey("late", fmt.Sprint(i)), long}}).OK {
 			gone++
 		}
 	}
@@ -77,7 +77,7 @@ func TestResizeToSmallerSize(t *testing.T) {
 func TestResizeDropsUnusedKeys(t *testing.T) {
 	m := NewMemory(10_000)
 	for i := range 5000 {
-		m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), hourly}}, 0)
+		m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), hourly}})
 	}
 	m.Resize(noon.Add(2*time.Hour), 20_000)
 	if s := stats(m); s.Entries != 0 {
@@ -97,7 +97,7 @@ func TestResizeDuringRequests(t *testing.T) {
 		group.Go(func() {
 			for range allowed + 5 {
 				for i := range keys {
-					if m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}, 0).OK {
+					if m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}).OK {
 						accepted[i].Add(1)
 					}
 				}
@@ -125,7 +125,7 @@ func TestResizeDuringRequests(t *testing.T) {
 func BenchmarkResize(b *testing.B) {
 	m, base := NewMemory(1_000_000), newKey("a")
 	for i := range 1_000_000 {
-		m.Take(b.Context(), noon, []Use{{base.Client(address(i)), hourly}}, 0)
+		m.Take(b.Context(), noon, []Use{{base.Client(address(i)), hourly}})
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

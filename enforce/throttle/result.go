@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reason is the kind of line that refused or delayed a request, as logs and
+// Reason is the kind of line that refused a request, as logs and
 // metrics write it.
 type Reason string
 
@@ -19,13 +19,12 @@ const (
 
 // Result is the decision on one request.
 type Result struct {
-	// OK reports whether the request may go on, after Delay. If so, it has used
-	// budget.
+	// OK reports whether the request may go on. If so, it has used budget.
 	OK bool
 
-	// Reason and Line identify the robots.txt line that refused the request, or
-	// that is the reason for Delay. If several lines did, it is a Visit-time
-	// line, or otherwise the line that refuses for the longest time.
+	// Reason and Line identify the robots.txt line that refused the request. If
+	// several lines did, it is a Visit-time line, or otherwise the line that refuses
+	// for the longest time.
 	Reason Reason
 	Line   int
 
@@ -38,13 +37,6 @@ type Result struct {
 	// microsecond, so round it up to whole seconds for an HTTP field. Zero if
 	// OK is true.
 	RetryAfter time.Duration
-
-	// Delay is how long the caller must hold an accepted request before it may
-	// go on. It is at most maxWait. Waiters also set it if the request ended
-	// while it was held.
-	Delay time.Duration
-
-	turn *turn // of a request with a Delay: what it has used
 }
 
 // Limiter applies Limits to requests, and keeps the budgets. Its methods are
@@ -53,21 +45,16 @@ type Limiter interface {
 	// Take decides on one request at the time now, by the Limits and the
 	// budgets of all uses: at most MaxUses, further ones are ignored. No two
 	// uses may have the same key, and all must have the same home: about other
-	// uses, a Fleet with a cluster decides without it. An accepted request uses budget of every line
-	// that has an open window. A request that one use refuses uses no budget of
-	// any. Take keeps no reference to uses.
-	//
-	// If maxWait is greater than zero, Take also accepts a request that every
-	// line, also a Visit-time, accepts within maxWait, and uses that budget. The caller must then hold the request for Result.Delay. A maxWait
-	// below zero counts as zero, and one above MaxWait as MaxWait.
+	// uses, a Fleet with a cluster decides without it. An accepted request uses
+	// budget of every line that has an open window. A request that one use refuses
+	// uses no budget of any. Take keeps no reference to uses.
 	//
 	// A Limiter with a server waits for it until ctx ends at the latest. Take
 	// returns no error, because a Limiter that can't reach its server decides
 	// alone.
-	Take(ctx context.Context, now time.Time, uses []Use, maxWait time.Duration) Result
+	Take(ctx context.Context, now time.Time, uses []Use) Result
 
-	// Peek returns what Take would return for k with a maxWait of zero, but
-	// uses no budget. used reports whether a part of the budget is used, as far
+	// Peek returns what Take would return for k, but uses no budget. used reports whether a part of the budget is used, as far
 	// as this process knows.
 	Peek(now time.Time, k Key, t *Limits) (r Result, used bool)
 
@@ -75,7 +62,6 @@ type Limiter interface {
 	Forget(ctx context.Context, now time.Time, k Key) error
 }
 
-// MaxWait is the longest time for which a request can be held. So if a budget
-// has a request that was accepted for a later time than now plus MaxWait, a
-// clock was set back.
-const MaxWait = 10 * time.Minute
+// MaxLead is how far a Clock may be ahead of the wall clock. So if a budget has a
+// request that was accepted later than now plus MaxLead, a clock was set back.
+const MaxLead = 10 * time.Minute

@@ -22,8 +22,8 @@ const scriptHead, scriptBudget, scriptLimit = 5, 5, 6
 // the clocks of the callers and servers may differ.
 type scriptCall struct {
 	now      int64
-	hold     int64 // how long after now the request is to be accepted, or was accepted
 	back     bool  // gives the request back
+	after    int64 // how long after now the request was accepted that is given back: not above zero
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
 	apart    bool  // the keys have different homes, so that a cluster can't use them together
@@ -49,7 +49,7 @@ func (q scriptCall) args() []string {
 	for i := range q.budgets {
 		size += scriptBudget + scriptLimit*len(q.budgets[i].limits.limits)
 	}
-	args := append(make([]string, 0, size), clock, number(q.now), number(q.hold), number(q.slack), action)
+	args := append(make([]string, 0, size), clock, number(q.now), number(q.after), number(q.slack), action)
 	for i := range q.budgets {
 		b, t, last := &q.budgets[i], q.budgets[i].limits, int64(0)
 		if b.known {

@@ -43,7 +43,7 @@ func TestWireFormIsThatOf010(t *testing.T) {
 	fmt.Fprintln(&got, "set", f.setName("suspects"), f.setVersion("suspects"))
 	known := budget{limits: limits, known: true, since: 7, arrivals: arrivals{last: noon.UnixMicro(), used: 1.5, sig: limits.sig, tat: [maxLimits]int64{1, 2, 3}}}
 	for _, q := range []scriptCall{
-		{now: noon.UnixMicro(), hold: 5, slack: 25000, budgets: []budget{known, {limits: hourly}}},
+		{now: noon.UnixMicro(), after: 5, slack: 25000, budgets: []budget{known, {limits: hourly}}},
 		{now: noon.UnixMicro(), injected: true, back: true, budgets: []budget{{limits: hourly}}},
 	} {
 		fmt.Fprintln(&got, "args", strings.Join(q.args(), " "))
@@ -92,12 +92,12 @@ func TestVersion010SharesBudgets(t *testing.T) {
 		}
 		own := []Use{{k, l}}
 		for i := range 40 {
-			want := m.Take(t.Context(), now, own, 0)
+			want := m.Take(t.Context(), now, own)
 			var ok bool
 			if rnd.IntN(2) == 0 {
 				ok = takeAs010(t, client, f.name(k), l, now)
 			} else {
-				ok = f.Take(t.Context(), now, append(own, Use{newKey(fmt.Sprint(seed, i)).In(k), hourly}), 0).OK
+				ok = f.Take(t.Context(), now, append(own, Use{newKey(fmt.Sprint(seed, i)).In(k), hourly})).OK
 			}
 			if ok != want.OK {
 				t.Fatalf("seed %d, request %d: %t, want %+v", seed, i, ok, want)
@@ -122,7 +122,7 @@ func TestUsesOnACluster(t *testing.T) {
 		for i := range 30 {
 			home := newKey(fmt.Sprint(i))
 			take := func(f *Fleet, k Key) bool {
-				return f.Take(t.Context(), time.Now(), []Use{{k, hourly}, {home, pool}}, 0).OK
+				return f.Take(t.Context(), time.Now(), []Use{{k, hourly}, {home, pool}}).OK
 			}
 			one, two := newKey("1", fmt.Sprint(i)).In(home), newKey("2", fmt.Sprint(i)).In(home)
 			for j, step := range []struct {
@@ -141,7 +141,7 @@ func TestUsesOnACluster(t *testing.T) {
 		if n := r.fallbacks.Load(); n != 0 {
 			t.Errorf("%d decided without the servers", n)
 		}
-		if r := b.Take(t.Context(), time.Now(), []Use{{newKey("x"), hourly}, {newKey("y"), hourly}}, 0); !r.OK {
+		if r := b.Take(t.Context(), time.Now(), []Use{{newKey("x"), hourly}, {newKey("y"), hourly}}); !r.OK {
 			t.Errorf("different homes: %+v", r)
 		}
 		if n := r.fallbacks.Load(); n != 1 || stateOf(b) != FleetUp {
@@ -192,7 +192,7 @@ func FuzzReply(f *testing.F) {
 				t.Fatalf("%+v", b)
 			}
 		}
-		if r := decide(q.now, q.budgets, 0); r.RetryAfter < 0 {
+		if r := decide(q.now, q.budgets); r.RetryAfter < 0 {
 			t.Fatalf("%+v", r)
 		}
 	})

@@ -35,7 +35,7 @@ func (s *ledger) call(_ context.Context, q scriptCall) (bool, error) {
 		b := &q.budgets[i]
 		b.known = true
 		if !q.back && ok {
-			b.limits.use(q.now+q.hold, &b.arrivals)
+			b.limits.use(q.now, &b.arrivals)
 		}
 		if ok || !q.back {
 			s.accounts[q.keys[i]] = b.arrivals
@@ -60,7 +60,7 @@ func (s *ledger) read(q scriptCall, i int) (a arrivals, stored bool) {
 func (s *ledger) giveBack(q scriptCall, i int) bool {
 	b := &q.budgets[i]
 	a, stored := s.read(q, i)
-	ok := b.limits.giveBack(q.now, q.now+q.hold, &a) && stored
+	ok := b.limits.giveBack(q.now, q.now+q.after, &a) && stored
 	b.arrivals = a
 	return ok
 }
@@ -69,7 +69,7 @@ func (s *ledger) accepts(q scriptCall, i int) bool {
 	b := &q.budgets[i]
 	a, stored := s.read(q, i)
 	last := a.last
-	if b.known && b.last-q.now <= MaxWait.Microseconds() {
+	if b.known && b.last-q.now <= MaxLead.Microseconds() {
 		if !stored {
 			a.last, a.used = b.last, b.used
 		}
@@ -89,7 +89,7 @@ func (s *ledger) accepts(q scriptCall, i int) bool {
 		}
 	}
 	b.arrivals = a
-	_, why, _ := b.limits.blocked(q.now+q.hold, &a)
+	_, why, _ := b.limits.blocked(q.now, &a)
 	return why == None || why == VisitTime
 }
 
@@ -133,7 +133,7 @@ func TestFleetSimulation(t *testing.T) {
 					mean = time.Duration(float64(time.Second) / perSecond)
 				}
 				for now := time.Duration(rnd.Int64N(int64(mean))); now < simulated; {
-					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), []Use{{key, terms}}, 0)
+					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), []Use{{key, terms}})
 					requests++
 					if r.OK {
 						accepted++

@@ -90,8 +90,8 @@ func TestFleetClocksDiffer(t *testing.T) {
 			now = now.Add(step)
 			servers.set(now)
 			who := rnd.IntN(len(fleets))
-			want := memory.Take(t.Context(), now, []Use{{key, terms}}, 0)
-			got := fleets[who].Take(t.Context(), now.Add(skews[who]), []Use{{key, terms}}, 0)
+			want := memory.Take(t.Context(), now, []Use{{key, terms}})
+			got := fleets[who].Take(t.Context(), now.Add(skews[who]), []Use{{key, terms}})
 			if got != want || polite && !got.OK {
 				t.Fatalf("crawler %d, request %d by process %d: %+v, want %+v", crawler, i, who, got, want)
 			}
@@ -121,17 +121,17 @@ func TestFleetReportsToAServerWithAnotherClock(t *testing.T) {
 	key := newKey(t.Name())
 	servers.set(noon)
 	for range 2 {
-		if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
+		if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
 			t.Fatal(r)
 		}
 	}
 	servers[0].mini.FlushAll()
 	servers[0].skew = -8 * time.Hour
 	servers.set(noon)
-	if r := a.Take(t.Context(), noon, []Use{{key, terms}}, 0); !r.OK {
+	if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
 		t.Errorf("third request of three: %+v", r)
 	}
-	if r := b.Take(t.Context(), noon, []Use{{key, terms}}, 0); r.OK {
+	if r := b.Take(t.Context(), noon, []Use{{key, terms}}); r.OK {
 		t.Errorf("fourth request of three, by another process: %+v", r)
 	}
 }
@@ -148,7 +148,7 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	for i := range 500 {
 		now := noon.Add(time.Duration(i) * 1800 * time.Millisecond)
 		servers.set(now.Add(time.Duration(rnd.Int64N(int64(25 * time.Millisecond)))))
-		if r := f.Take(t.Context(), now, []Use{{key, terms}}, 0); !r.OK {
+		if r := f.Take(t.Context(), now, []Use{{key, terms}}); !r.OK {
 			t.Fatalf("request %d: %+v", i, r)
 		}
 	}
@@ -166,7 +166,7 @@ func TestFleetWindowsUseTheClockOfTheProcess(t *testing.T) {
 	}{{0, true}, {time.Minute, false}, {time.Hour, true}, {time.Hour + time.Second, true}} {
 		now := noon.Add(step.after)
 		servers.set(now)
-		if r := f.Take(t.Context(), now, []Use{{key, terms}}, 0); r.OK != step.ok {
+		if r := f.Take(t.Context(), now, []Use{{key, terms}}); r.OK != step.ok {
 			t.Errorf("after %v: %+v", step.after, r)
 		}
 	}

@@ -4,8 +4,8 @@
 -- exactly.
 --
 -- ARGV: 1 "server" or "caller": the clock that counts; 2 the time now by the
--- caller's clock; 3 how long after now the request is to be accepted; 4 the
--- largest error of converted times; 5 "take" or "return".
+-- caller's clock; 3 of "return", how long after now the request was accepted, else 0;
+-- 4 the largest error of converted times; 5 "take" or "return".
 -- Then for each key: the signature of the limits; the values of last and used
 -- that the caller knows, 0 if it knows none; the number of limits; a time: if the
 -- stored state is older, the callers have decided without it, and the budget may
@@ -17,7 +17,7 @@
 -- the server's clock.
 --
 -- Returns {1 or 0, then for each key: last, used, arrival times ...}.
-local MAX_WAIT, DAY = 600000000, 1440
+local MAX_LEAD, DAY = 600000000, 1440
 
 local now = tonumber(ARGV[2])
 local ahead = 0 -- the server's clock minus the caller's
@@ -67,7 +67,7 @@ local function read(key, a)
       end
     end
     local early = b.last - now
-    if early > MAX_WAIT then
+    if early > MAX_LEAD then
       b.dirty, b.last = true, now
       for i = 1, #b do b.tat[i] = b.tat[i] - early end
     end
@@ -89,18 +89,17 @@ end
 -- Gives back the request that was accepted for the instant at. Returns false if a
 -- later one was accepted.
 local function giveBack(b)
-  local before, least = now, nil
+  local least = nil
   for i, l in ipairs(b) do
     if open(l, at) then
       b.tat[i] = b.tat[i] - l.interval
       if b.tat[i] - l.tolerance > at + slack then return false end
-      before = math.max(before, b.tat[i] - l.interval - l.tolerance)
       least = math.min(least or l.interval, l.interval)
     end
   end
   if not least then return true end -- it has used nothing
-  if not b.same or b.last < at - least / 2 then return false end
-  b.last, b.used, b.dirty = math.min(b.last, before), 0, true
+  if b.last > at + slack or not b.same or b.last < at - least / 2 then return false end
+  b.last, b.used, b.dirty = math.min(b.last, now), 0, true
   for i, l in ipairs(b) do
     if open(l, at) then b.used = math.max(b.used, (b.tat[i] - b.last) / l.interval) end
   end
@@ -112,7 +111,7 @@ end
 local function accepts(b)
   local stored = b.last
   -- Adds the requests that the caller accepted while it could not call the server.
-  if b.known > 0 and b.known + ahead - now <= MAX_WAIT then
+  if b.known > 0 and b.known + ahead - now <= MAX_LEAD then
     local known, slack = b.known + ahead, slack
     if not b.stored then slack = 0 end
     if known > b.last + slack or not b.stored then

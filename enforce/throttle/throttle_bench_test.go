@@ -21,7 +21,7 @@ func BenchmarkMemory(b *testing.B) {
 			b.Run(fmt.Sprintf("keys=%d/goroutines=%d", keys, goroutines), func(b *testing.B) {
 				m, base := NewMemory(keys), newKey("a")
 				for i := range keys {
-					m.Take(context.Background(), noon, []Use{{base.Client(address(i)), terms}}, 0)
+					m.Take(context.Background(), noon, []Use{{base.Client(address(i)), terms}})
 				}
 				b.ReportAllocs()
 				b.ResetTimer()
@@ -32,7 +32,7 @@ func BenchmarkMemory(b *testing.B) {
 						now := noon
 						for range b.N / goroutines {
 							now = now.Add(time.Microsecond)
-							m.Take(context.Background(), now, []Use{{base.Client(address(rnd.IntN(keys))), terms}}, 0)
+							m.Take(context.Background(), now, []Use{{base.Client(address(rnd.IntN(keys))), terms}})
 						}
 					})
 				}
@@ -67,7 +67,7 @@ func BenchmarkMemoryOneKey(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				now = now.Add(bench.step)
-				m.Take(context.Background(), now, []Use{{key, terms}}, 0)
+				m.Take(context.Background(), now, []Use{{key, terms}})
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func BenchmarkMemoryUses(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				now = now.Add(time.Second)
-				m.Take(context.Background(), now, uses, 0)
+				m.Take(context.Background(), now, uses)
 			}
 		})
 	}
@@ -122,10 +122,10 @@ func BenchmarkFleet(b *testing.B) {
 	b.Run("refused by the known state", func(b *testing.B) {
 		f, _ := open(b)
 		key := newKey("a")
-		f.Take(context.Background(), time.Now(), []Use{{key, hourly}}, 0)
+		f.Take(context.Background(), time.Now(), []Use{{key, hourly}})
 		b.ReportAllocs()
 		for b.Loop() {
-			f.Take(context.Background(), time.Now(), []Use{{key, hourly}}, 0)
+			f.Take(context.Background(), time.Now(), []Use{{key, hourly}})
 		}
 	})
 	for _, goroutines := range []int{1, 64} {
@@ -138,7 +138,7 @@ func BenchmarkFleet(b *testing.B) {
 			for g := range goroutines {
 				wg.Go(func() {
 					for i := range b.N / goroutines {
-						f.Take(context.Background(), time.Now(), []Use{{base.Client(address(g<<24 + i)), hourly}}, 0)
+						f.Take(context.Background(), time.Now(), []Use{{base.Client(address(g<<24 + i)), hourly}})
 					}
 				})
 			}

@@ -47,10 +47,10 @@ func checkSharedBudgets(t *testing.T, c FleetConfig) {
 	terms := Compile(Grant{Delay: delay(time.Hour)})
 	for i := range 50 { // in different slots of a cluster
 		key := newKey(fmt.Sprint(i))
-		if r := a.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); !r.OK {
+		if r := a.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
 			t.Fatalf("key %d: %+v", i, r)
 		}
-		if r := b.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); r.OK {
+		if r := b.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK {
 			t.Fatalf("key %d: %+v by the other process", i, r)
 		}
 	}
@@ -202,18 +202,18 @@ func TestFleetSentinel(t *testing.T) {
 	f, r := newFleet(t, c)
 	terms := Compile(Grant{Delay: delay(time.Hour)})
 	key := newKey("before")
-	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
 		t.Fatal(r)
 	}
 	master.kill()
-	f.Take(t.Context(), time.Now(), []Use{{newKey("at the change"), terms}}, 0)
+	f.Take(t.Context(), time.Now(), []Use{{newKey("at the change"), terms}})
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 	fallbacks := r.fallbacks.Load()
-	if r := f.Take(t.Context(), time.Now(), []Use{{newKey("after"), terms}}, 0); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []Use{{newKey("after"), terms}}); !r.OK {
 		t.Error(r)
 	}
-	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}, 0); r.OK {
+	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK {
 		t.Errorf("a budget was lost in the failover: %+v", r)
 	}
 	if n := r.fallbacks.Load() - fallbacks; n > 0 {

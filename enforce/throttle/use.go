@@ -1,7 +1,5 @@
 package throttle
 
-import "time"
-
 // MaxUses is how many budgets one request can use.
 const MaxUses = 16
 
@@ -54,14 +52,10 @@ func earliest(now int64, list []budget) (v verdict, use int) {
 	return v, use
 }
 
-// decide returns the result for a request that uses the budgets of list and can be
-// held for maxWait.
-func decide(now int64, list []budget, maxWait time.Duration) Result {
+// decide returns the result for a request that uses the budgets of list.
+func decide(now int64, list []budget) Result {
 	v, use := earliest(now, list)
-	r := v.acceptance(now)
-	if r.Delay > max(0, min(maxWait, MaxWait)) {
-		r = v.refusal(now)
-	}
+	r := v.result(now)
 	r.Use = use
 	return r
 }

@@ -37,11 +37,11 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 		} {
 			uses := []Use{{home, pool}, {keys[step.key], pace}}
 			want := Result{OK: step.ok, Use: step.use, RetryAfter: step.retry, Reason: step.why, Line: map[Reason]int{CrawlDelay: 2, RequestRate: 3}[step.why]}
-			if r := l.Take(t.Context(), noon, uses, 0); r != want {
+			if r := l.Take(t.Context(), noon, uses); r != want {
 				t.Fatalf("request %d: %+v, want %+v", i, r, want)
 			}
 		}
-		if r := l.Take(t.Context(), noon, []Use{{keys[3], pace}, {keys[4], nil}}, 0); !r.OK {
+		if r := l.Take(t.Context(), noon, []Use{{keys[3], pace}, {keys[4], nil}}); !r.OK {
 			t.Errorf("a refused request has used budget: %+v", r)
 		}
 	})
@@ -62,7 +62,7 @@ func TestGiveBack(t *testing.T) {
 		both := []Use{{home, hour}, {newKey(t.Name(), "other").In(home), burst}}
 		take := func(after time.Duration, uses []Use, want bool) {
 			t.Helper()
-			if r := l.Take(t.Context(), noon.Add(after), uses, 0); r.OK != want {
+			if r := l.Take(t.Context(), noon.Add(after), uses); r.OK != want {
 				t.Fatalf("after %v: %+v, want %t", after, r, want)
 			}
 		}
@@ -123,7 +123,7 @@ func TestSeveralUsesAgreeWithModel(t *testing.T) {
 					return true
 				}
 				want := accepts(now)
-				r := l.Take(t.Context(), now, with, 0)
+				r := l.Take(t.Context(), now, with)
 				if r.OK != want || r.OK != (r.RetryAfter == 0) || r.Use < 0 || r.Use >= len(with) {
 					t.Fatalf("seed %d, request %d: %+v, want ok %t", seed, i, r, want)
 				}
@@ -162,7 +162,7 @@ func TestOverlappingUses(t *testing.T) {
 					for _, i := range list {
 						uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(i)).In(home), terms})
 					}
-					if l.Take(t.Context(), noon, uses, 0).OK {
+					if l.Take(t.Context(), noon, uses).OK {
 						for _, i := range list {
 							used[i].Add(1)
 						}
@@ -196,13 +196,13 @@ func TestNewKeysOfOneRequest(t *testing.T) {
 	for seed := range 200 {
 		m, now := NewMemory(16), noon.Add(time.Hour)
 		for i := range 100 {
-			m.Take(t.Context(), noon, []Use{{newKey("other", fmt.Sprint(seed, i)), long}}, 0)
+			m.Take(t.Context(), noon, []Use{{newKey("other", fmt.Sprint(seed, i)), long}})
 		}
 		var uses []Use
 		for i := range MaxUses {
 			uses = append(uses, Use{newKey("a").Client(address(100*seed + i)), hourly}) // those that a Memory forgets first
 		}
-		if r := m.Take(t.Context(), now, uses, 0); !r.OK {
+		if r := m.Take(t.Context(), now, uses); !r.OK {
 			t.Fatal(r)
 		}
 		for i, u := range uses {
@@ -224,57 +224,13 @@ func TestUsesThatNeverAccept(t *testing.T) {
 			{home, Compile(Grant{Visits: []robots.VisitTime{visit(100, 159)}})},
 			{newKey(t.Name(), "b").In(home), Compile(Grant{Visits: []robots.VisitTime{visit(300, 359)}})},
 		}
-		if r := l.Take(t.Context(), noon, uses, MaxWait); r.OK || r.Reason != VisitTime || r.Use != 1 || r.RetryAfter < 15*time.Hour {
+		if r := l.Take(t.Context(), noon, uses); r.OK || r.Reason != VisitTime || r.Use != 1 || r.RetryAfter < 15*time.Hour {
 			t.Errorf("%+v", r)
 		}
-		if r := l.Take(t.Context(), noon, nil, 0); !r.OK {
+		if r := l.Take(t.Context(), noon, nil); !r.OK {
 			t.Errorf("without uses: %+v", r)
 		}
 	})
-}
-
-// A held request gives back all its budgets or none.
-func TestTurnOfSeveralUses(t *testing.T) {
-	pace := Compile(Grant{Delay: delay(10 * time.Second)})
-	for _, e := range limiters[:3] {
-		t.Run(e.name, func(t *testing.T) {
-			l, w, home := e.open(t), newQueue(10), newKey(t.Name())
-			a, b := newKey(t.Name(), "a").In(home), newKey(t.Name(), "b").In(home)
-			hold := func(uses ...Use) *turn {
-				t.Helper()
-				r := l.Take(t.Context(), noon, uses, MaxWait)
-				if r.turn == nil {
-					t.Fatalf("%+v", r)
-				}
-				w.add(r.turn)
-				return r.turn
-			}
-			left := func(k Key) time.Duration { return l.Take(t.Context(), noon, []Use{{k, pace}}, 0).RetryAfter }
-			for _, k := range []Key{home, a, b} {
-				l.Take(t.Context(), noon, []Use{{k, pace}}, 0)
-			}
-			first := hold(Use{home, pace}, Use{a, pace})
-			second := hold(Use{home, pace}, Use{b, pace})
-			w.abandon(first, noon.UnixMicro())
-			if got := left(a); got != 13500*time.Millisecond {
-				t.Errorf("%v after the first one has ended; the second one has used the pool since", got)
-			}
-			if got := w.reuse([]Use{{home, pace}, {b, pace}}, noon.UnixMicro(), noon.Add(MaxWait).UnixMicro()); got != nil {
-				t.Error("a request of another client gets the turn")
-			}
-			w.abandon(second, noon.UnixMicro())
-			// The second one was accepted for 13.5 s, so that of b's budget a pause
-			// until then is lost, as of any that accepts earlier than another.
-			for k, want := range map[Key]time.Duration{home: 4500 * time.Millisecond, a: 4500 * time.Millisecond, b: 9 * time.Second} {
-				if got := left(k); got != want {
-					t.Errorf("%v after both have ended, want %v", got, want)
-				}
-			}
-			if len(w.lines) != 0 || w.abandoned.Load() != 0 {
-				t.Errorf("%d lines, %d abandoned turns", len(w.lines), w.abandoned.Load())
-			}
-		})
-	}
 }
 
 // A budget with a home has a name that says so. Names of budgets without one are

@@ -293,7 +293,7 @@ func (b *bucket) take(now time.Time, interval time.Duration, burst int) (wait ti
 	for {
 		old := b.until.Load()
 		until := max(old, at) + int64(interval)
-		if old-at > int64(interval)*int64(burst)+int64(throttle.MaxWait) { // the clock was set back
+		if old-at > int64(interval)*int64(burst)+int64(throttle.MaxLead) { // the clock was set back
 			until = at + int64(interval)
 		}
 		if over := until - at - int64(interval)*int64(burst); over > 0 {

@@ -45,7 +45,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	r.Programs, programsErr = judge.ParsePrograms(cmp.Or(s.Programs, programs[0]))
 	r.Grace, graceErr = judge.ParseGrace(cmp.Or(s.Grace, graces[0]))
 	if c := s.CrawlDelay; c != nil {
-		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
+		r.MaxDelay, r.Burst, r.PerIP = time.Duration(c.Max), c.Burst, c.Per == countByIP
 	}
 	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced

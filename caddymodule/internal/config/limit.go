@@ -245,11 +245,6 @@ type CrawlDelay struct {
 	// 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
-	// The longest time for which a request that comes too soon is held, until it is
-	// allowed, in place of 429; at most 10m. A request with a body is never held, and a
-	// process holds at most 1000 requests. Default: 0s.
-	Wait caddy.Duration `json:"wait,omitempty"`
-
 	// The number of requests that may come at once, from 1 to 1000. Default: 1, and 10 for
 	// previews, feeds and image proxies under the group for `*`.
 	Burst int `json:"burst,omitempty"`
@@ -271,8 +266,6 @@ func (c *CrawlDelay) check() error {
 		return nil
 	case c.Max < 0:
 		return errors.New("crawl_delay max is negative")
-	case c.Wait < 0 || time.Duration(c.Wait) > throttle.MaxWait:
-		return fmt.Errorf("crawl_delay wait %s is not between 0s and %s", time.Duration(c.Wait), throttle.MaxWait)
 	case c.Burst < 0 || c.Burst > maxBurst:
 		return fmt.Errorf("crawl_delay burst %d is not between 1 and %d", c.Burst, maxBurst)
 	case c.MaxEntries < 0 || c.MaxEntries > maxBudgets:
@@ -290,7 +283,6 @@ func (p *parser) crawlDelay(_ string, args []string) error {
 	p.settings.CrawlDelay = c
 	return p.block(table{
 		"max":         duration(&c.Max, time.Millisecond),
-		"wait":        duration(&c.Wait, 0),
 		"burst":       number(&c.Burst, maxBurst),
 		"max_entries": number(&c.MaxEntries, maxBudgets),
 		"per":         choice(&c.Per, countBy),

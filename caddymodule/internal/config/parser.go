@@ -145,7 +145,7 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 var blocks = []struct{ head, lines string }{
 	{"policy", "deny allow signal usage license hidden"},
 	{"limit", "all each at_once each_at_once hosts except include"},
-	{"crawl_delay", "max wait burst per max_entries"},
+	{"crawl_delay", "max burst per max_entries"},
 	{"verify", "impostors resolver lists dns signatures"},
 	{"suspects", "trap action for"},
 	{"shed", "in_flight latency first"},

@@ -271,7 +271,7 @@ type Settings struct {
 	//
 	//	crawl_delay {
 	//		max 1m
-	//		wait 2s
+	//		burst 3
 	//	}
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 

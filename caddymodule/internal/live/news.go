@@ -259,7 +259,7 @@ func (r *Reporter) isTeller(it *newsItem, state string, now time.Time) bool {
 	for _, h := range r.handlers() {
 		if fleet, ok := h.Limiter.(*shared.Fleet); ok && (slices.Contains(h.Hosts, it.Site) || h.Owns(it.Site)) {
 			sum := xxhash.Sum64String(strings.Join([]string{"news", it.Kind, it.key().site, it.Crawler, state}, " "))
-			return fleet.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}, 0).OK
+			return fleet.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}).OK
 		}
 	}
 	return true

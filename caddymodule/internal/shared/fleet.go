@@ -79,11 +79,11 @@ func (f *Fleet) Instances() int {
 }
 
 // Take implements throttle.Limiter.
-func (f *Fleet) Take(ctx context.Context, now time.Time, uses []throttle.Use, maxWait time.Duration) throttle.Result {
+func (f *Fleet) Take(ctx context.Context, now time.Time, uses []throttle.Use) throttle.Result {
 	if c := f.connected.Load(); c != nil {
-		return c.Take(ctx, now, uses, maxWait)
+		return c.Take(ctx, now, uses)
 	}
-	return f.local.Take(ctx, now, uses, maxWait)
+	return f.local.Take(ctx, now, uses)
 }
 
 // Peek implements throttle.Limiter.

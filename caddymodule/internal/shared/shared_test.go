@@ -46,7 +46,7 @@ func TestClosedValuesLeaveNoGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	fleet := NewFleet(config, throttle.NewMemory(10))
-	if r := fleet.Take(t.Context(), time.Now(), nil, 0); !r.OK {
+	if r := fleet.Take(t.Context(), time.Now(), nil); !r.OK {
 		t.Error("a fleet that is not connected refuses requests without limits")
 	}
 	verifier := NewVerifier(verify.Config{Lists: true})
