@@ -68,7 +68,7 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	if h.defaults = &answers; h.Policy != nil && len(h.Policy.License) > 0 {
 		h.defaults = withLicenses(h.Policy.License)
 		urls := words.Map(h.Policy.License, func(l managed.License) string { return l.URL })
-		h.license, _ = headers.CompileSignals(nil, nil, urls) // checked with the policy
+		h.license = headers.CompileSignals(nil, nil, urls) // checked with the policy
 	}
 	h.answers = newCustomAnswers(h.Answers, h.defaults)
 	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)

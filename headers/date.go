@@ -37,15 +37,12 @@ var zones = map[string]string{
 	"PST": "-0800", "PDT": "-0700",
 }
 
-// longestDate is the maximal length of a date, in octets. All valid dates are
-// shorter.
-const longestDate = 64
-
 // parseDate parses a date in RFC 822, RFC 850 or ISO 8601 form. It reads a date
-// without a time zone as UTC. day reports whether the date has no time of day.
-func parseDate(s string) (t time.Time, day, ok bool) {
-	if len(s) > longestDate {
-		return time.Time{}, false, false
+// without a time zone as UTC. The result is twice the seconds since 1970, and one
+// more for a date with a time of day: so the day is the more restrictive one.
+func parseDate(s string) (date int64, ok bool) {
+	if len(s) > 64 { // longer than all valid ones
+		return 0, false
 	}
 	s = strings.Join(strings.Fields(s), " ")
 	if name, rest, found := strings.Cut(s, " "); found && isWeekday(strings.TrimSuffix(name, ",")) {
@@ -57,12 +54,17 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 		}
 	}
 	for i, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			year := t.UTC().Year() // formatDate writes it with four digits
-			return t.UTC().Truncate(time.Second), i < len(dayLayouts), 1 <= year && year <= 9999
+		t, err := time.Parse(layout, s)
+		if err != nil {
+			continue
 		}
+		if date = 2 * t.Unix(); i >= len(dayLayouts) {
+			date++
+		}
+		year := t.UTC().Year() // formatDate writes it with four digits
+		return date, 1 <= year && year <= 9999
 	}
-	return time.Time{}, false, false
+	return 0, false
 }
 
 // isWeekday reports whether s is the long or short name of a weekday.
@@ -78,11 +80,12 @@ func isWeekday(s string) bool {
 // formatDate formats a date in ISO 8601. Unlike the RFC 822 and RFC 850 forms,
 // this form has no comma, at which a simple parser would split the list, and no
 // name of a time zone.
-func formatDate(t time.Time, day bool) string {
-	if day {
-		return t.Format("2006-01-02")
+func formatDate(date int64) string {
+	layout := "2006-01-02"
+	if date&1 != 0 {
+		layout = "2006-01-02T15:04:05Z"
 	}
-	return t.Format("2006-01-02T15:04:05Z")
+	return time.Unix(date>>1, 0).UTC().Format(layout)
 }
 
 // RetryAfter returns the value of a Retry-After field for a client that should

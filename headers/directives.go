@@ -3,12 +3,10 @@ package headers
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // Directives is a set of directives of an X-Robots-Tag field or a robots meta
@@ -18,39 +16,32 @@ import (
 //
 // In JSON it is a string, such as "noindex, nofollow".
 type Directives struct {
-	set    set
-	limits [len(limited)]int32 // the values of the directives in limited
-	day    bool                // until is a day without a time
-	until  time.Time
+	set set
+	// values are those of the directives in valued, 0 without one. A smaller value
+	// is more restrictive.
+	values [len(valued)]int64
 }
 
-// limited are the directives with a value that is a limit: characters, seconds,
-// and an index into imagePreviews. -1 means no limit.
-var limited = [...]set{maxSnippet, maxVideoPreview, maxImagePreview}
+// valued are the directives with a value: characters, an index into imagePreviews,
+// seconds, a date (see dateOf).
+var valued = [...]set{maxSnippet, maxImagePreview, maxVideoPreview, unavailableAfter}
 
-// Indexes into limited.
-const (
-	snippet = iota
-	video
-	image
-)
+// allValued is the set of the directives that have a value.
+const allValued = maxSnippet | maxImagePreview | maxVideoPreview | unavailableAfter
+
+// noLimit is the value that is written as -1.
+const noLimit = 1 << 31
 
 // Empty reports whether d has no directives.
 func (d Directives) Empty() bool { return d.set == 0 }
 
 // Has reports whether d has the directive with that name, or a directive that
-// includes it: the directive "none" includes "noindex" and "nofollow". The name
-// is in upper or lower case; for others, Has returns false.
-func (d Directives) Has(name string) bool {
-	w := lookup(name)
-	return w != nil && d.set&w.bit != 0
-}
+// includes it: the directive "none" includes "noindex" and "nofollow".
+func (d Directives) Has(name string) bool { return d.set&lookup(name) != 0 }
 
 // String returns the directives as an X-Robots-Tag value, in a fixed
 // order, with dates in ISO 8601. ParseDirectives reads it back.
-func (d Directives) String() string { return string(d.appendTo(make([]byte, 0, 64))) }
-
-func (d Directives) appendTo(b []byte) []byte {
+func (d Directives) String() string {
 	shown := d.set
 	if shown&noindex == 0 || shown&nofollow == 0 {
 		shown &^= none
@@ -58,39 +49,33 @@ func (d Directives) appendTo(b []byte) []byte {
 	if shown&none != 0 {
 		shown &^= noindex | nofollow
 	}
-	start := len(b)
-	for i := range vocabulary {
-		w := &vocabulary[i]
-		if shown&w.bit == 0 {
-			continue
-		}
-		if len(b) > start {
+	b := make([]byte, 0, 64)
+	for ; shown != 0; shown &= shown - 1 {
+		if len(b) > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(b, w.name...)
-		switch w.bit {
-		case maxSnippet:
-			b = strconv.AppendInt(append(b, ':'), int64(d.limits[snippet]), 10)
-		case maxVideoPreview:
-			b = strconv.AppendInt(append(b, ':'), int64(d.limits[video]), 10)
-		case maxImagePreview:
-			b = append(append(b, ':'), imagePreviews[d.limits[image]]...)
-		case unavailableAfter:
-			b = append(append(b, ": "...), formatDate(d.until, d.day)...)
+		b = append(b, vocabulary[bits.TrailingZeros32(uint32(shown))]...)
+		switch i := slices.Index(valued[:], shown&-shown); {
+		case i < 0:
+		case valued[i] == maxImagePreview:
+			b = append(append(b, ':'), imagePreviews[d.values[i]]...)
+		case valued[i] == unavailableAfter:
+			b = append(append(b, ": "...), formatDate(d.values[i])...)
+		case d.values[i] == noLimit:
+			b = append(b, ":-1"...)
+		default:
+			b = strconv.AppendInt(append(b, ':'), d.values[i], 10)
 		}
 	}
-	return b
+	return string(b)
 }
 
 // MarshalText returns the same text as String.
-func (d Directives) MarshalText() ([]byte, error) { return d.appendTo(nil), nil }
+func (d Directives) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads the text as ParseDirectives does.
-func (d *Directives) UnmarshalText(text []byte) error {
-	parsed, err := ParseDirectives(string(text))
-	if err == nil {
-		*d = parsed
-	}
+func (d *Directives) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDirectives(string(text))
 	return err
 }
 
@@ -104,15 +89,12 @@ func (d Directives) validate() error {
 	}
 	for _, c := range contradictions {
 		if d.set&c.permissive != 0 && d.set&c.restrictive != 0 {
-			found := d.set & c.restrictive
-			if d.set&none != 0 {
-				found = none
-			}
-			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.names(), found.names())
+			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.names()[0],
+				(d.set & c.restrictive).names()[0])
 		}
 	}
-	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.limits[snippet] != 0 {
-		return fmt.Errorf("nosnippet and max-snippet:%d contradict each other; keep the one that you mean", d.limits[snippet])
+	if d.set&nosnippet != 0 && d.values[0] != 0 {
+		return fmt.Errorf("nosnippet and %s contradict each other; keep the one that you mean", d.keep(maxSnippet))
 	}
 	if d.set&indexifembedded != 0 && d.set&noindex == 0 {
 		return errors.New("indexifembedded has no effect without noindex; write both or neither")
@@ -134,21 +116,13 @@ func (d Directives) restrict(e Directives) Directives {
 // join merges d and e as if they were one list. This matters for noindex in one
 // and indexifembedded in the other: Google documents that it combines them.
 func (d Directives) join(e Directives) Directives {
-	if d.set == 0 {
-		return e
-	}
-	r := Directives{set: d.set | e.set}
-	for i, bit := range limited {
-		if r.limits[i] = d.limits[i]; d.set&bit == 0 || e.set&bit != 0 && looser(d.limits[i], e.limits[i]) {
-			r.limits[i] = e.limits[i]
+	for i, bit := range valued {
+		if e.set&bit != 0 && (d.set&bit == 0 || e.values[i] < d.values[i]) {
+			d.values[i] = e.values[i]
 		}
 	}
-	r.until, r.day = d.until, d.day
-	if d.set&unavailableAfter == 0 || e.set&unavailableAfter != 0 &&
-		(e.until.Before(d.until) || e.until.Equal(d.until) && e.day) {
-		r.until, r.day = e.until, e.day
-	}
-	return r
+	d.set |= e.set
+	return d
 }
 
 // embedded reports whether d allows to index a page as a part of another page
@@ -164,46 +138,26 @@ func (d Directives) settle() Directives {
 	return d.keep(kept)
 }
 
-// valued is the set of the directives that have a value.
-const valued = maxSnippet | maxVideoPreview | maxImagePreview | unavailableAfter
-
 // keep returns the directives of d that are in s.
 func (d Directives) keep(s set) Directives {
 	d.set &= s
-	if d.set&valued == 0 {
-		return Directives{set: d.set}
-	}
-	for i, bit := range limited {
+	for i, bit := range valued {
 		if d.set&bit == 0 {
-			d.limits[i] = 0
+			d.values[i] = 0
 		}
-	}
-	if d.set&unavailableAfter == 0 {
-		d.until, d.day = time.Time{}, false
 	}
 	return d
 }
 
-// looser reports whether the limit x allows more than y.
-func looser(x, y int32) bool { return y >= 0 && (x < 0 || x > y) }
-
 // without returns the directives of d that u does not imply. u implies a
 // directive if it has the same or a more restrictive one.
 func (d Directives) without(u Directives) Directives {
-	if u.set == 0 {
-		return d
-	}
-	need := d.set &^ (u.set &^ valued) &^ u.set.overridden()
-	for i, bit := range limited {
-		if u.set&bit != 0 && !looser(u.limits[i], d.limits[i]) {
-			need &^= bit
+	both := u.restrict(d)
+	need := both.set &^ u.set
+	for i, bit := range valued {
+		if both.values[i] != u.values[i] {
+			need |= both.set & bit
 		}
-	}
-	if u.set&unavailableAfter != 0 && !u.until.After(d.until) {
-		need &^= unavailableAfter
-	}
-	if !u.embedded() {
-		need &^= indexifembedded
 	}
 	if need&(noindex|nofollow) == 0 {
 		need &^= none
@@ -213,55 +167,40 @@ func (d Directives) without(u Directives) Directives {
 
 // overrides reports whether d forbids what the single directive one permits.
 func (d Directives) overrides(one Directives) bool {
-	if one.set&d.set.overridden()&^maxSnippet != 0 {
-		return true
-	}
-	for i, bit := range limited {
-		if one.set&d.set&bit != 0 && looser(one.limits[i], d.limits[i]) {
-			return true
-		}
-	}
-	switch one.set {
-	case indexifembedded:
+	if one.set == indexifembedded {
 		return !d.embedded()
-	case maxSnippet:
-		return d.set&nosnippet != 0 && one.limits[snippet] != 0
-	case unavailableAfter:
-		return d.set&unavailableAfter != 0 && one.until.After(d.until)
 	}
-	return false
+	return d.restrict(one).keep(one.set) != one
 }
 
-// value parses the value of a directive and returns the directive.
-func (w *word) value(s string) (Directives, error) {
-	d := Directives{set: w.sets}
-	switch w.kind {
-	case noValue:
-		if s != "" {
-			return d, fmt.Errorf("%s takes no value, found %q", w.name, clip(s))
+// parseDirective parses a directive and its value, which is "" without one.
+func parseDirective(name, value string) (d Directives, err error) {
+	if d.set = lookup(name); d.set == 0 {
+		return d, unknownDirective(name)
+	}
+	n, ok, want := int64(0), value == "", "takes no value"
+	switch d.set {
+	case none:
+		d.set |= noindex | nofollow
+	case maxSnippet, maxVideoPreview:
+		want = "needs a whole number, such as 50; 0 means none, -1 means no limit"
+		n, err = strconv.ParseInt(value, 10, 32)
+		if ok = err == nil && n >= -1 && value[0] != '+'; n == -1 {
+			n = noLimit
 		}
-	case numberValue:
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || n < -1 || s[0] == '+' {
-			return d, fmt.Errorf("%s needs a whole number, such as %s:50; 0 means none, -1 means no limit; found %q", w.name, w.name, clip(s))
-		}
-		d.limits[slices.Index(limited[:], w.bit)] = int32(n)
-	case sizeValue:
-		i := slices.Index(imagePreviews, strings.ToLower(s))
-		if i < 0 {
-			if near := editdistance.Nearest(s, slices.Values(imagePreviews)); near != "" {
-				return d, fmt.Errorf("%s must be %s; found %q, did you mean %q?", w.name, "none, standard or large", clip(s), near)
-			}
-			return d, fmt.Errorf("%s must be none, standard or large; found %q", w.name, clip(s))
-		}
-		d.limits[image] = int32(i)
-	case dateValue:
-		t, day, ok := parseDate(s)
-		if !ok {
-			return d, fmt.Errorf("%s needs a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO "+
-				"8601, RFC 822 or RFC 850); found %q", w.name, clip(s))
-		}
-		d.until, d.day = t, day
+	case maxImagePreview:
+		want = "must be none, standard or large"
+		n = int64(slices.Index(imagePreviews, strings.ToLower(value)))
+		ok = n >= 0
+	case unavailableAfter:
+		want = "needs a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO 8601, RFC 822 or RFC 850)"
+		n, ok = parseDate(value)
+	}
+	if !ok {
+		return Directives{}, fmt.Errorf("%s %s; found %.80q", name, want, value)
+	}
+	if i := slices.Index(valued[:], d.set); i >= 0 {
+		d.values[i] = n
 	}
 	return d, nil
 }

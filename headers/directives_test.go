@@ -36,19 +36,15 @@ func TestVocabulary(t *testing.T) {
 		{google, "nositelinkssearchbox", "nositelinkssearchbox"},
 		{google, "unavailable_after: 2020-09-21", "unavailable_after: 2020-09-21"},
 		{google, "unavailable_after: 25 Jun 2010 15:00:00 PST", "unavailable_after: 2010-06-25T23:00:00Z"},
-		{google, "noimageindex, unavailable_after: 25 Jun 2010 15:00:00 PST", "noimageindex, unavailable_after: 2010-06-25T23:00:00Z"},
+		{google, "noimageindex, unavailable_after: 25 Jun 2010 15:00:00 PST", "unavailable_after: 2010-06-25T23:00:00Z, noimageindex"},
 		{bing, "index", "index"},
 		{bing, "noindex,follow", "follow, noindex"},
 		{bing, "noarchive", "noarchive"},
 		{bing, "nocache", "nocache"},
-		{bing, "noodp", "noodp"},
 		{yandex, "archive", "archive"},
-		{yandex, "noyaca", "noyaca"},
 		{"https://developers.google.com/search/docs/crawling-indexing/google-read-aloud", "nopagereadaloud", "nopagereadaloud"},
 		{"https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371", "noai, noimageai", "noai, noimageai"},
-		{"https://help.yahoo.com/kb/search-for-desktop/SLN2256.html", "noydir", "noydir"},
 		{"https://noml.info/", "noml", "noml"},
-		{"no longer documented", "nopreview, NoTranscode, noimageclick", "nopreview, notranscode, noimageclick"},
 		{"RFC 9110, section 5.6.1.2", " , noindex,,nofollow , ", "noindex, nofollow"},
 	} {
 		d, err := ParseDirectives(test.in)
@@ -61,11 +57,6 @@ func TestVocabulary(t *testing.T) {
 		}
 		if got := ReadDirectives(test.in); got != d {
 			t.Errorf("ReadDirectives(%q) = %q, want %q", test.in, got, d)
-		}
-	}
-	for _, w := range vocabulary {
-		if w.doc != "" && !strings.HasPrefix(w.doc, "https://") || w.bit&w.sets == 0 {
-			t.Errorf("row %q of the vocabulary is incomplete", w.name)
 		}
 	}
 }
@@ -145,6 +136,6 @@ func FuzzDirectives(f *testing.F) {
 // or noindex and nofollow).
 func (d Directives) same(e Directives) bool {
 	d.set, e.set = d.set&^none, e.set&^none
-	d.day, e.day = false, false
+	d.values[3], e.values[3] = d.values[3]&^1, e.values[3]&^1 // a day, or its first second
 	return d == e
 }

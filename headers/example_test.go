@@ -86,12 +86,12 @@ func ExampleAddVary() {
 }
 
 func ExampleCompileSignals() {
-	signals, errs := headers.CompileSignals(
+	signals := headers.CompileSignals(
 		[]string{"search=yes, ai-train=no"}, nil, []string{"https://example.com/license.xml"})
 	h := http.Header{}
 	signals.Apply(h, "/article", http.StatusOK)
-	fmt.Println(h.Get("Content-Signal"), h.Get("Link"), errs)
-	// Output: search=yes, ai-train=no <https://example.com/license.xml>; rel="license" []
+	fmt.Println(h.Get("Content-Signal"), h.Get("Link"))
+	// Output: search=yes, ai-train=no <https://example.com/license.xml>; rel="license"
 }
 
 func ExampleRetryAfter() {

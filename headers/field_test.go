@@ -10,8 +10,7 @@ import (
 // directivesFor returns the directives in the X-Robots-Tag fields of h that
 // apply to a crawler.
 func directivesFor(h http.Header, crawler string) Directives {
-	tags := indexTags(ReadTags(h["X-Robots-Tag"]))
-	return tags.forCrawler(crawler)
+	return forCrawler(ReadTags(h["X-Robots-Tag"]), crawler)
 }
 
 // joinable reports whether a value has only complete directives, names of
@@ -19,15 +18,12 @@ func directivesFor(h http.Header, crawler string) Directives {
 // a directive from parts of both.
 func joinable(v string) bool {
 	l := list{rest: v}
-	for {
-		it, more := l.next()
-		if !more {
-			return l.rest == "" && l.count < 32
-		}
-		if _, err := it.directive(); err != nil && lookup(it.name) != nil {
+	for it := range l.items {
+		if _, err := it.directive(); err != nil && lookup(it.name) != 0 {
 			return false
 		}
 	}
+	return l.rest == "" && l.count < 32
 }
 
 // FuzzJoinedFields checks that a proxy may join the fields to one (RFC 9110,

@@ -3,7 +3,6 @@ package headers
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -19,37 +18,33 @@ import (
 //	type application/pdf  the media type of the response, or type image/*
 //	status 404            the status of the response, or status 4xx
 //
-// The word not, or a ! before the pattern, negates the pattern. Commas or
-// blanks separate directives. By default, the header is sent to all clients and
-// contains the name of the CRAWLER. With the word only, it is sent only to that
-// crawler.
+// The word not negates the pattern. Commas or blanks separate directives. By
+// default, the header is sent to all clients and contains the name of the CRAWLER.
+// With the word only, it is sent only to that crawler.
 //
 // Errors are written for the operator: they say what was found, what is
 // allowed, and the nearest known word.
 func ParseSetting(words []string) (Setting, error) {
 	var r Setting
-	words = slices.Clone(words)
 	if len(words) > 0 && words[0] == "not" {
 		r.Not, words = true, words[1:]
 	}
-	if len(words) > 0 && len(words[0]) > 0 && words[0][0] == '!' {
-		if r.Not {
-			return Setting{}, errors.New("negated twice; write either a ! or the word not")
-		}
-		r.Not = true
-		if words[0] = words[0][1:]; words[0] == "" {
-			words = words[1:]
-		}
-	}
 	if len(words) == 0 {
-		return Setting{}, errors.New("no pattern; write one such as *.pdf, and directives such as noindex")
+		return r, errors.New("no pattern; write one such as *.pdf, and directives such as noindex")
 	}
-	words = r.parsePattern(words)
-	if _, err := r.pattern(); err != nil {
-		return Setting{}, err
+	if kind, found := kindWords[words[0]]; found {
+		r.Kind, words = kind, words[1:]
+	} else if strings.Contains(words[0], "/") {
+		r.Kind = KindPath
+	}
+	if len(words) > 0 {
+		r.Pattern, words = words[0], words[1:]
+	}
+	if _, err := r.compile(); err != nil {
+		return r, err
 	}
 	if err := r.parseDirectives(strings.Join(words, " ")); err != nil {
-		return Setting{}, err
+		return r, err
 	}
 	return r, r.Validate()
 }
@@ -57,50 +52,37 @@ func ParseSetting(words []string) (Setting, error) {
 // kindWords maps the words before a pattern to its kind.
 var kindWords = map[string]Kind{"~": KindRegexp, "type": KindType, "status": KindStatus}
 
-// parsePattern parses the pattern and returns the remaining words.
-func (r *Setting) parsePattern(words []string) []string {
-	if kind, found := kindWords[words[0]]; found {
-		r.Kind = kind
-		if len(words) == 1 {
-			return nil
-		}
-		words = words[1:]
-	} else if strings.Contains(words[0], "/") {
-		r.Kind = KindPath
-	}
-	r.Pattern = words[0]
-	return words[1:]
-}
-
 // parseDirectives parses "[CRAWLER: [only]] DIRECTIVE...".
-func (r *Setting) parseDirectives(s string) error {
-	s = strings.Join(strings.Fields(s), " ")
-	if name, rest, found := strings.Cut(s, ":"); found && r.isCrawler(trim(name)) {
-		r.Crawler, s = trim(name), trim(rest)
+func (r *Setting) parseDirectives(s string) (err error) {
+	name, rest, found := strings.Cut(s, ":")
+	name = trim(name)
+	if found && (name == "*" || isCrawler(name) && nearValued(name) == "") {
+		r.Crawler, s = name, rest
 	}
-	if rest, found := strings.CutPrefix(s+" ", "only "); found {
-		r.Only, s = true, trim(rest)
+	words := strings.Fields(s)
+	if len(words) > 0 && words[0] == "only" {
+		r.Only, words = true, words[1:]
 	}
-	if s == "" {
-		return fmt.Errorf("no directive after the pattern %q; write at least one, such as noindex", clip(r.Pattern))
+	if len(words) == 0 {
+		return fmt.Errorf("no directive after the pattern %.80q; write at least one, such as noindex", r.Pattern)
 	}
-	var err error
-	r.Directives, err = parseList(&list{rest: s, blanks: true})
+	r.Directives, err = ParseDirectives(withCommas(words))
 	return err
 }
 
-// isCrawler reports whether the text before the first colon is the name of a
-// crawler, and not directives.
-func (r *Setting) isCrawler(name string) bool {
-	if strings.Contains(name, ",") {
-		return false
-	}
-	for word := range strings.SplitSeq(name, " ") {
-		if lookup(word) != nil || word == "only" {
-			return false
+// withCommas joins words with blanks, and with commas between directives.
+func withCommas(words []string) string {
+	text := words[0]
+	for _, w := range words[1:] {
+		before := text[strings.LastIndexAny(text, ", ")+1:]
+		name, _, colon := strings.Cut(strings.TrimSuffix(w, ","), ":")
+		begins := lookup(name) != 0 || colon && (name[:1] > "9") // not a time of day
+		if !strings.HasSuffix(text, ",") && !strings.HasSuffix(text, ":") && (begins || lookup(before) != 0) {
+			text += ","
 		}
+		text += " " + w
 	}
-	return nearValued(name) == ""
+	return text
 }
 
 // String returns the rule in the form that ParseSetting accepts. Words have quotes
@@ -110,14 +92,12 @@ func (r Setting) String() string {
 	if r.Not {
 		words = append(words, "not")
 	}
-	switch r.Kind {
-	case KindRegexp:
-		words = append(words, "~", quoteWord(r.Pattern))
-	case KindType, KindStatus:
-		words = append(words, string(r.Kind), quoteWord(r.Pattern))
-	default:
-		words = append(words, quoteWord(r.Pattern))
+	for word, kind := range kindWords {
+		if kind == r.Kind {
+			words = append(words, word)
+		}
 	}
+	words = append(words, quoteWord(r.Pattern))
 	if r.Crawler != "" {
 		words = append(words, r.Crawler+":")
 	}
@@ -129,11 +109,8 @@ func (r Setting) String() string {
 
 // quoteWord quotes a word for a Caddyfile if necessary.
 func quoteWord(s string) string {
-	if !strings.ContainsAny(s, " \t\"`{}#") {
+	if !strings.ContainsAny(s, " \t\"{}#") {
 		return s
 	}
-	if !strings.Contains(s, "`") {
-		return "`" + s + "`"
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
+	return "`" + s + "`"
 }

@@ -20,9 +20,6 @@ func TestParseSetting(t *testing.T) {
 		{"type application/pdf noindex", Setting{Kind: KindType, Pattern: "application/pdf", Directives: ReadDirectives("noindex")}},
 		{"status 404 noindex", Setting{Kind: KindStatus, Pattern: "404", Directives: ReadDirectives("noindex")}},
 		{"not *.html noindex", Setting{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
-		{"!*.html noindex", Setting{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
-		{`!~ \.html$ noindex`, Setting{Kind: KindRegexp, Pattern: `\.html$`, Not: true, Directives: ReadDirectives("noindex")}},
-		{"! type text/html noindex", Setting{Kind: KindType, Pattern: "text/html", Not: true, Directives: ReadDirectives("noindex")}},
 		{"/drafts/* noindex", Setting{Kind: KindPath, Pattern: "/drafts/*", Directives: ReadDirectives("noindex")}},
 		{"*/print/ noindex", Setting{Kind: KindPath, Pattern: "*/print/", Directives: ReadDirectives("noindex")}},
 		{"* googlebot: only nofollow", Setting{Pattern: "*", Crawler: "googlebot", Only: true, Directives: ReadDirectives("nofollow")}},
@@ -47,8 +44,6 @@ func TestParseSettingErrors(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
 		{"", "no pattern"},
 		{"not", "no pattern"},
-		{"!", "no pattern"},
-		{"not !*.pdf noindex", "negated twice"},
 		{"*.pdf", `no directive after the pattern "*.pdf"`},
 		{"*.pdf googlebot:", "no directive"},
 		{"*.pdf googlebot: only", "no directive"},
@@ -61,23 +56,20 @@ func TestParseSettingErrors(t *testing.T) {
 		{"*.pdf max-snipet:50", `did you mean "max-snippet"?`},
 		{"*.pdf *: noindex", "leave it out"},
 		{"*.pdf robots: noindex", "leave it out"},
-		{"*.pdf goo!bot: noindex", "a crawler's name may have only"},
+		{"*.pdf goo!bot: noindex", `unknown directive "goo!bot"`},
 		{`*.(pdf|doc)$ noindex`, "leave the $ out"},
 		{`\.pdf$ noindex`, "write ~ before a regular expression"},
-		{"*.[Pp][Dd][Ff] noindex", `write ~ (?i)\.pdf$ (or write ? for a [ that is part of the name)`},
-		{"not report-[0-9][!x]?.pdf noindex", `write ~ ^report-[0-9][^x].\.pdf$ `},
-		{"*.[Pp][Dd][0-9]* noindex", `write ~ \.[Pp][Dd][0-9] `},
-		{"a[1.pdf noindex", "write ~ before a regular expression (or write ?"},
+		{"*.[Pp][Dd][Ff] noindex", "write ~ before a regular expression"},
 		{"drafts/ noindex", "path pattern"},
 		{`~ (a noindex`, "regular expression"},
 		{`~ a(?!b) noindex`, "RE2 has no look-around"},
 		{"~", "empty pattern"},
 		{"type pdf noindex", "type/subtype"},
 		{"type image noindex", "write image/*"},
-		{"type aplication/pdf noindex", "did you mean application/pdf?"},
-		{"type text/html;charset=utf-8 noindex", "leave the parameters out"},
-		{"type */* noindex", "matches everything"},
-		{"type application/*+xml noindex", "whole subtype"},
+		{"type aplication/pdf noindex", "known are application, audio"},
+		{"type text/html;charset=utf-8 noindex", "without parameters"},
+		{"type */* noindex", "is not a media type"},
+		{"type application/*+xml noindex", "is not a media type"},
 		{"type foo/bar noindex", `there is no "foo"`},
 		{"status 40 noindex", `"40" is not a status`},
 		{"status 4x4 noindex", `"4x4" is not a status`},
@@ -94,7 +86,7 @@ func TestParseSettingErrors(t *testing.T) {
 	if _, err := Compile(make([]Setting, 1)); err == nil || !strings.Contains(err.Error(), "rule 0: empty pattern") {
 		t.Errorf("Compile of the zero Rule: %v", err)
 	}
-	if _, err := Compile([]Setting{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), "known are name, path") {
+	if _, err := Compile([]Setting{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), `known are ["name" "path"`) {
 		t.Errorf("Compile of an unknown kind: %v", err)
 	}
 }

@@ -1,12 +1,13 @@
 package headers
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // Signals holds lines of a robots.txt that can also be sent as header fields,
@@ -21,20 +22,12 @@ type Signals struct {
 
 // pathSignal is the value for the paths that a pattern matches.
 type pathSignal struct {
-	path  *pathGlob
-	text  string // the pattern; "": all paths
-	value string // of the field
+	text  string          // the pattern; "": all paths
+	path  pattern.Pattern // of "/" for all paths
+	value string          // of the field
 }
 
-const (
-	signalField = "Content-Signal"
-	usageField  = "Content-Usage"
-	linkField   = "Link"
-	licenseLine = "License" // sent as Link
-)
-
-// maxSignals is the maximal number of lines of one kind, and of pairs on a
-// line.
+// maxSignals is the maximal number of lines of one kind.
 const maxSignals = 64
 
 // CompileSignals compiles the values of three kinds of lines: Content-Signal
@@ -42,83 +35,62 @@ const maxSignals = 64
 // lines, such as "/path train-ai=n" (IETF AIPREF); and License lines, which are
 // absolute URLs (RSL 1.0). Values of the first two kinds may start with a path;
 // without one, they apply to all paths. CompileSignals leaves out lines that a
-// header can't contain, and returns an error for each.
-func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []error) {
-	s := &Signals{}
-	var errs []error
-	s.signal, errs = compileSignals("Content-Signal", contentSignal, errs)
-	s.usage, errs = compileSignals("Content-Usage", contentUsage, errs)
+// header can't contain.
+func CompileSignals(contentSignal, contentUsage, license []string) *Signals {
+	s := &Signals{signal: compileSignals(contentSignal), usage: compileSignals(contentUsage)}
 	for _, l := range license {
 		u, err := url.Parse(strings.TrimSpace(l))
-		switch {
-		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			errs = append(errs, fmt.Errorf("%s: %q is not an absolute URL", licenseLine, clip(l)))
-		case len(s.links) == maxSignals:
-			errs = append(errs, fmt.Errorf("%s: more than %d lines", licenseLine, maxSignals))
-		default:
-			// After this, a URL of printable ASCII has no > in it.
-			value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
-			if !isFieldValue(value) {
-				errs = append(errs, fmt.Errorf("%s: a header can't contain %q", licenseLine, clip(l)))
-			} else if !slices.Contains(s.links, value) {
-				s.links = append(s.links, value)
-			}
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(s.links) == maxSignals {
+			continue
+		}
+		// After this, a URL of printable ASCII has no > in it.
+		value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
+		if isFieldValue(value) && !slices.Contains(s.links, value) {
+			s.links = append(s.links, value)
 		}
 	}
-	return s, errs
+	return s
 }
 
-func compileSignals(field string, lines []string, errs []error) ([]pathSignal, []error) {
-	var signals []pathSignal
+func compileSignals(lines []string) (signals []pathSignal) {
 	for _, line := range lines {
 		path, rest := "", strings.TrimSpace(line)
 		if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
-			end := strings.IndexAny(rest, " \t")
-			if end < 0 {
-				end = len(rest)
-			}
-			path, rest = rest[:end], rest[end:]
+			path = strings.Fields(rest)[0]
+			rest = rest[len(path):]
 		}
-		value, err := preferences(rest)
+		i := slices.IndexFunc(signals, func(p pathSignal) bool { return p.text == path })
+		if i >= 0 { // lines for the same path are joined to one list
+			rest = signals[i].value + "," + rest
+		}
+		value := preferences(rest)
 		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w", field, err))
-			continue
-		case len(path) > maxPattern:
-			errs = append(errs, fmt.Errorf("%s: the path has %d octets; at most %d are allowed", field, len(path), maxPattern))
-			continue
+		case value == "" || len(path)+len(value) > maxPattern:
+		case i >= 0:
+			signals[i].value = value
+		case len(signals) < maxSignals:
+			p, _ := pattern.Compile(cmp.Or(path, "/"), pattern.RFC9309, false)
+			signals = append(signals, pathSignal{path, p, value})
 		}
-		if i := slices.IndexFunc(signals, func(p pathSignal) bool { return p.text == path }); i >= 0 {
-			// Lines for the same path are joined to one list. Both are valid,
-			// so the joined list is valid too.
-			if joined, err := preferences(signals[i].value + ", " + value); err == nil {
-				signals[i].value = joined
-			}
-			continue
-		}
-		if len(signals) == maxSignals {
-			errs = append(errs, fmt.Errorf("%s: more than %d lines", field, maxSignals))
-			break
-		}
-		signals = append(signals, pathSignal{newPathGlob(path), path, value})
 	}
 	slices.SortStableFunc(signals, func(a, b pathSignal) int { return len(b.text) - len(a.text) })
-	return signals, errs
+	return signals
 }
 
 // preferences normalises a list of key=value pairs. If a key occurs several
 // times, the value is no or n if one of them is, and otherwise the last one.
-func preferences(s string) (string, error) {
+// It returns "" for a list that a header can't contain.
+func preferences(s string) string {
 	var keys []string
 	values := map[string]string{}
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		key, value, found := strings.Cut(part, "=")
+		key, value, _ := strings.Cut(part, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if !found || !isToken(key) || !isToken(value) {
-			return "", fmt.Errorf("%q is not key=value", clip(part))
+		if !isToken(key) || !isToken(value) {
+			return ""
 		}
 		before, again := values[key]
 		if !again {
@@ -128,16 +100,10 @@ func preferences(s string) (string, error) {
 			values[key] = value
 		}
 	}
-	switch {
-	case len(keys) == 0:
-		return "", errors.New("the value is empty")
-	case len(keys) > maxSignals:
-		return "", fmt.Errorf("more than %d pairs", maxSignals)
-	}
 	for i, key := range keys {
 		keys[i] = key + "=" + values[key]
 	}
-	return strings.Join(keys, ", "), nil
+	return strings.Join(keys, ", ")
 }
 
 // isFieldValue reports whether s is printable ASCII.
@@ -160,14 +126,14 @@ func (s *Signals) Apply(h http.Header, target string, status int) {
 		return
 	}
 	if len(s.signal)+len(s.usage) > 0 {
-		v, b := read(target, true)
-		addSignal(h, signalField, s.signal, &v)
-		addSignal(h, usageField, s.usage, &v)
-		b.release()
+		v := read(target)
+		addSignal(h, "Content-Signal", s.signal, v)
+		addSignal(h, "Content-Usage", s.usage, v)
+		v.release()
 	}
 	for _, link := range s.links {
-		if !slices.Contains(h[linkField], link) {
-			h[linkField] = append(h[linkField], link)
+		if !slices.Contains(h["Link"], link) {
+			h["Link"] = append(h["Link"], link)
 		}
 	}
 }
@@ -177,7 +143,7 @@ func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
 		return
 	}
 	for i := range signals {
-		if signals[i].path.matchViews(v) {
+		if v.match(&signals[i].path) {
 			h[field] = []string{signals[i].value}
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // rank returns the rank of a rule: of the rules that match, the one with the

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // Directive is the kind of a line of a robots.txt file.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // The code in this file does what google/robotstxt (robots.cc) does. Google

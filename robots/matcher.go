@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // matcher is a compiled list of rules. Its memory is proportional to the total

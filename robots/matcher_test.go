@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // newSet returns the list of rules of a file with these rules alone.

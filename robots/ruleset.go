@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 )
 
 // ruleset is a list of rules and their compiled matchers. The matchers of a short

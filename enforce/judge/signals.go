@@ -29,7 +29,7 @@ func (p *Rules) compileSignals() {
 		}
 		// Values that a header can't contain are left out; the linter reports
 		// them.
-		p.signals[g], _ = headers.CompileSignals(signals, usage, licenses)
+		p.signals[g] = headers.CompileSignals(signals, usage, licenses)
 		if g != nil || p.file.Star() == nil { // with a group for `*`, no crawler is without a group
 			combinations[strings.Join(signals, "\n")+"\x00"+strings.Join(usage, "\n")] = true
 		}

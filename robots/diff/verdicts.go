@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // Two groups have different verdicts on some path if and only if they have

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/pattern"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // maxComparisons is the maximal number of steps in which one call of Lint

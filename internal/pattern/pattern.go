@@ -1,5 +1,6 @@
-// Package pattern compiles the patterns of Allow and Disallow lines. It matches
-// paths, and compares the sets of paths that two patterns match.
+// Package pattern compiles the patterns of robots.txt: those of Allow and Disallow
+// lines, and others in the same syntax. It matches paths, and compares the sets of
+// paths that two patterns match.
 package pattern
 
 import (
