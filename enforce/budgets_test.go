@@ -2,16 +2,11 @@ package enforce
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
@@ -52,48 +47,6 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("an unknown name: %+v", a)
 	}
 }
-
-// keyRecorder is a Limiter that records the keys of the budgets that are used.
-type keyRecorder struct {
-	throttle.Limiter
-	keys []string
-}
-
-func (l *keyRecorder) Take(_ context.Context, _ time.Time, uses []throttle.Use) throttle.Result {
-	for _, u := range uses {
-		l.keys = append(l.keys, fmt.Sprintf("%016x", u.Key))
-	}
-	return throttle.Result{OK: true}
-}
-
-// Servers of several versions share budgets only if these have the same keys. If one
-// has to change, see wireForm in package throttle.
-func TestKeysAreThoseOf010(t *testing.T) {
-	const file = "User-agent: *\nCrawl-delay: 5\n"
-	limits := []judge.Limit{{Paths: []string{"/archive/*"}, All: every(1, time.Hour), Each: every(2, time.Hour)}}
-	var got strings.Builder
-	for name, settings := range map[string]judge.Settings{"default": {}, "monitor": {Monitor: true}, "per_ip": {PerIP: true}, "limit": {Limits: limits}} {
-		for ua, what := range map[string]string{fake.Bingbot: "bingbot", fake.Newbot: "NewThingBot", fake.Wget: "Wget"} {
-			l := new(keyRecorder)
-			e, err := NewEngine(settings, origins.Inline(file), l, nil, origins.Config{Refresh: 24 * time.Hour, Now: fake.NewClock().Now, Handler: func() origins.HandlerKey { return origins.HandlerKey{Hosts: []string{"shop.test"}} }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.origins.Load(t.Context())
-			var d judge.Decision
-			e.Decide(t.Context(), &judge.Request{Target: "/archive/1", UserAgents: []string{ua}, Origin: judge.NewOrigin("https", "shop.test", 443), Client: "203.0.113.9", Time: fake.NewClock().Now()}, &d)
-			e.Close()
-			fmt.Fprintf(&got, "%s %s %s\n", name, what, strings.Join(l.keys, " "))
-		}
-	}
-	lines := slices.Sorted(strings.Lines(got.String()))
-	if got := strings.Join(lines, ""); got != keysOf010 {
-		t.Errorf("the keys are\n%swant\n%s", got, keysOf010)
-	}
-}
-
-//go:embed testdata/keys-0.1.0.txt
-var keysOf010 string
 
 // Each pool of a limit has a name of its own.
 func TestNamesOfPools(t *testing.T) {

@@ -112,7 +112,6 @@ func (quiet) FleetState(string, error)       {}
 func (quiet) FleetCall(time.Duration, error) {}
 func (quiet) FleetRefusal(string)            {}
 func (quiet) FleetFallback()                 {}
-func (quiet) FleetMixed(int)                 {}
 
 // told returns what the one server tells, when it tells something.
 func told(b *testing.B, f *throttle.Fleet) []byte {

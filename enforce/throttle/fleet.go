@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"slices"
@@ -13,9 +12,6 @@ import (
 // less than the length of the client's queue, so that requests never block on a
 // full queue if the server hangs.
 const maxInFlight = 256
-
-// storedFor is how long the server stores a state at least; see take.lua.
-const storedFor = 50 * time.Second
 
 // Fleet is a Limiter that shares budgets between processes, through Redis or
 // Valkey. Its methods are safe for concurrent use.
@@ -36,17 +32,12 @@ const storedFor = 50 * time.Second
 // After three missed deadlines in a row, or one broken connection, the server
 // counts as unavailable, and no request waits for it. In a cluster, this holds
 // for each master separately. Each process then decides alone about the keys of
-// that node, with intervals multiplied by Fleet.Instances, and a burst
-// divided by it. The first request of each key is accepted only after a random
-// part of the interval, so that all processes together keep to the budget from
-// the start. A crawler that pauses for longer than that interval can get one
-// request from each process at once. The Fleet probes the node in the background,
-// and uses it again as soon as it answers in time. With its next request for a
-// key, each process then reports what it accepted in the meantime. So a restarted
-// server gets back the state that the processes have. Because no process knows
-// what all have accepted, the first request of each key that a process knew
-// before the outage, or before the server lost its data, is accepted only after a
-// part of the interval.
+// that node, with intervals multiplied by FleetConfig.Instances. A crawler that
+// pauses for longer than that interval can get one request, or a whole burst, from
+// each process at once. The Fleet probes the node in the background, and uses it
+// again as soon as it answers in time. With its next request for a key, each
+// process then reports what it accepted in the meantime. So a restarted server gets
+// back the state that the processes have.
 type Fleet struct {
 	config   FleetConfig
 	local    *Memory
@@ -72,7 +63,6 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	l := newLink(c, obs)
 	f := &Fleet{config: c, local: local, link: l, server: l.server, obs: obs}
 	f.link.running.Keep(l.ctx.Done(), "fleet: the connection", l.run)
-	f.link.running.Keep(l.ctx.Done(), "fleet: its servers", func() { f.announce(cmp.Or(c.form, wireForm)) })
 	return f, nil
 }
 
@@ -110,13 +100,6 @@ func (f *Fleet) lookUp(now int64, uses []Use, list []budget) (_ []budget, stored
 		}
 		b := budget{limits: u.Limits, use: i}
 		b.arrivals, b.known = f.local.lookUp(now, u.Key, u.Limits)
-		switch {
-		case !b.known || f.Instances() == 1:
-		case b.alone:
-			b.since = b.last
-		case now-b.last < storedFor.Microseconds():
-			b.since = 1
-		}
 		list, stored = append(list, b), stored || len(u.Limits.limits) > 0
 	}
 	return list, stored
@@ -162,7 +145,12 @@ func (f *Fleet) takeRemote(ctx context.Context, q scriptCall, uses []Use) Result
 // takeFallback decides on a request without the server.
 func (f *Fleet) takeFallback(now int64, uses []Use) Result {
 	f.obs.FleetFallback()
-	r := f.local.takeAll(now, uses, f.Instances(), f.link.since.Load())
+	var slower [MaxUses]Use
+	n := copy(slower[:], uses)
+	for i := range n {
+		slower[i].Limits = slower[i].Limits.slower(f.config.Instances)
+	}
+	r := f.local.take(now, slower[:n])
 	if !r.OK {
 		f.obs.FleetRefusal(engineFallback)
 	}
@@ -210,7 +198,7 @@ func (f *Fleet) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	f.obs.FleetCall(time.Since(start), explain(err))
 	if err != nil {
 		if real {
-			f.link.fail(n, q.now, err)
+			f.link.fail(n, err)
 		}
 		return false, err
 	}

@@ -47,9 +47,9 @@ type FleetConfig struct {
 	// Prefix is the prefix of all keys in the server. If empty, it is "robots:".
 	Prefix string
 
-	// Instances is how many processes share the server: 1 to 10,000. With zero, the
-	// processes count themselves (see Fleet.Instances). While the server is
-	// unavailable, each process multiplies its intervals by it.
+	// Instances is how many processes share the server: 1 to 10,000, or zero, which
+	// means 1. While the server is unavailable, each process multiplies its intervals
+	// by it.
 	Instances int
 
 	// Deadline is how long a request waits at most for one answer of the server.
@@ -59,7 +59,6 @@ type FleetConfig struct {
 	// injected makes the script use the time now of Take in place of the
 	// server's clock. Tests set it.
 	injected bool
-	form     int // in place of wireForm. Tests set it.
 }
 
 // fleetSchemes are the URL schemes, and whether they use TLS.

@@ -9,8 +9,6 @@ type arrivals struct {
 	used float32 // how much of the most used limit was used at last, in requests
 	sig  uint32  // of the Limits that tat belongs to
 	tat  [maxLimits]int64
-
-	alone bool // this process has decided alone since its last call of the server
 }
 
 // verdict says when a request can be accepted, and why not before.
@@ -162,9 +160,6 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 // unused.
 func (t *Limits) convert(a *arrivals) {
 	minute, used := minuteOfDay(a.last), float64(a.used)
-	if p := t.part.Load(); p != nil && p.limits.sig == a.sig {
-		used *= float64(p.of) // the other processes may have used as much
-	}
 	for i := range t.limits {
 		l := &t.limits[i]
 		a.tat[i] = a.last

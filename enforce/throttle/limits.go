@@ -85,12 +85,12 @@ type Limits struct {
 	windows bool   // a limit has a window
 	visit   minutes
 	opens   []opening // sorted by minute; none without Visit-time lines
-	part    atomic.Pointer[part]
+	slow    atomic.Pointer[slow]
 }
 
-// part has the limits of one process while several processes each decide alone.
-type part struct {
-	of     int
+// slow has the limits of a process that decides alone, without the other ones of a Fleet.
+type slow struct {
+	times  int
 	limits *Limits
 }
 
@@ -232,33 +232,26 @@ var everyMinute = func() (m minutes) {
 	return m
 }()
 
-// dividedBy returns the limits for one of n processes that share the budgets of
-// t while each decides alone. Each interval is n times as long, and the number
-// of requests that may come at once is divided by n. Visit-time stays the same.
-func (t *Limits) dividedBy(n int) *Limits {
-	if n <= 1 || len(t.limits) == 0 {
+// slower returns the limits with intervals that are n times as long. As many requests
+// may come at once, and Visit-time stays the same.
+func (t *Limits) slower(n int) *Limits {
+	if t == nil || n <= 1 || len(t.limits) == 0 {
 		return t
 	}
-	if p := t.part.Load(); p != nil && p.of == n {
-		return p.limits
+	if s := t.slow.Load(); s != nil && s.times == n {
+		return s.limits
 	}
-	one := &Limits{windows: t.windows, visit: t.visit, opens: t.opens}
+	all := &Limits{windows: t.windows, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits)
 	for i := range limits {
-		limits[i] = limits[i].dividedBy(int64(n))
+		l := &limits[i]
+		extra := (l.tolerance - l.interval/2) / l.interval
+		l.interval = min(l.interval*int64(n), maxHorizon/2)
+		l.setTolerance(extra)
 	}
-	one.setLimits(limits)
-	t.part.Store(&part{n, one})
-	return one
-}
-
-// dividedBy returns the limit for one of n processes.
-func (l limit) dividedBy(n int64) limit {
-	atOnce := (l.tolerance-l.interval/2)/l.interval + 1
-	atOnce = (atOnce + n - 1) / n
-	l.interval = min(l.interval*n, maxHorizon/2)
-	l.setTolerance(atOnce - 1)
-	return l
+	all.setLimits(limits)
+	t.slow.Store(&slow{n, all})
+	return all
 }
 
 // nextOpening returns the first opening after a minute of the day at which all

@@ -9,16 +9,16 @@ import (
 )
 
 // While the server is unavailable, all processes together accept as many
-// requests as the file allows.
-func TestDividedTerms(t *testing.T) {
+// requests as the file allows, and each of them so many at once.
+func TestSlowerTerms(t *testing.T) {
 	const instances = 5
 	for _, g := range []Grant{
 		{Delay: delay(10 * time.Second)},
 		{Rates: []robots.RequestRate{rate(20, time.Minute, allDayFrom, allDayTo)}},
 	} {
 		whole := Compile(g)
-		part := whole.dividedBy(instances)
-		if part != whole.dividedBy(instances) || whole.dividedBy(1) != whole {
+		part := whole.slower(instances)
+		if part != whole.slower(instances) || whole.slower(1) != whole {
 			t.Error("the terms were compiled again")
 		}
 		accepted := 0
@@ -32,7 +32,7 @@ func TestDividedTerms(t *testing.T) {
 		}
 		l := whole.limits[0]
 		hour := time.Hour.Microseconds()
-		if granted := int(hour/l.interval) + int((l.tolerance+l.interval)/l.interval) + 2*instances; accepted > granted || accepted < int(hour/l.interval) {
+		if granted := int(hour/l.interval) + instances*int((l.tolerance+l.interval)/l.interval) + 2*instances; accepted > granted || accepted < int(hour/l.interval) {
 			t.Errorf("%+v: %d processes accepted %d in an hour, want %d at most", g, instances, accepted, granted)
 		}
 	}

@@ -35,7 +35,6 @@ type link struct {
 
 	current atomic.Pointer[connection] // nil before the first one and after close
 	up      atomic.Bool                // all circuits are closed
-	since   atomic.Int64               // the time of the request that opened a circuit last, in microseconds
 
 	mu    sync.Mutex
 	state string
@@ -68,11 +67,10 @@ func (l *link) server(key string) server {
 	return nil
 }
 
-// fail records that a call of a node failed, for a request at the time now, and
-// opens the circuit. If the failure may concern only that request (a missed
+// fail records that a call of a node failed, and opens the circuit. If the failure may concern only that request (a missed
 // deadline, or an error reply that does not concern the server), it opens the
 // circuit only after missesToOpen failures in a row.
-func (l *link) fail(n *node, now int64, err error) {
+func (l *link) fail(n *node, err error) {
 	_, replied := valkey.IsValkeyErr(err)
 	alone := replied && serverFault(err) == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)
 	if misses := n.misses.Add(1); alone && misses < missesToOpen {
@@ -82,7 +80,6 @@ func (l *link) fail(n *node, now int64, err error) {
 		return // another request has opened the circuit
 	}
 	n.broken.Store(!alone)
-	l.since.Store(now)
 	l.report(err)
 	select {
 	case l.opened <- struct{}{}:

@@ -191,19 +191,19 @@ func TestFailuresThatOpenTheCircuit(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
 	n := f.link.current.Load().nodes[0]
 	for range missesToOpen - 1 {
-		f.link.fail(n, 0, context.DeadlineExceeded)
+		f.link.fail(n, context.DeadlineExceeded)
 	}
 	n.clearMisses()
 	for range missesToOpen - 1 {
-		f.link.fail(n, 0, errReply)
+		f.link.fail(n, errReply)
 	}
 	if stateOf(f) != FleetUp {
 		t.Fatalf("%v after failures that are not in a row", stateOf(f))
 	}
-	f.link.fail(n, 0, context.DeadlineExceeded)
+	f.link.fail(n, context.DeadlineExceeded)
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
-	f.link.fail(n, 0, errors.New("connection reset"))
+	f.link.fail(n, errors.New("connection reset"))
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 }

@@ -3,13 +3,9 @@ package throttle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
@@ -99,69 +95,8 @@ func (f *Fleet) setName(set string) string { return f.config.Prefix + "{" + set 
 // was called for a set.
 func (f *Fleet) setVersion(set string) string { return f.setName(set) + ":version" }
 
-// wireForm is the number of the form in which processes share budgets: the names of
-// keys, the limits and values that take.lua gets and stores, and the sets. It is 1
-// since version 0.1.0, whose keys have no number; those of a later form must begin
-// with their number after the prefix. Package enforce makes the keys: what it hashes
-// is a part of the form.
-const wireForm = 1
-
-// Each process adds itself to a set, with the form that it uses, and knows so of
-// others that use another form and share no budgets with it. Version 0.1.0 does not.
-const (
-	serverSet     = "servers"
-	announceEvery = 20 * time.Second
-	announcedFor  = time.Minute
-	maxServers    = 1000
-)
-
-// announce adds this process to the set, and tells the observer how many others use
-// another form whenever their number changes, until the link is closed.
-func (f *Fleet) announce(form int) {
-	own, known := Member{Name: fmt.Sprintf("%d %016x", form, rand.Uint64())}, 0
-	for pause := time.Second; f.link.sleep(pause); {
-		others, alive, err := f.othersThan(own)
-		if pause = announceEvery; err == errDown {
-			pause = time.Second
-		}
-		if err == nil {
-			f.local.members.saw(alive, time.Now())
-		}
-		if err == nil && others != known {
-			known = others
-			f.obs.FleetMixed(others)
-		}
-	}
-}
-
-// Instances returns how many processes share the server: FleetConfig.Instances, or
-// else the largest number of those that were seen at the same time in the last hour
-// before the server last answered, at least 1. Version 0.1.0 does not count.
-func (f *Fleet) Instances() int {
-	if f.config.Instances > 0 {
-		return f.config.Instances
-	}
-	return int(max(1, f.local.members.now.Load(), f.local.members.before.Load()))
-}
-
-// census has the largest numbers of processes that were seen at the same time: in
-// the hour that runs, and in the hour before it. It outlives a Fleet, so that a
-// reload of the configuration while the server is unavailable forgets nothing.
-type census struct {
-	now, before atomic.Int32
-	mu          sync.Mutex
-	began       time.Time // of the hour that runs
-}
-
-func (c *census) saw(n int, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if age := at.Sub(c.began); age >= time.Hour || age < 0 {
-		c.before.Store(c.now.Swap(0))
-		c.began = at
-	}
-	c.now.Store(max(c.now.Load(), int32(min(n, maxInstances))))
-}
+// maxServers is how many values of instances a set has at most.
+const maxServers = 1000
 
 // Published is what an instance of a Fleet published in a set.
 type Published struct {
@@ -193,7 +128,7 @@ func (f *Fleet) Publish(ctx context.Context, set string, m Member, value []byte,
 			continue
 		}
 		if !errors.Is(err, context.Canceled) { // so that a server without requests knows it too
-			f.link.fail(s, m.Time.UnixMicro(), err)
+			f.link.fail(s, err)
 		}
 		return false, explain(err)
 	}
@@ -234,26 +169,3 @@ func (f *Fleet) Published(ctx context.Context, set string) (list []Published, er
 // valueName returns the server's key for the value of a member. A cluster stores it
 // on the node of the set.
 func (f *Fleet) valueName(set, member string) string { return f.setName(set) + ":" + member }
-
-// othersThan adds a member to the set of processes, and returns how many in it use
-// another form, and how many there are.
-func (f *Fleet) othersThan(own Member) (n, alive int, err error) {
-	ctx, cancel := context.WithTimeout(f.link.ctx, probeTimeout)
-	defer cancel()
-	own.Time = time.Now()
-	if err := f.AddMembers(ctx, serverSet, []Member{own}, announcedFor, maxServers); err != nil {
-		return 0, 0, err
-	}
-	members, _, err := f.Members(ctx, serverSet, "-", maxServers)
-	form, _, _ := strings.Cut(own.Name, " ")
-	for _, m := range members {
-		if own.Time.Sub(m.Time) >= announcedFor {
-			continue
-		}
-		alive++
-		if other, _, _ := strings.Cut(m.Name, " "); other != form {
-			n++
-		}
-	}
-	return n, alive, err
-}

@@ -98,59 +98,6 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Processes whose keys have another form share no budgets. Each learns of the others.
-func TestProcessesWithAnotherFormAreReported(t *testing.T) {
-	t.Parallel()
-	config := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, Prefix: fmt.Sprintf("mixed:%d:", time.Now().UnixNano())}
-	f, r := newFleet(t, config)
-	others := func(form int) int {
-		t.Helper()
-		n, _, err := f.othersThan(Member{Name: fmt.Sprintf("%d a", form)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if n := others(wireForm); n != 0 || len(r.mixed) != 0 {
-		t.Errorf("%d others while all have one form", n)
-	}
-	config.form = wireForm + 1
-	_, r = newFleet(t, config)
-	select {
-	case n := <-r.mixed:
-		if n < 1 {
-			t.Errorf("%d others", n)
-		}
-	case <-time.After(5 * time.Minute):
-		t.Fatal("the process with another form learns of no others")
-	}
-	if n := others(wireForm); n != 1 {
-		t.Errorf("%d others, want 1", n)
-	}
-}
-
-// The number of processes is the largest of the last hour, whatever Redis has lost since.
-func TestCensusKeepsTheLargestNumberOfTheLastHour(t *testing.T) {
-	f := &Fleet{local: &Memory{}}
-	begin := time.Now()
-	for _, step := range []struct {
-		after time.Duration
-		saw   int
-		want  int
-	}{
-		{0, 3, 3}, {time.Minute, 1, 3}, {59 * time.Minute, 5, 5}, {61 * time.Minute, 2, 5}, {119 * time.Minute, 2, 5}, {122 * time.Minute, 2, 2}, {0, 1, 2},
-		{time.Second, 1 << 40, maxInstances},
-	} {
-		f.local.members.saw(step.saw, begin.Add(step.after))
-		if got := f.Instances(); got != step.want {
-			t.Errorf("after %v: %d instances, want %d", step.after, got, step.want)
-		}
-	}
-	if f.config.Instances = 7; f.Instances() != 7 {
-		t.Errorf("%d instances, want the configured number", f.Instances())
-	}
-}
-
 func TestPublishedValues(t *testing.T) {
 	t.Parallel()
 	config := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, Prefix: fmt.Sprintf("published:%d:", time.Now().UnixNano())}

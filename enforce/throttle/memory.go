@@ -31,7 +31,6 @@ type Memory struct {
 	seed     uint64
 	shards   atomic.Pointer[shards]
 	resizing sync.Mutex
-	members  census // of the processes of a Fleet that uses this Memory
 }
 
 // maxShards is how many locks a large Memory has.
@@ -111,9 +110,12 @@ func (m *Memory) Resize(now time.Time, maxEntries int) {
 
 // Take implements Limiter. It does not use ctx.
 func (m *Memory) Take(_ context.Context, now time.Time, uses []Use) Result {
-	at := now.UnixMicro()
+	return m.take(now.UnixMicro(), uses)
+}
+
+func (m *Memory) take(at int64, uses []Use) Result {
 	if len(uses) != 1 || uses[0].Limits == nil {
-		return m.takeAll(at, uses, 1, 0)
+		return m.takeAll(at, uses)
 	}
 	t := uses[0].Limits // one use, as nearly always, takes a third of the time of takeAll
 	if len(t.limits) == 0 {
@@ -143,16 +145,12 @@ func (t *table) take(now int64, tag, h uint64, l *Limits) Result {
 	return r
 }
 
-// takeAll decides on a request as one of n processes that each decide alone since
-// a time; see stagger.
-func (m *Memory) takeAll(now int64, uses []Use, n int, since int64) Result {
+// takeAll decides on a request that uses several budgets.
+func (m *Memory) takeAll(now int64, uses []Use) Result {
 	var all [MaxUses]budget
 	list := m.lockAll(uses, all[:0])
 	for i := range list {
 		list[i].load(now)
-		if part := list[i].limits.dividedBy(n); part != list[i].limits {
-			list[i].stagger(now, since, m.seed, part)
-		}
 	}
 	r := decide(now, list)
 	for i := range list {
@@ -247,8 +245,6 @@ func (t *table) load(now int64, tag, h uint64, l *Limits, a *arrivals) (place sl
 	}
 	place.load(l, a)
 	if a.sig != l.sig {
-		p := l.part.Load()
-		a.alone = p != nil && p.limits.sig == a.sig
 		l.convert(a)
 	}
 	return place, true, l.rewind(now, a)

@@ -36,8 +36,4 @@ type Observer interface {
 	// FleetFallback is called for each request that the process decides on
 	// alone because it could not call the server.
 	FleetFallback()
-	// FleetMixed is called when the number of other processes changes that use the
-	// same server and prefix in another form, so that they share no budgets with
-	// this one.
-	FleetMixed(others int)
 }

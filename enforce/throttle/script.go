@@ -15,7 +15,7 @@ var takeScript = valkey.NewLuaScript(takeSource)
 
 // The script has scriptHead arguments, scriptBudget more for each budget, and
 // scriptLimit more for each of its limits.
-const scriptHead, scriptBudget, scriptLimit = 5, 5, 6
+const scriptHead, scriptBudget, scriptLimit = 5, 4, 6
 
 // scriptCall is one call of the script. Times are in microseconds by the
 // caller's clock. The script converts them to the server's clock and back, so
@@ -56,7 +56,7 @@ func (q scriptCall) args() []string {
 			last = b.last
 		}
 		args = append(args, strconv.FormatUint(uint64(t.sig), 16), number(last),
-			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(len(t.limits))), number(b.since))
+			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(len(t.limits))))
 		for i := range t.limits {
 			l := &t.limits[i]
 			args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),

@@ -1,14 +1,9 @@
 package throttle
 
 import (
-	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/netip"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,96 +11,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-// takeOf010 is the script of version 0.1.0.
-//
-//go:embed testdata/take-0.1.0.lua
-var takeOf010 string
-
-// wireOf010 has names of keys, and arguments of the script, of version 0.1.0.
-//
-//go:embed testdata/wire-0.1.0.txt
-var wireOf010 string
-
-// Keys and arguments are those of version 0.1.0, so that servers of both share
-// budgets. If this has to change, see wireForm.
-func TestWireFormIsThatOf010(t *testing.T) {
-	f := &Fleet{config: FleetConfig{Prefix: defaultFleetPrefix}}
-	own, home := KeyOf(0x0123456789abcdef, 0xfedcba9876543210), KeyOf(1, 2)
-	addr, addr6 := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("2001:db8:1:2::9")
-	limits := Compile(Grant{
-		Delay: delay(10 * time.Second), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200), rate(1000, 24*time.Hour, allDayFrom, allDayTo)}, Burst: 3,
-	})
-	var got strings.Builder
-	for _, k := range []Key{own, own.In(home), home.In(home), own.Disposable(), own.Client(addr), own.In(home).Client(addr6)} {
-		fmt.Fprintln(&got, "key", f.name(k))
-	}
-	fmt.Fprintln(&got, "set", f.setName("suspects"), f.setVersion("suspects"))
-	known := budget{limits: limits, known: true, since: 7, arrivals: arrivals{last: noon.UnixMicro(), used: 1.5, sig: limits.sig, tat: [maxLimits]int64{1, 2, 3}}}
-	for _, q := range []scriptCall{
-		{now: noon.UnixMicro(), after: 5, slack: 25000, budgets: []budget{known, {limits: hourly}}},
-		{now: noon.UnixMicro(), injected: true, back: true, budgets: []budget{{limits: hourly}}},
-	} {
-		fmt.Fprintln(&got, "args", strings.Join(q.args(), " "))
-	}
-	if got.String() != wireOf010 {
-		t.Errorf("the form is\n%swant\n%s", got.String(), wireOf010)
-	}
-}
-
-// takeAs010 calls the script as version 0.1.0 does for a request by the caller's
-// clock, as a process that knows nothing of the budget. It returns whether the
-// request is accepted.
-func takeAs010(t *testing.T, client valkey.Client, name string, l *Limits, now time.Time) bool {
-	t.Helper()
-	at := strconv.FormatInt(now.UnixMicro(), 10)
-	args := []string{"caller", at, "0", "0", "take", strconv.FormatUint(uint64(l.sig), 16), "0", "0", strconv.Itoa(len(l.limits)), "0"}
-	for _, limit := range l.limits {
-		for _, n := range []int64{limit.interval, limit.tolerance, int64(limit.window.from), int64(limit.window.length), 1 << limit.shift} {
-			args = append(args, strconv.FormatInt(n, 10))
-		}
-		args = append(args, at)
-	}
-	reply, err := valkey.NewLuaScript(takeOf010).Exec(t.Context(), client, []string{name}, args).ToArray()
-	if err != nil || len(reply) != 3+len(l.limits) {
-		t.Fatal(reply, err)
-	}
-	accepted, err := reply[0].AsInt64()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return accepted == 1
-}
-
-// Processes of version 0.1.0 share the budgets, in both directions: in a random
-// order, they and a Fleet together accept what a Memory accepts.
-func TestVersion010SharesBudgets(t *testing.T) {
-	for seed := range uint64(20) {
-		rnd := rand.New(rand.NewPCG(seed, 14))
-		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
-		client, m := f.link.current.Load().client, NewMemory(100)
-		g := randomGrant(rnd)
-		g.Visits = nil
-		l, k, now := Compile(g), newKey(fmt.Sprint(seed)), noon
-		if l == nil {
-			continue
-		}
-		own := []Use{{k, l}}
-		for i := range 40 {
-			want := m.Take(t.Context(), now, own)
-			var ok bool
-			if rnd.IntN(2) == 0 {
-				ok = takeAs010(t, client, f.name(k), l, now)
-			} else {
-				ok = f.Take(t.Context(), now, append(own, Use{newKey(fmt.Sprint(seed, i)).In(k), hourly})).OK
-			}
-			if ok != want.OK {
-				t.Fatalf("seed %d, request %d: %t, want %+v", seed, i, ok, want)
-			}
-			now = now.Add(randomStep(rnd, want) % time.Hour)
-		}
-	}
-}
 
 // On a cluster, budgets with one home are used together, and shared. If their homes
 // differ, the process decides alone.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -68,25 +67,11 @@ func (s *ledger) giveBack(q scriptCall, i int) bool {
 func (s *ledger) accepts(q scriptCall, i int) bool {
 	b := &q.budgets[i]
 	a, stored := s.read(q, i)
-	last := a.last
 	if b.known && b.last-q.now <= MaxLead.Microseconds() {
 		if !stored {
 			a.last, a.used = b.last, b.used
 		}
 		a.merge(&b.arrivals, b.limits)
-	}
-	if b.since > 0 && (!stored || b.since > 1 && last < b.since) {
-		key := q.keys[i]
-		part, err := strconv.ParseUint(key[len(key)-8:], 16, 64)
-		if err != nil {
-			panic(err)
-		}
-		a.last, a.used = q.now, 0
-		for i := range a.tat[:len(b.limits.limits)] {
-			l := b.limits.limits[i]
-			a.tat[i] = max(a.tat[i], (q.now+l.tolerance+int64(float64(part)/(1<<32)*float64(l.interval)))>>l.shift<<l.shift)
-			a.used = max(a.used, float32(a.tat[i]-a.last)/float32(l.interval))
-		}
 	}
 	b.arrivals = a
 	_, why, _ := b.limits.blocked(q.now, &a)

@@ -7,9 +7,7 @@
 -- caller's clock; 3 of "return", how long after now the request was accepted, else 0;
 -- 4 the largest error of converted times; 5 "take" or "return".
 -- Then for each key: the signature of the limits; the values of last and used
--- that the caller knows, 0 if it knows none; the number of limits; a time: if the
--- stored state is older, the callers have decided without it, and the budget may
--- be used up; 1 if there must be a stored state, 0 if the caller does not know.
+-- that the caller knows, 0 if it knows none; the number of limits.
 -- Then for each limit of the key: its interval, tolerance, window (from and
 -- length, in minutes), unit, and the arrival time that the caller knows.
 --
@@ -40,10 +38,10 @@ end
 local function read(key, a)
   local b = {
     key = key, sig = ARGV[a + 1], known = tonumber(ARGV[a + 2]), knownUsed = tonumber(ARGV[a + 3]),
-    since = tonumber(ARGV[a + 5]), last = now, used = 0, tat = {},
+    last = now, used = 0, tat = {},
   }
   for i = 1, tonumber(ARGV[a + 4]) do
-    local c = a + 5 + (i - 1) * 6
+    local c = a + 4 + (i - 1) * 6
     b[i] = {
       interval = tonumber(ARGV[c + 1]), tolerance = tonumber(ARGV[c + 2]),
       from = tonumber(ARGV[c + 3]), length = tonumber(ARGV[c + 4]),
@@ -109,7 +107,6 @@ end
 -- Adds what the caller knows to the stored state, and returns whether every limit
 -- accepts the request.
 local function accepts(b)
-  local stored = b.last
   -- Adds the requests that the caller accepted while it could not call the server.
   if b.known > 0 and b.known + ahead - now <= MAX_LEAD then
     local known, slack = b.known + ahead, slack
@@ -119,17 +116,6 @@ local function accepts(b)
     end
     for i, l in ipairs(b) do
       if l.known > b.tat[i] + slack then b.tat[i] = l.known end
-    end
-  end
-  -- After an outage or a loss of data, no process knows what all have accepted. So
-  -- the next request is accepted after a part of the interval that is different for
-  -- each key, but the same for all processes.
-  if b.since > 0 and (not b.stored or b.since > 1 and stored < b.since + ahead - slack) then
-    local part = tonumber(string.sub(b.key, -8), 16) / 4294967296
-    b.dirty, b.last, b.used = true, now, 0
-    for i, l in ipairs(b) do
-      b.tat[i] = math.max(b.tat[i], round(l, now + l.tolerance + math.floor(part * l.interval)))
-      b.used = math.max(b.used, (b.tat[i] - b.last) / l.interval)
     end
   end
   for i, l in ipairs(b) do
@@ -153,7 +139,7 @@ end
 local returns, ok, budgets, a = ARGV[5] == 'return', true, {}, 5
 for i, key in ipairs(KEYS) do
   local b = read(key, a)
-  budgets[i], a = b, a + 5 + #b * 6
+  budgets[i], a = b, a + 4 + #b * 6
   if returns then
     if not giveBack(b) then ok = false end
   elseif not accepts(b) then

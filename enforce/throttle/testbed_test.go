@@ -224,14 +224,12 @@ type recorder struct {
 	calls, errors, fallbacks atomic.Int64
 	refusals                 map[string]*atomic.Int64
 	states                   chan string
-	mixed                    chan int
 	cause                    atomic.Value // the text of the last error of string
 }
 
 func newRecorder() *recorder {
 	return &recorder{
 		states:   make(chan string, 1000),
-		mixed:    make(chan int, 1000),
 		refusals: map[string]*atomic.Int64{engineLocal: {}, engineRemote: {}, engineFallback: {}},
 	}
 }
@@ -242,7 +240,6 @@ func (r *recorder) FleetState(s string, err error) {
 }
 func (r *recorder) FleetRefusal(by string) { r.refusals[by].Add(1) }
 func (r *recorder) FleetFallback()         { r.fallbacks.Add(1) }
-func (r *recorder) FleetMixed(n int)       { r.mixed <- n }
 func (r *recorder) FleetCall(_ time.Duration, err error) {
 	r.calls.Add(1)
 	if err != nil {
@@ -311,4 +308,3 @@ func (noObserver) FleetState(string, error)       {}
 func (noObserver) FleetCall(time.Duration, error) {}
 func (noObserver) FleetRefusal(string)            {}
 func (noObserver) FleetFallback()                 {}
-func (noObserver) FleetMixed(int)                 {}

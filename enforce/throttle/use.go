@@ -18,9 +18,8 @@ type Use struct {
 type budget struct {
 	limits *Limits
 	arrivals
-	use   int   // the index of the Use
-	known bool  // for the script: this process has a state
-	since int64 // for the script; see take.lua
+	use   int  // the index of the Use
+	known bool // for the script: this process has a state
 
 	// Of a Memory:
 	tag, hash uint64
@@ -75,34 +74,6 @@ func (b *budget) load(now int64) {
 	} else {
 		_, _, b.dirty = b.shard.load(now, b.tag, b.hash, b.limits, &b.arrivals)
 	}
-}
-
-// stagger gives b, which is loaded, part: the limits of one process that decides
-// alone. If part has not been applied to the budget since a time, the first
-// request is accepted only after a random part of the interval, so that not all
-// processes accept one at the same time. What is used of the limits of all
-// processes at that moment remains known.
-func (b *budget) stagger(now, since int64, seed uint64, part *Limits) {
-	l := b.limits
-	b.limits = part
-	if place, found := b.find(); found && place.entry.sig == part.sig && place.entry.last >= since {
-		b.load(now)
-		return
-	}
-	a := arrivals{last: now, sig: part.sig}
-	random := float64(mix(b.tag^seed+uint64(now), 0xd1342543de82ef95)>>11) / (1 << 53)
-	gone := now - since
-	for i := range part.limits {
-		p := &part.limits[i]
-		a.used = max(a.used, float32(b.tat[i]-now)/float32(p.interval))
-		free := max(0, b.tat[i]-l.limits[i].tolerance-now)
-		wait := int64(random * float64(p.interval-free))
-		if since > 0 && wait > gone { // counted from the beginning of the outage
-			wait -= gone
-		}
-		a.tat[i] = now + free + wait + p.tolerance
-	}
-	b.arrivals, b.dirty = a, true
 }
 
 // store stores the states of the budgets that are dirty. A new key can move the

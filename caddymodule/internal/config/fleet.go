@@ -22,7 +22,7 @@ const (
 // Fleet shares the budgets of several servers in Redis or Valkey.
 //
 // While Redis can't be reached, each server counts alone, with intervals that are
-// `instances` times as long, so that all servers together keep to the budget.
+// `instances` times as long.
 type Fleet struct {
 	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
 	// `redis+unix:///path/to/socket`; `valkey`, `valkeys` and `valkey+unix` work too.
@@ -36,8 +36,7 @@ type Fleet struct {
 	// Default: those that the system trusts.
 	CAFile string `json:"ca_file,omitempty"`
 
-	// The number of servers, from 1 to 10000. Default: the largest number that Redis knew in
-	// the last hour. Servers of version 0.1.0 do not count themselves.
+	// The number of servers, from 1 to 10000. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
 	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,

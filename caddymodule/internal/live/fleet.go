@@ -178,7 +178,7 @@ func (r *Reporter) tellTo(ctx context.Context, f *shared.Fleet, scope statusapi.
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	id, _ := serverID()
-	isOthers, err := c.Publish(ctx, countsSet, throttle.Member{Name: id, Time: time.Now()}, r.tell(scope).encode(c.Instances()), toldFor)
+	isOthers, err := c.Publish(ctx, countsSet, throttle.Member{Name: id, Time: time.Now()}, r.tell(scope).encode(f.Config.Instances), toldFor)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.twins == nil {
@@ -398,7 +398,7 @@ const fleetAdvice = "Check that Redis or Valkey runs and that this server can re
 
 // fleetStatus returns the state of a fleet.
 func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Instances(), Up: true,
+	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: max(1, f.Config.Instances), Up: true,
 		Message: "the connection is being made"}
 	if last := f.LastChange(); last != nil {
 		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)

@@ -174,11 +174,6 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 		if twin := r.twinProblem(f, fleet.Address); twin.Severity != "" {
 			health.Problems = append(health.Problems, twin)
 		}
-		if n := f.Others(); n > 0 {
-			health.Problems = append(health.Problems, severe("fleet", fleet.Address,
-				"servers with another version of the plugin use the same Redis or Valkey and share no budgets with this one: "+quantity(n, "server"),
-				"Run the same version on all servers: until then a crawler gets its whole budget once from each version."))
-		}
 	}
 	var lists, unstored []statusapi.Problem
 	for _, v := range verifiers {

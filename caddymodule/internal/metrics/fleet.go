@@ -33,9 +33,8 @@ var (
 // Fleet is a throttle.Observer.
 type Fleet struct {
 	log       logger
-	instances func() int
+	instances int
 	last      atomic.Pointer[FleetChange] // nil before the first change
-	others    atomic.Int64                // see Others
 
 	mu     sync.Mutex
 	outage bool        // the log says that Redis does not answer
@@ -54,7 +53,7 @@ type FleetChange struct {
 }
 
 // NewFleet returns the observer of a fleet of a number of servers.
-func NewFleet(instances func() int) *Fleet { return &Fleet{instances: instances} }
+func NewFleet(instances int) *Fleet { return &Fleet{instances: instances} }
 
 // Start begins to report the fleet, and logs to log from now on.
 func (f *Fleet) Start(log *zap.Logger) {
@@ -75,19 +74,6 @@ func (f *Fleet) Close() {
 // LastChange returns the last change, nil before the first.
 func (f *Fleet) LastChange() *FleetChange { return f.last.Load() }
 
-// Others returns how many servers of the fleet share no budgets with this one.
-func (f *Fleet) Others() int { return int(f.others.Load()) }
-
-// FleetMixed implements throttle.Observer.
-func (f *Fleet) FleetMixed(others int) {
-	f.others.Store(int64(others))
-	if others > 0 {
-		f.log.Load().Error("fleet: servers share no budgets with this one: they run another version of the plugin", zap.Int("servers", others))
-		return
-	}
-	f.log.Load().Info("fleet: no server runs another version of the plugin any more")
-}
-
 // Failed logs that no connection can be set up.
 func (f *Fleet) Failed(err error) {
 	f.log.Load().Error("fleet: the connection to Redis can't be set up: each server counts alone", zap.Error(err))
@@ -105,7 +91,7 @@ func (f *Fleet) FleetState(s string, err error) {
 	case s != throttle.FleetUp && !f.outage:
 		f.outage = true
 		f.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
-			zap.Int("instances", f.instances()), zap.Error(err))
+			zap.Int("instances", f.instances), zap.Error(err))
 	case s == throttle.FleetUp && f.outage:
 		f.steady = background.After(steadyAfter, "fleet: the log", f.logReturn)
 	case s == throttle.FleetUp:

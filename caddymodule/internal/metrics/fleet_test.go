@@ -17,7 +17,7 @@ import (
 func TestFleetLogsAnOutageOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := zapobserver.New(zap.InfoLevel)
-		f := NewFleet(func() int { return 4 })
+		f := NewFleet(4)
 		f.Start(zap.New(core))
 		defer f.Close()
 		check := func(when string, lines int, up bool) {

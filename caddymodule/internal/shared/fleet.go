@@ -29,9 +29,7 @@ type Fleet struct {
 // NewFleet returns a fleet that is not connected. It counts in local while Redis
 // does not answer.
 func NewFleet(config throttle.FleetConfig, local *throttle.Memory) *Fleet {
-	f := &Fleet{Config: config, local: local}
-	f.Fleet = metrics.NewFleet(f.Instances)
-	return f
+	return &Fleet{Fleet: metrics.NewFleet(max(1, config.Instances)), Config: config, local: local}
 }
 
 // Start connects to Redis, once. It does not wait for an answer. It logs to log
@@ -68,15 +66,6 @@ func (f *Fleet) Close() error {
 
 // Connected returns the connection, nil before Start.
 func (f *Fleet) Connected() *throttle.Fleet { return f.connected.Load() }
-
-// Instances returns the number of servers: the configured one or, as far as it is
-// known, the number of those that were seen.
-func (f *Fleet) Instances() int {
-	if c := f.connected.Load(); c != nil {
-		return c.Instances()
-	}
-	return max(1, f.Config.Instances)
-}
 
 // Take implements throttle.Limiter.
 func (f *Fleet) Take(ctx context.Context, now time.Time, uses []throttle.Use) throttle.Result {
