@@ -111,10 +111,12 @@ func TestMixedLoad(t *testing.T) {
 	})
 	for _, report := range []string{"lines", "lines?refused=true", "", "health", "crawlers", "budgets", "recent", "origins", "fleet"} {
 		during(func() {
-			s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/%s", s.admin, report), "test", "", nil)
+			_, _ = send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/%s", s.admin, report), "test", "", nil)
 		})
 	}
-	during(func() { s.metric("caddy_robots_decisions_total") })
+	during(func() {
+		_, _ = send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), "test", "", nil)
+	})
 	for i := range *reloads {
 		if err := s.reload(configuration(i + 1)); err != nil {
 			t.Error(err)
