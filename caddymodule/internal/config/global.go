@@ -36,8 +36,7 @@ type Global struct {
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	// A file that keeps the counters of the admin API, the dashboard and
-	// `metrics per_site` over a restart, what accidents go by, and the texts of the
-	// robots.txt versions that were in force, the latest 4 MiB of them. It is written every
+	// `metrics per_site` over a restart, and what accidents go by. It is written every
 	// five minutes and when Caddy stops. Its folder is created if it is missing.
 	// Each server needs a file of its own: the process that writes it locks FILE.lock,
 	// and another one waits for it. A file that can't be read as a whole becomes

@@ -36,19 +36,7 @@ type file struct {
 	Hosts   []*fileSite `json:"hosts,omitempty"` // with their Pattern
 	Lines   []*fileLine `json:"rules"`
 
-	Kept
-}
-
-// Kept is what the caller of Save keeps in the file.
-type Kept struct {
-	Files map[string]json.RawMessage `json:"robots_txt,omitempty"`
-	Texts map[string]Text            `json:"texts,omitempty"` // by version
-}
-
-// Text is the text of a robots.txt.
-type Text struct {
-	Text string `json:"text"`
-	Last int64  `json:"last"` // when it was in force last, in seconds since 1970
+	Files map[string]json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
 }
 
 type fileSite struct {
@@ -138,9 +126,9 @@ func parse[T interface {
 
 // Save writes the counts as JSON, with what Load returns. It does not write the
 // recent refusals.
-func (c *Counters) Save(w io.Writer, kept Kept) error {
+func (c *Counters) Save(w io.Writer, files map[string]json.RawMessage) error {
 	f := c.snapshot()
-	f.Kept = kept
+	f.Files = files
 	text, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -258,23 +246,16 @@ func (f *fileHistory) restore(at, now minute) history {
 	return h
 }
 
-// ReadTexts returns the texts in a file that Save wrote. If there is an error, it returns
-// those that can be read.
-func ReadTexts(r io.Reader) (map[string]Text, error) {
-	f, err := decodeFile(r)
-	return f.Texts, err
-}
-
 // Load adds the counts of a file that Save wrote, and returns what Save got. It adds nothing
 // of a file whose counts it has, such as a copy of one that it has added or written.
 // If the file is damaged, larger than 128 MiB or of another version, Load adds what it
 // can read, and returns an error that says what is wrong.
-func (c *Counters) Load(r io.Reader) (Kept, error) {
+func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err error) {
 	f, err := decodeFile(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(f.IDs, func(id string) bool { return slices.Contains(c.ids, id) }) {
-		return Kept{}, err
+		return nil, err
 	}
 	c.ids = append(c.ids, f.IDs...)
 	c.fold()
@@ -294,7 +275,7 @@ func (c *Counters) Load(r io.Reader) (Kept, error) {
 	for _, r := range f.Lines {
 		r.restore(c, f.At)
 	}
-	return f.Kept, err
+	return f.Files, err
 }
 
 // restore adds the counts to those of a site.

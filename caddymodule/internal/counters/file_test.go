@@ -31,13 +31,13 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	site.class(crawler.Program).decided.at(outcomes/2 + outcome(judge.Disallowed)).n.Add(4)
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{Files: map[string]json.RawMessage{"a": json.RawMessage("1")}, Texts: map[string]Text{"v": {"User-agent: *\n", 7}}}); err != nil {
+	if err := c.Save(&saved, map[string]json.RawMessage{"a": json.RawMessage("1")}); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(2 * time.Hour)
 	restored := New(clock.now)
 	restored.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
-	if kept, err := restored.Load(&saved); err != nil || len(kept.Files) != 1 || string(kept.Files["a"]) != "1" || kept.Texts["v"] != (Text{"User-agent: *\n", 7}) {
+	if kept, err := restored.Load(&saved); err != nil || len(kept) != 1 || string(kept["a"]) != "1" {
 		t.Fatal(kept, err)
 	}
 	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
@@ -85,8 +85,8 @@ func TestLoadWhatCanBeRead(t *testing.T) {
 	} {
 		c := New(newTestClock().now)
 		kept, err := c.Load(strings.NewReader(tt.text))
-		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) || len(kept.Files) != tt.files {
-			t.Errorf("%s: %v, %d files", tt.text, err, len(kept.Files))
+		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) || len(kept) != tt.files {
+			t.Errorf("%s: %v, %d files", tt.text, err, len(kept))
 		}
 		s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 		if s.People.Total != tt.people || s.Crawlers.Total.Denied != tt.refused {
@@ -107,7 +107,7 @@ func TestLoadNoticesDamage(t *testing.T) {
 		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: "MadeUp"}, judge.CrawlDelay), clock.request())
 	}
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{}); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		t.Fatal(err)
 	}
 	text := saved.Bytes()
@@ -162,7 +162,7 @@ func TestLoadWithTheClockSetBack(t *testing.T) {
 	c := New(clock.now)
 	c.Site("example.com").CountPerson(0)
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{}); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		t.Fatal(err)
 	}
 	clock.add(-3 * time.Hour)
@@ -182,7 +182,7 @@ func FuzzLoad(f *testing.F) {
 	c := New(clock.now)
 	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{}); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(saved.Bytes())
@@ -192,7 +192,7 @@ func FuzzLoad(f *testing.F) {
 		_, _ = c.Load(bytes.NewReader(data)) // adds what can be read
 		c.Fold()
 		var again bytes.Buffer
-		if err := c.Save(&again, Kept{}); err != nil {
+		if err := c.Save(&again, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := New(clock.now).Load(&again); err != nil {
@@ -222,7 +222,7 @@ func TestSaveEveryReasonAndLayer(t *testing.T) {
 		t.Errorf("%d layers have a name of their own, of %d", len(layers), judge.Layers)
 	}
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{}); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		t.Fatal(err)
 	}
 	restored := New(clock.now)
@@ -252,7 +252,7 @@ func TestFilesAreAddedOnce(t *testing.T) {
 		}
 		c.Site("example.com").CountPerson(0)
 		var saved bytes.Buffer
-		if err := c.Save(&saved, Kept{}); err != nil {
+		if err := c.Save(&saved, nil); err != nil {
 			t.Fatal(err)
 		}
 		return c, saved.Bytes()
@@ -294,7 +294,7 @@ func TestSaveWhileHostsAppear(t *testing.T) {
 		})
 	}
 	for range 3 {
-		if err := c.Save(io.Discard, Kept{}); err != nil {
+		if err := c.Save(io.Discard, nil); err != nil {
 			t.Error(err)
 		}
 		clock.add(time.Minute)

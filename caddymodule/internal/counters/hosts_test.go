@@ -225,7 +225,7 @@ func TestSaveAndLoadHosts(t *testing.T) {
 	tenants(c, clock, 3)
 	visit(c, clock, statusapi.AnySite, "new.example")
 	var saved bytes.Buffer
-	if err := c.Save(&saved, Kept{}); err != nil {
+	if err := c.Save(&saved, nil); err != nil {
 		t.Fatal(err)
 	}
 	restored, text := New(clock.now), bytes.Clone(saved.Bytes())

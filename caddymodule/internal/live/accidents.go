@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -90,15 +89,13 @@ const (
 
 // Accidents has the accidents of the process. They outlive the configuration.
 type Accidents struct {
-	mu       sync.Mutex
-	files    map[originID]*watchedFile
-	looks    int              // for accidents
-	persists bool             // the texts of files are kept
-	at       time.Time        // of the last look
-	list     []Accident       // at the last look; those with the same Kind and Site together
-	loads    []*counters.Load // at the last look
-	news     news
-	texts    texts
+	mu    sync.Mutex
+	files map[originID]*watchedFile
+	looks int              // for accidents
+	at    time.Time        // of the last look
+	list  []Accident       // at the last look; those with the same Kind and Site together
+	loads []*counters.Load // at the last look
+	news  news
 
 	registry *crawler.Registry // of the file that was watched last
 	engines  []*crawler.Crawler
@@ -117,7 +114,7 @@ func (a *Accident) key() accidentKey {
 func newAccidents() *Accidents {
 	return &Accidents{
 		files: make(map[originID]*watchedFile),
-		news:  news{items: make(map[accidentKey]*newsItem)}, texts: texts{known: make(map[string]counters.Text)},
+		news:  news{items: make(map[accidentKey]*newsItem)},
 	}
 }
 
@@ -128,7 +125,6 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	for i := range slices.Backward(a.list) {
 		open[a.list[i].key()] = &a.list[i]
 	}
-	a.persists = r.app.Counters.current() != nil
 	list := a.fileAccidents(r, now)
 	for _, run := range r.app.Counters.Runs() {
 		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
@@ -207,9 +203,6 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	}
 	if f.configure(settings, now); unread {
 		return
-	}
-	if a.persists {
-		a.keepTexts(p, f, now)
 	}
 	if p.Settings.SourceKind() == config.SourceInline {
 		f.Subject = p.subject()
@@ -295,26 +288,23 @@ func (a *Accidents) acceptAt(list []*inForce) (n int) {
 	return n
 }
 
-// save returns the watched files as JSON, by originID, and the texts of all versions.
-func (a *Accidents) save() counters.Kept {
+// save returns the watched files as JSON, by originID.
+func (a *Accidents) save() map[string]json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	saved := make(map[string]json.RawMessage, len(a.files))
 	for id, f := range a.files {
 		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
 	}
-	return counters.Kept{Files: saved, Texts: maps.Clone(a.texts.known)}
+	return saved
 }
 
-// load adds the watched files and texts that save returned. Files that are watched already
+// load adds the watched files that save returned. Files that are watched already
 // are left out, and those that are damaged, for which it returns an error.
-func (a *Accidents) load(saved counters.Kept) (damaged error) {
+func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for version, text := range saved.Texts {
-		a.texts.add(version, text, time.Now())
-	}
-	for name, text := range saved.Files {
+	for name, text := range saved {
 		f := new(watchedFile)
 		id, err := parseID(name), json.Unmarshal(text, f)
 		switch {

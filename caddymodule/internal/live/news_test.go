@@ -87,7 +87,7 @@ func TestKnownSites(t *testing.T) {
 	w.pass(24 * time.Hour)
 	visit("tenant.test", "fresh.test")
 	var file bytes.Buffer
-	if err := w.app.Counters.Save(&file, counters.Kept{}); err != nil {
+	if err := w.app.Counters.Save(&file, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.app.Counters.Counters = counters.New(w.app.Now)

@@ -43,7 +43,6 @@ type watchedFile struct {
 	Advice  string   `json:"advice,omitempty"`
 
 	look  int       // the last of Accidents.looks at which it was in force
-	kept  string    // version whose text is kept
 	mark  mark      // of the version that was compared last
 	began time.Time // when the read of that version began
 }
