@@ -177,34 +177,3 @@ Disallow:"
 		t.Errorf("after a crawler: %+v", e)
 	}
 }
-
-// The mode of one crawler can be set, beside what the configuration says.
-func TestModeOfOneCrawler(t *testing.T) {
-	t.Parallel()
-	s := start(t, withPages)
-	set := func(query string) { t.Helper(); s.adminRequest(http.MethodPost, "mode?"+query, 200, nil) }
-	both := func(gpt, cc int, what string) {
-		t.Helper()
-		s.wants(gpt, s.get(gptbot, "/shop/x"), "GPTBot, "+what)
-		s.wants(cc, s.get("CCBot/2.0", "/shop/x"), "CCBot, "+what)
-	}
-	both(403, 403, "as configured")
-	set("mode=monitor&crawler=GPTBot")
-	both(200, 403, "GPTBot is monitored")
-	problems := adminValue[statusapi.Health](s, "health").Problems
-	if len(problems) != 1 || problems[0].Message != "no requests of GPTBot are refused, because their mode was set to monitor until the next load of the configuration" {
-		t.Errorf("%+v", problems)
-	}
-	set("mode=monitor&crawler=CCBot")
-	both(200, 200, "both are monitored")
-	set("mode=enforce&crawler=GPTBot")
-	both(403, 200, "CCBot is monitored")
-	set("mode=monitor&crawler=GPTBot&site=127.0.0.1")
-	both(403, 200, "another host")
-	set("mode=monitor")
-	set("mode=enforce&crawler=GPTBot")
-	both(403, 200, "only GPTBot is enforced")
-	set("mode=configured")
-	both(403, 403, "as configured again")
-	s.adminRequest(http.MethodPost, "mode?mode=monitor&crawler=x", 400, nil)
-}

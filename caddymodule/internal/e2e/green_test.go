@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -31,71 +30,6 @@ func (s *server) exitsWith(code int, args ...string) (out string) {
 		return got == code
 	})
 	return out
-}
-
-// While rules are not in force, or most likely not those that are meant, nothing is
-// green: health has the problem, and the exit status of `status` is 2.
-func TestNothingIsGreenWithoutTheRulesThatAreMeant(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name, site string
-		problem    string // what status prints; "" if nothing is wrong
-		kind       string // no_rules if not given
-	}{
-		{"a broken file", "robots\n\trespond /robots.txt \"User-agent: *\nDissallow: private/\"\n\trespond page", "warning: line 2 of robots.txt of shop.test, `Dissallow: private/`, does not do what it says: the path does not start with a slash", "mistake"},
-		{"a broken text in the configuration", "robots {\n\tsource inline \"User-agent: *\nDisallow: private/\"\n\tpublish\n\t}\n\trespond page", "of Caddyfile of shop.test, `Disallow: private/`, does not do what it says", "mistake"},
-		{"a block with a path, and no route for the file", "handle_path /app/* {\n\t\trobots\n\t\trespond page\n\t}", "warning: no route answers /robots.txt at the host of the robots handler of shop.test", ""},
-		{"a handler that no request reaches", "route {\n\t\trespond 404\n\t\trobots\n\t}", "no request reaches the robots handler of shop.test", ""},
-		{"no file", "robots\n\trespond 404", "warning: there is no robots.txt of shop.test: crawlers may fetch everything", ""},
-		{"a name that no crawler sends", "robots\n\trespond /robots.txt \"User-agent: Google-Extended\nDisallow: /\"\n\trespond page", "groups for nobody else than Google-Extended", ""},
-		{"401", "robots\n\trespond 401", "warning: robots.txt of shop.test can't be used: status 401; crawlers may fetch everything", ""},
-		{"a loop", "robots\n\tredir /robots.txt /robots.txt\n\trespond page", "error: robots.txt of shop.test can't be used: it redirects more than five times", "robots_txt"},
-		{"another host", "robots\n\tredir https://elsewhere.example{uri}", "warning: robots.txt of shop.test can't be used: it redirects to https://elsewhere.example/robots.txt", ""},
-		{"a lone Disallow", "robots {\n\tsource inline \"User-agent: *\nDisallow:\"\n\tpublish\n\t}\n\trespond page", "", ""},
-		{"no file, and a policy", "robots {\n\tpolicy no-training\n\t}\n\trespond 404", "", ""},
-		{"no file, and headers", "robots {\n\tx_robots_tag *.pdf noindex\n\t}\n\trespond 404", "", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, "http://shop.test:$PORT {\n\t"+tt.site+"\n}\n")
-			if tt.problem == "" {
-				s.eventually("it is read", func() bool {
-					list := adminValue[statusapi.Origins](s, "origins").Origins
-					return len(list) == 1 && list[0].State != "pending"
-				})
-				if out := s.exitsWith(0); !strings.Contains(out, "No problems.") || !s.health().OK {
-					t.Error(out)
-				}
-				return
-			}
-			if out := s.exitsWith(2); !strings.Contains(out, tt.problem) {
-				t.Errorf("want %q:\n%s", tt.problem, out)
-			}
-			kind := tt.kind
-			if kind == "" {
-				kind = "no_rules"
-			}
-			if h := adminValue[statusapi.Health](s, "health"); h.OK || len(h.Problems) != 1 || h.Problems[0].Kind != kind || h.Problems[0].Advice == "" {
-				t.Errorf("health: %+v", h)
-			}
-		})
-	}
-}
-
-// A global block without a handler does nothing.
-func TestAGlobalBlockWithoutAHandlerIsNotGreen(t *testing.T) {
-	t.Parallel()
-	s := start(t, "{\n\trobots {\n\t\tmode monitor\n\t}\n}\nhttp://shop.test:$PORT {\n\trespond page\n}\n")
-	if out := s.exitsWith(2); !strings.Contains(out, "no site has the line `robots`") {
-		t.Error(out)
-	}
-	if len(s.lines("no site has the line `robots`: no robots.txt is read, and nothing is refused")) != 1 {
-		t.Error("the log does not say it")
-	}
-	if err := s.reload("http://shop.test:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /\"\n\t\tpublish\n\t}\n\trespond page\n}\n"); err != nil {
-		t.Fatal(err)
-	}
-	s.exitsWith(0)
 }
 
 // A protection that is configured and does not run is a problem.
@@ -161,20 +95,6 @@ func TestAStorageThatFailsIsNotGreen(t *testing.T) {
 	}
 }
 
-// Of two handlers, the second may never decide. Only requests show it.
-func TestAHandlerThatNeverDecidesIsNotGreen(t *testing.T) {
-	t.Parallel()
-	block := func(name string) string {
-		return name + " {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\"\n\t\tpublish\n\t}\n\t"
-	}
-	s := start(t, "&(shared) {\n\t"+block("robots")+"}\nhttp://shop.test:$PORT {\n\troute {\n\t"+block("robots")+"invoke shared\n\trespond page\n\t}\n}\n")
-	s.exitsWith(0) // the load has warned
-	s.wants(200, s.at("shop.test", chrome, "/"), "a page")
-	if out := s.exitsWith(2); !strings.Contains(out, "the robots handler of this server has never decided") {
-		t.Error(out)
-	}
-}
-
 // The file of a host that only a pattern names is its tenant's: it colours the page and
 // the row of the tenant. What all hosts have in common is the server's.
 func TestAFileOfATenantIsNotThatOfTheServer(t *testing.T) {
@@ -212,35 +132,5 @@ func TestAFileOfATenantIsNotThatOfTheServer(t *testing.T) {
 	}
 	if len(ok) != 4 || ok["bad.test"] || !ok["good.test"] || !ok["*.test"] {
 		t.Errorf("rows that are fine: %v", ok)
-	}
-}
-
-// `caddy validate` says what it can know.
-func TestValidateSaysWhatIsMostLikelyNotMeant(t *testing.T) {
-	t.Parallel()
-	inline := func(text string) string {
-		return "http://shop.test:1 {\nrobots {\nsource inline \"" + text + "\"\npublish\n}\nrespond page\n}\n"
-	}
-	warned := regexp.MustCompile(`"level":"warn".*"logger":"(http.handlers.)?robots"`)
-	file := filepath.Join(t.TempDir(), "robots.txt")
-	writeFile(t, file, "User-agent: *\nDisallow: private/\n")
-	for _, tt := range []struct{ name, caddyfile, warning string }{
-		{"no handler", "{\nrobots {\nmode monitor\n}\n}\nhttp://shop.test:1 {\nrespond page\n}\n", "no site has the line `robots`"},
-		{"no route for the file", "http://shop.test:1 {\nhandle_path /app/* {\nrobots\nrespond page\n}\n}\n", "no route answers /robots.txt"},
-		{"a path inside another one", "http://shop.test:1 {\nhandle /a/* {\n@b path /b/*\nrobots @b\n}\nrespond page\n}\n", "no request reaches this robots handler"},
-		{"a broken file", "http://shop.test:1 {\nrobots {\nsource file " + file + "\n}\nrespond page\n}\n", "the path does not start with a slash"},
-		{"a broken text", inline("User-agent: *\nDisallow: private/"), "the path does not start with a slash"},
-		{"a text without rules", inline("# none"), "crawlers may fetch everything"},
-		{"a name that no crawler sends", inline("User-agent: Google-Extended\nDisallow: /"), "groups for nobody else than Google-Extended"},
-		{"a lone Disallow", inline("User-agent: *\nDisallow:"), ""},
-		{"a site", "http://shop.test:1 {\nrobots\nrespond page\n}\n", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			out, problems, _, err := command(t, tt.caddyfile, "validate")
-			if all := out + problems; err != nil || !strings.Contains(all, tt.warning) || tt.warning == "" && warned.MatchString(all) {
-				t.Errorf("%v, want %q:\n%s", err, tt.warning, all)
-			}
-		})
 	}
 }

@@ -12,18 +12,6 @@ func siteBefore(back *flaky, options string) string {
 	return "http://localhost:$PORT {\nrobots {\n" + options + "\n}\nreverse_proxy " + back.Listener.Addr().String() + "\n}\n"
 }
 
-// health is the part of the admin API's answer that these tests need.
-type health struct {
-	OK       bool
-	Problems []struct{ Severity, Kind string }
-}
-
-func (s *server) health() (h health) {
-	s.t.Helper()
-	s.adminRequest(http.MethodGet, "health", http.StatusOK, &h)
-	return h
-}
-
 func (s *server) loaded() bool {
 	return s.metric(`caddy_robots_origins{source="site",state="loaded"}`) == 1
 }

@@ -297,7 +297,7 @@ func checkAnswers(t *testing.T) {
 	}
 	for _, e := range examples {
 		var want, got any
-		answer, err := inProcess{dir}.Admin(e[1], e[2], "")
+		answer, err := inProcess{dir}.Admin(e[1], e[2], "", "")
 		if err == nil {
 			err = json.Unmarshal([]byte(answer.Body), &got)
 		}

@@ -189,7 +189,7 @@ var url = func() string {
 	return s.URL
 }()
 
-func (s inProcess) Admin(method, target, body string) (*scenario.Answer, error) {
+func (s inProcess) Admin(method, target, body, header string) (*scenario.Answer, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return net.Dial("unix", scenario.Socket(s.dir))
@@ -197,6 +197,9 @@ func (s inProcess) Admin(method, target, body string) (*scenario.Answer, error) 
 	r, err := http.NewRequest(method, "http://localhost"+target, strings.NewReader(body))
 	if err != nil {
 		return nil, err
+	}
+	if name, value, found := strings.Cut(header, ": "); found {
+		r.Header.Set(name, value)
 	}
 	resp, err := client.Do(r)
 	for i := 0; err != nil && body == "" && i < 3; i++ { // the endpoint before a restart has just closed

@@ -56,7 +56,7 @@ func (p *process) Load(caddyfile string) error {
 		return err
 	}
 	if p.cmd != nil {
-		answer, err := p.Admin("POST", "/load", string(config))
+		answer, err := p.Admin("POST", "/load", string(config), "")
 		p.lost = 5
 		if err == nil && answer.Status != http.StatusOK {
 			err = errors.New(lastLine(answer.Body))
@@ -81,7 +81,7 @@ func (p *process) Load(caddyfile string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if answer, err := p.Admin("GET", "/config/apps/http/servers", ""); err == nil && answer.Status == http.StatusOK {
+		if answer, err := p.Admin("GET", "/config/apps/http/servers", "", ""); err == nil && answer.Status == http.StatusOK {
 			return nil
 		}
 		select {
@@ -142,7 +142,7 @@ func (p *process) Open(*scenario.Request) (*scenario.Answer, func(), error) {
 	return nil, nil, errors.ErrUnsupported
 }
 
-func (p *process) Admin(method, target, body string) (*scenario.Answer, error) {
+func (p *process) Admin(method, target, body, header string) (*scenario.Answer, error) {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return net.Dial("unix", scenario.Socket(p.dir))
@@ -150,6 +150,9 @@ func (p *process) Admin(method, target, body string) (*scenario.Answer, error) {
 	r, err := http.NewRequest(method, "http://localhost"+target, strings.NewReader(body))
 	if err != nil {
 		return nil, err
+	}
+	if name, value, found := strings.Cut(header, ": "); found {
+		r.Header.Set(name, value)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(r)

@@ -194,7 +194,7 @@ func (r *runner) log(message, wanted string, wants []want) ([]string, error) {
 // metric compares the value of a metric. One that is not there is 0. Of a counter, the
 // increase since the start counts.
 func (r *runner) metric(name, wanted string) ([]string, error) {
-	answer, err := r.server.Admin("GET", "/metrics", "")
+	answer, err := r.server.Admin("GET", "/metrics", "", "")
 	if err != nil {
 		return nil, err
 	}

@@ -208,7 +208,9 @@ func (r *runner) line(l line, expectations []line) error {
 		wants = append(wants, want{l.number, strings.TrimSpace(r.expand(part))})
 	}
 	for _, e := range expectations {
-		wants = append(wants, want{e.number, strings.TrimSpace(r.expand(e.text[1:]))})
+		for _, part := range strings.Split(e.text[1:], " | ") {
+			wants = append(wants, want{e.number, strings.TrimSpace(r.expand(part))})
+		}
 	}
 	words, err := r.split(text)
 	if err != nil {
@@ -349,7 +351,11 @@ func (r *runner) try(words []string, times int, wanted string, wants []want) ([]
 		if len(words) < 3 {
 			return nil, errors.New("want: admin METHOD PATH [BODY]")
 		}
-		answer, err := r.server.Admin(words[1], words[2], strings.Join(words[3:], " "))
+		body, header := strings.Join(words[3:], " "), ""
+		if len(words) == 5 && words[3] == "with" {
+			body, header = "", words[4]
+		}
+		answer, err := r.server.Admin(words[1], words[2], body, header)
 		if err != nil {
 			return nil, err
 		}
@@ -370,7 +376,7 @@ func (r *runner) load(caddyfile string) error {
 	}
 	r.logged, r.counted = logged, nil
 	if slices.ContainsFunc(r.lines, func(l line) bool { return strings.HasPrefix(l.text, "metric ") }) {
-		answer, err := r.server.Admin("GET", "/metrics", "")
+		answer, err := r.server.Admin("GET", "/metrics", "", "")
 		if err != nil {
 			return err
 		}
@@ -509,7 +515,7 @@ func (r *runner) judged(words []string, wanted string, wants []want) ([]string, 
 	if q.Client != r.client {
 		values.Set("client", q.Client)
 	}
-	answer, err := r.server.Admin("GET", "/robots/check?"+values.Encode(), "")
+	answer, err := r.server.Admin("GET", "/robots/check?"+values.Encode(), "", "")
 	if err != nil {
 		return nil, err
 	}

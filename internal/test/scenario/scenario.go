@@ -65,8 +65,8 @@ type Server interface {
 	// Open sends a request that is still being answered when it returns, at the first octet
 	// of the body. The function ends it.
 	Open(*Request) (*Answer, func(), error)
-	// Admin sends a request to the admin API.
-	Admin(method, target, body string) (*Answer, error)
+	// Admin sends a request to the admin API, with a header field unless that is "".
+	Admin(method, target, body, header string) (*Answer, error)
 	// Pass lets time pass. A program can't do so, and returns false.
 	Pass(time.Duration) bool
 	// Log returns what was logged since the start.
