@@ -117,9 +117,9 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // a pattern names the sites.
 const hostsShare = 4
 
-// maxReads bounds the reads of robots.txt that are remembered, one for each
-// crawler and origin. They take 1.6 MiB at most.
-const maxReads = 1 << 16
+// maxClaims bounds the unverified claims that are remembered, one for each crawler,
+// origin and address. They take 1.6 MiB at most.
+const maxClaims = 1 << 16
 
 // maxVisitors bounds the crawlers whose visits are remembered, one for each
 // crawler and origin. They take 1.3 MiB at most for crawlers in the registry, and
@@ -139,7 +139,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.persist = persist
 	a.ceiling = origins.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
-	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxReads, maxVisitors) })
+	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxClaims, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })

@@ -46,7 +46,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
 //		http_clients   [on|off]
-//		programs       off | seen | on
+//		programs       off | on
 //		user_triggered [on|off]
 //		strict         [on|off]
 //		forwarded_host [on|off]

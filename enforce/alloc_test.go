@@ -22,7 +22,7 @@ const several = "Googlebot/2.1 bingbot/2.0 ClaudeBot/1.0"
 // race detector, sync.Pool drops some of its elements, so this file is not
 // built then.)
 func TestDecideAllocatesNothing(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: judge.ProgramsSeen})
+	e := newEngineTest(t, fake.Site, judge.Settings{ExemptPaths: []string{"/.well-known/*"}})
 	for _, ua := range []string{fake.Chrome, fake.Googlebot, fake.Gptbot, fake.Bingbot, fake.Newbot, fake.Curl, fake.Program, fake.Stripe, "", several} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
 			req := &judge.Request{Target: target, UserAgents: []string{ua}, Origin: fake.Home, Client: "192.0.2.1", Time: e.clock.Now()}

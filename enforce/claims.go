@@ -32,7 +32,7 @@ func (p *pacer) ownUses(uses []throttle.Use, r *judge.Request, d *judge.Decision
 		return use(uses, p.budget(r, s, seedPool).In(own), d.Rules.PoolLimits(s.Limits))
 	}
 	uses = use(uses, own, s.Limits)
-	if s.Claim.State == verify.Verified && p.memory.readers.seen(debtKey(own, d.Addr), r.Time, debtPeriod) {
+	if s.Claim.State == verify.Verified && p.memory.claims.seen(debtKey(own, d.Addr), r.Time, debtPeriod) {
 		// Its earlier requests, before it was verified, count too.
 		uses = use(uses, p.claimBudget(r, d, s).In(own), s.Limits)
 	}
@@ -45,6 +45,6 @@ func (p *pacer) claimBudget(r *judge.Request, d *judge.Decision, s *judge.Subjec
 	return p.budget(r, s, seedUnverified).Client(d.Addr)
 }
 
-// debtKey is the key, in Memory.readers, of a client address that was let through
+// debtKey is the key, in Memory.claims, of a client address that was let through
 // before the crawler with the budget own was verified.
 func debtKey(own throttle.Key, addr netip.Addr) uint64 { return own.Client(addr)[0] ^ seedDebt }

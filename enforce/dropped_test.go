@@ -41,7 +41,7 @@ func TestThreeTimesTheLimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {
 				c := fake.NewClock()
 				cfg.Now = c.Now
-				e, err := NewEngine(judge.Settings{Programs: judge.ProgramsSeen}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
+				e, err := NewEngine(judge.Settings{Programs: true}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -132,9 +132,8 @@ func (e *Engine) Resolve(ctx context.Context, r *judge.Request) *judge.Rules {
 
 // Identify finds the crawlers that the User-Agent fields of a request name, or that a
 // signature proves, and verifies that the client is one of them. It writes them to c,
-// with what the engine remembers about them, and notes the visit, for grace periods
-// and ProgramsSeen. rules are those of the same engine for the request. It does not
-// wait.
+// with what the engine remembers about them, and notes the visit, for grace periods.
+// rules are those of the same engine for the request. It does not wait.
 func (e *Engine) Identify(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	c.Begin(r, rules)
 	for c.Next() {
@@ -172,7 +171,6 @@ func (e *Engine) mayWait(r *judge.Request, pending *judge.Rules) bool {
 	c.BeginUnverified(r, pending)
 	for c.Next() {
 		for i := range c.Agents() {
-			c.ReadRobots = e.hasRead(r, &c.Agents()[i])
 			if c.CouldBind(i) {
 				return true
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// events remembers recent events, such as that a crawler read the robots.txt of
-// a host. An event is identified by a 64-bit hash, its key. It has a
+// events remembers recent events, such as that an unverified claim was let through. An
+// event is identified by a 64-bit hash, its key. It has a
 // fixed size, with 25 octets for each event. Its times are exact to a minute. It
 // is safe for concurrent use.
 //

@@ -352,7 +352,7 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 // Software that anyone can run has a grace per address, and a crawler one for
 // all its addresses.
 func TestGraceByAddress(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, HTTPClients: true, Programs: judge.ProgramsOn}, origins.Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, HTTPClients: true, Programs: true}, origins.Config{})
 	const program = "SiteSweeper/2.0"
 	for _, ua := range []string{fake.Wget, fake.Curl, program, fake.Gptbot} {
 		g.decideFrom(ua, "192.0.2.1", "/")

@@ -69,7 +69,7 @@ func TestWhoALimitHolds(t *testing.T) {
 		{"library that is bound", star, judge.Settings{HTTPClients: true}, hour, "", fake.Curl, "/archive/x", true},
 		{"library with its own group", "User-agent: curl\nDisallow: /x\n", judge.Settings{}, hour, "", fake.Curl, "/archive/x", true},
 		{"program", star, judge.Settings{}, hour, "", fake.Program, "/archive/x", false},
-		{"program that is bound", none, judge.Settings{Programs: judge.ProgramsOn}, hour, "", fake.Program, "/archive/x", true},
+		{"program that is bound", none, judge.Settings{Programs: true}, hour, "", fake.Program, "/archive/x", true},
 		{"webhook", star, judge.Settings{Strict: true}, hour, "", fake.Stripe, "/archive/x", false},
 		{"webhook with its own group", "User-agent: Stripe\nDisallow: /x\n", judge.Settings{}, hour, "", fake.Stripe, "/archive/x", false},
 		{"probe", star, judge.Settings{Strict: true}, hour, "", "kube-probe/1.31", "/archive/x", false},
@@ -419,6 +419,8 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 		t.Errorf("alone, after the clock was set back, a crawler gets %d of 5", n)
 	}
 	e.clock.Advance(10 * time.Minute)
+	_, leave = enter(ahrefs)
+	leave()
 	for name, tt := range map[string]struct {
 		ua   func(int) string
 		most int

@@ -1,19 +1,18 @@
 package enforce
 
 import (
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Memory remembers what crawlers did: which of them read a robots.txt, and when
-// each came; which requests are in flight, for Settings.Limits; and the versions
-// that each robots.txt had in the last GracePeriod.
-// Several engines can share one. It outlives them, so that after a reload the
-// grace periods of crawlers go on. It is bounded, and safe for concurrent use.
+// Memory remembers what crawlers did: when each came, and which of them read a
+// robots.txt; which requests are in flight, for Settings.Limits; and the versions
+// that each robots.txt had in the last GracePeriod. Several engines can share one. It
+// outlives them, so that after a reload the grace periods of crawlers go on. It is
+// bounded, and safe for concurrent use.
 type Memory struct {
-	readers   *events
+	claims    *events // unverified ones that were let through
 	visits    *visitors
 	histories *origins.Histories
 	probes    *table.Table[probeClient]
@@ -23,12 +22,12 @@ type Memory struct {
 	federating *table.Table[federating]
 }
 
-// NewMemory returns an empty Memory for a number of reads of robots.txt, of which
-// there is one for each crawler and origin, and of visitors: known crawlers at
-// origins, and as many that clients can invent.
-func NewMemory(reads, visitors int) *Memory {
+// NewMemory returns an empty Memory for a number of unverified claims, of which there is
+// one for each crawler, origin and address, and of visitors: known crawlers at origins,
+// and as many that clients can invent.
+func NewMemory(claims, visitors int) *Memory {
 	return &Memory{
-		readers: newEvents(reads), visits: newVisitors(visitors), histories: new(origins.Histories),
+		claims: newEvents(claims), visits: newVisitors(visitors), histories: new(origins.Histories),
 		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
 		federating: table.New[federating](maxFederating),
 	}
@@ -47,9 +46,7 @@ func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	}
 	grace := false
 	for i := range c.Agents() {
-		a := &c.Agents()[i]
 		e.memory.holdProbe(c, r, rules, i)
-		c.ReadRobots = c.ReadRobots || e.hasRead(r, a)
 		grace = grace || c.HasGrace(i)
 	}
 	if !grace {
@@ -89,16 +86,11 @@ func (e *Engine) visitsOf(c *judge.Client, r *judge.Request, i int) visitTimes {
 	return visit
 }
 
-// noteVisit remembers that the agents of c came, and which of them read
-// /robots.txt.
+// noteVisit remembers that the agents of c came.
 func (e *Engine) noteVisit(c *judge.Client, r *judge.Request) {
 	for i := range c.Agents() {
-		a := &c.Agents()[i]
 		if c.HasGrace(i) {
 			e.memory.visits.record(visitorOf(c, r, i), r.Time)
-		}
-		if c.ReadsRobotsTxt() && a.Class == crawler.Program && e.settings.Programs == judge.ProgramsSeen && r.Reads() {
-			e.memory.readers.mark(programKey(r, a), r.Time)
 		}
 	}
 }

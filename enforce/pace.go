@@ -61,7 +61,7 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	}
 	for i := range d.Len() {
 		if s := d.At(i); s.Claim.State == verify.Unverified && s.Limits != nil && !s.PerAddr {
-			p.memory.readers.mark(debtKey(p.budget(r, s, 0), d.Addr), r.Time)
+			p.memory.claims.mark(debtKey(p.budget(r, s, 0), d.Addr), r.Time)
 		}
 	}
 }
@@ -106,7 +106,6 @@ func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throt
 const (
 	seedBudget     = 1
 	seedMonitor    = 3  // in monitor mode
-	seedProgram    = 9  // of programs that have read a robots.txt
 	seedProbe      = 11 // of probes on the internet
 	seedFederated  = 13 // of clients with signed requests; see MayFederate
 	seedUnverified = 21 // added for each client address with an unverified claim

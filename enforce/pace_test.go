@@ -210,7 +210,7 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
 		}
 	}
-	e := newEngineTest(t, file, judge.Settings{HTTPClients: true, Programs: judge.ProgramsOn})
+	e := newEngineTest(t, file, judge.Settings{HTTPClients: true, Programs: true})
 	for range 5 {
 		if d := e.decideOn(judge.Request{Method: http.MethodPost, UserAgents: []string{fake.Stripe}, Target: "/hook"}); d.Action != judge.Pass {
 			t.Errorf("a webhook is throttled: %v", d.Reason)

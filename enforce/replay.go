@@ -18,7 +18,7 @@ type Replay struct {
 	engine *Engine
 }
 
-// replayEntries is how many budgets, reads of robots.txt and visitors a Replay
+// replayEntries is how many budgets, unverified claims and visitors a Replay
 // remembers, each.
 const replayEntries = 100_000
 

@@ -186,7 +186,7 @@ func (c *Client) hiddenRule(a *crawler.Agent) *robots.Rule {
 	case crawler.Library:
 		hides = settings.HTTPClients
 	case crawler.Program:
-		hides = settings.Programs != ProgramsOff && c.starApplies(a)
+		hides = settings.Programs
 	case crawler.UserTriggered:
 		hides = !settings.IgnoreUserTriggered && c.starApplies(a)
 	}

@@ -52,9 +52,6 @@ type identified struct {
 	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
 
 	// The caller of Next sets what it remembers about these crawlers.
-	// ReadRobots says that the client is a program that has read the robots.txt in the
-	// last 24 hours; see ProgramsSeen.
-	ReadRobots bool
 	// Earlier are earlier versions of the file. Bit j of MayHold[i] says that agent i
 	// may follow version j.
 	Earlier []Version

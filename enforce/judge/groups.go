@@ -113,7 +113,7 @@ func (p *plans) planFor(class crawler.Class, row *crawler.Crawler, tokens ...str
 	if star == nil || !p.settings.BoundByStar(class, row) {
 		return plan{}
 	}
-	if class == crawler.Program && p.settings.Programs == ProgramsSeen || !p.settings.throttledByStar(row) {
+	if !p.settings.throttledByStar(row) {
 		return plan{group: star, byStar: true}
 	}
 	if forReaders(row) {

@@ -215,13 +215,7 @@ func (c *Client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 // starApplies reports whether the group for `*` applies to this request of an
 // agent. BoundByStar must be true for the agent.
 func (c *Client) starApplies(a *crawler.Agent) bool {
-	switch {
-	case a.Class == crawler.UserTriggered:
-		return c.request.Reads()
-	case a.Class == crawler.Program && c.rules.settings.Programs == ProgramsSeen:
-		return c.request.Reads() && !c.request.Authorized && c.ReadRobots
-	}
-	return true
+	return a.Class != crawler.UserTriggered || c.request.Reads()
 }
 
 // CouldBind reports whether a robots.txt that is not known yet could apply to
@@ -240,7 +234,7 @@ func (c *Client) CouldBind(i int) bool {
 	case class == crawler.Library:
 		applies = c.rules.settings.HTTPClients
 	case class == crawler.Program:
-		applies = c.rules.settings.Programs == ProgramsOn || c.ReadRobots && c.request.Reads() && !c.request.Authorized
+		applies = c.rules.settings.Programs
 	case class == crawler.UserTriggered:
 		applies = c.request.Reads()
 	}

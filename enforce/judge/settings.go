@@ -51,8 +51,11 @@ type Settings struct {
 	// HTTPClients applies the group for `*` to HTTP libraries and to requests
 	// without a User-Agent.
 	HTTPClients bool
-	// Programs says when the group for `*` applies to programs.
-	Programs Programs
+	// Programs says that the group for `*` applies to programs: clients of class
+	// crawler.Program, whose User-Agent is only a program's name, or tools that the
+	// registry has as programs (Terraform). Those of API clients look the same. A group
+	// with a program's own name always applies to it.
+	Programs bool
 	// IgnoreUserTriggered exempts fetchers that act on a person's request from
 	// the group for `*`.
 	IgnoreUserTriggered bool
@@ -87,41 +90,6 @@ type Settings struct {
 	// Grace says which crawlers may still follow an earlier version of the file
 	// after it changed. Zero means GraceSearch.
 	Grace Grace
-}
-
-// Programs says when the group for `*` applies to programs. A program is a
-// client of class crawler.Program: its User-Agent is only a program's name, or it
-// is a tool that the registry has as a program (Terraform). A group with the
-// program's own name always applies to it.
-type Programs uint8
-
-const (
-	// ProgramsOff applies the group to no program, because the User-Agents of
-	// API clients look the same.
-	ProgramsOff Programs = iota
-	// ProgramsSeen applies the group to programs that have read the robots.txt
-	// of the origin in the last 24 hours, from the same address and with the
-	// same name. It applies only the path rules, and only to GET and HEAD
-	// without Authorization. The number of such reads that an engine remembers
-	// is limited; to a program that is forgotten, the group does not apply.
-	ProgramsSeen
-	// ProgramsOn applies the group to all programs.
-	ProgramsOn
-)
-
-var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", ProgramsOn: "on"}
-
-// String returns "off", "seen" or "on".
-func (p Programs) String() string { return programsNames[p] }
-
-// ParsePrograms returns the Programs with the name s: "off", "seen" or "on".
-func ParsePrograms(s string) (Programs, error) {
-	for p, name := range programsNames {
-		if s == name {
-			return Programs(p), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
 }
 
 // Compiled are Settings with what decisions need. They are immutable.
@@ -294,14 +262,13 @@ func CheckPathPattern(s string) error {
 
 // BoundByStar reports whether the group for `*` applies to a GET of a client
 // that has no group of its own. row is the client's crawler in the registry, or
-// nil. With ProgramsSeen, BoundByStar assumes that a program has read the
-// robots.txt.
+// nil.
 func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
 	case crawler.Library:
 		return r.HTTPClients
 	case crawler.Program:
-		return r.Programs != ProgramsOff
+		return r.Programs
 	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person, crawler.App:
 		return false
 	}

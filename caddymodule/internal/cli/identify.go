@@ -46,26 +46,12 @@ func identifyCommand(m Module) *cobra.Command {
 func addRuleFlags(cmd *cobra.Command, m Module, rules *judge.Settings) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
-	f.Var((*programsFlag)(&rules.Programs), "programs",
-		"apply the group for * to programs that send only their name, like programs: off, seen (those that read the robots.txt) or on")
+	f.BoolVar(&rules.Programs, "programs", false, "apply the group for * to programs that send only their name, like programs on")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false,
 		"do not apply the group for * to user-triggered fetchers, like user_triggered off")
 	f.BoolVar(&rules.Strict, "strict", false, "apply every rule to every crawler, like strict on")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry",
 		"file or URL of crawlers to add to the built-in registry, like registry")
-}
-
-// programsFlag is the value of the flag --programs.
-type programsFlag judge.Programs
-
-func (f *programsFlag) String() string { return judge.Programs(*f).String() }
-func (f *programsFlag) Type() string   { return "off|seen|on" }
-
-// Set parses the value.
-func (f *programsFlag) Set(s string) error {
-	p, err := judge.ParsePrograms(s)
-	*f = programsFlag(p)
-	return err
 }
 
 // registryFlag is the value of a flag that names a registry.
@@ -301,8 +287,5 @@ func browserWords(d *browser.Description) string {
 	return name
 }
 
-// Interface guards
-var (
-	_ pflag.Value = (*registryFlag)(nil)
-	_ pflag.Value = (*programsFlag)(nil)
-)
+// Interface guard
+var _ pflag.Value = (*registryFlag)(nil)

@@ -20,6 +20,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 		ID:                  s.id(),
 		ExemptPaths:         s.exemptPaths(),
 		HTTPClients:         On(s.HTTPClients),
+		Programs:            s.Programs == programs[1],
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              On(s.Strict),
 		Signals:             On(s.Signals),
@@ -39,10 +40,9 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 		limit, limitErr := l.engine()
 		r.Limits, err = append(r.Limits, limit), cmp.Or(err, limitErr)
 	}
-	var dialectErr, exemptErr, programsErr, graceErr error
+	var dialectErr, exemptErr, graceErr error
 	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
 	r.Exempt, exemptErr = exemptions(s.Exempt)
-	r.Programs, programsErr = judge.ParsePrograms(cmp.Or(s.Programs, programs[0]))
 	r.Grace, graceErr = judge.ParseGrace(cmp.Or(s.Grace, graces[0]))
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Burst, r.PerIP = time.Duration(c.Max), c.Burst, c.Per == countByIP
@@ -50,7 +50,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced
 	}
-	return r, cmp.Or(err, dialectErr, exemptErr, about("programs", programsErr), about("grace", graceErr))
+	return r, cmp.Or(err, dialectErr, exemptErr, about("grace", graceErr))
 }
 
 // id returns judge.Settings.ID.

@@ -26,7 +26,7 @@ var (
 	modes        = choices{ModeEnforce, ModeMonitor}
 	errorActions = choices{onErrorKeep, OnErrorDeny}
 	families     = choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
-	programs     = choices{judge.ProgramsOff.String(), judge.ProgramsSeen.String(), judge.ProgramsOn.String()}
+	programs     = choices{"off", "on"}
 	graces       = choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
 )
 
@@ -155,13 +155,11 @@ type Settings struct {
 
 	// Whether the group for `*` applies to programs that send only their name
 	// (`SiteSweeper/2.0`), and to tools that fetch single documents (Terraform,
-	// Dependabot). `on`: yes; this also refuses programs on people's computers, such as
-	// the link preview of an office suite. `seen`: only its path rules, only to programs
-	// that read /robots.txt from the same address in the last 24 hours, and only to GET
-	// and HEAD requests without an Authorization field. A group that names a program
-	// applies to it in any case. Default: `off`.
+	// Dependabot). `on` also refuses programs on people's computers, such as the link
+	// preview of an office suite. A group that names a program applies to it in any case.
+	// Default: `off`.
 	//
-	//	programs seen
+	//	programs on
 	Programs string `json:"programs,omitempty"`
 
 	// Whether the group for `*` applies to the GET and HEAD requests of fetchers that act
