@@ -12,16 +12,14 @@ import (
 // of internal that could import enforce.
 func TestImports(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
-	internal := func(dep string) bool {
-		return strings.HasPrefix(dep, module+"internal/") || strings.HasPrefix(dep, module+"robots/internal/")
-	}
+	internal := func(dep string) bool { return strings.HasPrefix(dep, module+"internal/") }
 	language := func(dep string) bool { return dep == module+"robots" || internal(dep) }
 	enforced := func(dep string) bool {
 		own, _ := strings.CutPrefix(dep, module)
 		switch {
-		case own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/") || strings.HasPrefix(own, "robots/internal/"):
+		case own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/"):
 			return true
-		case own == "internal/background" || own == "internal/canonical" || own == "internal/editdistance" || own == "internal/table" || own == "internal/document" || own == "internal/localfile" || own == "internal/netaddr" || own == "internal/release":
+		case own == "internal/background" || own == "internal/canonical" || own == "internal/editdistance" || own == "internal/table" || own == "internal/document" || own == "internal/localfile" || own == "internal/netaddr" || own == "internal/pattern" || own == "internal/release":
 			return true
 		}
 		return own == dep && !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") && !strings.Contains(dep, "prometheus")
