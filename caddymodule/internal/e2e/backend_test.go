@@ -97,13 +97,3 @@ func (s *server) rawTo(port int, host, target string, agents ...string) response
 
 // named returns a host name with the port of the sites.
 func (s *server) named(name string) string { return net.JoinHostPort(name, fmt.Sprint(s.port)) }
-
-// statuses sends n requests for a page and returns the statuses.
-func (s *server) statuses(n int, host, ua, path string) string {
-	s.t.Helper()
-	got := make([]string, n)
-	for i := range got {
-		got[i] = fmt.Sprint(s.rawAt(host, path, ua).status)
-	}
-	return strings.Join(got, " ")
-}

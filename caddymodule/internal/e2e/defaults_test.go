@@ -12,61 +12,6 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// The global option sets defaults for all sites. A site's own line replaces them.
-func TestDefaultsForAllSites(t *testing.T) {
-	t.Parallel()
-	site := func(host, options string) string {
-		return "http://" + host + ":$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nDisallow: /feed\nCrawl-delay: 600\"\n\t\t" + options + "\n\t}\n\trespond page\n}\n"
-	}
-	s := start(t, `{
-	robots {
-		mode monitor
-		http_clients on
-		exempt_paths /feed
-		exempt GTmetrix
-		crawl_delay {
-			burst 2
-		}
-		max_memory 64MiB
-	}
-}
-http://bare.test:$PORT {
-	respond /robots.txt "User-agent: *
-Disallow: /private/"
-	robots
-	respond page
-}
-`+site("plain.test", "")+site("enforced.test", "mode enforce")+
-		site("own.test", "mode enforce\n\t\thttp_clients off\n\t\texempt_paths /private/open\n\t\tcrawl_delay {\n\t\t\tburst 1\n\t\t}"))
-	for _, tt := range []struct {
-		host, ua, path string
-		want           int
-	}{
-		{"bare.test", googlebot, "/private/x", 200},
-		{"plain.test", googlebot, "/private/x", 200},
-		{"enforced.test", googlebot, "/private/x", 403},
-		{"enforced.test", "curl/8.5.0", "/private/x", 403},
-		{"enforced.test", googlebot, "/feed", 200},
-		{"enforced.test", "Mozilla/5.0 (compatible; GTmetrix/1.0)", "/private/x", 200},
-		{"own.test", googlebot, "/private/x", 403},
-		{"own.test", "curl/8.5.0", "/private/x", 200},
-		{"own.test", googlebot, "/feed", 403},
-		{"own.test", googlebot, "/private/open", 200},
-		{"own.test", chrome, "/private/x", 200},
-	} {
-		s.wants(tt.want, s.rawAt(tt.host, tt.path, tt.ua), fmt.Sprintf("%s%s for %.40s", tt.host, tt.path, tt.ua))
-	}
-	if n := s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="Googlebot",reason="disallowed"}`); n != 2 {
-		t.Errorf("%v requests would have been denied, want those of two sites", n)
-	}
-	if got := s.statuses(4, "enforced.test", bingbot, "/"); got != "200 200 429 429" {
-		t.Errorf("with the default burst: %s", got)
-	}
-	if got := s.statuses(3, "own.test", bingbot, "/"); got != "200 429 429" {
-		t.Errorf("with the site's own burst: %s", got)
-	}
-}
-
 // A site can switch off each default that has no value for this.
 func TestDefaultsSwitchedOff(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A redirect of robots.txt that leads to no robots.txt with rules changes nothing
@@ -92,48 +91,6 @@ http://elsewhere.test:$OTHER {
 		})
 		s.wants(403, s.at(host, googlebot, "/private/x"), name+": the last good copy")
 		s.wants(200, s.at(strings.Replace(host, "src", "new", 1), googlebot, "/private/x"), name+": a host that had no rules before")
-	}
-	if strings.Contains(string(s.log.bytes()), "robots.txt can't be fetched") {
-		t.Error("it counts as a failure")
-	}
-}
-
-// Two hosts whose robots.txt redirect to each other do not wait for each other.
-func TestHostsThatRedirectToEachOther(t *testing.T) {
-	t.Parallel()
-	s := start(t, `{
-	robots {
-		on_error deny
-		refresh 1s
-	}
-}
-http://a.test:$PORT {
-	robots {
-		policy {
-			deny CCBot
-		}
-	}
-	redir /robots.txt http://b.test:$PORT/robots.txt
-	respond page
-}
-http://b.test:$PORT {
-	robots {
-		policy {
-			deny GPTBot
-		}
-	}
-	redir /robots.txt http://a.test:$PORT/robots.txt
-	respond page
-}
-`)
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		for _, host := range []string{"a.test", "b.test"} {
-			s.wants(200, s.at(host, googlebot, "/x"), host)
-			body := s.at(host, chrome, "/robots.txt").body
-			if strings.Contains(body, "CCBot") != (host == "a.test") || strings.Contains(body, "GPTBot") != (host == "b.test") {
-				t.Fatalf("%s publishes %q", host, body)
-			}
-		}
 	}
 	if strings.Contains(string(s.log.bytes()), "robots.txt can't be fetched") {
 		t.Error("it counts as a failure")

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // manySites returns a Caddyfile with n sites. Each has a robots.txt in its own
@@ -62,53 +59,4 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 		s.eventually(fmt.Sprintf("the new file of %s is in force", host), func() bool { return s.at(host, googlebot, "/new/x").status == 403 })
 	}
 	s.wants(200, s.at(s.named("s0.test"), googlebot, "/new/x"), "a site whose file did not change")
-}
-
-// Each host has its own budget, also one that only a pattern names: an obedient
-// crawler is not throttled at one host because it came to another.
-func TestEachHostHasItsOwnBudget(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	back.answerWith(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
-	const inline = "robots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nCrawl-delay: 600\"\n\t\tpublish\n\t}\n\trespond page"
-	for _, tt := range []struct{ name, address, host, site string }{
-		{"any host", "http://:$PORT", "h%d.test", "robots\n\treverse_proxy " + back.URL},
-		{"a wildcard", "http://*.wild.test:$PORT", "h%d.wild.test", "robots\n\treverse_proxy " + back.URL},
-		{"any host, inline", "http://:$PORT", "h%d.test", inline},
-		{"a wildcard, inline", "http://*.wild.test:$PORT", "h%d.wild.test", inline},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, tt.address+" {\n\t"+tt.site+"\n}\nhttp://one.named.test:$PORT, http://two.named.test:$PORT {\n\t"+tt.site+"\n}\n")
-			host := func(i int) string { return fmt.Sprintf(tt.host, i) }
-			for i := range 30 {
-				s.wants(200, s.rawAt(host(i), "/", bingbot), "the first request to "+host(i))
-				s.wants(429, s.rawAt(host(i), "/", bingbot), "the second one to "+host(i))
-			}
-			s.wants(200, s.rawAt(host(1), "/", gptbot), "the first one of another crawler")
-			s.wants(429, s.rawAt(host(1), "/", gptbot), "its second one")
-
-			// Their budgets are listed, and can be reset.
-			list := adminValue[statusapi.Budgets](s, "budgets?crawler=bingbot&limit=100").Budgets
-			i := slices.IndexFunc(list, func(b statusapi.Budget) bool { return strings.Contains(b.Origin, host(7)) })
-			if len(list) < 30 || i < 0 || list[i].Free {
-				t.Errorf("%d budgets are listed: %+v", len(list), list)
-			}
-			s.adminRequest("POST", "budgets/reset?crawler=bingbot", 200, nil)
-			s.wants(200, s.rawAt(host(7), "/", bingbot), "after the budgets were reset")
-
-			// Hosts that the configuration names have budgets of their own.
-			for _, name := range []string{"one.named.test", "two.named.test"} {
-				s.wants(200, s.rawAt(name, "/", bingbot), "the first request to "+name)
-				s.wants(429, s.rawAt(name, "/", bingbot), "the second one to "+name)
-			}
-			if origins := adminValue[statusapi.Origins](s, "origins").Origins; len(origins) > 4 {
-				for i, want := range []string{"one.named.test", "two.named.test"} {
-					if !strings.Contains(origins[i].Origin, want) {
-						t.Errorf("origin %d is %s, want the hosts that a site names first", i, origins[i].Origin)
-					}
-				}
-			}
-		})
-	}
 }

@@ -177,48 +177,6 @@ func TestSeveralForwardedAddresses(t *testing.T) {
 	s.eventually("an impostor is denied", func() bool { return s.via("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
 }
 
-// Unverified clients can't use up the budget of the verified crawler.
-func TestBudgetsOfUnverifiedClients(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	o.down.Store(true)
-	s := start(t, o.verified(trustedProxies, "impostors ignore", ""))
-	// While nothing can be verified, each address has its own budget, and all together have ten times the crawler's.
-	passed := 0
-	for i := range 30 {
-		addr := fmt.Sprintf("198.51.100.%d", i)
-		if s.via(addr, "SlowBot/1.0", "/").status == 200 {
-			passed++
-		}
-		s.wants(429, s.via(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
-	}
-	if passed != 10 {
-		t.Errorf("%d of 30 unverified addresses were allowed at once, want 10", passed)
-	}
-	o.down.Store(false)
-	if err := s.reload(o.verified(trustedProxies, "impostors ignore\n\t\t\tsignatures off", "")); err != nil {
-		t.Fatal(err)
-	}
-	s.becomes("verified", listedAddr, "ListBot/1.0") // by the same list
-	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/"), "the verified crawler's first request")
-	s.wants(429, s.via("192.0.2.10", "SlowBot/1.0", "/"), "its second one, from another address")
-	s.wants(200, s.via("203.0.113.77", "SlowBot/1.0", "/"), "an impostor, ignored")
-	s.wants(429, s.via("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
-}
-
-// The requests of a crawler before it was verified count for its own budget.
-func TestRequestsBeforeVerificationCount(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	s := start(t, strings.ReplaceAll(o.verified(trustedProxies, "", ""), "crawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json", "crawler SlowBot {\n\t\t\tverify dns crawl.test"))
-	resp := s.via(namedAddr, "SlowBot/1.0", "/")
-	if s.wants(200, resp, "the first request"); resp.header.Get("X-Verified") != "unverified" {
-		t.Fatalf("the first request is %s", resp.header.Get("X-Verified"))
-	}
-	s.becomes("verified", namedAddr, "NameBot/1.0") // by the same suffix
-	s.wants(429, s.via(namedAddr, "SlowBot/1.0", "/"), "the second request")
-}
-
 // A signature identifies a crawler that sends a browser's User-Agent, and the
 // crawler's rules apply.
 func TestSignedRequests(t *testing.T) {
