@@ -348,11 +348,6 @@ func TestReadRows(t *testing.T) {
 		t.Error(err)
 	}
 
-	// Rows of version 0.1.0 may have autonomous systems: their lists don't refute a claim.
-	rows, err = crawler.ReadRows([]byte(`{"name":"AcmeBot","verify":{"ranges":["https://acme.example/list"],"asn":[64500]}}`))
-	if err != nil || len(rows) != 1 || len(rows[0].Verify.Ranges) != 1 || !slices.Contains(rows[0].Unverified, "verify") {
-		t.Errorf("a row with asn: %+v, %v", rows, err)
-	}
 	if c := crawler.Builtin().Lookup("meta-externalagent"); !slices.Contains(c.Unverified, "verify") {
 		t.Error("a list of Meta's that may not be complete refutes claims")
 	}

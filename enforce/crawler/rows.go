@@ -32,12 +32,6 @@ type fileRow struct {
 	CrawlDelay string   `json:"crawl_delay"`
 	Reads      string   `json:"reads"`
 	Lacks      []string `json:"lacks"`
-	Verify     struct {
-		Verify
-		// ASN had the numbers of autonomous systems in version 0.1.0. Nothing looks them up, so the lists of such a row are not known to be
-		// complete: they don't refute a claim.
-		ASN []int `json:"asn"`
-	} `json:"verify"`
 }
 
 // facts are the fields of a row that `sources` and `unverified` can name.
@@ -104,10 +98,6 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
 	c := f.Crawler
-	c.Verify = f.Verify.Verify
-	if len(f.Verify.ASN) > 0 && !slices.Contains(c.Unverified, "verify") {
-		c.Unverified = append(c.Unverified, "verify")
-	}
 	c.ReadsGoogle = f.Reads == "google"
 	c.LacksWildcards, c.LacksAllow = slices.Contains(f.Lacks, "wildcards"), slices.Contains(f.Lacks, "allow")
 	var errs [6]error

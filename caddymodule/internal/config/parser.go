@@ -190,10 +190,7 @@ func (p *parser) misplaced(name string) string {
 			return fmt.Sprintf("write it into the block of %s: %s", kind, blockOf(b.head, strings.TrimSpace(name+" "+values)))
 		}
 	}
-	switch {
-	case name == "off_hosts":
-		return "write host " + values + " off"
-	case strings.HasSuffix(name, ":"):
+	if strings.HasSuffix(name, ":") {
 		return fileAdvice
 	}
 	return elsewhere[strings.ToLower(name)]

@@ -48,7 +48,6 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"policy no-training deny X":                        "policy: deny belongs into a block: policy no-training {\n\tdeny X\n}, at Testfile:2",
 		"source inline \"User-agent: *\\nDisallow: /x\"":   "\\n does not begin a new line in a Caddyfile: break the line in the file, after \"source inline <<TXT\", at Testfile:2",
 		"source inline \"User-agent: *\nDisallow: /x\\n\"": "does not begin a new line",
-		"off_hosts a.test *.b.test":                        "off_hosts is no line of this block: write host a.test *.b.test off, at Testfile:2",
 		"host a.test":                                      "host: want names or patterns of hosts, and then off, monitor or enforce",
 		"host * off":                                       "host \"*\": write the hosts",
 		"host a.test off\nhost A.test. monitor":            "host a.test is given twice, at Testfile:3",

@@ -9,8 +9,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -27,10 +25,7 @@ func decodeFile(r io.Reader) (*file, error) {
 	value, end, broken := repaired(text)
 	wrong := json.Unmarshal(value, f) // goes on after a value of another type
 	invalid := f.removeInvalid()
-	sum := string(bytes.TrimSpace(text[end:])) // the files of 0.1.0 have none
-	if len(f.IDs) == 0 {
-		f.IDs = []string{fmt.Sprintf("%016x", xxhash.Sum64(text[:end]))} // theirs
-	}
+	sum := string(bytes.TrimSpace(text[end:]))
 	switch {
 	case err != nil:
 	case errors.Is(broken, io.EOF), errors.Is(broken, io.ErrUnexpectedEOF):
@@ -41,7 +36,7 @@ func decodeFile(r io.Reader) (*file, error) {
 		err = fmt.Errorf("it has version %d, and this server uses version %d", f.Version, fileVersion)
 	case wrong != nil || invalid != nil:
 		err = fmt.Errorf("values in it are not used; the first one: %w", cmp.Or(invalid, wrong))
-	case sum != "" && sum != checksum(text[:end]):
+	case sum != checksum(text[:end]):
 		err = errors.New("it was changed after it had been written: its checksum is another one")
 	}
 	return f, err

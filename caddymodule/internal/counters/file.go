@@ -16,8 +16,7 @@ import (
 )
 
 // fileVersion is the version of the form that Save writes. It changes with the names
-// and types of fields. No field ever gets another meaning, so that each version can
-// use the fields that it knows of a file of a later one.
+// and types of fields.
 const fileVersion = 1
 
 // maxFile is the maximum size of a file that Load reads, in octets.
@@ -332,8 +331,7 @@ func (f *fileCrawler) restore(s *Site, at, now minute) {
 	}
 	a := crawler.Agent{Class: f.class, Token: f.Name}
 	if f.Known {
-		// 0.1.0 wrote that those that it had read were persons.
-		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Class: cmp.Or(f.class, crawler.Registered), Operator: f.Operator, Purposes: f.Purposes}
+		a.Crawler = &crawler.Crawler{Name: clip(f.Name), Class: f.class, Operator: f.Operator, Purposes: f.Purposes}
 	}
 	c.addTo(s.crawler(&a))
 }

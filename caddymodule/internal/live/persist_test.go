@@ -1,11 +1,9 @@
 package live
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,11 +16,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// The file that version 0.1.0 wrote.
-const of010 = "testdata/persist-0.1.0.json"
+// A file with three denied requests.
+const example = "testdata/persist.json"
 
 // inProcess returns what a process has, with a file of persist, a minute after
-// version 0.1.0 wrote its file. Each has its own locks, like a process.
+// the example was written. Each has its own locks, like a process.
 func inProcess(t *testing.T, path string) (*Counters, *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
@@ -70,76 +68,10 @@ func writeBytes(t *testing.T, path string, text []byte) {
 	}
 }
 
-// anyOrder returns a value of JSON with its arrays of objects in an order of their own.
-func anyOrder(t *testing.T, text []byte) any {
-	t.Helper()
-	var sorted func(v any) any
-	sorted = func(v any) any {
-		switch v := v.(type) {
-		case map[string]any:
-			for name := range v {
-				v[name] = sorted(v[name])
-			}
-		case []any:
-			objects := false
-			for i := range v {
-				v[i] = sorted(v[i])
-				_, objects = v[i].(map[string]any)
-			}
-			if objects {
-				slices.SortFunc(v, func(a, b any) int {
-					x, _ := json.Marshal(a)
-					y, _ := json.Marshal(b)
-					return strings.Compare(string(x), string(y))
-				})
-			}
-		}
-		return v
-	}
-	var v any
-	if err := json.NewDecoder(strings.NewReader(string(text))).Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	return sorted(v)
-}
-
-// The file of version 0.1.0 can be read, and is written in the same form as long as
-// it has the same number. If this test fails because of another form: give that the
-// next number, keep this test for files of version 1, and add a file of the new one.
-func TestFileOfVersion010(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "robots.json")
-	writeBytes(t, path, readBytes(t, of010))
-	c, logs := inProcess(t, path)
-	if got := c.problems(); got != nil || c.denied() != 3 || len(c.files) != 2 {
-		t.Errorf("%q, %d denied, %d files", got, c.denied(), len(c.files))
-	}
-	sum := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	if sum.People.Hour != 6 || sum.Crawlers.Hour.Requests != 24 || sum.Crawlers.Hour.Throttled != 2 || sum.Crawlers.Hour.WouldDeny != 9 || len(slices.Collect(c.Lines(statusapi.AllSites()))) != 4 {
-		t.Errorf("%+v", sum.Crawlers)
-	}
-	for _, f := range c.files {
-		if f.Subject != "/srv/robots.txt" && f.Subject != "news.test" || f.Since.IsZero() != (f.Subject == "news.test") {
-			t.Errorf("%+v", f)
-		}
-		if !f.Since.IsZero() && (f.Before.Rules != 2 || f.Now.Rules != 2 || !slices.Equal(f.Shut, []string{everybody}) || f.Line != 3) {
-			t.Errorf("%+v", f)
-		}
-	}
-	c.SaveFile()
-	got, want := anyOrder(t, readBytes(t, path)), anyOrder(t, readBytes(t, of010))
-	delete(got.(map[string]any), "ids") // from 0.2.0 on
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("it is written in another form:\n%s", readBytes(t, path))
-	}
-	if got := messages(logs); got != nil {
-		t.Errorf("log: %q", got)
-	}
-}
-
 // A file that can't be read as a whole is kept, what can be read of it counts, and
 // whoever asks for the state sees both at least once.
 func TestFileThatCannotBeReadAsAWhole(t *testing.T) {
-	whole := readBytes(t, of010)
+	whole := readBytes(t, example)
 	for name, text := range map[string][]byte{
 		"newer":     []byte(strings.Replace(string(whole), `"version":1,`, `"version":2,"more":[{"sites":1}],`, 1)),
 		"older":     []byte(strings.Replace(string(whole), `"version":1,`, "", 1)),
@@ -249,7 +181,7 @@ func TestPersistThatCannotBeWrittenIsSaidAtLoad(t *testing.T) {
 // the counts of both. A reload needs no second lock.
 func TestTwoProcessesWithOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "robots.json")
-	writeBytes(t, path, readBytes(t, of010))
+	writeBytes(t, path, readBytes(t, example))
 	first, _ := inProcess(t, path)
 	second, logs := inProcess(t, path)
 	person := func(c *Counters) { c.Site("shop.test").CountPerson(0) }
