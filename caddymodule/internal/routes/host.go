@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -41,43 +40,6 @@ func MatchesHost(pattern, host string) bool {
 		}
 		pattern, host = restP, restH
 	}
-}
-
-// HostIndex finds the routes of a list that requests for a host may enter.
-type HostIndex struct {
-	list   caddyhttp.RouteList
-	byHost map[string][]int // of the routes for hosts that they name; nil if a route hands requests on to the next one
-	others []int
-}
-
-// IndexHosts returns the index of a list of routes.
-func IndexHosts(list caddyhttp.RouteList) *HostIndex {
-	x := &HostIndex{list: list}
-	byHost := make(map[string][]int, len(list))
-	for i := range list {
-		hosts := (&Route{live: list[i].MatcherSets}).hosts()
-		switch {
-		case !list[i].Terminal: // and it may change the host
-			return x
-		case hosts == nil || slices.ContainsFunc(hosts, func(h string) bool { return h == "" || IsPattern(h) }):
-			x.others = append(x.others, i)
-		}
-		for _, host := range hosts {
-			byHost[host] = append(byHost[host], i)
-		}
-	}
-	x.byHost = byHost
-	return x
-}
-
-// For returns the routes for a host, in their order, and perhaps others.
-func (x *HostIndex) For(host string) caddyhttp.RouteList {
-	if x.byHost == nil {
-		return x.list
-	}
-	indexes := slices.Concat(x.others, x.byHost[PlainHost(host)])
-	slices.Sort(indexes)
-	return words.Map(slices.Compact(indexes), func(i int) caddyhttp.Route { return x.list[i] })
 }
 
 // intersection returns the hosts that both a route and a route around it match.

@@ -24,10 +24,10 @@ import (
 // Source is an origins.Source that reads robots.txt from the site itself, at the
 // origin of the Cause of the read. It is safe for concurrent use.
 type Source struct {
-	ctx     caddy.Context
-	names   func(server *caddyhttp.Server, host string) bool
-	links   *Links
-	indexes sync.Map // *caddyhttp.Server to a func() (*routes.HostIndex, error)
+	ctx      caddy.Context
+	names    func(server *caddyhttp.Server, host string) bool
+	links    *Links
+	handlers sync.Map // *caddyhttp.Server to a func() (caddyhttp.Handler, error)
 }
 
 // New returns the source for the servers of a configuration. names reports
@@ -152,7 +152,7 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	handler, err := s.compile(c.server, c.host)
+	handler, err := s.compiled(c.server)
 	if err != nil {
 		return nil, err
 	}
@@ -179,31 +179,23 @@ func (s *Source) ask(ctx context.Context, c *hop, at *url.URL) (*capture, error)
 	return w, nil
 }
 
-// compile returns the routes of a server for a host, and the error routes, as one
-// handler. The routes are indexed at the first fetch.
-func (s *Source) compile(server *caddyhttp.Server, host string) (caddyhttp.Handler, error) {
-	index, _ := s.indexes.LoadOrStore(server, sync.OnceValues(func() (*routes.HostIndex, error) { return s.index(server) }))
-	list, err := index.(func() (*routes.HostIndex, error))()
-	if err != nil {
-		return nil, err
-	}
-	compiled := list.For(host).Compile(emptyAnswer)
-	if server.Errors != nil && len(server.Errors.Routes) > 0 {
-		compiled = withErrorRoutes(compiled, server)
-	}
-	return compiled, nil
-}
-
-// index returns the routes of a server, without the metrics of requests. The
-// matchers and handlers are the server's own, so that their background work is not
-// doubled.
-func (s *Source) index(server *caddyhttp.Server) (*routes.HostIndex, error) {
-	list := make(caddyhttp.RouteList, len(server.Routes))
-	for i, r := range server.Routes {
-		list[i] = caddyhttp.Route{Group: r.Group, Terminal: r.Terminal, MatcherSets: r.MatcherSets, Handlers: r.Handlers}
-	}
-	err := list.ProvisionHandlers(s.ctx, nil)
-	return routes.IndexHosts(list), err
+// compiled returns the routes of a server, and its error routes, as one handler. They are
+// compiled at the first fetch, without the metrics of requests. The matchers and
+// handlers are the server's own, so that their background work is not doubled.
+func (s *Source) compiled(server *caddyhttp.Server) (caddyhttp.Handler, error) {
+	compile, _ := s.handlers.LoadOrStore(server, sync.OnceValues(func() (caddyhttp.Handler, error) {
+		list := make(caddyhttp.RouteList, len(server.Routes))
+		for i, r := range server.Routes {
+			list[i] = caddyhttp.Route{Group: r.Group, Terminal: r.Terminal, MatcherSets: r.MatcherSets, Handlers: r.Handlers}
+		}
+		err := list.ProvisionHandlers(s.ctx, nil)
+		handler := list.Compile(emptyAnswer)
+		if server.Errors != nil && len(server.Errors.Routes) > 0 {
+			handler = withErrorRoutes(handler, server)
+		}
+		return handler, err
+	}))
+	return compile.(func() (caddyhttp.Handler, error))()
 }
 
 // emptyAnswer ends a chain of routes in the same way as Caddy.
