@@ -51,8 +51,8 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		if p.checked == nil || p.checked == none {
 			places.Add(route, object, nil)
 		} else {
-			places.Add(route, object, &mistakes.Robots{Name: p.name(), Publishes: p.publishes() || config.On(p.Publish),
-				Forwarded: p.IsForwarded(), NeedsFile: p.NeedsFile(), Reads: p.SourceKind() == config.SourceSite})
+			places.Add(route, object, &mistakes.Robots{Name: p.name(), Forwarded: p.IsForwarded(),
+				Reads: p.SourceKind() == config.SourceSite})
 		}
 		if p.checked == nil || p.checked == none && p.advice == "" {
 			continue // an error of its own, or no robots handler
@@ -154,7 +154,7 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 func (a *App) checkedOf(object map[string]any) *checked {
 	settings, c := make(map[string]any), new(checked)
 	for _, name := range []string{
-		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "publish", "shed", "source",
+		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "shed", "source",
 		"x_robots_tag",
 	} {
 		if value, ok := object[name]; ok {

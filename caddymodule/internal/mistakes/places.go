@@ -3,7 +3,6 @@ package mistakes
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,8 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Place is that of a robots handler that decides nothing, or whose robots.txt nobody gets,
-// or that clients can miss.
+// Place is that of a robots handler that decides nothing, or that clients can miss.
 type Place struct {
 	Hosts    []string // none for any host
 	Name     string   // of the handler
@@ -34,11 +32,6 @@ const thisHandler = "this robots handler"
 // the order of a walk through its routes. The zero Places is ready for use.
 type Places struct {
 	robots []placed
-	named  map[string][]answer // by host that may answer /robots.txt
-	wide   []answer            // for hosts with a pattern, or any host
-	top    *routes.Route       // of the latest handler
-	begun  int                 // answers before it
-	count  int                 // answers
 	// refusals answer other addresses than those that a matcher lists.
 	refusals []refusal
 }
@@ -49,36 +42,18 @@ type refusal struct {
 	matcher string // as text
 }
 
-// answer is a route that may answer /robots.txt.
-type answer struct {
-	number int
-	route  *routes.Route
-}
-
 type placed struct {
 	Place
-	route     *routes.Route
-	begun     int // the answers before the outermost route around it
-	isReached bool
-	isRead    bool // its /robots.txt is an answer of the routes
-	isMissed  bool // clients can miss it, and it decides on what a proxy asks
-	reads     bool
-	missedBy  string // the matcher by which the handler's own read of robots.txt misses it
-}
-
-// passing are the handlers that answer no request for /robots.txt. It is not known of
-// others, such as rewrite, which may lead to one that does.
-var passing = []string{
-	"", "authentication", "copy_response_headers", "encode", "headers", "intercept", "log_append", "map", "push", "request_body", "robots",
-	"subroute", "templates", "tracing", "vars",
+	route    *routes.Route
+	isMissed bool // clients can miss it, and it decides on what a proxy asks
+	reads    bool
+	missedBy string // the matcher by which the handler's own read of robots.txt misses it
 }
 
 // Robots are the facts about a robots handler.
 type Robots struct {
 	Name      string
-	Publishes bool // it answers /robots.txt itself
 	Forwarded bool // it decides on what a proxy asks
-	NeedsFile bool // see config.Settings.NeedsFile
 	Reads     bool // it reads robots.txt through the routes
 }
 
@@ -95,37 +70,19 @@ func isRefusal(handler map[string]any) bool {
 
 // Add adds a handler in JSON, at a route of a walk. robots is nil if it is none.
 func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots) {
-	kind, _ := handler["handler"].(string)
-	if top := route.Outermost(); top != l.top {
-		l.top, l.begun = top, l.count
-	}
 	matcher, takes := route.ByAddress(reader)
-	if robots != nil {
-		p := placed{Place: place(statusapi.NoRules, route.Hosts(), "", ""), route: route, begun: l.begun, isReached: route.IsReached(),
-			isRead: robots.NeedsFile && !route.IsApart() && !robots.Forwarded, isMissed: robots.Forwarded && route.Misses(),
-			reads: robots.Reads && !route.IsApart()}
-		if p.Name = robots.Name; p.reads && !takes {
-			p.missedBy = matcher
+	if robots == nil {
+		if takes && isRefusal(handler) && route.PassesPath(robotsTxt) {
+			l.refusals = append(l.refusals, refusal{route, matcher})
 		}
-		l.robots = append(l.robots, p)
-	} else if takes && isRefusal(handler) && route.PassesPath(robotsTxt) {
-		l.refusals = append(l.refusals, refusal{route, matcher})
-	}
-	if (robots == nil || !robots.Publishes) && slices.Contains(passing, kind) || !route.PassesPath(robotsTxt) {
 		return
 	}
-	l.count++
-	hosts, a := route.Hosts(), answer{l.count, route}
-	if hosts == nil || slices.ContainsFunc(hosts, routes.IsPattern) {
-		l.wide = append(l.wide, a)
-		return
+	p := placed{Place: place(statusapi.NoRules, route.Hosts(), "", ""), route: route,
+		isMissed: robots.Forwarded && route.Misses(), reads: robots.Reads && !route.IsApart()}
+	if p.Name = robots.Name; p.reads && !takes {
+		p.missedBy = matcher
 	}
-	if l.named == nil {
-		l.named = make(map[string][]answer)
-	}
-	for _, host := range hosts {
-		l.named[routes.PlainHost(host)] = append(l.named[routes.PlainHost(host)], a)
-	}
+	l.robots = append(l.robots, p)
 }
 
 // Found returns what is wrong. closed says that the server refuses the requests that miss
@@ -133,7 +90,7 @@ func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots
 func (l *Places) Found(closed bool) (list []Place) {
 	for _, p := range l.robots {
 		switch {
-		case !p.isReached:
+		case !p.route.IsReached():
 			p.What = "no request reaches " + thisHandler + ", because handlers before it answer all of them, or matchers around it exclude its own"
 			p.Advice = "move it up, into a block `route` if need be, or remove it"
 		case p.isMissed && !closed:
@@ -146,9 +103,6 @@ func (l *Places) Found(closed bool) (list []Place) {
 				l.refusing(&p), reader, thisHandler)
 			p.Advice = fmt.Sprintf("write `source file PATH` into the robots block, or let %s/32 through for /robots.txt: add it to the addresses of that matcher",
 				reader)
-		case p.isRead && !l.isAnswered(&p):
-			p.What = "no route answers /robots.txt at the host of " + thisHandler + ": crawlers get an empty answer, and know no rules"
-			p.Advice = "write `robots` outside of the block or matcher with a path, and serve the file at /robots.txt of the same host"
 		default:
 			continue
 		}
@@ -167,24 +121,6 @@ func (l *Places) refusing(p *placed) string {
 		return ""
 	}
 	return l.refusals[i].matcher
-}
-
-// isAnswered reports whether a route may answer /robots.txt at a host of the handler: one
-// before the outermost route around it, or one that requests reach from there.
-func (l *Places) isAnswered(p *placed) bool {
-	top := p.route.Outermost()
-	passes := top.PassesPath(robotsTxt)
-	answers := func(a answer) bool {
-		return a.route.SharesHost(p.route) && (a.number <= p.begun || !passes || routes.Meet(top, a.route) != routes.Never)
-	}
-	if slices.ContainsFunc(l.wide, answers) {
-		return true
-	}
-	hosts := p.Hosts
-	if hosts == nil || slices.ContainsFunc(hosts, routes.IsPattern) {
-		hosts = slices.Collect(maps.Keys(l.named))
-	}
-	return slices.ContainsFunc(hosts, func(host string) bool { return slices.ContainsFunc(l.named[routes.PlainHost(host)], answers) })
 }
 
 // Problems returns the problem for those of its hosts that a scope has, if it has any.

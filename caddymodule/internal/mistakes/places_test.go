@@ -23,7 +23,7 @@ func placesOf(t *testing.T, list string, closed bool) []mistakes.Place {
 	for route, handler := range routes.WalkJSON(server) {
 		var robots *mistakes.Robots
 		if handler["handler"] == "robots" {
-			robots = &mistakes.Robots{Name: "it", Publishes: handler["publish"] == true, Forwarded: handler["forwarded"] == true, NeedsFile: handler["limit"] != true}
+			robots = &mistakes.Robots{Name: "it", Forwarded: handler["forwarded"] == true}
 		}
 		places.Add(route, handler, robots)
 	}
@@ -46,37 +46,12 @@ func TestPlaces(t *testing.T) {
 	site := func(match string, handlers ...string) string {
 		return strings.TrimSuffix(handle(match, handlers...), "}") + `, "terminal": true}`
 	}
-	app := handle(`"path": ["/app/*"]`, inside(handle("", strip), handle("", robots, page)))
-	const a, b, unanswered, unreached = `"host": ["a.test"]`, `"host": ["b.test"]`, "no route answers /robots.txt", "no request reaches"
+	const a, b, unreached = `"host": ["a.test"]`, `"host": ["b.test"]`, "no request reaches"
 	for _, tt := range []struct {
 		name, routes string
 		want         string // "" if nothing is wrong
 	}{
 		{"a site", site(a, robots, proxy), ""},
-		{"a route for the file", site(a, inside(app, handle(`"path": ["/robots.txt"]`, page))), ""},
-		{"a route for the rest", site(a, inside(app, handle("", `{"handler": "file_server"}`))), ""},
-		{"a route before the site", handle(`"path": ["/robots.txt"]`, page) + "," + site(a, inside(app)), ""},
-		{"a rewrite to another path", site(a, inside(handle(`"path": ["/robots.txt"]`, `{"handler": "rewrite"}`), app, handle(`"path": ["/static/*"]`, page))), ""},
-		{"a named route", site(a, `{"handler": "invoke"}`, inside(app)), ""},
-		{"a handler that nobody knows", site(a, `{"handler": "mine"}`, inside(app)), ""},
-		{"a handler that publishes its file", site(a, `{"handler": "robots", "publish": true}`), ""},
-		{"a host of a list", site(`"host": ["a.test", "b.test"]`, inside(app)) + "," + handle(b, page), unanswered},
-		{"only a block with a path", site(a, inside(app)), unanswered},
-		{"a block with a path, and headers", site(a, `{"handler": "headers"}`, `{"handler": "encode"}`, inside(app)), unanswered},
-		{"a block with a path that publishes its file", site(a, inside(handle(`"path": ["/app/*"]`, `{"handler": "robots", "publish": true}`))), unanswered},
-		{"a route of another site", site(a, inside(app)) + "," + site(b, page), unanswered},
-		{"a route of all sites, which this site's requests don't reach", site(a, inside(app)) + "," + site("", page), unanswered},
-		{"a route of all sites, which they reach", handle(a, inside(app)) + "," + site("", page), ""},
-		{"a route of another path, which they don't reach", site(a, inside(app)) + "," + site("", handle("", page)), unanswered},
-		{"a site with a path", site(`"host": ["a.test"], "path": ["/app/*"]`, robots, page) + "," + site(a, page), ""},
-		{"no host", site("", inside(app)), unanswered},
-		{"no host, and another site", site(a, page) + "," + site("", inside(app)), ""},
-		{"a pattern", site(`"host": ["*.test"]`, inside(app)), unanswered},
-		{"a pattern, and a route for it", site(`"host": ["*.test"]`, inside(app, handle("", page))), ""},
-		{"an answer of POST", site(a, inside(app, handle(`"method": ["POST"]`, page))), unanswered},
-		{"only a block with a path, which needs no file", site(a, inside(handle(`"path": ["/app/*"]`, `{"handler": "robots", "limit": true}`, page))), ""},
-		{"requests of a proxy", site("", inside(handle(`"path": ["/app/*"]`, `{"handler": "robots", "forwarded": true}`))), ""},
-
 		{"behind an answer", site(a, page, robots), unreached},
 		{"another path inside", site(a, inside(handle(`"path": ["/a/*"]`, inside(handle(`"path": ["/b/*"]`, robots))), handle("", page))), unreached},
 		{"a path inside", site(a, inside(handle(`"path": ["/a/*"]`, inside(handle(`"path": ["/a/b/*"]`, robots))), handle("", page))), ""},

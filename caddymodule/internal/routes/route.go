@@ -226,14 +226,6 @@ func (r *Route) isInside(other *Route) bool {
 	return r != other && slices.Contains(r.fromOutside(), other)
 }
 
-// Outermost returns the outermost route around the route, or the route itself.
-func (r *Route) Outermost() *Route {
-	for r != nil && r.Around != nil {
-		r = r.Around
-	}
-	return r
-}
-
 // fromOutside returns the routes around the route, the outermost first, and then
 // the route itself.
 func (r *Route) fromOutside() []*Route {
