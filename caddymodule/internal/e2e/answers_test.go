@@ -160,44 +160,6 @@ func scrapyOf(t *testing.T, urls ...string) map[string]string {
 	return got
 }
 
-func TestPolicyCommand(t *testing.T) {
-	t.Parallel()
-	s := startPolicySite(t, policySiteFile, "")
-	config := filepath.Join(s.dir, "Caddyfile")
-	run := func(args ...string) (string, int) {
-		cmd := exec.Command(binary, append([]string{"robots"}, args...)...)
-		cmd.Dir, cmd.Env = s.dir, s.env()
-		cmd.Stdin = strings.NewReader(policySiteFile)
-		out, err := cmd.Output()
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			return string(out), exit.ExitCode()
-		}
-		return string(out), 0
-	}
-	url := fmt.Sprintf("http://localhost:%d", s.port)
-	published := s.get(chrome, "/robots.txt").body
-	for _, tt := range []struct {
-		args   []string
-		status int
-		out    string
-	}{
-		{[]string{"policy", "--config", config, "--robots", "-"}, 0, published},
-		{[]string{"policy", "--config", config, "--check", url}, 0, "publishes the policy"},
-		{[]string{"policy", "--config", config, "--robots", "-", "--check", url}, 0, "publishes the policy"},
-		{[]string{"policy", "--config", config, "--robots", "/dev/null", "--check", url}, 2, "publishes a different robots.txt"},
-		{[]string{"policy", "--config", config, "--site", "other.test"}, 0, "User-agent: GPTBot"},
-		{[]string{"policy", "--config", "missing"}, 1, ""},
-		{[]string{"check", "--config", config, "--robots", "-", "--agent", "Googlebot", "/backup-7f3a/x"}, 2, `hidden, line 15 of Caddyfile, "/backup-7f3a/*"`},
-		{[]string{"check", "--config", config, "--robots", "-", "--agent", "GPTBot", "/x"}, 2, "line 11 of Caddyfile (policy)"},
-		{[]string{"check", "--config", config, "--robots", "-", "--agent", "CCBot", "/private/x"}, 2, "line 2"},
-		{[]string{"check", "--config", config, "--strict", "--agent", "CCBot", url}, 1, ""},
-	} {
-		if out, status := run(tt.args...); status != tt.status || !strings.Contains(out, tt.out) {
-			t.Errorf("%v: exit status %d, want %d; printed\n%s\nwant\n%s", tt.args, status, tt.status, out, tt.out)
-		}
-	}
-}
-
 // No refusal can be stored, whatever other handlers do to its header: a cache in front of
 // the server would give it to people. What people get keeps its header.
 func TestRefusalsAreNotStored(t *testing.T) {

@@ -36,14 +36,6 @@ http://:$PORT {
 
 const policySiteFile = "User-agent: *\nDisallow: /private/\n\nUser-agent: Bytespider\nDisallow: /b/\n"
 
-func startPolicySite(t *testing.T, file, more string) *server {
-	t.Helper()
-	config := fmt.Sprintf(policySite, more)
-	s := startWith(t, config, func(dir string) { writeSite(t, dir, file) })
-	s.waitForMerge()
-	return s
-}
-
 // startWith calls prepare before it starts the server; $DIR is prepare's folder.
 func startWith(t *testing.T, config string, prepare func(dir string)) *server {
 	t.Helper()
