@@ -41,9 +41,6 @@ type Judged struct {
 	By           *judge.Decision // by Rules, apart from limits of the pace
 }
 
-// IsRead reports whether the request got the robots.txt that was in force.
-func (j *Judged) IsRead() bool { return isRead(&j.Entry) }
-
 // Each reads the logs and calls each for every request, nearly in the order of their times. The report that it returns
 // has only what concerns the logs and the robots.txt files.
 func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
