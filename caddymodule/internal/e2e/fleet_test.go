@@ -13,7 +13,6 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
@@ -198,22 +197,5 @@ func TestFleetSurvivesARedisOutage(t *testing.T) {
 	}
 	if strings.Contains(string(servers[0].log.bytes()), "panic") {
 		t.Error("there is a panic in the log")
-	}
-}
-
-// A server of another version, whose budgets have other keys, is in the same Redis.
-func TestFleetOfTwoVersions(t *testing.T) {
-	t.Parallel()
-	redis := miniredis.RunT(t)
-	if _, err := redis.ZAdd("robots:{servers}", float64(time.Now().Unix()), "2 0123456789abcdef"); err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, siteWith("fleet redis://"+redis.Addr()))
-	s.eventually("it knows of the other one", func() bool {
-		return len(s.lines("fleet: servers share no budgets with this one: they run another version of the plugin")) == 1
-	})
-	health := adminValue[statusapi.Health](s, "health")
-	if len(health.Problems) != 1 || health.Problems[0].Kind != "fleet" || !strings.Contains(health.Problems[0].Message, "share no budgets with this one: 1 server") {
-		t.Errorf("%+v", health.Problems)
 	}
 }
