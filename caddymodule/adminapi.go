@@ -23,7 +23,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 func init() {
@@ -42,7 +41,6 @@ const adminPrefix = "/robots/"
 //	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
 //	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit
 //	GET  /robots/recent         the last refused requests, at most 1,000: after, limit
-//	GET  /robots/suspects       clients with a browser's User-Agent that behave like robots: offset, limit
 //	GET  /robots/budgets        the limits of a crawler, and what it has used of them: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems with advice, and the state of fleet, lists, DNS and memory
@@ -96,9 +94,6 @@ func runningApp() (*App, error) {
 // Interface guards
 var _ caddy.AdminRouter = (*AdminAPI)(nil)
 
-// maxSuspects is larger than any number of suspects.
-const maxSuspects = 1 << 16
-
 // newReporter returns a reporter for the app. It may only be used after Start.
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
@@ -106,7 +101,6 @@ func (a *App) newReporter() *live.Reporter {
 		IsKnown: isKnown, Active: a.isActive,
 		Places:   a.wrongPlaces,
 		Problems: notify.Problems,
-		Suspects: func() []suspect.Suspect { return a.Suspects(maxSuspects) },
 	})
 }
 
@@ -214,7 +208,7 @@ func (a *App) allHandlers() []*Handler {
 // isKnown is routes.Follower.IsKnown for the matcher of this module.
 func isKnown(matcher any, reached bool) bool {
 	m, ok := matcher.(*MatchRobots)
-	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect && !m.Stranger && !m.Busy
+	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Stranger && !m.Busy
 }
 
 // caller returns an judge.Caller for a read of robots.txt that no request

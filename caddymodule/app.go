@@ -27,7 +27,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -92,7 +91,6 @@ type App struct {
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
-	suspectFleet *shared.Fleet // the fleet that signals are shared with; nil without one
 	checks       *challenge.Memory
 	checkReports *metrics.Challenges
 	keyFleet     func() *throttle.Fleet // that keys of passes are shared with; nil without one
@@ -105,7 +103,6 @@ type App struct {
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
 	handlers []*Handler
-	visitors *visitors.Memory // nil without suspects
 }
 
 // CaddyModule returns the Caddy module information.
@@ -344,26 +341,6 @@ func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, e
 	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
 	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })
 	return verifier, nil
-}
-
-// watchVisitors returns the visitors of all sites. After Start it reads its key,
-// and shares signals with the fleet, if there is one.
-func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *visitors.Memory {
-	v := pooled(a, "suspects", visitors.NewMemory)
-	a.mu.Lock()
-	known := a.visitors != nil
-	a.visitors = v
-	if f, ok := limiter.(*shared.Fleet); ok && a.suspectFleet == nil {
-		a.suspectFleet = f
-	}
-	a.mu.Unlock()
-	if !known {
-		a.onStart(func() {
-			storage, fleet := a.storage(ctx), a.suspectFleet
-			a.background("suspects", func(ctx context.Context) { v.Run(ctx, storage, fleet, a.log.Named("suspects")) })
-		})
-	}
-	return v
 }
 
 // defaultMetricSites is the default of the setting max_sites.

@@ -104,11 +104,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			dns        [on|off]
 //			signatures [on|off]
 //		}
-//		suspects {
-//			trap   <paths...>
-//			action observe | bind
-//			for    <duration>
-//		}
 //		shed {
 //			in_flight <number>
 //			latency   <duration>
@@ -117,6 +112,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		challenge <paths...> | disallowed {
 //			over <number>/<duration>
 //			for  <duration>
+//			trap <path>
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
@@ -124,8 +120,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		signals        [on|off]
 //	}
 //
-// For answer, exempt, fleet, host, limit, paths, policy, registry, shed, suspects, verify and
-// x_robots_tag, the only value off means that the handler does not use the
+// For answer, exempt, fleet, host, limit, paths, policy, registry, shed, verify and x_robots_tag, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 

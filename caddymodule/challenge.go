@@ -19,30 +19,29 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
-// suspectPassFor is how long a suspect that has pressed the button is left alone.
-const suspectPassFor = 24 * time.Hour
-
-// provisionChallenge sets up the settings challenge, and suspects with `action bind` and
-// crawlers with `disguised bind`, whose refusals have the same page. Without the setting, a part of the addresses is watched, so
+// provisionChallenge sets up the setting challenge, and crawlers with `disguised bind`,
+// whose refusals have the same page. Without the setting, a part of the addresses is watched, so
 // that the operator hears of a storm.
 func (h *Handler) provisionChallenge(ctx caddy.Context) error {
-	binds := h.Suspects != nil && h.Suspects.Action == config.SuspectsBind || h.BindsDisguised()
 	if h.BindsDisguised() && h.Verify == nil {
 		return errors.New("disguised bind in a crawler block needs the line verify beside the block")
 	}
 	if h.Challenge == nil && !h.IsForwarded() {
 		h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
 	}
-	if h.Challenge == nil && !binds {
+	if h.Challenge == nil && !h.BindsDisguised() {
 		return nil
 	}
-	settings := challenge.Config{For: suspectPassFor, Page: challenge.Builtin()}
+	settings := challenge.Config{For: 24 * time.Hour, Page: challenge.Builtin()}
 	if h.Challenge != nil {
 		over, err := h.Challenge.Rate()
 		if err != nil {
 			return err
 		}
 		line := h.Challenge.Engine()
+		if settings.Trap, err = h.Challenge.TrapFolder(); err != nil {
+			return err
+		}
 		settings.Name, settings.Over, settings.Window, settings.For = line.String(), over.Requests, over.Per, h.Challenge.PassFor()
 		if h.shedLoad != nil {
 			settings.Busy = func() bool { return h.shedLoad().IsBusy() }

@@ -18,7 +18,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 func init() {
@@ -144,12 +143,6 @@ func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	}
 	if err != nil {
 		return site, h.Places.At(err)
-	}
-	if s := h.Suspects; s != nil {
-		site.Suspects = &audit.SuspectRules{Bind: s.Action == config.SuspectsBind, For: s.Period()}
-		if site.Suspects.Traps, err = s.Traps(); err != nil {
-			return site, err
-		}
 	}
 	if h.Verify != nil {
 		site.Verification = &judge.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}

@@ -23,7 +23,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -41,10 +40,9 @@ type exchange struct {
 	off     bool // the handler leaves the host alone
 	paced   bool // the decision may have used budget
 	server  *caddyhttp.Server
-	vars    map[string]any // the request's variables; nil without a server
-	site    *counters.Site // the counters of the site
-	number  uint32         // unique among the exchanges that run at the same time
-	visit   visitors.Visit
+	vars    map[string]any    // the request's variables; nil without a server
+	site    *counters.Site    // the counters of the site
+	number  uint32            // unique among the exchanges that run at the same time
 	arrival challenge.Arrival // what the client brings for the check
 	verdict challenge.Verdict // of the check
 	load    *shed.Load        // that counts the request as in flight; nil if none does
@@ -254,7 +252,7 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 	if limit == nil {
 		if order == nil {
 			return
-		} else if _, isRobot := order.RankOf(&x.request, d, false); !isRobot {
+		} else if _, isRobot := order.RankOf(&x.request, d); !isRobot {
 			return
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/visitors"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -37,9 +36,9 @@ func init() {
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
 // person's and is not refused, whatever the group for `*` says. There are three
 // exceptions: the User-Agent has a further word that a group of robots.txt
-// names, the signature of a crawler (see `verify`) is valid, or `suspects` with
-// `action bind` refuses the request. The handler is not access control: a
-// crawler that sends a browser's User-Agent is treated as a person.
+// names, the signature of a crawler (see `verify`) is valid, or `challenge` asks the client
+// to show that it is a browser. The handler is not access control: a crawler that sends a
+// browser's User-Agent is treated as a person.
 //
 // A request meets one robots handler: the first that it reaches decides, and a later
 // one only adds its X-Robots-Tag headers. Two handlers that surely meet, such as one
@@ -49,7 +48,7 @@ func init() {
 // example, the group of Googlebot applies to Googlebot-Image if robots.txt has
 // no group for Googlebot-Image.
 //
-// The handler sets these placeholders. For requests of crawlers and suspects, all
+// The handler sets these placeholders. For requests of crawlers and strangers, all
 // of them except `trap` are also in the access log, in the field `robots`:
 //
 // Placeholder | Description
@@ -68,7 +67,6 @@ func init() {
 // `{http.robots.layer}` | Where the line is: `file` (the site's own file), `policy`, `hidden`, `limit`, `shed` or `challenge` (of the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied; of a GET for /robots.txt, of the file that was sent
 // `{http.robots.grace_ends}` | For the reason `grace`, when grace ends at the latest, such as `2026-11-22T15:04:05Z`. Otherwise empty
-// `{http.robots.suspect}` | The signals of a suspect, such as `trap,pace`. Empty for all other clients
 // `{http.robots.reference}` | The characters by which the page of `challenge` names itself to the client that got it. Empty for all other clients
 // `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
 type Handler struct {
@@ -76,7 +74,7 @@ type Handler struct {
 
 	// Settings of the app's `defaults` that this handler does not use, by their
 	// names: `answers`, `exempt`, `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`,
-	// `shed`, `suspects`, `verify` and `x_robots_tag`. Default: none.
+	// `shed`, `verify` and `x_robots_tag`. Default: none.
 	Off []string `json:"off,omitempty"`
 
 	running   atomic.Pointer[running]
@@ -87,8 +85,7 @@ type Handler struct {
 	source    origins.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	visits    *visitors.Watcher // nil without suspects
-	check     *challenge.Check  // nil without challenge, and without suspects that are bound
+	check     *challenge.Check  // nil without challenge
 	watch     *challenge.Check  // nil with challenge or forwarded_request
 	shedLoad  func() *shed.Load // nil without shed
 	shedOrder *shed.Order
@@ -175,15 +172,12 @@ func (x *exchange) resolve() *judge.Rules {
 }
 
 // identify finds out who sent the request: by its User-Agent, its address and its
-// signature or, for a browser's User-Agent, by what the client has done.
+// signature.
 func (x *exchange) identify(rules *judge.Rules) *judge.Client {
 	c := &x.client
 	x.running.Identify(c, &x.request, rules)
 	if row := c.Disguised; row != nil {
 		c.Bound = row.BindDisguised && !x.arrival.IsFreed() && challenge.IsDocument(x.r)
-	}
-	if s := x.handler.visits; s != nil && c.IsPerson() {
-		c.Suspect = !x.arrival.IsFreed() && s.Observe(&x.visit, &x.request, x.r, rules)
 	}
 	return c
 }

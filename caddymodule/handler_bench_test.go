@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -59,50 +58,6 @@ func BenchmarkHandler(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkSuspects measures requests of people over HTTPS with cold caches, from
-// 20,000 addresses. off is without suspects, on is with suspects, and trap is with
-// a trap.
-func BenchmarkSuspects(b *testing.B) {
-	settings := func(s *config.Suspects) *Handler {
-		return provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: trapped}, Suspects: s}})
-	}
-	off, on, trap := settings(nil), settings(new(config.Suspects)), settings(&config.Suspects{Trap: []string{"/trap/*"}})
-	page := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
-	image := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}
-	for _, bb := range []struct {
-		name    string
-		handler *Handler
-		fields  []string
-	}{
-		{"page/off", off, page}, {"page/on", on, page}, {"page/trap", trap, page},
-		{"image/off", off, image}, {"image/on", on, image}, {"image/trap", trap, image},
-		{"cookie/off", off, []string{"Cookie", "a=b"}}, {"cookie/on", on, []string{"Cookie", "a=b"}},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			server := new(caddyhttp.Server)
-			requests := arrivals(browserAgent)
-			for i, r := range requests {
-				r.TLS, r.RemoteAddr = new(tls.ConnectionState), fmt.Sprintf("10.%d.%d.%d:50000", i>>16, i>>8&255, i&255)
-				for f := 0; f < len(bb.fields); f += 2 {
-					r.Header.Set(bb.fields[f], bb.fields[f+1])
-				}
-			}
-			w := discard{make(http.Header)}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				clear(w.header)
-				r := caddyhttp.PrepareRequest(requests[i%prepared], caddy.NewReplacer(), nil, server)
-				if err := bb.handler.ServeHTTP(w, r, passPage); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// passPage is page; the name page is a variable in BenchmarkSuspects.
-var passPage = page
 
 // browserAgent returns one of 2,000 User-Agents of browsers.
 func browserAgent(i int) string {

@@ -64,11 +64,6 @@ type MatchRobots struct {
 	// Requests, of people too, for URLs that robots.txt disallows in the group for `*`.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Suspects: clients that send a browser's User-Agent and behave like robots, as a
-	// robots handler with `suspects` found. It can be combined with `disallowed` and
-	// `busy` only.
-	Suspect bool `json:"suspect,omitempty"`
-
 	// Requests, of people too, that come while the server is busy, as a robots handler
 	// with `shed` found, in monitor mode too.
 	Busy bool `json:"busy,omitempty"`
@@ -89,14 +84,13 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | stranger | busy | verified | impostor]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | stranger | busy | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
 //		disallowed
-//		suspect
 //		stranger
 //		busy
 //		verified
@@ -119,13 +113,13 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, stranger, busy, verified or impostor"
+const matcherFields = "crawler, purpose, class, operator, disallowed, stranger, busy, verified or impostor"
 
 // fields returns the fields by name: lists of values and flags.
 func (m *MatchRobots) fields() map[string]any {
 	return map[string]any{
 		"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator,
-		"disallowed": &m.Disallowed, "suspect": &m.Suspect, "stranger": &m.Stranger, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
+		"disallowed": &m.Disallowed, "stranger": &m.Stranger, "busy": &m.Busy, "verified": &m.Verified, "impostor": &m.Impostor,
 	}
 }
 
@@ -194,8 +188,8 @@ func (m *MatchRobots) validate() error {
 	if m.Verified && m.Impostor {
 		return errors.New("verified and impostor: no client is both")
 	}
-	if (m.Suspect || m.Stranger) && m.namesCrawlers() {
-		return errors.New("suspect and stranger can be combined with disallowed and busy only: " +
+	if m.Stranger && m.namesCrawlers() {
+		return errors.New("stranger can be combined with disallowed and busy only: " +
 			"such a client sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
@@ -228,12 +222,8 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Stranger && caddyhttp.GetVar(r.Context(), strangerVar) == nil {
 		return false, nil
 	}
-	if (m.Disallowed || m.Busy || m.Stranger) && !m.namesCrawlers() && !m.Suspect {
+	if (m.Disallowed || m.Busy || m.Stranger) && !m.namesCrawlers() {
 		return true, nil
-	}
-	if m.Suspect {
-		rec := recordOf(r)
-		return rec != nil && rec.standing.Suspect, nil
 	}
 	if rec := recordOf(r); rec != nil {
 		return !rec.isPerson() && m.matchesClaim(rec.Claim.State) && m.matchesAgent(&rec.Agent), nil

@@ -48,7 +48,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	}
 	for _, step := range []func(caddy.Context) error{
 		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionChallenge, h.provisionRegistry,
-		h.checkRedirects, h.provisionSuspects,
+		h.checkRedirects, h.checkTrap,
 	} {
 		if err := step(ctx); err != nil {
 			return h.Places.At(err)
@@ -264,7 +264,7 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 			return nil, err
 		}
 	}
-	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
+	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTrap)
 	if r.Engine, err = build(r.checker, r.observer); err != nil {
 		return nil, errors.Join(err, r.observer.Close())
 	}

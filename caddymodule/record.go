@@ -16,7 +16,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -39,10 +38,9 @@ const countedVar = "caddy_robots.counted"
 // request. A request has one: a later robots handler does not decide again.
 type record struct {
 	judge.Decision
-	standing  suspect.Standing // of the client
-	visitor   *visitor         // the client that trap URLs are made for; nil without a trap
-	reference string           // of the check that the client got; "" without
-	sent      string           // the tag of the robots.txt that the client got; "" if that is not known
+	visitor   *visitor // the client that trap URLs are made for; nil without a trap
+	reference string   // of the check that the client got; "" without
+	sent      string   // the tag of the robots.txt that the client got; "" if that is not known
 }
 
 // person is the record of all requests of people.
@@ -70,8 +68,8 @@ func (x *exchange) record(d *judge.Decision) {
 		}
 	}
 	rec, v := person, h.visitor(x)
-	if d.Reason != judge.Person || x.visit.Suspect {
-		rec = &record{Decision: *d, standing: x.visit.Standing, visitor: v, reference: x.arrival.Reference()}
+	if d.Reason != judge.Person {
+		rec = &record{Decision: *d, visitor: v, reference: x.arrival.Reference()}
 		x.recorded = rec
 	}
 	if h.app.traced.Load() {
@@ -156,39 +154,37 @@ func recordOf(r *http.Request) *record {
 // placeholders are the names of the placeholders but the trap's, without their prefix, in
 // the order of the access log.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
-	gracePlaceholder, "verified", verifyPlaceholder, suspectPlaceholder, referencePlaceholder}
+	gracePlaceholder, "verified", verifyPlaceholder, referencePlaceholder}
 
 // Names of placeholders: rarePlaceholders are left out of the access log if they are
 // empty, the trap always.
 const (
-	gracePlaceholder   = "grace_ends"
-	verifyPlaceholder  = "verify"
-	suspectPlaceholder = "suspect"
-	trapPlaceholder    = "trap"
+	gracePlaceholder  = "grace_ends"
+	verifyPlaceholder = "verify"
+	trapPlaceholder   = "trap"
 
 	referencePlaceholder = "reference"
 )
 
-var rarePlaceholders = []string{gracePlaceholder, verifyPlaceholder, suspectPlaceholder, referencePlaceholder}
+var rarePlaceholders = []string{gracePlaceholder, verifyPlaceholder, referencePlaceholder}
 
 // placeholderValues has the value of each placeholder.
 var placeholderValues = map[string]func(*record) any{
-	"crawler":          func(rec *record) any { return rec.Name() },
-	"class":            func(rec *record) any { return verdict.Class(&rec.Decision) },
-	"evidence":         func(rec *record) any { return rec.Agent.Reason.Strength().String() },
-	"purpose":          func(rec *record) any { return verdict.Purpose(&rec.Decision) },
-	"group":            func(rec *record) any { return rec.GroupToken() },
-	"action":           func(rec *record) any { return verdict.ActionName(rec.Action, rec.Monitored) },
-	"reason":           func(rec *record) any { return rec.Reason.String() },
-	"rule":             func(rec *record) any { return rec.RuleText() },
-	"layer":            func(rec *record) any { return rec.Layer.String() },
-	"line":             func(rec *record) any { return rec.Line },
-	"version":          func(rec *record) any { return cmp.Or(rec.sent, rec.VersionTag()) },
-	"verified":         func(rec *record) any { return rec.Claim.State.String() },
-	verifyPlaceholder:  func(rec *record) any { return verdict.Verification(&rec.Decision) },
-	gracePlaceholder:   func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
-	suspectPlaceholder: func(rec *record) any { return rec.suspect() },
-	trapPlaceholder:    func(rec *record) any { return rec.visitor.trap() },
+	"crawler":         func(rec *record) any { return rec.Name() },
+	"class":           func(rec *record) any { return verdict.Class(&rec.Decision) },
+	"evidence":        func(rec *record) any { return rec.Agent.Reason.Strength().String() },
+	"purpose":         func(rec *record) any { return verdict.Purpose(&rec.Decision) },
+	"group":           func(rec *record) any { return rec.GroupToken() },
+	"action":          func(rec *record) any { return verdict.ActionName(rec.Action, rec.Monitored) },
+	"reason":          func(rec *record) any { return rec.Reason.String() },
+	"rule":            func(rec *record) any { return rec.RuleText() },
+	"layer":           func(rec *record) any { return rec.Layer.String() },
+	"line":            func(rec *record) any { return rec.Line },
+	"version":         func(rec *record) any { return cmp.Or(rec.sent, rec.VersionTag()) },
+	"verified":        func(rec *record) any { return rec.Claim.State.String() },
+	verifyPlaceholder: func(rec *record) any { return verdict.Verification(&rec.Decision) },
+	gracePlaceholder:  func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
+	trapPlaceholder:   func(rec *record) any { return rec.visitor.trap() },
 
 	referencePlaceholder: func(rec *record) any { return rec.reference },
 }
@@ -217,14 +213,6 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 		}
 	}
 	return nil
-}
-
-// suspect returns the signals of a suspect, "" for other clients.
-func (rec *record) suspect() string {
-	if !rec.standing.Suspect {
-		return ""
-	}
-	return rec.standing.Signals.String()
 }
 
 // isPerson reports whether the request is a person's.

@@ -49,7 +49,7 @@ const busyVar = "caddy_robots.busy"
 func (x *exchange) enter(d *judge.Decision) {
 	h, load := x.handler, x.handler.shedLoad()
 	now := x.request.Time.UnixNano()
-	rank, isRobot := h.shedOrder.RankOf(&x.request, d, x.visit.Suspect)
+	rank, isRobot := h.shedOrder.RankOf(&x.request, d)
 	entered := false
 	if isRobot && d.Action == judge.Pass {
 		if x.place, entered = load.EnterRobot(now, rank); !entered {
@@ -86,7 +86,7 @@ func (x *exchange) enterOther(load *shed.Load, now int64) {
 // requests without a body in HTTP/3.
 func (x *exchange) isDocument() bool {
 	r := x.r
-	if x.decision.Reason != judge.Person || x.visit.Suspect || r.Method != http.MethodGet || r.ContentLength > 0 {
+	if x.decision.Reason != judge.Person || r.Method != http.MethodGet || r.ContentLength > 0 {
 		return false
 	}
 	if mode := r.Header["Sec-Fetch-Mode"]; len(mode) > 0 {
@@ -116,7 +116,7 @@ func (x *exchange) leave() {
 func (x *exchange) Answered(status int, header http.Header) {
 	load, isOpen := x.load, x.upload.IsOpen()
 	x.leave()
-	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || x.visit.Suspect || status != http.StatusOK ||
+	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || status != http.StatusOK ||
 		x.request.Method != http.MethodGet || isOpen || x.r.ContentLength > 0 {
 		return
 	}

@@ -12,11 +12,6 @@ import (
 // Client is who sent a request: the crawlers that it claims to be, and what is known
 // about them. Begin and Next fill it in; the zero value is ready for that.
 type Client struct {
-	// Suspect says that the client behaves like a robot, although its User-Agent
-	// names none. The path rules of the group for `*` apply to it. The caller of
-	// Begin may set it.
-	Suspect bool
-
 	// Disguised is the crawler whose machines have the client's address and only crawl,
 	// although the User-Agent is a browser's; nil for all others. See Disguise.
 	Disguised *crawler.Crawler

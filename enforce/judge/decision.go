@@ -45,7 +45,7 @@ const (
 	VisitTime                  // Throttle: the request came outside Visit-time
 	Hidden                     // Deny: the policy hides the path
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
-	Suspected                  // Deny: the client is a suspect, and the group for `*` disallows the path
+	Suspected                  // Deny: the client is a crawler's machine with a browser's User-Agent, and the crawler's group disallows the path
 	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only `*` applies to it
 	Shed                       // Throttle: the server is busy and serves people first
 	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration

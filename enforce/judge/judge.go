@@ -62,12 +62,8 @@ func (c *Client) Judge(d *Decision) {
 	}
 	c.judge(d, enforced)
 	d.Rules, d.Addr = c.rules, c.addr
-	switch {
-	case d.Reason != Person:
-	case c.Disguised != nil && c.Bound:
+	if d.Reason == Person && c.Disguised != nil && c.Bound {
 		c.judgeDisguised(d)
-	case c.Suspect:
-		c.judgeSuspect(d)
 	}
 	if d.Monitored = mode.Monitors(&d.Agent); c.Disguised != nil {
 		d.Disguised = c.Disguised
@@ -149,16 +145,6 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
 	default:
 		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
-	}
-}
-
-// judgeSuspect decides on the request of a client that behaves like a robot, but
-// that no User-Agent identifies as a crawler. It applies the path rules of the
-// group for `*`, but no rate limits.
-func (c *Client) judgeSuspect(d *Decision) {
-	if rule, disallowed := c.rules.matchStar(c.request.Target); disallowed {
-		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Subject: Subject{Agent: d.Agent, Group: c.rules.file.Star()}, Rule: rule}
-		d.from(c.rules, rule.Line)
 	}
 }
 

@@ -30,8 +30,7 @@ type Against struct {
 	MoreRefused int64 `json:"more_refused"`
 	MorePassed  int64 `json:"more_passed"`
 	// Browsers is the number of requests with browsers' User-Agents that are refused
-	// now, whether or not they were refused before. Requests of suspects are not
-	// counted.
+	// now, whether or not they were refused before.
 	Browsers int64 `json:"browsers"`
 	// Search and SearchWas are the numbers of requests of search engines, without
 	// those of impostors, that are refused now and before.

@@ -11,9 +11,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
@@ -78,15 +78,14 @@ type auditor struct {
 	people      people
 	disguises   disguises
 	strangers   *strangers
-	kinds       *suspect.Kinds
+	kinds       *pathKinds
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
 	costs       costs
 	pacer       pacer
-	against     *against  // nil without Options.Was
-	claims      *claims   // nil without Options.Verify
-	suspects    *suspects // nil if no site looks for suspects
+	against     *against // nil without Options.Was
+	claims      *claims  // nil without Options.Verify
 
 	clock   int64     // the latest time so far, in nanoseconds since 1970
 	current judgement // this and was are memory for the current line
@@ -116,7 +115,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		o.Now = time.Now
 	}
 	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
-		kinds: suspect.NewKinds(), costs: costs{paths: cost.New()}}
+		kinds: newKinds(), costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
 	a.disguises.kinds, a.pacer.settle = a.kinds, a.settle
 	a.crawlers.merge = a.mergeCrawlers
@@ -131,7 +130,6 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: report}
 	}
 	a.hosts = newHosts(a.sites, a.before)
-	a.suspects = newSuspects(a.sites)
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claim]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {
@@ -243,9 +241,6 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 		if row := v.now.Disguised; row != nil {
 			a.crawlers.countDisguised(row)
 		}
-		if a.suspects != nil && v.now.Reason == judge.Person {
-			a.suspects.count(e, v, rules)
-		}
 		if v.was == nil || v.was.Agent.Class == crawler.Person {
 			return
 		}
@@ -266,8 +261,8 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 func (a *auditor) countBrowser(e *logformat.Entry, rules *judge.Rules) {
 	v := &a.current
 	a.people.count(v.agent)
-	_, exact := suspect.ParseBrowser(v.agent)
-	if !exact && !suspect.IsBrowser(v.agent) {
+	exact := browser.SendsFetchFields(v.agent)
+	if !exact && !browser.IsBrowser(v.agent) {
 		return
 	}
 	kind, certain := a.kindOf(e, v)

@@ -28,14 +28,14 @@ func (l disguiseLog) text() string {
 	}
 	for i := range l.people {
 		for page := range 4 {
-			line("192.0.2.1", fmt.Sprint("/", page), "-", strings.Replace(suspectsChrome, "141", fmt.Sprint(100+i), 1))
+			line("192.0.2.1", fmt.Sprint("/", page), "-", strings.Replace(chrome141, "141", fmt.Sprint(100+i), 1))
 			if !l.bare {
-				line("192.0.2.1", "/style.css", "https://example.com/", strings.Replace(suspectsChrome, "141", fmt.Sprint(100+i), 1))
+				line("192.0.2.1", "/style.css", "https://example.com/", strings.Replace(chrome141, "141", fmt.Sprint(100+i), 1))
 			}
 		}
 	}
 	if l.agent == "" {
-		l.agent = suspectsChrome
+		l.agent = chrome141
 	}
 	if l.referer == "" {
 		l.referer = "-"
@@ -70,7 +70,7 @@ func TestDisguises(t *testing.T) {
 		"few requests":                         {fleet(func(l *disguiseLog) { l.requests = 99 }), "[]"},
 		"a monitor or an app that polls":       {fleet(func(l *disguiseLog) { l.paths = 19 }), "[]"},
 		"a script of pages of other sites":     {fleet(func(l *disguiseLog) { l.referer = "https://example.org/" }), "[]"},
-		"an app":                               {fleet(func(l *disguiseLog) { l.agent = suspectsChrome + " ExampleApp/1.0" }), "[]"},
+		"an app":                               {fleet(func(l *disguiseLog) { l.agent = chrome141 + " ExampleApp/1.0" }), "[]"},
 		"browsers fetch no files of this host": {fleet(func(l *disguiseLog) { l.bare = true }), "[]"},
 		"too few browsers to compare with":     {fleet(func(l *disguiseLog) { l.people = 8 }), "[]"},
 		"people only":                          {fleet(func(l *disguiseLog) { l.requests = 0 }), "[]"},
@@ -80,7 +80,7 @@ func TestDisguises(t *testing.T) {
 		for _, d := range r.Disguises {
 			got = append(got, fmt.Sprintf("%d from %d at %s", d.Requests, d.Addresses, d.Host))
 		}
-		said := strings.Contains(findingOf(r, "disguised").Text, "400 requests with one browser's User-Agent came from 60 addresses, and none fetched an image, a style or a script. That seems to be a robot: "+suspectsChrome)
+		said := strings.Contains(findingOf(r, "disguised").Text, "400 requests with one browser's User-Agent came from 60 addresses, and none fetched an image, a style or a script. That seems to be a robot: "+chrome141)
 		if fmt.Sprint(got) != tt.want || said != (tt.want != "[]") {
 			t.Errorf("%s: %s, want %s; the findings are %+v", name, got, tt.want, r.Findings)
 		}

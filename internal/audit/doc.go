@@ -12,6 +12,5 @@
 //
 // The use of memory is bounded, whatever the size of the log. Some figures are
 // therefore estimates: Report.Estimates names them. In a test, the heap for a log in
-// which each line has a new client, host and User-Agent is about 60 MB. The search for
-// suspects adds up to 41 MB.
+// which each line has a new client, host and User-Agent is about 60 MB.
 package audit

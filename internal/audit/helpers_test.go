@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 
@@ -17,6 +20,37 @@ import (
 
 // update writes the golden files: go test ./internal/audit -update
 var update = flag.Bool("update", false, "write the golden files")
+
+// chrome141 is a browser that always sends Sec-Fetch-* fields over HTTPS.
+const chrome141 = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
+
+// Fields of requests in the form of Caddy's log.
+const (
+	fetchDocument = `,"Sec-Fetch-Site":["same-origin"],"Sec-Fetch-Mode":["navigate"],"Sec-Fetch-Dest":["document"],"Sec-Fetch-User":["?1"]`
+	hiddenCookie  = `,"Cookie":["REDACTED"]`
+)
+
+// caddyText is a Caddy log that a test writes.
+type caddyText struct {
+	strings.Builder
+	at time.Time
+}
+
+func newCaddyText() *caddyText {
+	return &caddyText{at: time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)}
+}
+
+// add writes a request that is later than the one before by after. fields are further
+// header fields, more are further members of the request.
+func (l *caddyText) add(after time.Duration, client, target, fields, more string) {
+	l.at = l.at.Add(after)
+	fmt.Fprintf(l, `{"level":"info","ts":%.3f,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000","client_ip":%q,"proto":"HTTP/2.0","method":"GET",`+
+		`"host":"example.com","uri":%q,"headers":{"User-Agent":[%q]%s}%s},"duration":0.002,"size":10,"status":200}`+"\n",
+		float64(l.at.UnixMilli())/1000, client, client, target, chrome141, fields, more)
+}
+
+// overTLS is the member of a request over TLS.
+const overTLS = `,"tls":{"resumed":false,"version":772,"proto":"h2","server_name":"example.com"}`
 
 // oneSite returns a site for all hosts with a robots.txt.
 func oneSite(text string) []Site {

@@ -236,8 +236,6 @@ type Site struct {
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
-	// Suspects says how the site looks for suspects; nil if it does not.
-	Suspects *SuspectRules
 }
 
 // site is a Site with its robots.txt files parsed.

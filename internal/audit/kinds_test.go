@@ -40,11 +40,11 @@ func TestPagesWithExtensions(t *testing.T) {
 	} {
 		one, many := newLonelyLog(), newLonelyLog()
 		for i := range 2000 {
-			one.add(i, fmt.Sprintf("198.51.100.%d", i%50), tt.target(i), "-", suspectsChrome)
-			many.add(i, fmt.Sprintf("198.18.%d.%d", i/250, i%250), tt.target(i), "-", strings.Replace(suspectsChrome, "141", fmt.Sprint(100+i%43), 1))
+			one.add(i, fmt.Sprintf("198.51.100.%d", i%50), tt.target(i), "-", chrome141)
+			many.add(i, fmt.Sprintf("198.18.%d.%d", i/250, i%250), tt.target(i), "-", strings.Replace(chrome141, "141", fmt.Sprint(100+i%43), 1))
 		}
 		r := one.report(t, nil)
-		if found := tt.least > 0; found != (len(r.Disguises) == 1) || found && (r.Disguises[0].Requests < tt.least || !strings.Contains(findingOf(r, "disguised").Text, suspectsChrome)) {
+		if found := tt.least > 0; found != (len(r.Disguises) == 1) || found && (r.Disguises[0].Requests < tt.least || !strings.Contains(findingOf(r, "disguised").Text, chrome141)) {
 			t.Errorf("%s, one User-Agent: %+v", name, r.Disguises)
 		}
 		lone := int64(0)

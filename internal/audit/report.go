@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -25,7 +24,7 @@ type Report struct {
 	// Finding.Code. It is empty if there are no requests.
 	Findings []Finding `json:"findings"`
 	// Summary has the most important results, in English, one or two sentences per
-	// element. Programs find the figures in WouldHave, People, Suspects and Period.
+	// element. Programs find the figures in WouldHave, People and Period.
 	Summary []string `json:"summary"`
 
 	// Lines is the number of lines read: Requests + Unreadable + Other.
@@ -89,9 +88,6 @@ type Report struct {
 	Disguises []Disguise `json:"disguises"`
 	// Strangers has the pages that lone addresses with browsers' User-Agents requested.
 	Strangers Strangers `json:"strangers"`
-	// Suspects has the robots among People that the settings of the sites would have
-	// found; nil if no site looks for them.
-	Suspects *Suspects `json:"suspects,omitempty"`
 
 	// Suggestions are changes that would have saved costs, the best first, at most 10.
 	// Suggested says more about all of them. Both are empty, or nil, unless package
@@ -111,7 +107,7 @@ type Report struct {
 	// "addresses" and "crawlers[].addresses".
 	Estimates []string `json:"estimates"`
 
-	kinds *suspect.Kinds // as the log showed them
+	kinds *pathKinds // as the log showed them
 }
 
 // WouldHave says what enforcing the rules would have done with the requests.
@@ -127,10 +123,8 @@ type WouldHave struct {
 	// rule. Throttled is the number of those that would have got 429.
 	Denied    int64 `json:"denied"`
 	Throttled int64 `json:"throttled"`
-	// Browsers is the number of refused requests whose User-Agent is that of a
-	// browser or app. It is the sum of two numbers: requests that are refused because
-	// a group of robots.txt names a word in their User-Agent, which are part of
-	// Refused; and Suspects.Refused, which is not part of Refused.
+	// Browsers is the part of Refused whose User-Agent is that of a browser or app. A
+	// group of robots.txt names a word in it.
 	Browsers int64 `json:"browsers"`
 	// Search is the number of refused requests of search engines, without those of
 	// impostors. SearchVerified is the number of those that come from verified
@@ -165,13 +159,10 @@ type Warning struct {
 	//   - masked_targets: requests have no path, so no rule matches them
 	//   - mixed_formats: a file has lines of several formats
 	//   - no_bodies: HEAD requests and 304 responses add nothing to Bytes
-	//   - no_fetch_fields: no request has Sec-Fetch-* fields, so suspects can't be found
-	//   - no_fields: requests without header fields were not checked for suspects
 	//   - disguised: crawlers sent browsers' User-Agents from their own machines
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
 	//   - no_strangers: pages of lone addresses are not counted
-	//   - no_suspects: the log has no request that can be checked for suspects
 	//   - no_times: requests have no time, so their pace is not judged
 	//   - no_zone: times have no time zone and were read as UTC
 	//   - only_hosts: requests for hosts that are not in Options.Hosts are left out
@@ -270,9 +261,6 @@ func (a *auditor) report() *Report {
 	if a.against != nil {
 		r.Against = a.against.finish(a.before)
 	}
-	if a.suspects != nil {
-		a.suspects.report(r)
-	}
 	r.Warnings = a.warnings(r)
 	r.Summary, r.Findings = a.summary(r), a.findings(r)
 	return r
@@ -305,17 +293,10 @@ func (a *auditor) summary(r *Report) (list []string) {
 		"No robots.txt is known for them, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests))
 	say(w.Judged > 0, "%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).",
 		when, n(w.Refused), n(r.Robots), search)
-	suspects := cmp.Or(r.Suspects, new(Suspects))
-	named := w.Browsers - suspects.Refused
-	say(named > 0, "%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.",
-		requests(named))
-	bound := ""
-	if suspects.Bound {
-		bound = ". Their requests that would have been refused: " + n(suspects.Refused)
-	}
-	say(suspects.Clients > 0, "Suspects among the clients with browsers' User-Agents: %s%s.", n(suspects.Clients), bound)
+	say(w.Browsers > 0, "%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.",
+		requests(w.Browsers))
 	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
-		requests(r.People-suspects.Refused))
+		requests(r.People))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 

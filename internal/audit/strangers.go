@@ -15,10 +15,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -116,7 +116,7 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, kind suspect.Kind, clock int64) (reads bool) {
+func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, kind requestKind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
 		countIf(&s.coarse, !v.host.Rest)
@@ -134,9 +134,9 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	switch {
 	case len(e.Fields[logformat.SecPurpose]) > 0: // a prefetch
 		return false
-	case kind != suspect.Document || e.Authorized || !v.request.Reads():
+	case kind != documentKind || e.Authorized || !v.request.Reads():
 		who.others = true
-		v.host.files = v.host.files || kind == suspect.Embedded
+		v.host.files = v.host.files || kind == embeddedKind
 		return false
 	}
 	if reads = who.pages == readerPages; !reads {
@@ -180,24 +180,24 @@ func clientHash(client string) uint64 {
 
 // kindOf returns what a request with a browser's User-Agent is for. certain is false if only
 // its path says it.
-func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind suspect.Kind, certain bool) {
-	answered, known := e.Status == 0 || e.Status/100 == 2, suspect.Unknown
+func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind requestKind, certain bool) {
+	answered, known := e.Status == 0 || e.Status/100 == 2, unknownKind
 	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
-		if known = suspect.Embedded; dest[0] == "document" {
-			known = suspect.Document
+		if known = embeddedKind; dest[0] == "document" {
+			known = documentKind
 		}
 	} else if judge.IsRobotsTxt(e.Target) {
-		known = suspect.Other
+		known = otherKind
 	} else if media := e.ContentType(); answered && media != "" {
-		known = suspect.KindOfMedia(media)
+		known = kindOfMedia(media)
 	}
-	return a.kinds.See(v.host.hash, e.Target, known, answered && v.request.Reads()), known != suspect.Unknown
+	return a.kinds.see(v.host.hash, e.Target, known, answered && v.request.Reads()), known != unknownKind
 }
 
 // IsFile reports whether a target is that of a file that pages embed, or of data that
 // scripts load, as far as its path and its siblings in the log say it.
 func (r *Report) IsFile(host, target string) bool {
-	return r.kinds.See(xxhash.Sum64String(host), target, suspect.Unknown, false) != suspect.Document
+	return r.kinds.see(xxhash.Sum64String(host), target, unknownKind, false) != documentKind
 }
 
 // isElsewhere reports whether a Referer is a page of another site.
@@ -356,7 +356,7 @@ func Storms(ctx context.Context, o Options, r *Report, index int, over int64, pa
 	}
 	err = a.eachRequest(ctx, nil, func(l *logfile.Log, clock int64) {
 		v := &a.current
-		if rules := a.judge(ctx, l, clock); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && suspect.IsBrowser(v.agent) {
+		if rules := a.judge(ctx, l, clock); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
 			kind, _ := a.kindOf(&l.Entry, v)
 			a.strangers.count(&l.Entry, v, rules, kind, a.clock)
 		}

@@ -19,7 +19,7 @@ type lonelyLog struct{ strings.Builder }
 func newLonelyLog() *lonelyLog {
 	l := new(lonelyLog)
 	for i := range 60 {
-		client, agent := fmt.Sprintf("192.0.2.%d", i), strings.Replace(suspectsChrome, "141", fmt.Sprint(200+i%20), 1)
+		client, agent := fmt.Sprintf("192.0.2.%d", i), strings.Replace(chrome141, "141", fmt.Sprint(200+i%20), 1)
 		for range 5 {
 			l.add(0, client, "/", "-", agent)
 			l.add(0, client, "/style.css", "https://example.com/", agent)
@@ -56,7 +56,7 @@ func pathOf(r *Report, pattern string) StrangerPath {
 // A page is that of a lone address if the address requested nothing but pages, for 20
 // seconds after it.
 func TestStrangers(t *testing.T) {
-	const agent = suspectsChrome
+	const agent = chrome141
 	for name, tt := range map[string]struct {
 		add  func(l *lonelyLog, i int, client string)
 		lone int64 // of 200 pages
@@ -96,7 +96,7 @@ func timeOf(line string) string {
 // storm adds lone addresses with a page each.
 func (l *lonelyLog) storm(n int, target string) *lonelyLog {
 	for i := range n {
-		l.add(60+i/100, fmt.Sprintf("198.%d.%d.%d", 18+i/62500, i/250%250, i%250), fmt.Sprintf(target, i), "-", suspectsChrome)
+		l.add(60+i/100, fmt.Sprintf("198.%d.%d.%d", 18+i/62500, i/250%250, i%250), fmt.Sprintf(target, i), "-", chrome141)
 	}
 	return l
 }

@@ -62,9 +62,6 @@ func (a *auditor) warnings(r *Report) []Warning {
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
 			"styles or scripts from these hosts. It takes %d at a host, and more than half of them.",
 		a.disguises.readers, a.disguises.embedders, embeddingAgents)
-	if a.suspects != nil && a.traffic.people > 0 {
-		a.suspects.warn(warn)
-	}
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
@@ -121,19 +118,6 @@ func (a *auditor) warnOfTimes(warn warner) {
 	warn(a.reliability.back > 0, "time_back",
 		"Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", a.reliability.back)
 	warn(a.reliability.untimed > 0, "no_times", "Requests without a time: %d. Their pace is not judged.", a.reliability.untimed)
-}
-
-// warn warns of requests that could not be checked for suspects.
-func (s *suspects) warn(warn warner) {
-	warn(s.Unknown > 0, "no_fields",
-		"%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these "+
-			"requests. Caddy's JSON has them.", s.Unknown)
-	warn(s.Looked == 0 && s.Unknown == 0, "no_suspects",
-		"No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or "+
-			"Authorization field, from an address that is not masked.")
-	warn(s.Looked > 0 && !s.fetch, "no_fetch_fields",
-		"Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter "+
-			"removed them from the log, or all these requests are of programs.")
 }
 
 // reliability counts the requests that make figures unreliable.

@@ -1,4 +1,5 @@
-// Package browser describes the browser, the system and the device of people's User-Agents, for reports.
+// Package browser knows the User-Agents of browsers: their form and what they always send, and, for reports, the browser, the system and the
+// device that they state.
 package browser
 
 import (

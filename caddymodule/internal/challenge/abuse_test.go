@@ -130,7 +130,7 @@ func TestPassesAtInventedHosts(t *testing.T) {
 	s := newSite(t, nil)
 	s.invented = true
 	s.storm(40*time.Second, 20)
-	b := &browser{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
+	b := &tab{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
 	for i := range passesAnHour {
 		s.host, b.cookies = address(i)+".example.com", nil
 		if b.visit("/blame/a"); b.clicks > 0 {

@@ -69,6 +69,8 @@ type Memory struct {
 
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
+	signs    *table.Table[sign]
+	signed   atomic.Uint32 // when a client showed a sign last, in seconds since 1970
 	storms   *table.Table[stormAt]
 	seed     maphash.Seed
 }
@@ -79,11 +81,10 @@ type stormAt struct {
 	seen atomic.Uint32
 }
 
-// NewMemory returns an empty Memory. It checks nobody until Run has loaded a key; the
-// button for suspects works with a key of this process until then.
+// NewMemory returns an empty Memory. It checks nobody until Run has loaded a key.
 func NewMemory(o Observer) *Memory {
 	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
-		storms: table.New[stormAt](maxStorms)}
+		signs: table.New[sign](maxSigns), storms: table.New[stormAt](maxStorms)}
 	m.first = randomKey(time.Time{}) // too old to be exchanged
 	m.ring.Store(&ring{m.first})
 	return m
@@ -110,6 +111,7 @@ type Config struct {
 	// Watch.
 	Watches bool
 	Page    *Page
+	Trap    Trap        // where trap URLs lie; "" without
 	Busy    func() bool // whether the server is busy; nil if nobody knows
 }
 
@@ -158,11 +160,12 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 
 // isOn reports whether strangers are checked at a host.
 func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
-	if !s.IsOn(now, c.Busy) || !c.memory.loaded.Load() {
-		return false
-	}
-	return !c.IsOff(host)
+	return s.IsOn(now, c.Busy) && c.isUsed(host)
 }
+
+// isUsed reports whether there are keys for passes, and the operator has not switched the
+// check off for a host.
+func (c *Check) isUsed(host string) bool { return c.memory.loaded.Load() && !c.IsOff(host) }
 
 // IsOff reports whether the operator has switched the check off for a host.
 func (c *Check) IsOff(host string) bool {

@@ -29,8 +29,8 @@ func (s *site) serve(method, target, addr string, fields ...string) *httptest.Re
 	return w
 }
 
-// browser is a browser with and without its abilities.
-type browser struct {
+// tab is that of a browser with and without its abilities.
+type tab struct {
 	*site
 	addr                        string
 	script, styles, keepsCookie bool
@@ -38,7 +38,7 @@ type browser struct {
 	requests, clicks            int
 }
 
-func (b *browser) get(method, target string, fields ...string) *httptest.ResponseRecorder {
+func (b *tab) get(method, target string, fields ...string) *httptest.ResponseRecorder {
 	b.requests++
 	var pairs []string
 	for name, value := range b.cookies {
@@ -58,7 +58,7 @@ func (b *browser) get(method, target string, fields ...string) *httptest.Respons
 
 // visit opens a URL as a browser does, until it has the page. It returns the URL of the
 // page, without the host, as the browser shows it, and the page.
-func (b *browser) visit(target string) (shown, body string) {
+func (b *tab) visit(target string) (shown, body string) {
 	b.t.Helper()
 	if b.cookies == nil {
 		b.cookies = make(map[string]string)
@@ -137,7 +137,7 @@ func TestBrowsersPass(t *testing.T) {
 			s := newSite(t, func(*Config) {})
 			s.scheme = scheme
 			s.storm(40*time.Second, 20)
-			b := &browser{site: s, addr: "192.0.2.77", script: tt.script, styles: tt.styles, keepsCookie: tt.cookies}
+			b := &tab{site: s, addr: "192.0.2.77", script: tt.script, styles: tt.styles, keepsCookie: tt.cookies}
 			shown, body := b.visit(target)
 			want := target
 			if !tt.fragment {
@@ -195,7 +195,7 @@ func TestCookieAndParameterAreRemoved(t *testing.T) {
 // pass returns the cookie of a browser that has passed.
 func (s *site) pass(addr string) string {
 	s.t.Helper()
-	b := &browser{site: s, addr: addr, script: true, styles: true, keepsCookie: true}
+	b := &tab{site: s, addr: addr, script: true, styles: true, keepsCookie: true}
 	b.visit("/blame/a")
 	for name, value := range b.cookies {
 		return name + "=" + value
@@ -291,7 +291,7 @@ func TestPassesOfAnAddress(t *testing.T) {
 	if len(seen) != passesAnHour {
 		t.Errorf("%d passes", len(seen))
 	}
-	b := &browser{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
+	b := &tab{site: s, addr: "192.0.2.1", script: true, styles: true, keepsCookie: true}
 	if b.visit("/blame/a"); b.clicks != 1 {
 		t.Errorf("pass 31: %d clicks", b.clicks)
 	}
@@ -407,7 +407,7 @@ func TestClockSetBack(t *testing.T) {
 	if s.storm(40*time.Second, 20); !s.isOn() {
 		t.Error("off after the clock was set back")
 	}
-	b := &browser{site: s, addr: "192.0.2.9", script: true, styles: true, keepsCookie: true}
+	b := &tab{site: s, addr: "192.0.2.9", script: true, styles: true, keepsCookie: true}
 	if b.visit("/blame/a"); b.clicks != 0 {
 		t.Errorf("%d clicks", b.clicks)
 	}

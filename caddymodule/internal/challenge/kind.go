@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
 
 // requestKind says what a request is, for a check.
@@ -56,7 +56,7 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 		v.kind = elsewhere
 	case !IsDocument(r):
 		v.kind = file
-	case !suspect.IsBrowser(q.UserAgents[0]):
+	case !browser.IsBrowser(q.UserAgents[0]):
 		v.kind = other
 	default:
 		v.kind = document

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
 
 // Verdict is what becomes of a request.
@@ -25,6 +25,7 @@ const (
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
 	now := uint32(q.Time.Unix())
 	v := c.kindOf(q, r, d)
+	c.watchSigns(a, q, r, d, now)
 	if a.memory != nil {
 		if s := c.storm(q, now, false); s != nil {
 			s.trouble.cameBack(a.hash, now)
@@ -47,10 +48,10 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	}
 	if v.kind == document {
 		c.identify(a, q)
-		return c.paceDocument(s, a, q, d, now)
+		return c.paceDocument(s, a, q, r, now)
 	}
 	c.note(s, a, q, r, v.kind)
-	if !s.isOn(c, q.Origin.Host, now) || !c.closes(&v, d.Rules, q) {
+	if v.kind == elsewhere || !s.isOn(c, q.Origin.Host, now) && !c.isSigned(a, q, r, now) || !c.closes(&v, d.Rules, q) {
 		return Go
 	}
 	return c.paceOther(s, a, q, r, v.kind)
@@ -74,8 +75,9 @@ func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.De
 }
 
 // paceDocument says what becomes of a browser's request for a document that the check is for.
-func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.Decision, now uint32) Verdict {
-	if a.memory != nil {
+func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, now uint32) Verdict {
+	signed := c.isSigned(a, q, r, now)
+	if a.memory != nil && !signed {
 		a.wait = a.memory.documents.take(q.Time, passInterval, passBurst)
 		if a.wait == 0 { // else one client could hide a storm
 			s.at(now).all.Add(1)
@@ -94,10 +96,10 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, d *judge.
 	if a.alien && v.hasPass(now) { // else it may be anybody's forgery
 		s.trouble.cameStrange(a.hash, now)
 	}
-	if !s.isOn(c, q.Origin.Host, now) {
+	if !s.isOn(c, q.Origin.Host, now) && !signed {
 		return Go
 	}
-	a.alone = a.alone || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
+	a.alone = a.alone || signed || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
 	a.page = newToken(q.Time)
 	c.count(s, Shown)
 	return Stranger
@@ -140,7 +142,7 @@ func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Requ
 	switch {
 	case a.memory != nil:
 		return c.take(s, a, &a.memory.documents, q.Time, passInterval/filesPerVisit, passBurst*filesPerVisit)
-	case q.Authorized, kind == file && suspect.IsBrowser(a.bearer.userAgent) && !isBarePost(q, r):
+	case q.Authorized, kind == file && browser.IsBrowser(a.bearer.userAgent) && !isBarePost(q, r):
 		return c.take(s, a, &s.fetches, q.Time, interval/10, max(burst, fetchBurst))
 	}
 	return c.take(s, a, &s.others, q.Time, interval, burst)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 const (
@@ -49,7 +48,7 @@ type Storm struct {
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	stranger  atomic.Uint32 // when the last stranger's document was counted
-	visitors  suspect.Embedding
+	visitors  embedding
 
 	others  bucket // of the clients that no rule binds
 	fetches bucket // of requests that are no documents
@@ -98,7 +97,7 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 	s.lone.Store(int32(lone))
 	measured, mostly := lone, 2*lone > all
-	if s.visitors.FewEmbed() { // so loneliness says nothing
+	if s.visitors.fewEmbed() { // so loneliness says nothing
 		measured, mostly = strangers, true
 	}
 	storms := measured > s.over && mostly || busy && 2*lone > all && lone >= min(leastBusy, s.over)
@@ -137,7 +136,7 @@ func (s *Storm) State(now time.Time) State {
 	since := func(r Result) int { return int(s.counts[r].Load() - s.before[r].Load()) }
 	return State{
 		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: since(Shown), Passed: since(Passed) + since(Button),
-		Trouble: s.Trouble(now), Off: time.Unix(int64(s.trouble.until.Load())-brokenFor, 0), Blind: s.visitors.FewEmbed(),
+		Trouble: s.Trouble(now), Off: time.Unix(int64(s.trouble.until.Load())-brokenFor, 0), Blind: s.visitors.fewEmbed(),
 	}
 }
 
@@ -224,7 +223,7 @@ func (s *Storm) visit(v *visitor) {
 	defer v.mu.Unlock()
 	if !v.visits {
 		v.visits = true
-		s.visitors.Visit()
+		s.visitors.visit()
 	}
 }
 
@@ -234,7 +233,7 @@ func (s *Storm) embed(v *visitor) {
 	defer v.mu.Unlock()
 	if v.visits && !v.embeds {
 		v.embeds = true
-		s.visitors.Embed()
+		s.visitors.embed()
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	pageToken                    // of the redirect after the button, for clients that keep no cookie
 	passByStyle                  // the cookie's value, if the style sheet set it
 	passByButton                 // the cookie's value, if the button set it
+	trapToken                    // of a trap URL
 	endOfKinds
 )
 
@@ -85,7 +86,8 @@ type bearer struct {
 
 // sign returns the signature of a token. A pass belongs to a scheme and a host (cookies
 // know no ports, and the servers of a fleet may have different ones) and to a User-Agent;
-// all other tokens to the network of the client too, and a pageToken to one page.
+// all other tokens to the network of the client too, a pageToken to one page, and a
+// trapToken to one address.
 func (k *key) sign(t token, b *bearer) [macSize]byte {
 	var octets [16]byte
 	copy(octets[:], t.id[:])
@@ -106,6 +108,10 @@ func (k *key) sign(t token, b *bearer) [macSize]byte {
 	if t.kind == pageToken {
 		sum := sha256.Sum256([]byte(b.target))
 		site = string(sum[:]) + site
+	}
+	if t.kind == trapToken {
+		octets := netaddr.Client(b.addr).As16()
+		site = string(octets[:]) + site
 	}
 	sum := k.Sign(byte(t.kind), number, octets, site, b.userAgent)
 	return [macSize]byte(sum[:])

@@ -134,52 +134,6 @@ func robotsOf(text string, asked *[]string) http.HandlerFunc {
 	}
 }
 
-// If the configuration has suspects, the text, the JSON and the page have a section
-// about them.
-func TestAuditSuspects(t *testing.T) {
-	dir := t.TempDir()
-	config, log, page := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log"), filepath.Join(dir, "report.html")
-	caddyfile := "example.com {\n\trobots {\n\t\tsource inline <<TXT\n\t\t\tUser-agent: *\n\t\t\tDisallow: /trap/\n\t\t\tDisallow: /private/\n\t\t\tTXT\n" +
-		"\t\tsuspects {\n\t\t\ttrap /trap/*\n\t\t\taction bind\n\t\t}\n\t}\n}\n"
-	var text strings.Builder
-	add := func(second int, client, target, fields string) {
-		fmt.Fprintf(&text, `{"level":"info","ts":%d.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000","client_ip":%q,"proto":"HTTP/2.0","method":"GET","host":"example.com","uri":%q,`+
-			`"headers":{"User-Agent":["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"]%s},"tls":{"version":772}},"duration":0.002,"size":10,"status":200}`+"\n",
-			1794052800+second, client, client, target, fields)
-	}
-	add(0, "198.51.100.1", "/private/", `,"Sec-Fetch-Site":["none"],"Sec-Fetch-Mode":["navigate"],"Sec-Fetch-Dest":["document"]`)
-	for second, target := range []string{"/robots.txt", "/trap/archive", "/", "/private/"} {
-		add(second+1, "192.0.2.1", target, "")
-	}
-	for name, content := range map[string]string{config: caddyfile, log: text.String()} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, _ := audited(t, "", "--config", config, "--html", page, log)
-	if s := r.Suspects; s == nil || !s.Known || s.Clients != 1 || s.Looked != 5 || s.Requests != 3 || s.Refused != 2 || r.WouldHave.Browsers != 2 || r.WouldHave.Refused != 0 {
-		t.Errorf("%+v, would have %+v", s, r.WouldHave)
-	}
-	status, stdout, stderr := runCommand("", "audit", "--config", config, log)
-	for _, want := range []string{
-		"Suspects among the clients with browsers' User-Agents: 1. Their requests that would have been refused: 2.", "3 requests with browsers' User-Agents would not be affected.",
-		"clients: 1; requests while they were suspects: 3 of 5 that could be looked at", "crawlers: 2 of these", "trap_static", "strong",
-	} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("status %d, the text has no %q:\n%s%s", status, want, stdout, stderr)
-		}
-	}
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`<section id="suspects"`, "1 client would have become suspects", "trap_static"} {
-		if !strings.Contains(string(html), want) {
-			t.Errorf("the page has no %q", want)
-		}
-	}
-}
-
 // Two configurations are compared by what each would answer: with its mode, and with
 // the robots.txt that it gives each site. The file of source site is read once for both.
 func TestAuditComparesConfigurations(t *testing.T) {
@@ -212,7 +166,6 @@ func TestAuditComparesConfigurations(t *testing.T) {
 		{"all handlers are new", "example.test {\n\trespond hello\n}\n", site(""), nil, 4, 4, "[{pass deny 4}]", 1, ""},
 		{"--site of one of them", site(""), inline("Disallow: /private/"), []string{"--site", "inline.test"}, 1, 1, "[{pass deny 1}]", 0, ""},
 		{"a matcher", site(""), strings.Replace(site(""), "robots {", "robots /shop/* {", 1), nil, 0, 0, "[]", 1, "in " + now + " is only for path /shop/*. All requests"},
-		{"suspects", site(""), site("suspects {\n\t\t\taction bind\n\t\t}"), nil, 0, 0, "[]", 1, "The requests of suspects are not compared."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked = nil

@@ -111,9 +111,6 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.Was = append(append([]audit.Site{}, to.Was...), othersBefore...) // not nil: OLD may have no handler
 	}
 	both := slices.Concat(sites, before)
-	if two && slices.ContainsFunc(both, func(s Site) bool { return s.Suspects != nil && s.Suspects.Bind }) {
-		warn(to, "suspects", "The requests of suspects are not compared.")
-	}
 	if slices.ContainsFunc(both, func(s Site) bool { return s.Sampled }) {
 		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
 	}
@@ -173,7 +170,7 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 // auditSites returns sites in the form of the audit, without robots.txt.
 func (o *auditOptions) auditSites(cmd *cobra.Command, sites []Site) (list []audit.Site) {
 	for i := range sites {
-		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Suspects: sites[i].Suspects}
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}

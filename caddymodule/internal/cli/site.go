@@ -20,7 +20,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -41,8 +40,6 @@ type Site struct {
 	Inline bool
 	// Verification says what verify does, without a Checker; nil without verify.
 	Verification *judge.Verification
-	// Suspects has the settings of the subdirective suspects; nil without it.
-	Suspects *audit.SuspectRules
 	// Shed has the order of the subdirective shed; nil without it.
 	Shed *shed.Order
 	// Sampled says that a log of the configuration is sampled.

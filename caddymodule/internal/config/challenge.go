@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -45,6 +47,12 @@ type Challenge struct {
 	// together, before strangers are asked. The time is from 10s to 10m. Each server counts
 	// its own. Default: `60/1m`.
 	Over string `json:"over,omitempty"`
+
+	// The folder of trap URLs, such as `/calendar-all/*`. It is used while every group of
+	// robots.txt disallows it. The placeholder `{http.robots.trap}` is a URL below it: put
+	// it into a link that people don't see. Who fetches it is asked for a day, storm or not.
+	// Default: none.
+	Trap string `json:"trap,omitempty"`
 
 	// How long the cookie is good, from 10m to 24h. Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
@@ -102,8 +110,17 @@ func (c *Challenge) check() error {
 	case f != 0 && (f < leastPassFor || f > mostPassFor):
 		return fmt.Errorf("challenge for %s is not between %s and %s", f, leastPassFor, mostPassFor)
 	}
-	_, err := c.Rate()
-	return about("challenge", err)
+	_, rateErr := c.Rate()
+	_, trapErr := c.TrapFolder()
+	return about("challenge", cmp.Or(rateErr, trapErr))
+}
+
+// TrapFolder parses Trap.
+func (c *Challenge) TrapFolder() (challenge.Trap, error) {
+	if c.Trap == "" {
+		return "", nil
+	}
+	return challenge.ParseTrap(c.Trap)
 }
 
 // Engine converts the setting to the engine's.
@@ -127,7 +144,7 @@ func (p *parser) challenge(_ string, paths []string) error {
 		c.Paths = paths
 	}
 	p.settings.Challenge = c
-	if err := p.block(table{"over": text(&c.Over), "for": duration(&c.For, leastPassFor)}, nil); err != nil {
+	if err := p.block(table{"over": text(&c.Over), "for": duration(&c.For, leastPassFor), "trap": text(&c.Trap)}, nil); err != nil {
 		return err
 	}
 	return place(&head, c.check())

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 )
 
 // switchable are the settings that a site can switch off, by their JSON names.
 // Each other setting has a value that switches it off.
-var switchable = strings.Fields("answers challenge exempt fleet hosts limits paths policy registry shed suspects verify x_robots_tag")
+var switchable = strings.Fields("answers challenge exempt fleet hosts limits paths policy registry shed verify x_robots_tag")
 
 // Complete adds the defaults to the settings of a site, and checks the result.
 // off has the settings whose defaults are not used.
@@ -22,9 +20,6 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 		return err
 	}
 	s.AddDefaults(defaults, off)
-	if s.Shed != nil && s.Suspects == nil && slices.Contains(s.Shed.First, shed.Suspects) {
-		return errors.New("shed first suspects: suspects are not looked for: add the subdirective suspects")
-	}
 	return errors.Join(s.Check(), s.checkForwarded())
 }
 

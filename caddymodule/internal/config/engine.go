@@ -89,7 +89,6 @@ func (s *Settings) Check() error {
 		s.CrawlDelay.check(),
 		s.checkLimits(),
 		s.Verify.check(),
-		s.Suspects.check(),
 		s.Shed.check(),
 		s.Challenge.check(),
 		exemptErr,

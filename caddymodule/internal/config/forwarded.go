@@ -61,9 +61,6 @@ func (s *Settings) checkForwarded() error {
 	case len(unseen) > 0:
 		return fmt.Errorf("forwarded_request: %s can't work, because the handler does not see the page or when it ends: "+
 			"remove it, or set it to off", unseen[0])
-	case s.Suspects != nil && s.Suspects.Action == SuspectsBind:
-		return errors.New("forwarded_request: suspects can't have action bind, " +
-			"because not every proxy passes on the page with the button for people: use action observe")
 	}
 	for _, a := range s.Answers {
 		if a.Redirect == "" {

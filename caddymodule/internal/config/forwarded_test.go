@@ -21,7 +21,6 @@ func TestForwardedRequestErrors(t *testing.T) {
 		asked + "source site\nlimit {\neach_at_once 2\n}":                                              "at_once in limit can't work",
 		asked + "source site\nx_robots_tag type application/pdf noindex":                               "x_robots_tag by type can't work",
 		asked + "source site\nx_robots_tag status 404 noindex":                                         "x_robots_tag by status can't work",
-		asked + "source site\nsuspects {\naction bind\n}":                                              "suspects can't have action bind",
 		asked + "source site\nanswer disallowed redir /terms":                                          "write a full URL",
 		"forwarded_request x_original\nsource site\nanswer disallowed redir https://example.com/terms": "answer disallowed can't redirect",
 	} {
@@ -32,7 +31,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 	}
 	for _, text := range []string{
 		asked + "source url https://example.com/robots.txt", asked + "source site\nlimit {\nall 9/1m\n}\nx_robots_tag *.pdf noindex\nx_robots_tag /drafts/ noindex",
-		asked + "source site\nsuspects {\n}", asked + "source site\nanswer disallowed redir https://example.com/terms", asked + "source site\nanswer disallowed 451",
+		asked + "source site\nanswer disallowed redir https://example.com/terms", asked + "source site\nanswer disallowed 451",
 		"forwarded_request off\nmeta_robots",
 	} {
 		s, off, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)

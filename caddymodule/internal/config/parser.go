@@ -96,7 +96,6 @@ func (p *parser) site() table {
 		"limit":             p.orOff("limits", p.limit),
 		"fleet":             p.orOff("fleet", p.names("fleet", one(p.fleet))),
 		"verify":            p.orOff("verify", p.verify),
-		"suspects":          p.orOff("suspects", p.suspects),
 		"shed":              p.orOff("shed", p.shed),
 		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
@@ -147,9 +146,8 @@ var blocks = []struct{ head, lines string }{
 	{"limit", "all each at_once each_at_once hosts except include"},
 	{"crawl_delay", "max burst per max_entries"},
 	{"verify", "impostors resolver lists dns signatures"},
-	{"suspects", "trap action for"},
 	{"shed", "in_flight latency first"},
-	{"challenge /PATH", "over for"},
+	{"challenge /PATH", "over for trap"},
 	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify disguised"},
 	{"fleet URL", "ca_file instances prefix deadline"},
 }
@@ -171,7 +169,8 @@ var elsewhere = map[string]string{
 	"noindex": tagAdvice, "nofollow": tagAdvice, "header": tagAdvice,
 	"monitor": "write mode monitor", "enforce": "write mode enforce, or what to enforce in the block of mode monitor",
 	"file": "write source file", "url": "write source url", "inline": "write source inline", "robots_txt": "write source file",
-	"no-ai": "write policy no-ai", "no-training": "write policy no-training",
+	"suspects": "write the paths of pages to challenge, and the trap into its block: challenge /PATH {\n\ttrap /calendar-all/*\n}",
+	"no-ai":    "write policy no-ai", "no-training": "write policy no-training",
 	"ignore_case": "write paths ignore_case", "strip_params": "write paths strip_params", "decode_twice": "write paths decode_twice",
 }
 
@@ -225,7 +224,7 @@ func onlyBlock(name string, values []string) error {
 	}
 	advice := "it takes its options in a block"
 	switch name {
-	case "verify", "suspects":
+	case "verify":
 		if slices.Contains([]string{"on", "true", "yes"}, values[0]) {
 			return fmt.Errorf("%s %s: write %s alone, which switches it on", name, values[0], name)
 		}

@@ -53,7 +53,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"host a.test off\nhost A.test. monitor":            "host a.test is given twice, at Testfile:3",
 		"mode monitor enforce GPTBot":                      "mode: enforce belongs into a block: mode monitor {\n\tenforce GPTBot\n}",
 		"verify on":                                        "verify on: write verify alone",
-		"suspects true":                                    "suspects true: write suspects alone",
+		"suspects":                                         "suspects is no line of this block: write the paths of pages to challenge, and the trap into its block",
 		"hidden /secret":                                   "policy {\n\thidden …\n}, at Testfile:2",
 		"all 30/1m":                                        "write it into the block of limit: limit {\n\tall 30/1m\n}, at Testfile:2",
 		"limit /a 30/1m":                                   "limit: 30/1m belongs into a block: limit /a {\n\tall 30/1m\n}, at Testfile:2",
@@ -201,7 +201,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 13 || !slices.IsSorted(switchable) {
+	if len(switchable) != 12 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }
@@ -213,7 +213,6 @@ func TestOff(t *testing.T) {
 		{"verify off\n verify off", "", "verify is given twice"},
 		{"exempt off\n exempt off", "", "exempt off is given twice"},
 		{"exempt off\n exempt UptimeRobot", "", "exempt is off, and is also given"},
-		{"suspects off {\n action bind\n }", "", "suspects"},
 		{"crawl_delay off", "", "crawl_delay"},
 		{"limit off", "limits", ""},
 		{"limit off\n limit {\n all 1/1m\n }", "", "limits is off, and is also given"},

@@ -303,14 +303,6 @@ type Settings struct {
 	//	}
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Finds clients that send a browser's User-Agent and behave like robots. Default: off.
-	//
-	//	suspects {
-	//		trap /calendar-all/*
-	//		for 6h
-	//	}
-	Suspects *Suspects `json:"suspects,omitempty"`
-
 	// Refuses crawlers with 503 while the server is busy, so that people get their pages.
 	// Default: off.
 	//
@@ -327,6 +319,7 @@ type Settings struct {
 	//	challenge /blame/* /search* {
 	//		over 60/1m
 	//		for 4h
+	//		trap /calendar-all/*
 	//	}
 	Challenge *Challenge `json:"challenge,omitempty"`
 

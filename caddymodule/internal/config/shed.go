@@ -44,8 +44,7 @@ type Shed struct {
 	// navigations that wait, count. Default: any time.
 	Latency caddy.Duration `json:"latency,omitempty"`
 
-	// Whom to refuse first: purposes, `self-declared`, `ai-*`, or `suspects`, which are
-	// otherwise never refused. The others follow: `self-declared` and whatever has no
+	// Whom to refuse first: purposes, `self-declared` or `ai-*`. The others follow: `self-declared` and whatever has no
 	// place here, `ai-*`, `seo`, `archive`, `preview`, `search`, and at last verified
 	// search engines, which lose at most a fifth of their requests. Default: this order.
 	First []string `json:"first,omitempty"`
@@ -109,12 +108,6 @@ func (p *parser) shed(_ string, args []string) error {
 		"latency":   duration(&s.Latency, leastLatency),
 		"first": func(name string, values []string) error {
 			p.checkNames(s.CheckFirst)
-			p.checkLater(func() error {
-				if slices.Contains(values, "suspects") && p.merged().Suspects == nil && !p.global {
-					return errors.New("shed first: suspects needs the line suspects, which finds them")
-				}
-				return nil
-			})
 			return list(&s.First)(name, values)
 		},
 	}, nil)

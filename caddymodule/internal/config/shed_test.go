@@ -23,8 +23,6 @@ func TestShedErrors(t *testing.T) {
 		"shed {\nlatency 2s\nfirst shopping\n}": "shopping needs in_flight",
 		"shed {\nin_flight 9\nfirst seo\nfirst ai-*\n}": "first is given twice",
 		"shed {\nin_flight 9\nfirst ai-trainig\n}":      `shed first "ai-trainig": no crawler has this purpose: did you mean ai-training?, at Testfile:4`,
-		"shed {\nin_flight 9\nfirst suspects\n}":        "suspects needs the line suspects, which finds them, at Testfile:4",
-		"shed {\nin_flight 9\nfirst suspect\n}":         "did you mean suspects?, at Testfile:4",
 		"shed {\nin_fligt 9\n}":                         `unknown subdirective "in_fligt": did you mean in_flight?`,
 	} {
 		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
@@ -32,7 +30,7 @@ func TestShedErrors(t *testing.T) {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
 	}
-	text := "robots {\nshed {\nin_flight 64\nlatency 2s\nfirst press ai-* self-declared suspects search\n}\nsuspects {\n}\ncrawler PressBot {\npurpose press\n}\n}"
+	text := "robots {\nshed {\nin_flight 64\nlatency 2s\nfirst press ai-* self-declared search\n}\ncrawler PressBot {\npurpose press\n}\n}"
 	s, off, err := Parse(caddyfile.NewTestDispenser(text), nil)
 	if err != nil || s.Shed.Line != 2 || s.Shed.File != "Testfile" {
 		t.Errorf("%+v, %v", s.Shed, err)
@@ -40,11 +38,6 @@ func TestShedErrors(t *testing.T) {
 	if err := s.Complete(nil, off); err != nil {
 		t.Error(err)
 	}
-	s.Suspects = nil
-	if err := s.Complete(nil, off); err == nil || !strings.Contains(err.Error(), "add the subdirective suspects") {
-		t.Errorf("suspects that are not looked for: %v", err)
-	}
-	s.Suspects = new(Suspects)
 	if err := new(Settings).Complete(&s, []string{"shed"}); err != nil {
 		t.Error(err)
 	}

@@ -131,7 +131,7 @@ func nameOf(a *crawler.Agent) string {
 // returns those of its class.
 func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	name, known := nameOf(a), a.Crawler != nil
-	if name == "" { // an empty User-Agent, or a suspect
+	if name == "" { // an empty User-Agent, or a stranger
 		return s.class(a.SentClass())
 	}
 	hash, table := s.counters.hashName(name, known)^s.salt, s.counters.crawlers

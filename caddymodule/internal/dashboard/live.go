@@ -16,7 +16,6 @@ type Live struct {
 	Origins  *statusapi.Origins   `json:"origins"` // those that refuse most, and liveQuery.OriginID
 	Lines    *statusapi.Lines     `json:"lines"`   // of liveQuery.OriginID; null without one
 	Recent   *statusapi.Recent    `json:"recent"`
-	Suspects *statusapi.Suspects  `json:"suspects"`
 	Fleet    *statusapi.FleetView `json:"fleet"` // without Sites and Crawlers
 	Lists    int                  `json:"lists"` // number of lists of verification; Summary.Health has those with a problem
 }
@@ -47,7 +46,6 @@ const (
 	maxOrigins  = 10
 	maxLines    = statusapi.MaxLimit
 	maxRecent   = 30
-	maxSuspects = 20
 )
 
 // liveQuery selects the data of a Live.
@@ -62,7 +60,7 @@ type liveQuery struct {
 // newLive returns the data that the page shows for a scope.
 func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (live *Live, err error) {
 	live = &Live{Crawlers: crawlers{Crawlers: []crawler{}}}
-	var errs [8]error
+	var errs [7]error
 	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter})
 	hour := live.Summary
 	if q.Span != statusapi.SpanHour {
@@ -76,8 +74,7 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 		live.Lines, errs[4] = reporter.Lines(scope, statusapi.LinesQuery{Pages: statusapi.Pages{Limit: maxLines}, OriginID: q.OriginID})
 	}
 	live.Recent, errs[5] = reporter.Recent(scope, statusapi.RecentQuery{After: q.After, Limit: maxRecent})
-	live.Suspects, errs[6] = reporter.Suspects(scope, statusapi.Pages{Limit: maxSuspects})
-	live.Fleet, errs[7] = reporter.Fleet(scope, statusapi.FleetQuery{Limit: 1})
+	live.Fleet, errs[6] = reporter.Fleet(scope, statusapi.FleetQuery{Limit: 1})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

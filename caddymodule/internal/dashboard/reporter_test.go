@@ -68,10 +68,6 @@ func (p *reporter) Recent(_ statusapi.Scope, q statusapi.RecentQuery) (*statusap
 	return &statusapi.Recent{Last: q.After + 1, Refusals: []statusapi.Refusal{{UserAgent: hostile, Path: hostile, Host: hostile}}}, nil
 }
 
-func (p *reporter) Suspects(statusapi.Scope, statusapi.Pages) (*statusapi.Suspects, error) {
-	return &statusapi.Suspects{Suspects: []statusapi.Suspect{{UserAgent: hostile}}}, nil
-}
-
 func (p *reporter) Check(_ statusapi.Scope, q statusapi.CheckQuery) (*statusapi.Check, error) {
 	return &statusapi.Check{UserAgent: q.UserAgent, URL: q.URL}, nil
 }

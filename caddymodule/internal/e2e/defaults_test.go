@@ -37,14 +37,13 @@ func TestDefaultsSwitchedOff(t *testing.T) {
 			lists off
 			signatures off
 		}
-		suspects {
+		challenge disallowed {
 			trap /private/trap/*
-			action bind
 		}
 		x_robots_tag / noindex
 	}
 }
-`+site("with.test", "")+site("without.test", strings.Join(strings.Fields("exempt registry policy answer paths fleet verify suspects x_robots_tag"), " off\n\t\t")+" off"))
+`+site("with.test", "")+site("without.test", strings.Join(strings.Fields("exempt registry policy answer paths fleet verify challenge x_robots_tag"), " off\n\t\t")+" off"))
 	for _, tt := range []struct {
 		ua, path      string
 		with, without int

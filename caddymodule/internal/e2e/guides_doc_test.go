@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -72,58 +71,4 @@ func TestDocumentedFirstMinutes(t *testing.T) {
 	s.wants(200, s.get(chrome, "/page"), "a person")
 	b.gate.open()
 	b.sent.Wait()
-}
-
-// Each way to put the trap into a page that docs/suspects.md shows gives the client
-// a URL below the trap's path.
-func TestDocumentedTraps(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	trapIn := func(what, text string) {
-		t.Helper()
-		if !strings.Contains(text, `<a href="/calendar-all/`) {
-			t.Errorf("%s: there is no trap in %q", what, text)
-		}
-	}
-	open := func(s *server, tlsPort int) (page string) {
-		t.Helper()
-		c := http2Client(tlsPort)
-		t.Cleanup(c.CloseIdleConnections)
-		s.eventually("the page is served", func() bool {
-			resp, err := send(c, http.MethodGet, fmt.Sprintf("https://localhost:%d/", tlsPort), chrome, "", nil)
-			page = resp.body
-			return err == nil && resp.status == 200
-		})
-		return page
-	}
-	const proxied = "php_fastcgi unix//run/php/php-fpm.sock {\n\t\tenv ROBOTS_TRAP {http.robots.trap}\n\t}\n\tfile_server"
-	adapt := func(contains string, tlsPort int, oldnew ...string) string {
-		return documented(t, "suspects.md", "caddyfile", contains, append(oldnew, "example.com {", fmt.Sprintf("https://localhost:%d {", tlsPort), "robots {", "robots {\n"+trapRules)...)
-	}
-
-	writeFile(t, filepath.Join(dir, "templates", "index.html"), documented(t, "suspects.md", "html", "http.robots.trap"))
-	port := freePort(t)
-	trapIn("templates", open(start(t, adapt("action observe", port, "/srv/www", filepath.Join(dir, "templates"))), port))
-
-	b := newBackend(t, page(""))
-	port = freePort(t)
-	open(start(t, adapt("ROBOTS_TRAP", port, "/var/www/app", dir, proxied, "reverse_proxy "+b.address()+" {\n\t\theader_up X-Trap {http.robots.trap}\n\t}")), port)
-	if got := b.requests("/"); len(got) == 0 || !strings.HasPrefix(got[len(got)-1].Header.Get("X-Trap"), "/calendar-all/") {
-		t.Errorf("header_up: the back end got no trap in %d requests", len(got))
-	}
-	if !strings.Contains(readFile(t, filepath.Join(root(t), "docs", "suspects.md")), "`header_up X-Trap {http.robots.trap}`") {
-		t.Error("the page does not show header_up")
-	}
-
-	programs, _ := filepath.Glob("/usr/sbin/php-fpm*")
-	if len(programs) == 0 {
-		t.Log("php-fpm is not installed: the lines for PHP are not run")
-		return
-	}
-	socket := filepath.Join(dir, "fpm.sock")
-	writeFile(t, filepath.Join(dir, "php", "index.php"), documented(t, "suspects.md", "php", "ROBOTS_TRAP"))
-	writeFile(t, filepath.Join(dir, "fpm.conf"), fmt.Sprintf("[global]\nerror_log = %s/fpm.log\n[www]\nlisten = %s\npm = static\npm.max_children = 1\n", dir, socket))
-	startPHP(t, programs[0], dir)
-	port = freePort(t)
-	trapIn("PHP", open(start(t, adapt("ROBOTS_TRAP", port, "/var/www/app", filepath.Join(dir, "php"), "/run/php/php-fpm.sock", socket)), port))
 }

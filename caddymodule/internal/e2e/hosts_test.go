@@ -137,7 +137,7 @@ func TestHostsOfACatchAll(t *testing.T) {
 		}
 		bodies = append(bodies, got.body)
 	}
-	for _, route := range []string{"?", "?rows=100&", "?limit=100&", "crawlers?", "origins?text=1&", "lines?", "recent?limit=1000&", "suspects?", "budgets?crawler=bingbot&", "health?", "check?" + check + "&"} {
+	for _, route := range []string{"?", "?rows=100&", "?limit=100&", "crawlers?", "origins?text=1&", "lines?", "recent?limit=1000&", "budgets?crawler=bingbot&", "health?", "check?" + check + "&"} {
 		bodies = append(bodies, s.adminRequest(http.MethodGet, route+"site=tenant-7.example", 200, nil).body)
 	}
 	for _, body := range bodies {

@@ -23,7 +23,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -85,7 +84,6 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
 		Now: clock.Now, Active: func() bool { return true }, Places: func() []mistakes.Place { return nil },
-		Suspects: func() []suspect.Suspect { return nil },
 	}), func() { clock.Advance(2 * time.Second) }
 }
 

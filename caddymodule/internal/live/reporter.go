@@ -35,7 +35,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // App is what all handlers of a configuration share. Its functions must be safe
@@ -51,7 +50,6 @@ type App struct {
 	Admin    advice.Admin
 	Counters *Counters
 	Ceiling  *origins.Ceiling
-	Suspects func() []suspect.Suspect
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
 	Active   func() bool      // the configuration is the last one that was loaded, and all its apps have started

@@ -2,11 +2,9 @@ package live
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -232,36 +230,6 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 // Recent implements statusapi.Reporter.
 func (r *Reporter) Recent(scope statusapi.Scope, query statusapi.RecentQuery) (*statusapi.Recent, error) {
 	return r.app.Counters.Refusals(scope, query), nil
-}
-
-// Suspects implements statusapi.Reporter.
-func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*statusapi.Suspects, error) {
-	answer, list := new(statusapi.Suspects), []statusapi.Suspect(nil)
-	actions := make(map[string]string) // by site
-	for _, h := range r.handlersIn(scope) {
-		if h.Settings.Suspects != nil {
-			answer.On = true
-			for _, site := range h.Hosts {
-				actions[site] = h.Settings.Suspects.Action
-			}
-		}
-	}
-	for _, s := range r.app.Suspects() {
-		if !scope.Site(s.Site) {
-			continue
-		}
-		entry := statusapi.Suspect{
-			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
-			Signals: []string{},
-			Action:  cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
-		}
-		for _, c := range s.Signals {
-			entry.Signals = append(entry.Signals, c.Signal.String())
-		}
-		list = append(list, entry)
-	}
-	answer.Page, answer.Suspects = statusapi.Part(pages, list)
-	return answer, nil
 }
 
 // roomProblems returns the hosts that a scope names, and whose requests only their

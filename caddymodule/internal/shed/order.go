@@ -15,7 +15,6 @@ import (
 // Names of steps that are no purposes.
 const (
 	SelfDeclared = "self-declared" // also all robots that belong to no other step
-	Suspects     = "suspects"
 	allAI        = "ai-*"
 	verified     = "verified search engines"
 )
@@ -41,11 +40,11 @@ var kinds = []struct {
 type Order struct {
 	Steps []string // their names, such as "ai-*"
 
-	steps map[crawler.Purpose]int // by purpose, SelfDeclared and Suspects
+	steps map[crawler.Purpose]int // by purpose and SelfDeclared
 }
 
-// NewOrder returns the order that begins with the given steps: names of kinds,
-// purposes and Suspects. The other kinds follow in the default order. With search,
+// NewOrder returns the order that begins with the given steps: names of kinds and
+// purposes. The other kinds follow in the default order. With search,
 // protected crawlers are refused too, and the verified ones are the last step.
 func NewOrder(first []string, search bool) *Order {
 	o := &Order{steps: make(map[crawler.Purpose]int)}
@@ -80,7 +79,7 @@ func (o *Order) add(name string) {
 
 // Names returns the names that NewOrder accepts, besides the purposes of crawlers.
 func Names() []string {
-	names := []string{Suspects}
+	var names []string
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
@@ -107,16 +106,11 @@ var clientSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
 func ClientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
 
 // RankOf returns the place of the client of a request that is let through.
-// isSuspect says that it is a suspect. ok is false for clients that are never
+// ok is false for clients that are never
 // refused, such as people, and for requests that are no crawling.
-func (o *Order) RankOf(q *judge.Request, d *judge.Decision, isSuspect bool) (r Rank, ok bool) {
+func (o *Order) RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 	switch d.Reason {
-	case judge.Person:
-		if isSuspect {
-			r.Step, ok = o.steps[Suspects]
-		}
-		return r, ok
-	case judge.Exempt, judge.ExemptPath, judge.NotCrawling, judge.Federation:
+	case judge.Person, judge.Exempt, judge.ExemptPath, judge.NotCrawling, judge.Federation:
 		return r, false
 	}
 	switch d.Agent.Class {
@@ -160,7 +154,7 @@ func (o *Order) RankOf(q *judge.Request, d *judge.Decision, isSuspect bool) (r R
 
 // Describe names the step of the client of a request, "" if it is never refused.
 func (o *Order) Describe(q *judge.Request, d *judge.Decision) string {
-	r, ok := o.RankOf(q, d, false)
+	r, ok := o.RankOf(q, d)
 	if !ok {
 		return ""
 	}

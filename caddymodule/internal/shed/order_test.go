@@ -30,8 +30,8 @@ func TestRanks(t *testing.T) {
 	if got, want := strings.Join(standard.Steps, ","), "self-declared,ai-*,seo,archive,preview,search,verified search engines"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
-	sparing, own := NewOrder(nil, false), NewOrder([]string{"ai-training", "archive", "suspects"}, true)
-	if got, want := strings.Join(own.Steps, ","), "ai-training,archive,suspects,self-declared,ai-*,seo,preview,search,verified search engines"; got != want {
+	sparing, own := NewOrder(nil, false), NewOrder([]string{"ai-training", "archive"}, true)
+	if got, want := strings.Join(own.Steps, ","), "ai-training,archive,self-declared,ai-*,seo,preview,search,verified search engines"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	for _, tt := range []struct {
@@ -69,7 +69,7 @@ func TestRanks(t *testing.T) {
 		{own, browser, judge.Request{Target: "/"}, ""},
 	} {
 		d := decide(t, &tt.q, tt.ua)
-		r, ok := tt.order.RankOf(&tt.q, d, false)
+		r, ok := tt.order.RankOf(&tt.q, d)
 		got := ""
 		if ok {
 			got = tt.order.Steps[r.Step]
@@ -79,18 +79,12 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	q := judge.Request{Target: "/"}
-	if r, ok := own.RankOf(&q, decide(t, &q, browser), true); !ok || own.Steps[r.Step] != Suspects {
-		t.Errorf("a suspect: %+v, %v", r, ok)
-	}
-	if _, ok := standard.RankOf(&q, decide(t, &q, browser), true); ok {
-		t.Error("a suspect is refused, and the order does not name suspects")
-	}
 	d := decide(t, &q, "Googlebot/2.1")
 	d.Claim.State = verify.Verified
-	if r, ok := standard.RankOf(&q, d, false); !ok || !r.Verified || standard.Steps[r.Step] != verified {
+	if r, ok := standard.RankOf(&q, d); !ok || !r.Verified || standard.Steps[r.Step] != verified {
 		t.Errorf("the verified Googlebot: %+v, %v", r, ok)
 	}
-	if _, ok := sparing.RankOf(&q, d, false); ok {
+	if _, ok := sparing.RankOf(&q, d); ok {
 		t.Error("the verified Googlebot is refused without in_flight")
 	}
 	d.Claim.State = verify.Impostor

@@ -59,11 +59,6 @@ func (f *fakeReporter) Recent(scope Scope, q RecentQuery) (*Recent, error) {
 	return new(Recent), f.err
 }
 
-func (f *fakeReporter) Suspects(scope Scope, q Pages) (*Suspects, error) {
-	f.note(scope, q)
-	return new(Suspects), f.err
-}
-
 func (f *fakeReporter) Budgets(scope Scope, q BudgetsQuery) (*Budgets, error) {
 	f.note(scope, q)
 	return new(Budgets), f.err

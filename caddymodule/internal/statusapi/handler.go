@@ -22,7 +22,7 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	found, ok := routes[name]
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, fleet, refresh, "+
+			"there is no route %.100q: want origins, crawlers, lines, recent, budgets, check, health, fleet, refresh, "+
 				"budgets/reset, mode or challenge",
 			route)
 	}
@@ -49,7 +49,6 @@ var routes = map[string]Route{
 	"recent": Get(Reporter.Recent, func(p *Params) RecentQuery {
 		return RecentQuery{After: p.Number("after"), Limit: int(p.Number("limit"))}
 	}),
-	"suspects": Get(Reporter.Suspects, (*Params).pages),
 	"budgets": Get(Reporter.Budgets, func(p *Params) BudgetsQuery {
 		return BudgetsQuery{Pages: p.pages(), Crawler: p.Text("crawler")}
 	}),

@@ -161,7 +161,6 @@ var estimateNames = map[string]string{
 	"crawlers[].requests":             "the number of requests of crawlers that are not in the registry",
 	"disguises[].addresses":           "the number of addresses from which robots seem to send a browser’s User-Agent",
 	"strangers.paths[].pages":         "the number of pages of addresses that requested nothing else",
-	"suspects.clients":                "the number of suspects",
 }
 
 // Estimates returns descriptions of the figures that are estimates.

@@ -74,7 +74,6 @@ const show = async () => {
 	crawlers.show(live);
 	denials.update(live);
 	origins.show(live);
-	suspects.show(live);
 	fleet.show(live);
 	byId('main').removeAttribute('aria-busy');
 	await source.update(live);

@@ -1,4 +1,4 @@
-// The panels for health, current figures, origins and suspects.
+// The panels for health, current figures and origins.
 const health = {
 	show: (live) => {
 		const h = live.summary.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
@@ -89,19 +89,6 @@ const origins = {
 	},
 
 	other: (name, message) => make('li', '', make('span', 'name', name), make('p', '', message)),
-};
-
-const suspects = {
-	show: (live) => {
-		const s = live.suspects, box = byId('suspectspanel');
-		box.hidden = !s.on && !s.suspects.length;
-		if (box.hidden) return;
-		const items = s.suspects.map((one) => make('li', '', make('span', 'name', one.client), ' at ' + one.host + ', ' + (one.action === 'bind' ? 'rules applied' : 'observed') + ' until ' + timeOf(Date.parse(one.until)),
-			make('p', '', one.signals.join(', ')), make('p', 'clip', one.user_agent)));
-		if (!items.length) items.push(make('li', 'none', 'None now.'));
-		if (s.total > s.suspects.length) items.push(make('li', 'none', plural(s.total - s.suspects.length, 'more suspect', 'more suspects')));
-		replace(byId('suspects'), JSON.stringify(s), ...items);
-	},
 };
 
 // The table of the servers of a fleet, with their sum.

@@ -1,4 +1,4 @@
-package suspect
+package audit
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// kindsOf returns Kinds that has seen targets, each a number of times, in turn.
-func kindsOf(times int, targets ...string) *Kinds {
-	k := NewKinds()
+// kindsOf returns pathKinds that has seen targets, each a number of times, in turn.
+func kindsOf(times int, targets ...string) *pathKinds {
+	k := newKinds()
 	for range times {
 		for _, target := range targets {
-			k.See(1, target, Unknown, true)
+			k.see(1, target, unknownKind, true)
 		}
 	}
 	return k
@@ -43,12 +43,12 @@ func TestKinds(t *testing.T) {
 	}
 	gallery := []string{"/photos/rome/", "/photos/rome/1.jpg", "/photos/rome/2.jpg", "/photos/rome/3.jpg", "/photos/rome/4.jpg"}
 	for name, tt := range map[string]struct {
-		kinds  *Kinds
+		kinds  *pathKinds
 		pages  []string
 		files  []string
 		others []string
 	}{
-		"nothing seen": {NewKinds(), []string{"/", "/a", "/a.html", "/x.tar.gz", "/main.go", "/a.pdf", "/p.PHP"}, []string{"/style.css", "/a/B.JPG?x=1", "/f.woff2"},
+		"nothing seen": {newKinds(), []string{"/", "/a", "/a.html", "/x.tar.gz", "/main.go", "/a.pdf", "/p.PHP"}, []string{"/style.css", "/a/B.JPG?x=1", "/f.woff2"},
 			[]string{"/data.json", "/robots.txt", "/.well-known/x"}},
 		"a forge": {kindsOf(1, append(people(), tree("/ann/app/blame/branch/main", 300)...)...), []string{"/ann/app/blame/branch/main/main.js", "/bob/lib/blame/branch/main/src/js/a/logo.png", "/ann/app/blame/branch/main/package.json"},
 			[]string{"/assets/js/index.js", "/style.css", "/assets/new.css"}, []string{"/data.json"}},
@@ -57,31 +57,31 @@ func TestKinds(t *testing.T) {
 		"a wiki":                         {kindsOf(1, append(people(), wiki...)...), []string{"/wiki/File:X.jpg"}, []string{"/images/x.jpg"}, nil},
 		"files beside pages":             {kindsOf(100, people("/p1", "/p2", "/p3", "/p4", "/p5", "/p6", "/p7", "/p8", "/p9", "/p10", "/p11", "/p12")...), []string{"/p99"}, []string{"/style.css", "/favicon.ico"}, nil},
 		"a gallery":                      {kindsOf(20, gallery...), nil, []string{"/photos/rome/5.jpg"}, nil},
-		"not another site": {func() *Kinds {
-			k := NewKinds()
+		"not another site": {func() *pathKinds {
+			k := newKinds()
 			for _, p := range tree("/blame", 300) {
-				k.See(2, p, Unknown, true)
+				k.see(2, p, unknownKind, true)
 			}
 			return k
 		}(), nil, []string{"/blame/main.js"}, nil},
-		"not answered": {func() *Kinds {
-			k := NewKinds()
+		"not answered": {func() *pathKinds {
+			k := newKinds()
 			for _, p := range tree("/blame", 300) {
-				k.See(1, p, Unknown, false)
+				k.see(1, p, unknownKind, false)
 			}
 			return k
 		}(), nil, []string{"/blame/main.js"}, nil},
-		"known by fields": {func() *Kinds {
-			k := NewKinds()
+		"known by fields": {func() *pathKinds {
+			k := newKinds()
 			for i := range 20 {
-				k.See(1, fmt.Sprintf("/view/%d.js", i), Document, true)
+				k.see(1, fmt.Sprintf("/view/%d.js", i), documentKind, true)
 			}
 			return k
 		}(), []string{"/view/x.js"}, []string{"/view.js"}, nil},
 	} {
-		for want, list := range map[Kind][]string{Document: tt.pages, Embedded: tt.files, Other: tt.others} {
+		for want, list := range map[requestKind][]string{documentKind: tt.pages, embeddedKind: tt.files, otherKind: tt.others} {
 			for _, target := range list {
-				if got := tt.kinds.See(1, target, Unknown, false); got != want {
+				if got := tt.kinds.see(1, target, unknownKind, false); got != want {
 					t.Errorf("%s: %s is %d, want %d", name, target, got, want)
 				}
 			}
@@ -90,14 +90,14 @@ func TestKinds(t *testing.T) {
 }
 
 func TestKindOfMedia(t *testing.T) {
-	for want, list := range map[Kind]string{
-		Unknown:  "|application/octet-stream|x",
-		Document: "text/html; charset=utf-8|application/xhtml+xml|text/plain|application/pdf|application/gzip|application/x-tar",
-		Embedded: "text/css|application/javascript|text/JavaScript;x|image/svg+xml|font/woff2|application/font-woff|application/vnd.ms-fontobject|video/mp4",
-		Other:    "application/json|application/ld+json|application/xml|application/rss+xml|text/event-stream|application/wasm",
+	for want, list := range map[requestKind]string{
+		unknownKind:  "|application/octet-stream|x",
+		documentKind: "text/html; charset=utf-8|application/xhtml+xml|text/plain|application/pdf|application/gzip|application/x-tar",
+		embeddedKind: "text/css|application/javascript|text/JavaScript;x|image/svg+xml|font/woff2|application/font-woff|application/vnd.ms-fontobject|video/mp4",
+		otherKind:    "application/json|application/ld+json|application/xml|application/rss+xml|text/event-stream|application/wasm",
 	} {
 		for media := range strings.SplitSeq(list, "|") {
-			if got := KindOfMedia(media); got != want {
+			if got := kindOfMedia(media); got != want {
 				t.Errorf("%q is %d, want %d", media, got, want)
 			}
 		}
@@ -107,7 +107,7 @@ func TestKindOfMedia(t *testing.T) {
 // A known folder costs no allocation, and no path a panic.
 func TestKindsOfAKnownFolder(t *testing.T) {
 	k := kindsOf(1, tree("/ann/app/blame", 100)...)
-	if n := testing.AllocsPerRun(100, func() { k.See(1, "/ann/app/blame/src/js/Main.JS?x", Unknown, true) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { k.see(1, "/ann/app/blame/src/js/Main.JS?x", unknownKind, true) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -116,12 +116,12 @@ func FuzzKinds(f *testing.F) {
 	f.Add("/a/b/c.js?d", "*")
 	f.Add("http://x/.js", "//../a./.")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		k := NewKinds()
+		k := newKinds()
 		for _, target := range []string{a, b, a + b, a + "/" + b} {
-			if kind := k.See(1, target, Unknown, true); kind == Unknown {
+			if kind := k.see(1, target, unknownKind, true); kind == unknownKind {
 				t.Errorf("%q is of no kind", target)
 			}
-			KindOfMedia(target)
+			kindOfMedia(target)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package suspect
+package audit
 
 import (
 	"cmp"
@@ -10,45 +10,45 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Kind says what a request is for.
-type Kind uint8
+// requestKind says what a request is for.
+type requestKind uint8
 
 const (
-	Unknown  Kind = iota // nothing but the path says it
-	Other                // neither of the two below: data that scripts load, a prefetch
-	Document             // a page, or another document that somebody opens
-	Embedded             // a file that a page embeds: an image, a style, a script, a font
+	unknownKind  requestKind = iota // nothing but the path says it
+	otherKind                       // neither of the two below: data that scripts load, a prefetch
+	documentKind                    // a page, or another document that somebody opens
+	embeddedKind                    // a file that a page embeds: an image, a style, a script, a font
 )
 
-// KindOfMedia returns the kind of a request by the Content-Type of its response; Unknown
+// kindOfMedia returns the kind of a request by the Content-Type of its response; unknownKind
 // if that says nothing.
-func KindOfMedia(contentType string) Kind {
+func kindOfMedia(contentType string) requestKind {
 	if strings.HasPrefix(contentType, "text/html") { // most
-		return Document
+		return documentKind
 	}
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	top, sub, _ := strings.Cut(media, "/")
 	switch {
 	case sub == "" || sub == "octet-stream":
-		return Unknown
+		return unknownKind
 	case top == "image", top == "font", top == "audio", top == "video", sub == "css", strings.Contains(sub, "javascript"),
 		strings.Contains(sub, "font"):
-		return Embedded
+		return embeddedKind
 	case sub == "xhtml+xml":
-		return Document
+		return documentKind
 	case strings.Contains(sub, "json"), strings.HasSuffix(sub, "xml"), sub == "wasm", sub == "event-stream":
-		return Other
+		return otherKind
 	}
-	return Document
+	return documentKind
 }
 
-// hintOf returns the kind that a name extension hints at: Unknown for that of a page, which
-// says no more than none, and Document for any that pages don't embed.
-func hintOf(ext string) Kind {
+// hintOf returns the kind that a name extension hints at: unknownKind for that of a page, which
+// says no more than none, and documentKind for any that pages don't embed.
+func hintOf(ext string) requestKind {
 	var lower [12]byte
 	if len(ext) > len(lower) {
-		return Document
+		return documentKind
 	}
 	for i := range len(ext) {
 		lower[i] = ext[i]
@@ -58,25 +58,25 @@ func hintOf(ext string) Kind {
 	}
 	switch string(lower[:len(ext)]) {
 	case "", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "cgi":
-		return Unknown
+		return unknownKind
 	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "eot",
 		"mp3", "mp4", "webm", "ogg":
-		return Embedded
+		return embeddedKind
 	case "json", "xml", "rss", "atom", "txt", "map", "wasm", "webmanifest":
-		return Other
+		return otherKind
 	}
-	return Document
+	return documentKind
 }
 
-// Kinds tells documents from what they embed by the paths of requests. An extension such
+// pathKinds tells documents from what they embed by the paths of requests. An extension such
 // as .js or .jpg is a hint, which does not count in a folder of documents: /wiki/File:X.jpg
-// and /app/blame/src/main.js are pages. A Kinds learns which folders these are from the
+// and /app/blame/src/main.js are pages. A pathKinds learns which folders these are from the
 // requests that it sees. Folders with the same name at the same depth of a site are one:
 // /ann/app/blame/main.go says what /bob/lib/blame/main.js is.
 //
 // It remembers 8,192 folders, and is safe for concurrent use. It allocates memory only for
 // a new folder.
-type Kinds struct {
+type pathKinds struct {
 	folders *table.Table[folder]
 	seen    [1 << 14]atomic.Uint32 // hashes of the paths of files
 	seed    maphash.Seed
@@ -101,15 +101,15 @@ const (
 	maxFolders = 8 // of a path
 )
 
-// NewKinds returns a Kinds that has seen nothing.
-func NewKinds() *Kinds {
-	return &Kinds{folders: table.New[folder](1 << 13), seed: maphash.MakeSeed()}
+// newKinds returns a pathKinds that has seen nothing.
+func newKinds() *pathKinds {
+	return &pathKinds{folders: table.New[folder](1 << 13), seed: maphash.MakeSeed()}
 }
 
-// See returns the kind of a request. known is what else says it, such as Sec-Fetch-Dest,
+// see returns the kind of a request. known is what else says it, such as Sec-Fetch-Dest,
 // and has precedence. With learn, the request counts for those that come later: only one
 // that was answered should.
-func (k *Kinds) See(site uint64, target string, known Kind, learn bool) Kind {
+func (k *pathKinds) see(site uint64, target string, known requestKind, learn bool) requestKind {
 	path, _, _ := strings.Cut(target, "?")
 	slash := max(0, strings.LastIndexByte(path, '/'))
 	in, ext := path[:slash], ""
@@ -117,23 +117,23 @@ func (k *Kinds) See(site uint64, target string, known Kind, learn bool) Kind {
 		ext = path[slash+dot+1:]
 	}
 	hint := hintOf(ext)
-	isFile := hint == Embedded || hint == Other
+	isFile := hint == embeddedKind || hint == otherKind
 	kind := known
 	switch {
-	case kind != Unknown:
-		learn = learn && hint != Unknown // it says nothing about extensions
+	case kind != unknownKind:
+		learn = learn && hint != unknownKind // it says nothing about extensions
 	case strings.HasPrefix(path, "/.well-known/"):
-		return Other
+		return otherKind
 	case !isFile, k.hasDocuments(site, in):
-		kind = Document
+		kind = documentKind
 	default:
 		kind = hint
 	}
 	if learn {
-		if known == Unknown && isFile { // a guess does not count
+		if known == unknownKind && isFile { // a guess does not count
 			known = hint
 		}
-		if hint == Unknown {
+		if hint == unknownKind {
 			ext = ""
 		}
 		k.learn(site, path, in, ext, cmp.Or(known, kind))
@@ -142,25 +142,25 @@ func (k *Kinds) See(site uint64, target string, known Kind, learn bool) Kind {
 }
 
 // key returns the key of a folder with a name at a depth.
-func (k *Kinds) key(site uint64, depth int, name string) uint64 {
+func (k *pathKinds) key(site uint64, depth int, name string) uint64 {
 	return max(1, maphash.String(k.seed, name)^site+uint64(depth)<<56)
 }
 
 // own returns the key and the depth of the folder with a path, 0 for the root.
-func (k *Kinds) own(site uint64, in string) (key uint64, depth int) {
+func (k *pathKinds) own(site uint64, in string) (key uint64, depth int) {
 	depth = strings.Count(in, "/")
 	return k.key(site, depth, in[strings.LastIndexByte(in, '/')+1:]), depth
 }
 
 // learn counts a request in a folder. ext is "" for that of a page.
-func (k *Kinds) learn(site uint64, path, in, ext string, kind Kind) {
+func (k *pathKinds) learn(site uint64, path, in, ext string, kind requestKind) {
 	key, depth := k.own(site, in)
 	own, bit := k.folder(key), uint64(0)
 	switch {
 	case ext == "":
 		own.pages.Add(1)
 		return
-	case kind == Document:
+	case kind == documentKind:
 		bit = 1 << (maphash.String(k.seed, ext) >> 58)
 	default:
 		hash := maphash.String(k.seed, path) ^ site
@@ -181,7 +181,7 @@ func (k *Kinds) learn(site uint64, path, in, ext string, kind Kind) {
 
 // folder returns the folder with a key. A new one takes the place of that with the fewest
 // requests.
-func (k *Kinds) folder(key uint64) *folder {
+func (k *pathKinds) folder(key uint64) *folder {
 	return k.folders.Add(key, func(f *folder) int64 { return int64(f.pages.Load() + f.named.Load() + f.files.Load()) }, nil)
 }
 
@@ -199,7 +199,7 @@ func (f *folder) add(bit uint64) {
 
 // hasDocuments reports whether requests for files in a folder are for documents, as those
 // for others in it or above it are.
-func (k *Kinds) hasDocuments(site uint64, in string) bool {
+func (k *pathKinds) hasDocuments(site uint64, in string) bool {
 	key, depth := k.own(site, in)
 	if own := k.folders.Get(key); own != nil {
 		files, all := own.files.Load(), own.pages.Load()+own.named.Load()

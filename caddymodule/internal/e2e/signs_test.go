@@ -1,0 +1,129 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+
+// trapPage is a page with a trap, which its site's trapRules disallow.
+const (
+	trapPage = `<!DOCTYPE html><title>Page</title><a href="/next.html">Next</a>` +
+		`{{with placeholder "http.robots.trap"}}<div hidden><a href="{{.}}" rel="nofollow" tabindex="-1" aria-hidden="true">Everything</a></div>{{end}}`
+
+	trapRules = `source inline <<TXT
+			User-agent: *
+			Disallow: /calendar-all/
+
+			User-agent: GPTBot
+			Disallow: /
+			TXT
+		publish`
+)
+
+// trapSite writes a site of pages with a trap, and returns its root.
+func trapSite(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"index.html", "next.html", "account/index.html"} {
+		writeFile(t, filepath.Join(dir, name), trapPage)
+	}
+	return dir
+}
+
+// startDocumentedTrap starts the example of docs/challenge.md, and returns its URL.
+func startDocumentedTrap(t *testing.T) (s *server, base string) {
+	t.Helper()
+	port := freePort(t)
+	base = fmt.Sprintf("https://localhost:%d", port)
+	s = start(t, documented(t, "challenge.md", "caddyfile", "trap /calendar-all/*", "example.com {", base+" {",
+		"root * /srv/www", "root * "+trapSite(t), "robots {", "robots {\n"+trapRules))
+	c := http2Client(port)
+	t.Cleanup(c.CloseIdleConnections)
+	s.eventually("there is a certificate", func() bool {
+		_, err := send(c, http.MethodGet, base+"/", "curl/8.5.0", "", nil)
+		return err == nil
+	})
+	return s, base
+}
+
+// Scrapy with a browser's User-Agent shows what it is by /robots.txt, or by the trap.
+func TestScrapyWithABrowsersUserAgentIsAsked(t *testing.T) {
+	t.Parallel()
+	scrapy, err := exec.LookPath("scrapy")
+	if err != nil {
+		t.Log("scrapy is not installed")
+		return
+	}
+	const spider = `
+import scrapy
+class Spider(scrapy.Spider):
+    name = "disguised"
+    start_urls = ["%s/"]
+    custom_settings = {"USER_AGENT": "%s", "ROBOTSTXT_OBEY": %s, "LOG_LEVEL": "ERROR", "CLOSESPIDER_PAGECOUNT": 20, "TELNETCONSOLE_ENABLED": False}
+    def parse(self, response):
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse)
+`
+	for _, obeys := range []string{"True", "False"} {
+		t.Run("obeys "+obeys, func(t *testing.T) {
+			t.Parallel()
+			s, base := startDocumentedTrap(t)
+			c := &http.Client{Transport: &http.Transport{
+				TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+				DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+					return new(net.Dialer).DialContext(ctx, "tcp4", address) // as Scrapy does
+				},
+			}}
+			t.Cleanup(c.CloseIdleConnections)
+			account := func() int {
+				got, err := send(c, http.MethodGet, base+"/account/", chrome, "", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got.status
+			}
+			if got := account(); got != 200 {
+				t.Errorf("before: %d", got)
+			}
+			file := filepath.Join(s.dir, "spider.py")
+			writeFile(t, file, fmt.Sprintf(spider, base, chrome, obeys))
+			if out, err := exec.CommandContext(t.Context(), scrapy, "runspider", file).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if got := account(); got != 429 {
+				t.Errorf("after it crawled the site: %d", got)
+			}
+		})
+	}
+}
+
+// The commands of the page show what its example does, and the page that it shows has a
+// trap for the client.
+func TestDocumentedSigns(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Log("curl is not installed: the commands are not run")
+		return
+	}
+	s, base := startDocumentedTrap(t)
+	commands := documented(t, "challenge.md", "sh", "/account/", "https://localhost", base)
+	s.eventually("it is asked", func() bool {
+		out, err := exec.Command("bash", "-c", commands).Output()
+		return err == nil && string(out) == "429\n"
+	})
+	html := documented(t, "challenge.md", "html", "http.robots.trap")
+	page, err := exec.Command("curl", "-sk", "-A", firefox, base+"/").Output()
+	if link, _, _ := strings.Cut(string(page), `" rel="nofollow"`); err != nil || !strings.Contains(link, `<div hidden><a href="/calendar-all/`) ||
+		!strings.Contains(html, `<div hidden><a href="{{.}}" rel="nofollow" tabindex="-1" aria-hidden="true">`) {
+		t.Errorf("%v: there is no trap in %s", err, page)
+	}
+}
