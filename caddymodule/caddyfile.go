@@ -106,8 +106,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		}
 //		shed {
 //			in_flight <number>
-//			latency   <duration>
-//			first     <purposes...>
 //		}
 //		challenge <paths...> | disallowed {
 //			over <number>/<duration>

@@ -135,7 +135,7 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 // client takes no page.
 func (x *exchange) askSuspect(w http.ResponseWriter) error {
 	c := x.handler.check
-	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, mediaHTML) }) {
+	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, "text/html") }) {
 		return answers[judge.Suspected].send(w, x.r)
 	}
 	x.arrival.Ask(x.request.Time)

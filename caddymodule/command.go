@@ -147,9 +147,7 @@ func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	if h.Verify != nil {
 		site.Verification = &judge.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
-	if h.Shed != nil {
-		site.Shed = h.Shed.Order()
-	}
+	site.Sheds = h.Shed != nil
 	site.Inline = h.SourceKind() == config.SourceInline
 	if site.SourceName = "the configuration"; !site.Inline {
 		site.SourceName = caddy.NewReplacer().ReplaceAll(h.Source.Location(), "")

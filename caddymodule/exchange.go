@@ -248,11 +248,12 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 	if d.Action != judge.Pass || d.Monitored || d.Reason == judge.Person {
 		return
 	}
-	limit, order := d.AtOnce(), x.handler.shedOrder
+	limit := d.AtOnce()
 	if limit == nil {
-		if order == nil {
+		if x.handler.shedLoad == nil {
 			return
-		} else if _, isRobot := order.RankOf(&x.request, d); !isRobot {
+		}
+		if _, isRobot := shed.RankOf(&x.request, d); !isRobot {
 			return
 		}
 	}

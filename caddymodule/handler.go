@@ -85,10 +85,9 @@ type Handler struct {
 	source    origins.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	check     *challenge.Check  // nil without challenge
-	watch     *challenge.Check  // nil with challenge or forwarded_request
-	shedLoad  func() *shed.Load // nil without shed
-	shedOrder *shed.Order
+	check     *challenge.Check        // nil without challenge
+	watch     *challenge.Check        // nil with challenge or forwarded_request
+	shedLoad  func() *shed.Load       // nil without shed
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -23,7 +22,7 @@ const prepared = 20_000
 // middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
-	shedding := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Shed: &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)}}})
+	shedding := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Shed: &config.Shed{InFlight: 64}}})
 	challenging := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Paths: []string{"/blame/*", "/search*"}}}})
 	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Disallowed: true}}})
 	for _, bb := range []struct {

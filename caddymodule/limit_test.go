@@ -18,7 +18,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -104,7 +103,7 @@ func TestRefusedRequestGivesBudgetBack(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: settings})
 	get := func(path string) int { return serve(t, h, request(gptbot, path)).Code }
 	load := h.shedLoad()
-	place := load.Enter(shed.Request{Now: clock.Now().UnixNano()})
+	place := load.Enter(clock.Now().UnixNano())
 	if code := get("/"); code != http.StatusServiceUnavailable {
 		t.Errorf("while the server is busy: %d", code)
 	}

@@ -150,7 +150,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return config.InOption("registry", err)
 	}
 	h.logOverrides(file)
-	if err := cmp.Or(h.CheckNames(crawlers), h.Shed.CheckFirst(crawlers), h.provisionPolicy(crawlers, false)); err != nil {
+	if err := cmp.Or(h.CheckNames(crawlers), h.provisionPolicy(crawlers, false)); err != nil {
 		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {

@@ -5,11 +5,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -25,10 +23,9 @@ func (h *Handler) provisionShed() {
 	if h.Shed == nil {
 		return
 	}
-	h.shedOrder = h.Shed.Order()
-	cfg := shed.Config{InFlight: h.Shed.InFlight, Latency: time.Duration(h.Shed.Latency), Steps: len(h.shedOrder.Steps)}
+	cfg := shed.Config{InFlight: h.Shed.InFlight}
 	h.shedLoad = sync.OnceValue(func() *shed.Load {
-		key := fmt.Sprint(h.app.siteOf(h).Key, cfg, h.shedOrder.Steps)
+		key := fmt.Sprint(h.app.siteOf(h).Key, cfg)
 		load, _ := h.app.loads.LoadOrStore(key, shed.New(cfg))
 		return load.(*shed.Load)
 	})
@@ -47,9 +44,9 @@ const busyVar = "caddy_robots.busy"
 // enter counts a request that is let through, and one that is only monitored, as
 // in flight. If it is a robot's, and the server is busy, enter refuses it.
 func (x *exchange) enter(d *judge.Decision) {
-	h, load := x.handler, x.handler.shedLoad()
+	load := x.handler.shedLoad()
 	now := x.request.Time.UnixNano()
-	rank, isRobot := h.shedOrder.RankOf(&x.request, d)
+	rank, isRobot := shed.RankOf(&x.request, d)
 	entered := false
 	if isRobot && d.Action == judge.Pass {
 		if x.place, entered = load.EnterRobot(now, rank); !entered {
@@ -70,32 +67,12 @@ func (x *exchange) enter(d *judge.Decision) {
 // enterOther counts a request that is not a robot's.
 func (x *exchange) enterOther(load *shed.Load, now int64) {
 	r := x.r
-	entry := shed.Request{Now: now, Number: x.number}
 	if r.ContentLength != 0 && r.Body != nil {
 		x.upload = load.Upload(r.Body)
-		r.Body, entry.Upload = x.upload, x.upload
+		r.Body = x.upload
 	}
-	if entry.Document = load.Latency > 0 && x.isDocument(); entry.Document {
-		entry.Client = shed.ClientOf(&x.request)
-	}
-	x.place = load.Enter(entry)
+	x.place = load.Enter(now)
 }
-
-// isDocument reports whether a person waits for a document: not for what a page
-// fetches, which may be a long poll or a stream of events. An unknown length is that of
-// requests without a body in HTTP/3.
-func (x *exchange) isDocument() bool {
-	r := x.r
-	if x.decision.Reason != judge.Person || r.Method != http.MethodGet || r.ContentLength > 0 {
-		return false
-	}
-	if mode := r.Header["Sec-Fetch-Mode"]; len(mode) > 0 {
-		return mode[0] == "navigate"
-	}
-	return slices.ContainsFunc(r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, mediaHTML) })
-}
-
-const mediaHTML = "text/html"
 
 // shed turns d into a decision to refuse the request because of the setting shed.
 func (x *exchange) shed(d *judge.Decision) {
@@ -114,16 +91,7 @@ func (x *exchange) leave() {
 
 // Answered implements response.Observer: the request is in flight no longer.
 func (x *exchange) Answered(status int, header http.Header) {
-	load, isOpen := x.load, x.upload.IsOpen()
 	x.leave()
-	if load == nil || load.Latency == 0 || x.decision.Reason != judge.Person || status != http.StatusOK ||
-		x.request.Method != http.MethodGet || isOpen || x.r.ContentLength > 0 {
-		return
-	}
-	const html = mediaHTML
-	if media := header["Content-Type"]; len(media) > 0 && len(media[0]) >= len(html) && strings.EqualFold(media[0][:len(html)], html) {
-		load.ObservePage(x.request.Time.UnixNano(), clock.Now().UnixNano())
-	}
 }
 
 // warnSlowReaders warns once for a server if nothing ends the requests of clients that

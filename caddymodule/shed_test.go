@@ -3,15 +3,12 @@ package caddymodule
 import (
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -27,7 +24,7 @@ func loadedHandler(t testing.TB, shed *config.Shed) *Handler {
 // A request is in flight no longer when its handler panics, returns an error or
 // nothing at all.
 func TestNothingStaysInFlight(t *testing.T) {
-	h := loadedHandler(t, &config.Shed{InFlight: 10, Latency: caddy.Duration(time.Second)})
+	h := loadedHandler(t, &config.Shed{InFlight: 10})
 	var wg sync.WaitGroup
 	for i := range 10_000 {
 		if i%4 == 0 {
@@ -83,40 +80,6 @@ func TestMonitoredRequestsAreInFlight(t *testing.T) {
 	}
 }
 
-// Only the HTML pages of people are samples of the latency.
-func TestLatencyIsThatOfPeoplesPages(t *testing.T) {
-	h := loadedHandler(t, &config.Shed{Latency: caddy.Duration(time.Second)})
-	h.shedLoad().Latency = 1 // everything is slow
-	begin := clock.Now().UnixNano()
-	send := func(ua, method, media string, status int) {
-		r := request(ua, "/")
-		r.Method = method
-		err := h.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-			w.Header().Set("Content-Type", media)
-			w.WriteHeader(status)
-			return nil
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 30 {
-		send(googlebot, "GET", "text/html", 200)
-		send(chrome, "POST", "text/html", 200)
-		send(chrome, "GET", "image/png", 200)
-		send(chrome, "GET", "text/html", 404)
-	}
-	if s := h.shedLoad().State(begin + int64(5*time.Second)); !s.Since.IsZero() {
-		t.Errorf("%+v", s)
-	}
-	for range 30 {
-		send(chrome, "GET", "Text/HTML; charset=utf-8", 200)
-	}
-	if s := h.shedLoad().State(begin + int64(8*time.Second)); s.Since.IsZero() {
-		t.Error("people's pages are slow, and the server is not busy")
-	}
-}
-
 // A request that is counted allocates nothing more.
 func TestShedAllocatesNothing(t *testing.T) {
 	count := func(h *Handler) float64 {
@@ -124,41 +87,7 @@ func TestShedAllocatesNothing(t *testing.T) {
 		return testing.AllocsPerRun(1000, func() { _ = h.ServeHTTP(w, r, page) })
 	}
 	without := count(loadedHandler(t, nil))
-	if with := count(loadedHandler(t, &config.Shed{InFlight: 64, Latency: caddy.Duration(time.Second)})); with > without {
+	if with := count(loadedHandler(t, &config.Shed{InFlight: 64})); with > without {
 		t.Errorf("%v allocations, and %v without shed", with, without)
-	}
-}
-
-// People wait for documents, and not for what pages fetch.
-func TestDocuments(t *testing.T) {
-	h := loadedHandler(t, &config.Shed{Latency: caddy.Duration(time.Second)})
-	for _, tt := range []struct {
-		name   string
-		ua     string
-		header http.Header
-		want   bool
-	}{
-		{"navigation", chrome, http.Header{"Sec-Fetch-Mode": {"navigate"}, "Accept": {"text/html,*/*"}}, true},
-		{"without Sec-Fetch-Mode", chrome, http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}, true},
-		{"fetch, such as a long poll", chrome, http.Header{"Sec-Fetch-Mode": {"cors"}, "Accept": {"text/html"}}, false},
-		{"event stream", chrome, http.Header{"Accept": {"text/event-stream"}}, false},
-		{"anything", chrome, http.Header{"Accept": {"*/*"}}, false},
-		{"robot", gptbot, http.Header{"Accept": {"text/html"}}, false},
-		{"library", "curl/8.5.0", http.Header{"Accept": {"text/html"}}, false},
-		{"body", chrome, http.Header{"Accept": {"text/html"}, "X-Body": {"1"}}, false},
-	} {
-		r := request(tt.ua, "/")
-		maps.Copy(r.Header, tt.header)
-		if tt.header["X-Body"] != nil {
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 1
-		}
-		x := exchange{r: r, handler: h, running: h.running.Load()}
-		x.decision.Reason = judge.Unbound
-		if tt.ua == chrome {
-			x.decision.Reason = judge.Person
-		}
-		if got := x.isDocument(); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
-		}
 	}
 }

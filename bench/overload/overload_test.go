@@ -12,8 +12,7 @@ import (
 
 // BenchmarkRobots sends 20 requests of people a second to a back end of ten workers, and
 // 200 robots at once. It reports how long people wait, the 99th percentile: alone, with
-// robots, with in_flight, and with latency: when it has acted, and while robots are tried
-// again, for which people may wait as long as latency says.
+// robots, and with in_flight.
 func BenchmarkRobots(b *testing.B) {
 	runs := []struct {
 		name, shed string
@@ -23,8 +22,6 @@ func BenchmarkRobots(b *testing.B) {
 		{"alone", "", 0, time.Second, 15 * time.Second},
 		{"robots", "", 200, time.Second, 15 * time.Second},
 		{"in_flight", "in_flight 8", 200, time.Second, 15 * time.Second},
-		{"latency", "latency 500ms", 200, 10 * time.Second, 18 * time.Second},
-		{"trial", "latency 500ms", 200, 20 * time.Second, 25 * time.Second},
 	}
 	for b.Loop() {
 		p99, all := make([]time.Duration, len(runs)), new(sync.WaitGroup)
@@ -70,7 +67,7 @@ const attackTime = 20 * time.Second
 
 // The lines that BenchmarkAttacks compares.
 const (
-	shed  = "\t\tshed {\n\t\t\tin_flight 7\n\t\t\tlatency 1s\n\t\t}\n"
+	shed  = "\t\tshed {\n\t\t\tin_flight 7\n\t\t}\n"
 	limit = "\t\tlimit /archive/* {\n\t\t\tat_once 4\n\t\t}\n"
 )
 

@@ -17,7 +17,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -40,8 +39,8 @@ type Site struct {
 	Inline bool
 	// Verification says what verify does, without a Checker; nil without verify.
 	Verification *judge.Verification
-	// Shed has the order of the subdirective shed; nil without it.
-	Shed *shed.Order
+	// Sheds says that the site has the subdirective shed.
+	Sheds bool
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 

@@ -146,7 +146,7 @@ var blocks = []struct{ head, lines string }{
 	{"limit", "all each at_once each_at_once hosts except include"},
 	{"crawl_delay", "max burst per max_entries"},
 	{"verify", "impostors resolver lists dns signatures"},
-	{"shed", "in_flight latency first"},
+	{"shed", "in_flight"},
 	{"challenge /PATH", "over for trap"},
 	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify disguised"},
 	{"fleet URL", "ca_file instances prefix deadline"},

@@ -308,8 +308,6 @@ type Settings struct {
 	//
 	//	shed {
 	//		in_flight 64
-	//		latency 2s
-	//		first ai-training seo
 	//	}
 	Shed *Shed `json:"shed,omitempty"`
 

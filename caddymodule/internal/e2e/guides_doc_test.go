@@ -61,7 +61,7 @@ func TestDocumentedLimitOfNginx(t *testing.T) {
 func TestDocumentedFirstMinutes(t *testing.T) {
 	t.Parallel()
 	b := newCrowd(t)
-	s := start(t, documented(t, "overload.md", "caddyfile", "first ai-training seo", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
+	s := start(t, documented(t, "overload.md", "caddyfile", "in_flight 8", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
 	s.wants(200, s.get(gptbot, "/page"), "GPTBot, before the load")
 	b.wait(s, 9)
 	s.eventually("GPTBot is refused", func() bool { return s.get(gptbot, "/page").status == 503 })

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,37 +76,6 @@ func TestStrangersDoNotDisplaceASearchEngine(t *testing.T) {
 	b.gate.open()
 	b.sent.Wait()
 	strangers.Wait()
-}
-
-// People who wait at a back end that answers nothing are enough for latency to act. After a
-// minute in which that did not help, robots are served.
-func TestLatencyActsWhileNothingIsAnswered(t *testing.T) {
-	t.Parallel()
-	b := newCrowd(t)
-	s := startRecorded(t, shedSite("latency 100ms", b.address()))
-	s.wants(200, s.get(gptbot, "/"), "before")
-	var people sync.WaitGroup
-	for i := range 6 {
-		people.Go(func() { s.navigate(fmt.Sprintf("198.51.100.%d", i), chrome, "/slow") })
-	}
-	s.eventually("people wait", func() bool { return len(b.requests("/slow")) == 6 })
-	s.pass(time.Second)
-	s.eventually("robots are refused", func() bool { return s.get(gptbot, "/").status == 503 })
-	s.wants(200, s.get(chrome, "/"), "a person")
-	for i := range 5 {
-		s.pass(10 * time.Second)
-		s.wants(503, s.get(gptbot, "/"), fmt.Sprintf("a robot %d s later", 10*i+10))
-	}
-	s.pass(10 * time.Second)
-	s.eventually("robots are served, because refusing them did not help", func() bool {
-		s.pass(time.Second)
-		return s.get(gptbot, "/").status == 200
-	})
-	if state := s.shedding(); state.Since == nil || slices.Contains(state.Refused, "ai-*") {
-		t.Errorf("%+v", state)
-	}
-	b.gate.open()
-	people.Wait()
 }
 
 // While browsers are the load, robots are served, and status says who it is.

@@ -295,7 +295,6 @@ http://localhost:$PORT {
 		meta_robots
 		shed {
 			in_flight 64
-			latency 1m
 		}
 	}
 	reverse_proxy `+b.address()+`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
@@ -77,9 +78,9 @@ func (r *Reporter) shedding(scope statusapi.Scope, now time.Time) []statusapi.Sh
 		if h.Load == nil {
 			continue
 		}
-		state, refused, order := h.Load().State(now.UnixNano()), []string{}, h.Settings.Shed.Order()
+		state, refused := h.Load().State(now.UnixNano()), []string{}
 		for _, step := range state.Refused {
-			refused = append(refused, order.Steps[step])
+			refused = append(refused, shed.Steps[step])
 		}
 		list = append(list, statusapi.Shedding{
 			Sites: h.sitesIn(scope), Since: timeOf(state.Since), InFlight: state.InFlight, Refused: refused,

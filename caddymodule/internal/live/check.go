@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -120,7 +121,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	}
 	var step func(*judge.Request, *judge.Decision) string
 	if d.Load != nil {
-		step = d.Settings.Shed.Order().Describe
+		step = shed.Describe
 	}
 	c := newCheck(query, d.origin)
 	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)

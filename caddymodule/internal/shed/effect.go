@@ -87,48 +87,40 @@ func (t *trend) fellFrom(before average) bool {
 
 // effects has what the steps brought. Load.mu guards it.
 type effects struct {
-	at            int64 // of the last look
-	slow          int64 // of the last one at which people waited too long
-	last          sample
-	inFlight      average // of all requests that count
-	people, pages trend   // requests in flight that are no robots', and the times of pages
-	steps         []effect
+	at       int64   // of the last look
+	inFlight average // of all requests that count
+	people   trend   // requests in flight that are no robots'
+	steps    []effect
 }
 
 // effect is that of one step.
 type effect struct {
-	begin         int64 // since when it is refused
-	people, pages average
-	helps         bool
-	again         int64 // when a step that was given back is tried again
+	begin  int64 // since when it is refused
+	people average
+	helps  bool
+	again  int64 // when a step that was given back is tried again
 }
 
-// look measures the load, and gives steps back that helped nobody. slow says that people
-// wait too long, pressed that InFlight was exceeded.
-func (e *effects) look(l *Load, now int64, slow, pressed bool) {
+// look measures the load, and gives steps back that helped nobody. pressed says that
+// InFlight was exceeded.
+func (e *effects) look(l *Load, now int64, pressed bool) {
 	elapsed := time.Duration(max(0, now-e.at))
-	all, count := float64(l.counted(l.inFlight.Load())), l.sample(now)
+	all := float64(l.counted(l.inFlight.Load()))
 	people := max(0, all-float64(l.robots.Load()))
 	e.inFlight.add(all, elapsed, steady)
 	e.people.add(people, elapsed)
-	if pages := count.pages - e.last.pages; pages > 0 {
-		e.pages.add(float64(count.spent-e.last.spent)/float64(pages), elapsed)
-	}
-	e.at, e.last = now, count
-	if slow {
-		e.slow = now
-	}
-	isOver := now-e.slow > int64(steady) && (l.InFlight == 0 || e.inFlight <= average(l.InFlight))
+	e.at = now
+	isOver := e.inFlight <= average(l.InFlight)
 	for step := range int(l.level.Load()) {
 		s, bit := &e.steps[step], uint64(1)<<step
 		switch isUseless := l.useless.Load()&bit != 0; {
-		case isUseless && (now >= s.again || (slow || pressed) && max(e.people.steady, s.people) > other*min(e.people.steady, s.people)):
+		case isUseless && (now >= s.again || pressed && max(e.people.steady, s.people) > other*min(e.people.steady, s.people)):
 			l.useless.And(^bit)
 			e.begin(l, step, now)
 		case isUseless || s.helps:
 		case !l.isSeen(step, now):
 			e.begin(l, step, now) // nobody came whose refusal could help
-		case now-s.begin > int64(steady) && (isOver || e.people.fellFrom(s.people) || e.pages.fellFrom(s.pages)):
+		case now-s.begin > int64(steady) && (isOver || e.people.fellFrom(s.people)):
 			s.helps = true
 		case now-s.begin >= int64(helpAfter):
 			s.again, s.people = now+int64(retryAfter), e.people.steady
@@ -144,7 +136,7 @@ func (e *effects) begin(l *Load, step int, now int64) bool {
 	if l.useless.Load()&(1<<step) != 0 && now < s.again {
 		return false
 	}
-	*s = effect{begin: now, people: e.people.quick, pages: e.pages.quick}
+	*s = effect{begin: now, people: e.people.quick}
 	return true
 }
 

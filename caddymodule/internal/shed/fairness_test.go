@@ -19,16 +19,16 @@ func (b *backend) every(n int, until int64, do func()) {
 // Requests whose body has not arrived count for a quarter of in_flight, however many
 // they are, and fully from then on.
 func TestIdleUploads(t *testing.T) {
-	load, now := newLoad(8, 0), begin
+	load, now := newLoad(8), begin
 	var uploads []*Upload
 	for range 40 {
 		u := load.Upload(io.NopCloser(strings.NewReader("x")))
-		load.Enter(Request{Now: now, Upload: u})
+		load.Enter(now)
 		uploads = append(uploads, u)
 	}
 	robot := func() (refused bool) {
 		now += second
-		place, ok := load.EnterRobot(now, step(allAI))
+		place, ok := load.EnterRobot(now, step("ai-*"))
 		if ok {
 			load.Leave(place)
 		}
@@ -65,7 +65,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	engine := func(name string, client uint64) Rank {
 		return Rank{Step: step("search").Step, Engine: name, Client: client << 40}
 	}
-	load, now := newLoad(4, 0), begin
+	load, now := newLoad(4), begin
 	for range 25 {
 		if place, ok := load.EnterRobot(now, engine("bingbot", 1)); ok {
 			load.Leave(place)
@@ -76,7 +76,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 		load.lostOf(engine("bingbot", 100+i), now)
 	}
 	for range 5 {
-		load.Enter(Request{Now: now})
+		load.Enter(now)
 	}
 	for load.level.Load() <= int32(step("search").Step) { // slow ones of strangers
 		for i := range uint64(20) {
@@ -108,89 +108,12 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	}
 }
 
-// People who wait are enough for the latency to act, where no page is finished: five,
-// from five addresses, and a fifth of those that wait.
-func TestPeopleWhoWaitAreSamples(t *testing.T) {
-	type crowd struct{ late, clients, early, uploads int }
-	for name, tt := range map[string]struct {
-		crowd
-		want bool
-	}{
-		"five":                     {crowd{5, 5, 0, 0}, true},
-		"four":                     {crowd{4, 4, 0, 0}, false},
-		"nine from four addresses": {crowd{9, 4, 0, 0}, false},
-		"a fifth":                  {crowd{6, 6, 24, 0}, true},
-		"less than a fifth":        {crowd{6, 6, 25, 0}, false},
-		"idle bodies":              {crowd{4, 4, 0, 30}, false},
-	} {
-		load, now := newLoad(0, time.Second), begin
-		enter := func(n, clients int, upload bool) {
-			for i := range n {
-				r := Request{Now: now, Number: uint32(i), Document: true, Client: uint64(i % clients)}
-				if upload {
-					r.Upload = load.Upload(io.NopCloser(strings.NewReader("x")))
-				}
-				load.Enter(r)
-			}
-		}
-		enter(tt.late, tt.clients, false)
-		enter(tt.uploads, 100, true)
-		now += second * 9 / 10
-		enter(tt.early, 100, false)
-		for range 4 {
-			load.EnterRobot(now, step(allAI))
-		}
-		now += second / 2
-		if s := load.State(now); s.Since.IsZero() == tt.want || (len(s.Refused) > 0) != tt.want {
-			t.Errorf("%s: %+v", name, s)
-		}
-	}
-	// A body of unknown length, as in HTTP/3, that has arrived.
-	load := newLoad(0, time.Second)
-	for i := range uint64(5) {
-		u := load.Upload(io.NopCloser(strings.NewReader("")))
-		load.Enter(Request{Now: begin, Number: uint32(i), Document: true, Client: i, Upload: u})
-		_, _ = io.ReadAll(u)
-	}
-	if load.EnterRobot(begin+second/2, step(allAI)); load.State(begin + 3*second).Since.IsZero() {
-		t.Error("requests whose body has arrived do not wait")
-	}
-}
-
-// On a back end with three workers, which people and robots overload, latency acts
-// within five seconds, and after 20 seconds people's p95 is within twice of idle.
-func TestLatencyOnASmallBackEnd(t *testing.T) {
-	const from, until = begin + 10*second, begin + 70*second
-	run := func(robots bool) *backend {
-		b := newBackend(newLoad(0, 500*time.Millisecond))
-		b.workers = 3
-		b.people(until)
-		if robots {
-			b.at(from, func() {
-				b.every(30, until, func() { b.robot("seo", step("seo"), 3600*second, b.now+1) })
-			})
-		}
-		b.run(until)
-		return b
-	}
-	idle, loaded := run(false).p99(from+20*second, until), run(true)
-	if at := loaded.firstBusy; at == 0 || at > from+5*second {
-		t.Errorf("it acts %v after the robots came", time.Duration(at-from))
-	}
-	for at := from; at < until; at += 4 * second {
-		t.Logf("%d s: %v", (at-from)/second, loaded.p99(at, at+4*second))
-	}
-	if got := loaded.p99(from+20*second, from+28*second); got > 2*idle {
-		t.Errorf("people's p99 is %v, and %v without robots", got, idle)
-	}
-}
-
 // Where browsers are the load, robots are not refused, and the server is busy.
 func TestFewRobotsAreNotRefused(t *testing.T) {
-	b := newBackend(newLoad(8, 500*time.Millisecond))
+	b := newBackend(newLoad(8))
 	until := begin + 120*second
 	b.every(150, until, func() {
-		place := b.load.Enter(Request{Now: b.now, Document: true, Number: uint32(b.now >> 20), Client: uint64(b.now)})
+		place := b.load.Enter(b.now)
 		b.request(func() { b.load.Leave(place) })
 	})
 	b.at(begin+10*second, func() {
@@ -206,13 +129,13 @@ func TestFewRobotsAreNotRefused(t *testing.T) {
 // A step that does not lower the load within a minute is given back, and tried again
 // after five minutes.
 func TestUselessStepsAreGivenBack(t *testing.T) {
-	b := newBackend(newLoad(8, 0))
+	b := newBackend(newLoad(8))
 	until := begin + 600*second
 	for range 20 { // people whose answers take forever
-		b.load.Enter(Request{Now: begin})
+		b.load.Enter(begin)
 	}
 	var refusedAt []int64
-	b.every(8, until, func() { b.load.Leave(b.load.Enter(Request{Now: b.now})) })
+	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now)) })
 	b.every(4, until, func() {
 		b.load.EnterRobot(b.now, step("preview"))
 		if slices.Contains(b.load.State(b.now).Refused, step("preview").Step) {
@@ -251,11 +174,9 @@ func (s *stall) isOn() bool { return s.from <= s.now && s.now < s.until }
 func (s *stall) person() {
 	arrived := s.now
 	s.client++
-	place := s.load.Enter(Request{Now: s.now, Document: true, Number: uint32(s.client), Client: s.client})
+	place := s.load.Enter(s.now)
 	s.answer(func(ok bool) {
-		if s.load.Leave(place); ok && s.load.Latency > 0 {
-			s.load.ObservePage(arrived, s.now)
-		}
+		s.load.Leave(place)
 		s.waits, s.arrivals = append(s.waits, s.now-arrived), append(s.arrivals, arrived)
 	})
 }
@@ -282,62 +203,58 @@ func (s *stall) answer(answered func(ok bool)) {
 // not help, and again in each sixth minute. Search engines lose a fifth at most. When it
 // answers again, all are served.
 func TestStalledBackEnd(t *testing.T) {
-	for _, cfg := range []Config{{InFlight: 7}, {Latency: time.Second}, {InFlight: 7, Latency: time.Second}} {
-		s := newStall(newLoad(cfg.InFlight, cfg.Latency))
-		bing := Rank{Step: step("search").Step, Engine: "bingbot", Client: 1 << 40}
-		for at := begin - 30*3600*second; at < begin; at += 3600 * second {
-			if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
-				s.load.Leave(place)
-			}
+	s := newStall(newLoad(7))
+	bing := Rank{Step: step("search").Step, Engine: "bingbot", Client: 1 << 40}
+	for at := begin - 30*3600*second; at < begin; at += 3600 * second {
+		if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
+			s.load.Leave(place)
 		}
-		until := begin + 900*second
-		s.every(10, until, s.person)
-		s.every(3, until, func() { s.robot("ai", step(allAI)) })
-		s.every(1, until, func() { s.robot("feed", step("preview")) })
-		s.every(1, until, func() { s.robot("known", bing) })
-		s.every(1, until, func() {
-			s.robot("verified", Rank{Step: len(defaultOrder.Steps) - 1, Engine: "Googlebot", Verified: true})
-		})
-		s.run(s.until)
-		for name, most := range map[string]int{"ai": 24, "feed": 24, "known": 20, "verified": 20} {
-			if lost := 100 * s.refused[name] / (s.refused[name] + s.served[name]); lost > most || lost == 0 {
-				t.Errorf("%+v: %s lost %d %% of its requests", cfg, name, lost)
-			}
+	}
+	until := begin + 900*second
+	s.every(10, until, s.person)
+	s.every(3, until, func() { s.robot("ai", step("ai-*")) })
+	s.every(1, until, func() { s.robot("feed", step("preview")) })
+	s.every(1, until, func() { s.robot("known", bing) })
+	s.every(1, until, func() {
+		s.robot("verified", Rank{Step: len(Steps) - 1, Engine: "Googlebot", Verified: true})
+	})
+	s.run(s.until)
+	for name, most := range map[string]int{"ai": 24, "feed": 24, "known": 20, "verified": 20} {
+		if lost := 100 * s.refused[name] / (s.refused[name] + s.served[name]); lost > most || lost == 0 {
+			t.Errorf("%s lost %d %% of its requests", name, lost)
 		}
-		s.run(s.until + 10*second)
-		clear(s.refused)
-		if s.run(until); s.refused["ai"]+s.refused["feed"] > 0 {
-			t.Errorf("%+v: ten seconds after the stall: refused %v", cfg, s.refused)
-		}
+	}
+	s.run(s.until + 10*second)
+	clear(s.refused)
+	if s.run(until); s.refused["ai"]+s.refused["feed"] > 0 {
+		t.Errorf("ten seconds after the stall: refused %v", s.refused)
 	}
 }
 
 // A step that was given back is refused again as soon as its robots are the load.
 func TestGivenBackStepIsTriedAgain(t *testing.T) {
-	for _, cfg := range []Config{{InFlight: 8}, {Latency: time.Second}, {InFlight: 8, Latency: time.Second}} {
-		s := newStall(newLoad(cfg.InFlight, cfg.Latency))
-		s.until = begin + 180*second
-		until := begin + 400*second
-		s.every(20, until, s.person)
-		s.every(4, s.until, func() { s.robot("ai", step(allAI)) })
-		s.run(s.until - second)
-		if s.load.useless.Load() == 0 {
-			t.Fatalf("%+v: no step was given back", cfg)
-		}
-		for range 200 {
-			s.at(s.until+1, func() { s.backend.robot("ai", step(allAI), second, until) })
-		}
-		s.run(until + 10*second)
-		if p99 := s.p99(begin+240*second, until); p99 > time.Second {
-			t.Errorf("%+v: people's p99 is %v a minute after the robots came", cfg, p99)
-		}
+	s := newStall(newLoad(8))
+	s.until = begin + 180*second
+	until := begin + 400*second
+	s.every(20, until, s.person)
+	s.every(4, s.until, func() { s.robot("ai", step("ai-*")) })
+	s.run(s.until - second)
+	if s.load.useless.Load() == 0 {
+		t.Fatalf("no step was given back")
+	}
+	for range 200 {
+		s.at(s.until+1, func() { s.backend.robot("ai", step("ai-*"), second, until) })
+	}
+	s.run(until + 10*second)
+	if p99 := s.p99(begin+240*second, until); p99 > time.Second {
+		t.Errorf("people's p99 is %v a minute after the robots came", p99)
 	}
 }
 
 // A burst of three feeds escalates nothing, with any small in_flight.
 func TestABurstOfFeeds(t *testing.T) {
 	for inFlight := 1; inFlight <= 8; inFlight++ {
-		b := newBackend(newLoad(inFlight, 0))
+		b := newBackend(newLoad(inFlight))
 		b.workers = 1
 		until := begin + 300*second
 		b.every(1, until, func() {

@@ -104,14 +104,11 @@ func (b *backend) people(until int64) {
 	var place Place
 	if b.load != nil {
 		b.client++
-		place = b.load.Enter(Request{Now: b.now, Number: uint32(b.client), Document: true, Client: b.client})
+		place = b.load.Enter(b.now)
 	}
 	b.request(func() {
 		if b.load != nil {
 			b.load.Leave(place)
-			if b.load.Latency > 0 {
-				b.load.ObservePage(arrived, b.now)
-			}
 		}
 		b.waits, b.arrivals = append(b.waits, b.now-arrived), append(b.arrivals, arrived)
 	})
@@ -155,13 +152,11 @@ func (b *backend) p99(from, until int64) time.Duration {
 	return time.Duration(list[len(list)*99/100])
 }
 
-var defaultOrder = NewOrder(nil, true)
-
 // step returns the rank of robots of a kind.
-func step(name string) Rank { return Rank{Step: slices.Index(defaultOrder.Steps, name)} }
+func step(name string) Rank { return Rank{Step: slices.Index(Steps, name)} }
 
-func newLoad(inFlight int, latency time.Duration) *Load {
-	return New(Config{inFlight, latency, len(defaultOrder.Steps)})
+func newLoad(inFlight int) *Load {
+	return New(Config{inFlight})
 }
 
 // overload simulates people, and 200 robots that come at once in the second 10, for
@@ -185,10 +180,10 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 		t.Errorf("without shedding, people wait %v: the robots are no load", collapse)
 	}
 	for name, kind := range map[string]Rank{
-		"self-declared": step(SelfDeclared), "ai": step(allAI), "preview": step("preview"),
+		"self-declared": step(selfDeclared), "ai": step("ai-*"), "preview": step("preview"),
 		"claims to be Googlebot": {Step: step("search").Step, Engine: "Googlebot"},
 	} {
-		load := newLoad(8, 0)
+		load := newLoad(8)
 		b := overload(load, 200, kind)
 		with := b.p99(begin+11*second, begin+70*second)
 		t.Logf("%s: people's p99 %v alone, %v with robots; %d robots served, %d refused", name, alone, with, b.served["robot"], b.refused["robot"])
@@ -201,31 +196,10 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 	}
 }
 
-// With latency, people get their pages in this time again within 20 seconds. Later,
-// while robots are let through again to find out whether they still are too many,
-// people wait little longer.
-func TestLatencyRecovers(t *testing.T) {
-	const latency = 500 * time.Millisecond
-	b := overload(newLoad(0, latency), 200, step("seo"))
-	if at := b.p99(begin+12*second, begin+14*second); at < 2*latency {
-		t.Fatalf("people wait only %v: the robots are no load", at)
-	}
-	for from := int64(15); from < 70; from += 5 {
-		got := b.p99(begin+from*second, begin+(from+5)*second)
-		t.Logf("%d to %d s after the robots came: %v", from-10, from-5, got)
-		if most := 3 * latency; from >= 20 && got > most {
-			t.Errorf("people's p99 is %v, from %d s after the robots came", got, from-10)
-		}
-	}
-	if b.changes != 2 {
-		t.Errorf("busy changed %d times", b.changes)
-	}
-}
-
 // Without load, nothing is refused.
 func TestIdle(t *testing.T) {
-	load := newLoad(12, 500*time.Millisecond)
-	b := overload(load, 2, step(SelfDeclared))
+	load := newLoad(12)
+	b := overload(load, 2, step(selfDeclared))
 	if b.refused["robot"] != 0 || b.changes != 0 || load.calm != calm {
 		t.Errorf("%d requests were refused, busy changed %d times", b.refused["robot"], b.changes)
 	}
@@ -234,12 +208,12 @@ func TestIdle(t *testing.T) {
 // A load that comes and goes does not make the server busy and idle again.
 func TestSquareWave(t *testing.T) {
 	for _, half := range []int64{2, 5, 12, 20} {
-		load := newLoad(8, 0)
+		load := newLoad(8)
 		b := newBackend(load)
 		for wave := range 600 / (2 * half) {
 			from := begin + 2*half*wave*second
 			for range 50 {
-				b.at(from, func() { b.robot("robot", step(allAI), int64(20*time.Millisecond), from+half*second) })
+				b.at(from, func() { b.robot("robot", step("ai-*"), int64(20*time.Millisecond), from+half*second) })
 			}
 		}
 		b.run(begin + 600*second)
@@ -256,11 +230,11 @@ func TestSquareWave(t *testing.T) {
 // The kinds are refused one after the other: those that come later in the order
 // keep their requests as long as it suffices to refuse others.
 func TestOrderOfRefusals(t *testing.T) {
-	load := newLoad(8, 0)
+	load := newLoad(8)
 	b := newBackend(load)
 	until := begin + 60*second
 	for range 100 {
-		b.at(begin, func() { b.robot("ai", step(allAI), int64(50*time.Millisecond), until) })
+		b.at(begin, func() { b.robot("ai", step("ai-*"), int64(50*time.Millisecond), until) })
 	}
 	for _, name := range []string{"archive", "preview"} {
 		var now func()
@@ -286,16 +260,16 @@ func TestOrderOfRefusals(t *testing.T) {
 // A verified search engine loses at most a fifth of its requests in any hour, and
 // none beyond two hours of a day. Claims to be one share a few slots.
 func TestSearchEngines(t *testing.T) {
-	load := newLoad(1, 0)
+	load := newLoad(1)
 	for range 3 { // in flight for ever
-		load.Enter(Request{Now: begin})
+		load.Enter(begin)
 	}
 	type count struct{ served, refused int }
 	var minutes [48 * 60]count
 	for i := range minutes {
 		for s := range int64(60) {
 			now := begin + int64(i)*60*second + s*second
-			slot, ok := load.EnterRobot(now, Rank{Step: len(defaultOrder.Steps) - 1, Engine: "Googlebot", Verified: true})
+			slot, ok := load.EnterRobot(now, Rank{Step: len(Steps) - 1, Engine: "Googlebot", Verified: true})
 			if ok {
 				load.Leave(slot)
 				minutes[i].served++
@@ -322,7 +296,7 @@ func TestSearchEngines(t *testing.T) {
 			t.Fatalf("day from minute %d: %d minutes with a loss", i, lost)
 		}
 	}
-	unverified, now := Rank{Step: len(defaultOrder.Steps) - 2, Engine: "Googlebot"}, begin+49*3600*second
+	unverified, now := Rank{Step: len(Steps) - 2, Engine: "Googlebot"}, begin+49*3600*second
 	slots := 0
 	var last Place
 	for unverified.Client = range 1000 {
@@ -347,7 +321,7 @@ func TestSearchEngines(t *testing.T) {
 func keepBusy(t *testing.T, load *Load, now int64) int64 {
 	t.Helper()
 	for range load.Config.InFlight + 1 {
-		load.Enter(Request{Now: now})
+		load.Enter(now)
 	}
 	for load.level.Load() < 2 {
 		for step := range 3 {
@@ -366,17 +340,17 @@ func keepBusy(t *testing.T, load *Load, now int64) int64 {
 // When nobody has come for a while, the next request finds a server that is not
 // busy. Robots that still come are let through step by step.
 func TestQuietTimeEndsTheLoad(t *testing.T) {
-	load := newLoad(4, 0)
+	load := newLoad(4)
 	now := keepBusy(t, load, begin)
 	if now += int64(hold) / 2; !load.State(now).Since.Equal(time.Unix(0, load.busy.Load())) || !load.IsBusy() {
 		t.Fatal("not busy any more after half the time")
 	}
-	load.Enter(Request{Now: now + int64(hold) + second})
+	load.Enter(now + int64(hold) + second)
 	if s := load.State(now + int64(hold) + second); load.IsBusy() || len(s.Refused) > 0 {
 		t.Errorf("after a quiet time: %+v", s)
 	}
 
-	load = newLoad(4, 0)
+	load = newLoad(4)
 	now = keepBusy(t, load, begin)
 	for range 4 * 31 {
 		now += second / 4
@@ -389,14 +363,14 @@ func TestQuietTimeEndsTheLoad(t *testing.T) {
 
 // A clock that is set back by a day does not make the load last for a day.
 func TestClockSetBack(t *testing.T) {
-	load := newLoad(4, 0)
+	load := newLoad(4)
 	now := keepBusy(t, load, begin)
-	load.Enter(Request{Now: now + second}) // a look without load
+	load.Enter(now + second) // a look without load
 	load.Leave(Place{})
 	now -= 24 * 3600 * second
 	for range 4 * 130 {
 		now += second / 4
-		load.Enter(Request{Now: now})
+		load.Enter(now)
 		load.Leave(Place{})
 	}
 	if load.IsBusy() {
@@ -409,35 +383,34 @@ func TestClockSetBack(t *testing.T) {
 
 // Concurrent requests leave nothing in flight.
 func TestConcurrentRequests(t *testing.T) {
-	load := newLoad(4, time.Second)
+	load := newLoad(4)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range int64(2000) {
 				now := begin + n*int64(time.Millisecond)
 				if i == 0 {
-					load.Enter(Request{Now: now})
-					load.ObservePage(now, now+second)
+					load.Enter(now)
 					load.Leave(Place{})
 					load.State(now)
-				} else if place, ok := load.EnterRobot(now, []Rank{step(allAI), {6, "Googlebot", true, 0}, {5, "Googlebot", false, uint64(n)}}[i%3]); ok {
+				} else if place, ok := load.EnterRobot(now, []Rank{step("ai-*"), {6, "Googlebot", true, 0}, {5, "Googlebot", false, uint64(n)}}[i%3]); ok {
 					load.Leave(place)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if n := cmp.Or(load.inFlight.Load(), load.strangers.Load(), load.trial.Load(), load.robots.Load()); n != 0 {
+	if n := cmp.Or(load.inFlight.Load(), load.strangers.Load(), load.robots.Load()); n != 0 {
 		t.Errorf("%d requests stay in flight", n)
 	}
 }
 
 func BenchmarkEnter(b *testing.B) {
-	load := newLoad(64, 0)
+	load := newLoad(64)
 	b.RunParallel(func(pb *testing.PB) {
 		now := time.Now().UnixNano()
 		for pb.Next() {
-			load.Enter(Request{Now: now})
+			load.Enter(now)
 			load.Leave(Place{})
 		}
 	})

@@ -14,7 +14,6 @@ const uploadShare = 4
 type Upload struct {
 	io.ReadCloser
 	load *Load
-	page *document
 	open atomic.Bool
 }
 
@@ -26,9 +25,6 @@ func (l *Load) Upload(body io.ReadCloser) *Upload {
 	l.uploads.Add(1)
 	return u
 }
-
-// IsOpen reports whether the body has not arrived yet. A nil u is not open.
-func (u *Upload) IsOpen() bool { return u != nil && u.open.Load() }
 
 // Read implements io.Reader.
 func (u *Upload) Read(p []byte) (int, error) {
@@ -48,15 +44,8 @@ func (u *Upload) Close() error {
 // End notes that the body has arrived, or is not wanted any more. It may be called
 // again, and for a nil u.
 func (u *Upload) End() {
-	if u == nil || !u.open.Swap(false) {
-		return
-	}
-	u.load.uploads.Add(-1)
-	if u.page != nil { // from now on, a person waits for the back end
-		begin := u.page.begin.Load()
-		if begin < 0 {
-			u.page.begin.CompareAndSwap(begin, -begin)
-		}
+	if u != nil && u.open.Swap(false) {
+		u.load.uploads.Add(-1)
 	}
 }
 
