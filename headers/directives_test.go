@@ -45,6 +45,7 @@ func TestVocabulary(t *testing.T) {
 		{"https://developers.google.com/search/docs/crawling-indexing/google-read-aloud", "nopagereadaloud", "nopagereadaloud"},
 		{"https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371", "noai, noimageai", "noai, noimageai"},
 		{"https://noml.info/", "noml", "noml"},
+		{"nobody reads them any more", "noodp, noydir, noyaca, nopreview, NoTranscode, noimageclick", "noodp, noydir, noyaca, nopreview, notranscode, noimageclick"},
 		{"RFC 9110, section 5.6.1.2", " , noindex,,nofollow , ", "noindex, nofollow"},
 	} {
 		d, err := ParseDirectives(test.in)

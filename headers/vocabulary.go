@@ -38,10 +38,15 @@ const (
 //   - https://yandex.com/support/webmaster/controlling-robot/meta-robots.html (archive)
 //   - https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371 (noai, noimageai)
 //   - https://noml.info (noml, read by Mojeek)
+//   - https://help.yahoo.com/kb/search-for-desktop/SLN2256.html (noydir)
+//   - https://learn.microsoft.com/en-us/archive/blogs/searchblog/bing-seo-disable-hover-document-preview (nopreview)
+//
+// The last six are on many sites, and nobody reads them any more.
 var vocabulary = [...]string{
 	"all", "index", "follow", "archive", "none", "noindex", "nofollow", "noarchive", "nosnippet", "indexifembedded",
 	"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after",
 	"nocache", "notranslate", "noimageindex", "nositelinkssearchbox", "nopagereadaloud", "noai", "noimageai", "noml",
+	"noodp", "noydir", "noyaca", "nopreview", "notranscode", "noimageclick",
 }
 
 // lookup finds a directive by its name, ignoring case. It returns 0 if there is none.
