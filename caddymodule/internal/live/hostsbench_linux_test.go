@@ -84,6 +84,7 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
 		Now: clock.Now, Active: func() bool { return true }, Places: func() []mistakes.Place { return nil },
+		Problems: func() []statusapi.Problem { return nil },
 	}), func() { clock.Advance(2 * time.Second) }
 }
 
