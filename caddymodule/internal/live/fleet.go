@@ -190,21 +190,6 @@ func (r *Reporter) tellTo(ctx context.Context, f *shared.Fleet, scope statusapi.
 	return err
 }
 
-// twinProblem returns the problem that another server of a fleet has the identity of this one;
-// its Severity is "" if there is none.
-func (r *Reporter) twinProblem(f *shared.Fleet, address string) (p statusapi.Problem) {
-	r.mu.Lock()
-	n := r.twins[f]
-	r.mu.Unlock()
-	if n < 2 { // the first time, it may be the process before this one
-		return p
-	}
-	_, name := serverID()
-	return severe("fleet", address, "another server of the fleet has the same identity as this one ("+name+"): the numbers of the fleet lack one of the two",
-		"Stop one of the two, delete instance.uuid in its data folder, here "+caddy.AppDataDir()+", and start it again. If they share that folder, "+
-			"give each its own, with the environment variable XDG_DATA_HOME.")
-}
-
 // tell returns the counts of the sites in a scope and of their hosts, the busiest first.
 func (r *Reporter) tell(scope statusapi.Scope) *told {
 	_, name := serverID()
@@ -391,20 +376,4 @@ func (r *Reporter) fleetAccidents() (list []Accident) {
 		}
 	}
 	return list
-}
-
-const fleetAdvice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
-	"its own share of the budget."
-
-// fleetStatus returns the state of a fleet.
-func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: max(1, f.Config.Instances), Up: true,
-		Message: "the connection is being made"}
-	if last := f.LastChange(); last != nil {
-		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
-		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
-			fleet.Message = fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting(now.Sub(last.Time)))
-		}
-	}
-	return fleet
 }

@@ -8,14 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // Health implements statusapi.Reporter.
@@ -152,147 +149,6 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 	return problems
 }
 
-// addShared adds the parts that belong to no single site.
-func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
-	var fleets []*shared.Fleet
-	var verifiers []*shared.Verifier
-	for _, h := range r.handlers() {
-		if f, ok := h.Limiter.(*shared.Fleet); ok && !slices.Contains(fleets, f) {
-			fleets = append(fleets, f)
-		}
-		if h.Verifier != nil && !slices.Contains(verifiers, h.Verifier) {
-			verifiers = append(verifiers, h.Verifier)
-		}
-	}
-	for _, f := range fleets {
-		fleet := fleetStatus(f, now)
-		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
-			problem := severe("fleet", fleet.Address, fleet.Message, fleetAdvice)
-			problem.Since = fleet.Since
-			health.Problems = append(health.Problems, problem)
-		}
-		if twin := r.twinProblem(f, fleet.Address); twin.Severity != "" {
-			health.Problems = append(health.Problems, twin)
-		}
-	}
-	var lists, unstored []statusapi.Problem
-	for _, v := range verifiers {
-		for _, s := range v.Sources() {
-			if s.StorageError != nil && len(unstored) == 0 {
-				unstored = append(unstored, warning("list", plainURL(s.URL),
-					"the copies of lists of addresses and directories of keys can't be loaded from storage or stored: after a restart, crawlers "+
-						"that need them stay unverified until they are fetched again: "+plainError(s.StorageError),
-					"Check that Caddy's user may read and write robots/verify in Caddy's storage, and that the disk is not full."))
-			}
-			list, problem := listStatus(v, s, now)
-			if health.Lists = append(health.Lists, list); problem.Severity != "" {
-				lists = append(lists, problem)
-			}
-		}
-		if dns := dnsStatus(v); health.DNS == nil || !dns.OK {
-			health.DNS = dns
-		}
-	}
-	if health.DNS != nil && !health.DNS.OK {
-		health.Problems = append(health.Problems, warning("dns", "reverse DNS", health.DNS.Message,
-			"Check the DNS resolver of this server, or set another one with `resolver` in `verify`."))
-	}
-	health.Problems = append(append(health.Problems, unstored...), summarize(lists, len(health.Lists))...)
-	slices.SortFunc(health.Lists, func(a, b statusapi.List) int { return strings.Compare(a.URL, b.URL) })
-	crawlers, lines := r.app.Counters.Sizes()
-	used, most := r.app.Ceiling.Usage()
-	m := &statusapi.Memory{
-		Octets: used, MaxOctets: most,
-		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
-	}
-	m.Evictions, m.Repeated = metrics.Evictions(now)
-	if health.Memory = m; m.Repeated >= manyRepeated {
-		health.Problems = append(health.Problems, mistakes.Evictions(m))
-	}
-	var problems []statusapi.Problem
-	health.Persist, problems = r.app.Counters.state()
-	health.Problems = append(append(health.Problems, problems...), r.app.Problems()...)
-	for _, p := range background.Panics() {
-		if now.Sub(p.Last) <= panicFor {
-			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
-				"panicked, %s, last at %s, and goes on: %s", p.What, quantity(p.Count, "time"), formatTime(p.Last, now), metrics.Clip(p.Value)),
-				"Please report it with the stack that the log has. This message ends a day after the last time."))
-		}
-	}
-}
-
-// panicFor is how long a panic in the background is a problem.
-const panicFor = 24 * time.Hour
-
-// manyRepeated is how many repeated reads in a minute are a problem.
-const manyRepeated = 10
-
-// mostListProblems is the largest number of lists with a problem each.
-const mostListProblems = 3
-
-// summarize returns the problems of lists, or one problem if there are more than
-// mostListProblems: then the cause is most likely the server's own connection.
-func summarize(problems []statusapi.Problem, lists int) []statusapi.Problem {
-	if len(problems) <= mostListProblems {
-		return problems
-	}
-	example := slices.MinFunc(problems, func(a, b statusapi.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
-	return []statusapi.Problem{warning("list", "lists of addresses",
-		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need "+
-			"them may stay unverified",
-			len(problems), lists, example),
-		"Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors.")}
-}
-
-// listStatus returns the state of a list of addresses or a directory of keys, and
-// its problem, if it has one.
-func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (statusapi.List, statusapi.Problem) {
-	list := statusapi.List{Kind: string(s.Kind), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
-	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
-	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
-	if list.Error = plainError(v.Observer.SourceError(s.URL)); list.Error != "" {
-		advice = "Check that this server can connect to that URL. The last error: " + list.Error + "."
-	}
-	name := "the list of addresses at " + list.URL
-	if s.Kind == verify.DirectorySource {
-		name = "the directory of keys at " + list.URL
-	}
-	switch {
-	case s.Read.IsZero() && s.Failures == 0:
-		list.Stale, list.Message = false, name+" was not read yet"
-	case s.Read.IsZero():
-		list.Message = name + " could not be read: crawlers that need it stay unverified"
-	case list.Stale:
-		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name,
-			ago(now.Sub(s.Read)))
-	case s.Failures > 0:
-		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
-	default:
-		list.Message = fmt.Sprintf("%s has %d entries, last confirmed as current at %s", name, s.Entries, formatTime(s.Read, now))
-	}
-	if s.Failures == 0 && !list.Stale {
-		return list, statusapi.Problem{}
-	}
-	return list, warning("list", list.URL, list.Message, advice)
-}
-
-// mostDNSFailures is the number of failed lookups in a row that is reported as a
-// problem.
-const mostDNSFailures = 20
-
-// dnsStatus returns the state of reverse DNS.
-func dnsStatus(v *shared.Verifier) *statusapi.DNS {
-	stats, failures := v.Stats(), v.Observer.DNSFailures()
-	dns := &statusapi.DNS{
-		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
-		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
-	}
-	if !dns.OK {
-		dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
-	}
-	return dns
-}
-
 // handlerProblems returns what is configured and does not run, as the handlers know it.
 func (r *Reporter) handlerProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	for _, h := range r.handlersIn(scope) {
@@ -426,4 +282,76 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Advice = "The last fetch failed with: " + plainError(p.Err) + ". " + problem.Advice
 	}
 	return problem
+}
+
+// maxProbeProblems is the largest number of probes with a problem each: clients
+// can invent names.
+const maxProbeProblems = 10
+
+// probeProblems returns the problems of probes that were refused in the last
+// hour: one for each that a group or a hidden path refuses, and then one for all
+// that requested too many URLs.
+func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []statusapi.Problem) {
+	crawlers, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour, Class: crawler.Probe.String()})
+	refused := func(c *statusapi.Crawler) uint64 { return c.Hour.Denied + c.Hour.Throttled }
+	crawlers = slices.DeleteFunc(crawlers, func(c statusapi.Crawler) bool { return refused(&c) == 0 })
+	if len(crawlers) == 0 {
+		return nil
+	}
+	slices.SortFunc(crawlers, func(a, b statusapi.Crawler) int {
+		// Clients can invent the names of those that are not known.
+		return cmp.Or(before(a.Known, b.Known), cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Name, b.Name))
+	})
+	causes := r.refusalCauses(scope, now)
+	var names, networks []string // of those that requested too many URLs
+	requests := 0
+	for i := range crawlers {
+		c := &crawlers[i]
+		why := causes[strings.ToLower(c.Name)]
+		if why.rules && len(list) < maxProbeProblems {
+			list = append(list, severe("probe", c.Name,
+				fmt.Sprintf("%s of the probe %s were refused in the last hour: a balancer may take this server out of service",
+					quantity(int(refused(c)), "request"), c.Name),
+				fmt.Sprintf("A group of robots.txt that names it refuses it, or a hidden path. Remove that line, or write `exempt %q from ADDRESS`.",
+					c.Name)))
+		}
+		if why.urls {
+			names, requests = append(names, c.Name), requests+int(refused(c))
+			networks = append(networks, why.networks...)
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(networks)
+		list = append(list, mistakes.BusyProbes(names, slices.Compact(networks), requests))
+	}
+	return list
+}
+
+// refusalCauses says why a probe was refused.
+type refusalCauses struct {
+	rules    bool // by a group that names it, or a hidden path
+	urls     bool // it requested too many URLs
+	networks []string
+}
+
+// refusalCauses returns why crawlers were refused in the last hour, by their
+// names in lower case. Of each crawler that is still refused, some refusals are
+// kept. Impostors are no probes.
+func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[string]refusalCauses {
+	causes := make(map[string]refusalCauses)
+	for f := range r.app.Counters.Kept(scope, 0) {
+		if now.Sub(f.Time) > time.Hour || f.Reason == judge.Impostor.String() {
+			continue
+		}
+		name := strings.ToLower(f.Crawler)
+		why := causes[name]
+		switch {
+		case f.Busy:
+			why.urls, why.networks = true, append(why.networks, f.Client)
+		case f.Class == crawler.Probe.String():
+			why.rules = true
+		}
+		causes[name] = why
+	}
+	return causes
 }
