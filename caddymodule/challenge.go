@@ -39,7 +39,8 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 			return err
 		}
 		line := h.Challenge.Engine()
-		if settings.Trap, err = h.Challenge.TrapFolder(); err != nil {
+		settings.Trap, err = h.Challenge.TrapFolder()
+		if err != nil {
 			return err
 		}
 		settings.Name, settings.Over, settings.Window, settings.For = line.String(), over.Requests, over.Per, h.Challenge.PassFor()

@@ -50,7 +50,8 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 		return
 	}
 	res := p.limiter.Take(ctx, r.Time, uses)
-	if d.Used = res.OK; !res.OK {
+	d.Used = res.OK
+	if !res.OK {
 		d.Blame(int(of[res.Use]))
 		if line := p.boundOf(uses[res.Use].Limits); line != nil {
 			d.Exceed(line, res.RetryAfter)

@@ -58,7 +58,8 @@ func parseDate(s string) (date int64, ok bool) {
 		if err != nil {
 			continue
 		}
-		if date = 2 * t.Unix(); i >= len(dayLayouts) {
+		date = 2 * t.Unix()
+		if i >= len(dayLayouts) {
 			date++
 		}
 		year := t.UTC().Year() // formatDate writes it with four digits

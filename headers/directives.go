@@ -175,7 +175,8 @@ func (d Directives) overrides(one Directives) bool {
 
 // parseDirective parses a directive and its value, which is "" without one.
 func parseDirective(name, value string) (d Directives, err error) {
-	if d.set = lookup(name); d.set == 0 {
+	d.set = lookup(name)
+	if d.set == 0 {
 		return d, unknownDirective(name)
 	}
 	n, ok, want := int64(0), value == "", "takes no value"
@@ -185,7 +186,8 @@ func parseDirective(name, value string) (d Directives, err error) {
 	case maxSnippet, maxVideoPreview:
 		want = "needs a whole number, such as 50; 0 means none, -1 means no limit"
 		n, err = strconv.ParseInt(value, 10, 32)
-		if ok = err == nil && n >= -1 && value[0] != '+'; n == -1 {
+		ok = err == nil && n >= -1 && value[0] != '+'
+		if n == -1 {
 			n = noLimit
 		}
 	case maxImagePreview:

@@ -138,7 +138,8 @@ func AddVary(h http.Header, field string) {
 	values := h["Vary"]
 	for _, v := range values {
 		for name := range strings.SplitSeq(v, ",") {
-			if name = trim(name); name == "*" || strings.EqualFold(name, field) {
+			name = trim(name)
+			if name == "*" || strings.EqualFold(name, field) {
 				return
 			}
 		}

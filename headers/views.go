@@ -27,7 +27,8 @@ const maxKept = 64 << 10
 
 // release returns the views to the pool. They are no longer valid.
 func (v *views) release() {
-	if *v = (views{buf: v.buf}); cap(v.buf) <= maxKept {
+	*v = views{buf: v.buf}
+	if cap(v.buf) <= maxKept {
 		viewsPool.Put(v)
 	}
 }

@@ -57,7 +57,8 @@ func TestDocuments(t *testing.T) {
 	for _, c := range rows {
 		for _, sources := range c.Sources {
 			for _, s := range sources {
-				if s, _, _ = strings.Cut(s, " "); strings.Contains(s, "://") { // … (second-hand)
+				s, _, _ = strings.Cut(s, " ")
+				if strings.Contains(s, "://") { // … (second-hand)
 					checks[s] = page
 				}
 			}

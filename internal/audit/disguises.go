@@ -98,7 +98,8 @@ func (d *disguises) count(e *logformat.Entry, host *hostTally, kind requestKind,
 		})
 	}
 	if file && !t.files {
-		if t.hinted = append(t.hinted, strings.Clone(mask.Shortened(path))); certain || len(t.hinted) == maxHinted {
+		t.hinted = append(t.hinted, strings.Clone(mask.Shortened(path)))
+		if certain || len(t.hinted) == maxHinted {
 			d.settle(host, t, certain)
 		}
 	}

@@ -142,7 +142,8 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	if reads = who.pages == readerPages; !reads {
 		who.pages++
 	}
-	if s.pages += weight; !v.host.files && s.pages > trialPages || target.IsFeed(e.Target) || rules.Hides(e.Target) {
+	s.pages += weight
+	if !v.host.files && s.pages > trialPages || target.IsFeed(e.Target) || rules.Hides(e.Target) {
 		return reads // nobody fetches files here, or it is a feed, or must not be shown
 	}
 	sum := costOf(e)
@@ -183,7 +184,8 @@ func clientHash(client string) uint64 {
 func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind requestKind, certain bool) {
 	answered, known := e.Status == 0 || e.Status/100 == 2, unknownKind
 	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
-		if known = embeddedKind; dest[0] == "document" {
+		known = embeddedKind
+		if dest[0] == "document" {
 			known = documentKind
 		}
 	} else if judge.IsRobotsTxt(e.Target) {

@@ -28,7 +28,8 @@ func SendsFetchFields(userAgent string) bool {
 	if !found || strings.Contains(platform, "compatible") || strings.HasSuffix(platform, "; wv") {
 		return false
 	}
-	if rest, found = strings.CutPrefix(rest, " AppleWebKit/"); !found {
+	rest, found = strings.CutPrefix(rest, " AppleWebKit/")
+	if !found {
 		return isFirefox(platform, rest)
 	}
 	if chrome, found := strings.CutPrefix(rest, "537.36 (KHTML, like Gecko) Chrome/"); found {

@@ -23,7 +23,8 @@ func (s *site) publish(text string) {
 	s.t.Helper()
 	var err error
 	settings := judge.Settings{Challenge: judge.Challenge{Paths: []string{"/blame/*"}, Line: 7}}
-	if s.rules, err = settings.Rules(judge.Response{Status: 200, Body: []byte(text)}); err != nil {
+	s.rules, err = settings.Rules(judge.Response{Status: 200, Body: []byte(text)})
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -180,10 +181,12 @@ func TestWhoIsMarked(t *testing.T) {
 		t.Error("asked while the check is off")
 	}
 	s.check.Set("example.com", true)
-	if s.now = s.now.Add(24 * time.Hour); !s.isAsked("192.0.2.7") {
+	s.now = s.now.Add(24 * time.Hour)
+	if !s.isAsked("192.0.2.7") {
 		t.Error("not asked after 24 hours")
 	}
-	if s.now = s.now.Add(time.Second); s.isAsked("192.0.2.7") {
+	s.now = s.now.Add(time.Second)
+	if s.isAsked("192.0.2.7") {
 		t.Error("asked after more than 24 hours")
 	}
 }

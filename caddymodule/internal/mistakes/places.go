@@ -79,7 +79,8 @@ func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots
 	}
 	p := placed{Place: place(statusapi.NoRules, route.Hosts(), "", ""), route: route,
 		isMissed: robots.Forwarded && route.Misses(), reads: robots.Reads && !route.IsApart()}
-	if p.Name = robots.Name; p.reads && !takes {
+	p.Name = robots.Name
+	if p.reads && !takes {
 		p.missedBy = matcher
 	}
 	l.robots = append(l.robots, p)

@@ -16,12 +16,14 @@ func (r *Route) ByAddress(address netip.Addr) (matcher string, takes bool) {
 		if len(sets) != 1 {
 			continue
 		}
-		if matcher = sets[0].without(address); matcher != "" {
+		matcher = sets[0].without(address)
+		if matcher != "" {
 			return matcher, false
 		}
 		negated, _ := sets[0]["not"].([]Set)
 		for _, set := range negated {
-			if matcher = set.without(address); matcher != "" && len(set) == 1 {
+			matcher = set.without(address)
+			if matcher != "" && len(set) == 1 {
 				return "not " + matcher, true
 			}
 		}
