@@ -24,6 +24,13 @@ import (
 // output, is in testdata/scenarios/docs*.txtar and examples.txtar.
 func TestDocumentation(t *testing.T) {
 	t.Chdir(root)
+	cache, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := strings.Fields(string(cache)) // by default below HOME
+	t.Setenv("GOCACHE", folders[0])
+	t.Setenv("GOMODCACHE", folders[1])
 	for name, value := range map[string]string{"HOME": t.TempDir(), "SMTP_PASSWORD": "x", "NTFY_TOKEN": "x"} {
 		t.Setenv(name, value)
 	}
