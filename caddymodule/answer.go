@@ -219,9 +219,10 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decisi
 // send writes the answer.
 func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
 	header := w.Header()
-	header.Set("Content-Type", textPlain)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", a.length)
+	values := [...]string{textPlain, "nosniff", a.length} // of this response alone: `header` changes values in place
+	header["Content-Type"] = values[0:1:1]
+	header["X-Content-Type-Options"] = values[1:2:2]
+	header["Content-Length"] = values[2:3:3]
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = io.WriteString(w, a.body) // an error means that the client is gone

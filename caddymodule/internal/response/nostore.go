@@ -68,5 +68,5 @@ func (forbidStoring) Answered(_ int, header http.Header) {
 	for _, name := range storedFields {
 		delete(header, name)
 	}
-	header.Set("Cache-Control", "no-store")
+	header["Cache-Control"] = []string{"no-store"}
 }
