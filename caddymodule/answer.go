@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -23,7 +24,7 @@ import (
 )
 
 // customAnswers has the operator's answer for each reason, nil for none.
-type customAnswers [judge.Reasons]*customAnswer
+type customAnswers []*customAnswer
 
 // customAnswer is a compiled Answer.
 type customAnswer struct {
@@ -33,16 +34,16 @@ type customAnswer struct {
 	replace  bool    // there are placeholders to replace
 }
 
-func newCustomAnswers(list []config.Answer, fallback *defaultAnswers) (c customAnswers) {
-	for _, a := range list {
-		if a.Status+len(a.Redirect) == 0 && !a.Abort {
-			continue // of challenge
-		}
-		for _, reason := range a.Reasons() {
-			c[reason] = newCustomAnswer(a, &fallback[reason])
+func newCustomAnswers(list []config.Answer, defaults []answer) customAnswers {
+	answers := make(customAnswers, len(defaults))
+	for reason, info := range judge.Reasons() {
+		for _, a := range list {
+			if info.Answer != nil && !info.Answer.Page && info.Answer.Verdict == a.Verdict {
+				answers[reason] = newCustomAnswer(a, &defaults[reason])
+			}
 		}
 	}
-	return c
+	return answers
 }
 
 func newCustomAnswer(a config.Answer, fallback *answer) *customAnswer {
@@ -139,42 +140,22 @@ func newAnswer(status int, body string) answer {
 	return answer{status, body + "\n", strconv.Itoa(len(body) + 1), errors.New(body)}
 }
 
-// defaultAnswers has the default answer for each reason to deny or throttle.
-type defaultAnswers [judge.Reasons]answer
+// sharedAnswers has the default answer for each reason, of sites without a license.
+var sharedAnswers = sync.OnceValue(func() []answer { return defaultAnswers(nil) })
 
-// answers are those of sites without a license.
-var answers = defaultAnswers{
-	judge.Disallowed: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
-	judge.Impostor: newAnswer(http.StatusForbidden,
-		"Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
-	judge.Unavailable: newAnswer(http.StatusServiceUnavailable,
-		"The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
-	judge.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
-	judge.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
-	judge.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
-	judge.OverLimit:    newAnswer(http.StatusTooManyRequests, "Crawlers request too much of this site at present."),
-	judge.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
-	judge.VisitTime: newAnswer(http.StatusTooManyRequests,
-		"The robots.txt of this site asks your crawler to come at another Visit-time."),
-	judge.Suspected: newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to robots, and requests with your "+
-		"User-Agent from your address look like those of a robot.\nIf you are a person, open the URL in a browser to continue."),
-	judge.Strangers: newAnswer(http.StatusTooManyRequests,
-		"Too many clients request pages here at present. Come back later, or open the page in a browser."),
-	judge.Shed: newAnswer(http.StatusServiceUnavailable, "This server is busy, so it serves people first. Come back later."),
-}
-
-// withLicenses returns answers that end with the License lines of a policy, where
-// robots.txt refuses a crawler.
-func withLicenses(licenses []managed.License) *defaultAnswers {
-	list := answers
-	for _, reason := range []judge.Reason{judge.Disallowed, judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.OverLimit} {
-		text := strings.TrimSuffix(list[reason].body, "\n")
+// defaultAnswers returns the default answer for each reason. Where a request is refused by
+// the terms of the site, it ends with the License lines of the policy.
+func defaultAnswers(licenses []managed.License) (list []answer) {
+	for _, info := range judge.Reasons() {
+		text := info.Text
 		for _, l := range licenses {
-			text += "\nLicense: " + l.URL
+			if info.Terms {
+				text += "\nLicense: " + l.URL
+			}
 		}
-		list[reason] = newAnswer(list[reason].status, text)
+		list = append(list, newAnswer(info.Status, text))
 	}
-	return &list
+	return list
 }
 
 // acceptSignature asks for a signature of Web Bot Auth (RFC 9421, section 5.1;

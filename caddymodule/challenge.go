@@ -115,9 +115,9 @@ func (x *exchange) check(d *judge.Decision) {
 			x.verdict = challenge.Go
 			return
 		}
-		d.Challenge(judge.Stranger, x.arrival.Wait())
+		d.Refuse(challenge.Asked, d.Rules.Settings().Challenge.Place, x.arrival.Wait())
 	case challenge.TooMany:
-		d.Challenge(judge.Strangers, x.arrival.Wait())
+		d.Refuse(challenge.HeldUp, d.Rules.Settings().Challenge.Place, x.arrival.Wait())
 	}
 }
 
@@ -127,7 +127,7 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 	case challenge.Go, challenge.TooMany:
 		return false
 	case challenge.Stranger:
-		return d.Reason == judge.Stranger && !d.Monitored
+		return d.Reason == challenge.Asked && !d.Monitored
 	}
 	return d.Action == judge.Pass || d.Monitored || d.Reason == judge.Suspected
 }
@@ -137,7 +137,7 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 func (x *exchange) askSuspect(w http.ResponseWriter) error {
 	c := x.handler.check
 	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, "text/html") }) {
-		return answers[judge.Suspected].send(w, x.r)
+		return sharedAnswers()[judge.Suspected].send(w, x.r)
 	}
 	x.arrival.Ask(x.request.Time)
 	return c.Serve(w, challenge.Stranger, &x.arrival, &x.request, x.r, http.StatusForbidden)

@@ -269,9 +269,9 @@ func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
 		w.Header()["Connection"] = []string{"close"}
 	}
 	if x.unread = refusal; limit != nil {
-		d.Exceed(limit, 0)
+		d.Refuse(judge.OverLimit, &limit.Place, 0)
 	} else {
-		x.shed(d)
+		d.Refuse(shed.Reason, x.handler.shedPlace, 0)
 	}
 }
 

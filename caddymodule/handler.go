@@ -85,20 +85,21 @@ type Handler struct {
 	source    origins.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	check     *challenge.Check        // nil without challenge
-	watch     *challenge.Check        // nil with challenge or forwarded_request
-	shedLoad  func() *shed.Load       // nil without shed
+	check     *challenge.Check  // nil without challenge
+	watch     *challenge.Check  // nil with challenge or forwarded_request
+	shedLoad  func() *shed.Load // nil without shed
+	shedPlace *judge.Place
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses
 	decides   atomic.Bool             // it has decided on a request
 	late      atomic.Bool             // a request came on which another handler had decided
-	answers   customAnswers
-	forwarded *forwarded.Reader // nil without forwarded_request
+	answers   customAnswers           // by reason
+	forwarded *forwarded.Reader       // nil without forwarded_request
 	checks    forwarded.Checks
 	told      sync.Map         // the gaps of checks that were logged, by their messages
 	license   *headers.Signals // the License lines of the policy, for refusals; nil without one
-	defaults  *defaultAnswers
+	defaults  []answer         // by reason
 	log       *zap.Logger
 	cleanup   []func() error
 

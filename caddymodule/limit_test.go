@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -82,7 +83,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 			t.Errorf("no request reached stage %d", stage)
 		}
 	}
-	if _, ok := refused.Load(answers[judge.OverLimit].body); !ok {
+	if _, ok := refused.Load(sharedAnswers()[judge.OverLimit].body); !ok {
 		t.Error("no request was over a limit")
 	}
 	for _, name := range []string{"GPTBot", "bingbot", "Gather1bot"} {
@@ -202,7 +203,7 @@ func TestBodiesOfCrawlers(t *testing.T) {
 		if refused && tt.status == 408 && (len(w.deadlines) != 1 || w.deadlines[0].IsZero()) || tt.got == "a=b" && !w.deadlines[1].IsZero() {
 			t.Errorf("%s: deadlines %v", tt.name, w.deadlines)
 		}
-		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != judge.OverLimit && rec.Reason != judge.Shed) {
+		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != judge.OverLimit && rec.Reason != shed.Reason) {
 			t.Errorf("%s: %v %v", tt.name, rec.Action, rec.Reason)
 		}
 		for i := range tt.h.bodies {

@@ -70,32 +70,15 @@ func placeholderList(t *testing.T, comment string) string {
 	return strings.Join(lines, "\n")
 }
 
-// constants returns the line comments of the constants of a type that begin with iota,
-// in their order. The setting stands for the Go name.
-func constants(t *testing.T, file, first string) (comments []string) {
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, _ := strings.Cut(string(source), "\n\t"+first+" ")
-	block, _, _ = strings.Cut(block, "\n)")
-	for line := range strings.Lines(block) {
-		if _, comment, ok := strings.Cut(strings.TrimSpace(line), "// "); ok {
-			comments = append(comments, strings.Replace(comment, "DenyFailed (`on_error deny`)", "`on_error deny`", 1))
-		}
-	}
-	return comments
-}
-
+// reasonTable has what is registered of each reason.
 func reasonTable(t *testing.T) string {
-	comments := constants(t, "../enforce/judge/decision.go", "Person")
-	if len(comments) != judge.Reasons {
-		t.Fatalf("%d reasons have comments, of %d", len(comments), judge.Reasons)
-	}
 	var rows []string
-	for i, comment := range comments {
-		action, meaning, _ := strings.Cut(comment, ": ")
-		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", judge.Reason(i), strings.Replace(strings.ToLower(action), "ask", judge.Ask.String(), 1), meaning))
+	for reason, info := range judge.Reasons() {
+		answered := info.Status != 0 && info.Text != "" || info.Answer != nil && info.Answer.Page
+		if info.Meaning == "" || answered == (info.Action == judge.Pass) {
+			t.Errorf("%s: %+v", reason, *info)
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", reason, info.Action, info.Meaning))
 	}
 	slices.Sort(rows)
 	return table("reason | action | meaning", rows...)

@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
@@ -23,6 +22,7 @@ func (h *Handler) provisionShed() {
 	if h.Shed == nil {
 		return
 	}
+	h.shedPlace = h.Shed.Place()
 	cfg := shed.Config{InFlight: h.Shed.InFlight}
 	h.shedLoad = sync.OnceValue(func() *shed.Load {
 		key := fmt.Sprint(h.app.siteOf(h).Key, cfg)
@@ -50,8 +50,7 @@ func (x *exchange) enter(d *judge.Decision) {
 	entered := false
 	if isRobot && d.Action == judge.Pass {
 		if x.place, entered = load.EnterRobot(now, rank); !entered {
-			x.shed(d)
-			d.RetryAfter = leastShedRetry + rand.N(mostShedRetry-leastShedRetry)
+			d.Refuse(shed.Reason, x.handler.shedPlace, leastShedRetry+rand.N(mostShedRetry-leastShedRetry))
 		}
 	}
 	if d.Action == judge.Pass || d.Monitored {
@@ -72,12 +71,6 @@ func (x *exchange) enterOther(load *shed.Load, now int64) {
 		r.Body = x.upload
 	}
 	x.place = load.Enter(now)
-}
-
-// shed turns d into a decision to refuse the request because of the setting shed.
-func (x *exchange) shed(d *judge.Decision) {
-	d.Action, d.Reason, d.Layer, d.Line = judge.Throttle, judge.Shed, judge.ShedLayer, x.handler.Shed.Line
-	d.Rule, d.Version, d.Reading = robots.Rule{}, nil, 0
 }
 
 // leave ends what enter began. It may be called again.

@@ -20,7 +20,7 @@ func (p *pacer) enter(r *judge.Request, d *judge.Decision) {
 		if b := p.enterOne(r, d.At(i), &pools); b != nil {
 			p.leave(r, d)
 			d.Blame(i)
-			d.Exceed(b, atOnceRetry)
+			d.Refuse(judge.OverLimit, &b.Place, atOnceRetry)
 			return
 		}
 	}

@@ -54,7 +54,7 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	if !res.OK {
 		d.Blame(int(of[res.Use]))
 		if line := p.boundOf(uses[res.Use].Limits); line != nil {
-			d.Exceed(line, res.RetryAfter)
+			d.Refuse(judge.OverLimit, &line.Place, res.RetryAfter)
 		} else {
 			d.Throttle(res)
 		}

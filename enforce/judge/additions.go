@@ -79,38 +79,6 @@ func (p *Rules) MergeError() error {
 var errApart = errors.New("requests for /robots.txt do not come through the handler with the policy, " +
 	"so the lines of the policy can't be published and are not in force")
 
-// Layer is where a line comes from: the site's own file, or a part of the
-// configuration.
-type Layer uint8
-
-const (
-	// NoLayer is the layer of a decision for which no line was the reason.
-	NoLayer Layer = iota
-	// FileLayer stands for the site's own robots.txt.
-	FileLayer
-	// PolicyLayer stands for the lines of Additions: they are published with
-	// those of the site.
-	PolicyLayer
-	// HiddenLayer stands for the hidden paths of Additions. They are published
-	// nowhere.
-	HiddenLayer
-	// ShedLayer stands for the setting of the caller that Shed is about.
-	ShedLayer
-	// LimitLayer stands for Settings.Limits.
-	LimitLayer
-	// ChallengeLayer stands for Settings.Challenge.
-	ChallengeLayer
-	layers
-)
-
-// Layers is the number of layers. Each Layer is less than Layers.
-const Layers = int(layers)
-
-// String returns file, policy, hidden, shed, limit, challenge, or "" for NoLayer.
-func (l Layer) String() string {
-	return [...]string{"", "file", "policy", "hidden", "shed", "limit", "challenge"}[l]
-}
-
 // Origin returns where a line of File comes from: its layer, and its line
 // number in the site's own robots.txt, or in the configuration if that has it. Lines count from
 // 1. For line 0, it returns NoLayer.
@@ -129,27 +97,28 @@ func (p *Rules) Origin(line int) (Layer, int) {
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
-// Settings.SourceFile, ShedFile, Challenge.File or Additions.File. It returns "" if the name
-// is not known, for NoLayer, and for LimitLayer: each Limit has its own.
+// Settings.SourceFile, Additions.File, or that of the first of Settings.Places in the layer.
+// It returns "" if the name is not known, and for LimitLayer: each Limit has its own.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
-	case NoLayer, LimitLayer:
-		return ""
 	case FileLayer:
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
-	case ShedLayer:
-		return p.settings.ShedFile
-	case ChallengeLayer:
-		return p.settings.Challenge.File
+	case PolicyLayer, HiddenLayer:
+		return p.settings.additions.File
 	}
-	return p.settings.additions.File
+	for _, place := range p.settings.Places {
+		if place.Layer == l {
+			return place.File
+		}
+	}
+	return ""
 }
 
-// File returns the name of the file that has d.Line: Limit.File, or Rules.FileOf.
+// File returns the name of the file that has d.Line: that of its Place, or Rules.FileOf.
 func (d *Decision) File() string {
 	switch {
-	case d.bound != nil:
-		return d.bound.File
+	case d.place != nil:
+		return d.place.File
 	case d.Rules == nil:
 		return ""
 	}

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -15,10 +14,8 @@ type Challenge struct {
 	// Disallowed adds the paths that the group for `*` disallows. A rule that disallows the
 	// whole site does not count.
 	Disallowed bool
-	// File is the name of the configuration file that has the setting, and Line its line
-	// there.
-	File string
-	Line int
+	// Place is the line of the configuration. Its Text is that of String.
+	Place *Place
 }
 
 // String returns the line of the configuration, such as `challenge /blame/*`.
@@ -85,13 +82,4 @@ func (p *plans) ChallengesNothing() bool {
 func isWholeSite(pattern string) bool {
 	rest := strings.Trim(strings.TrimSuffix(pattern, "*$"), "*")
 	return rest == "" || rest == "/"
-}
-
-// Challenge turns d, which lets a client through that no rule binds, into a decision to ask
-// it to show that it is a browser (Stranger), or to refuse it for now (Strangers).
-func (d *Decision) Challenge(why Reason, retryAfter time.Duration) {
-	if d.Action = Ask; why == Strangers {
-		d.Action = Throttle
-	}
-	d.Reason, d.RetryAfter, d.Rule, d.Layer, d.Line = why, retryAfter, robots.Rule{}, ChallengeLayer, d.Rules.settings.Challenge.Line
 }

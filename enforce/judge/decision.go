@@ -12,65 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Action says how to treat a request.
-type Action uint8
-
-const (
-	Pass     Action = iota // let the request through
-	Deny                   // refuse the request, usually with status 403
-	Throttle               // refuse the request for now, usually with status 429; the client may repeat it after Decision.RetryAfter
-	Ask                    // answer with a page that a browser passes by itself, usually with status 429
-)
-
-// String returns the action's name in logs, metrics and placeholders: pass, deny,
-// throttle or challenge.
-func (a Action) String() string { return [...]string{"pass", "deny", "throttle", "challenge"}[a] }
-
-// Reason is the reason for a decision. Each reason belongs to one Action.
-type Reason uint8
-
-const (
-	Person       Reason = iota // Pass: a browser or app: robots.txt does not apply
-	Allowed                    // Pass: no rule disallows the path, and the request keeps to the limits
-	Exempt                     // Pass: the site's operator exempted the crawler
-	ExemptPath                 // Pass: the path is exempt, or /robots.txt
-	Unbound                    // Pass: no group applies to this client
-	NoRules                    // Pass: there are no rules, because the site has no robots.txt, or none could be fetched
-	Disallowed                 // Deny: a rule disallows the path
-	Impostor                   // Deny: verification showed that the client is not the crawler that it names
-	Unavailable                // Deny: robots.txt can't be fetched, and DenyFailed (`on_error deny`) is set
-	RulesPending               // Throttle: robots.txt was not fetched yet
-	CrawlDelay                 // Throttle: the request came before the Crawl-delay was over
-	RequestRate                // Throttle: the request exceeds a Request-rate
-	VisitTime                  // Throttle: the request came outside Visit-time
-	Hidden                     // Deny: the policy hides the path
-	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
-	Suspected                  // Deny: the client is a crawler's machine with a browser's User-Agent, and the crawler's group disallows the path
-	NotCrawling                // Pass: a self-declared crawler changes something or sends credentials, and only `*` applies to it
-	Shed                       // Throttle: the server is busy and serves people first
-	OverLimit                  // Throttle: the request exceeds a `limit` of the configuration
-	Stranger                   // Ask: strangers storm the path, and the client has not shown that it is a browser
-	Strangers                  // Throttle: strangers storm the path, and what the client shares with others there is used up
-	Federation                 // Pass: a signed request of a Fediverse server got an ActivityPub document, and only `*` applies to it
-	reasons
-)
-
-// Reasons is the number of reasons. Each Reason is less than Reasons.
-const Reasons = int(reasons)
-
-// String returns the reason's name in logs, metrics and placeholders. The names
-// are, in the order of the constants: person, allowed, exempt, exempt_path,
-// unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
-// request_rate, visit_time, hidden, grace, suspect, not_crawling, shed, limit, challenge,
-// challenge_limit and federation.
-func (r Reason) String() string {
-	return [...]string{
-		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
-		"hidden", "grace", "suspect", "not_crawling", "shed", "limit", "challenge", "challenge_limit", "federation",
-	}[r]
-}
-
 // Decision is the decision on one request, with the reason for it. Decide and
 // Check overwrite all of it, so it can be used again for another request.
 type Decision struct {
@@ -118,7 +59,7 @@ type Decision struct {
 	Addr netip.Addr
 
 	hidden *robots.Rule // if Reason is Hidden
-	bound  *Bound       // if Reason is OverLimit
+	place  *Place       // of Refuse
 }
 
 // maxNamed is how many crawlers of a request are held to their limits.
@@ -178,12 +119,6 @@ func (d *Decision) Throttle(res throttle.Result) {
 	default:
 		d.Reason = CrawlDelay
 	}
-}
-
-// Exceed turns d into a decision to throttle the request because of a limit.
-func (d *Decision) Exceed(b *Bound, retryAfter time.Duration) {
-	d.Action, d.Reason, d.RetryAfter, d.bound = Throttle, OverLimit, retryAfter, b
-	d.Version, d.Rule, d.Layer, d.Line = nil, robots.Rule{}, LimitLayer, b.Line
 }
 
 // AtOnce returns a line that limits requests at once, of a Limit that holds the
@@ -266,13 +201,11 @@ func (d *Decision) VersionTag() string {
 
 // RuleText returns the line of robots.txt that decided: an Allow or Disallow
 // rule or, if the request was throttled, a Crawl-delay, Request-rate or
-// Visit-time, or the line of a Limit or of Challenge. It returns "" if no line decided.
+// Visit-time, or the Text of a Place. It returns "" if no line decided.
 func (d *Decision) RuleText() string {
 	switch {
-	case d.bound != nil:
-		return d.bound.Text
-	case d.Layer == ChallengeLayer:
-		return d.Rules.settings.Challenge.String()
+	case d.place != nil:
+		return d.place.Text
 	case d.Action == Throttle && d.Group != nil:
 		return d.limitText()
 	case d.Rule.Line == 0:

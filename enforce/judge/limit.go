@@ -89,9 +89,7 @@ type Bound struct {
 	Rate   *throttle.Limits // nil for a number of requests at once
 	AtOnce int              // requests in flight; 0 for a rate
 	Each   bool             // for each crawler, not for all together
-	Text   string           // such as "limit /archive/*: all 30/1m"
-	File   string           // as in Limit
-	Line   int
+	Place                   // its text is such as "limit /archive/*: all 30/1m"
 }
 
 // compileLimits compiles Settings.Limits.
@@ -101,7 +99,6 @@ func (s *Compiled) compileLimits() error {
 	}
 	for at := range s.Limits {
 		l := CompiledLimit{Limit: &s.Limits[at]}
-		name := strings.Join(append([]string{"limit"}, l.Paths...), " ") + ": "
 		var paths []robots.Rule
 		for _, p := range l.Paths {
 			if err := CheckPathPattern(p); err != nil {
@@ -118,17 +115,23 @@ func (s *Compiled) compileLimits() error {
 		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
 			burst := (rate.Requests + exactBurst - 1) / exactBurst
 			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
-				l.Bounds[i] = Bound{Rate: r, Each: i == boundEach, Text: name + boundNames[i] + " " + rate.String(), File: l.File, Line: l.Line}
+				l.Bounds[i] = Bound{Rate: r, Each: i == boundEach, Place: l.place(boundNames[i] + " " + rate.String())}
 			}
 		}
 		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
 			if n > 0 {
-				l.Bounds[i] = Bound{AtOnce: n, Each: i == boundEachAtOnce, Text: fmt.Sprint(name, boundNames[i], " ", n), File: l.File, Line: l.Line}
+				l.Bounds[i] = Bound{AtOnce: n, Each: i == boundEachAtOnce, Place: l.place(fmt.Sprint(boundNames[i], " ", n))}
 			}
 		}
 		s.CompiledLimits = append(s.CompiledLimits, l)
 	}
 	return nil
+}
+
+// place returns the place of a line of the limit.
+func (l *Limit) place(line string) Place {
+	name := strings.Join(append([]string{"limit"}, l.Paths...), " ")
+	return Place{LimitLayer, l.File, l.Line, name + ": " + line}
 }
 
 // roleOf returns the role of a crawler of the registry.

@@ -27,9 +27,9 @@ type Settings struct {
 	// If they are empty, the text is a file of its own, robots.txt.
 	SourceFile string
 	SourceLine int
-	// ShedFile is the name of the file that has the lines of ShedLayer; "" if it is
-	// not known.
-	ShedFile string
+	// Places are the lines of the configuration that refuse requests, but those of
+	// Limits and of Managed.
+	Places []*Place
 	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
 	// Views says which different spellings of a path are the same path for the

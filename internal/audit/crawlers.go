@@ -264,7 +264,7 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 	if v.timed {
 		t.atHalfHour(v.at).refused++
 	}
-	paced := d.Reason == judge.CrawlDelay || d.Reason == judge.RequestRate || d.Reason == judge.VisitTime
+	paced := d.Reason.Info().Field != ""
 	if t.Known && d.Claim.State != verify.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
 		countIf(&t.VerifiedRefused, d.Claim.State == verify.Verified)
 		countIf(&t.ClaimsRefused, d.Claim.State != verify.Verified)

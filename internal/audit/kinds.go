@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"hash/maphash"
-	"math/bits"
 	"strings"
 	"sync/atomic"
 
@@ -89,7 +88,7 @@ type folder struct {
 	named atomic.Uint32 // documents with one
 	files atomic.Uint32 // requests with an extension of a file
 	fresh atomic.Uint32 // of files, in the folder itself, those for another file than before
-	names atomic.Uint64 // a bit for each extension of named, by its hash
+	names atomic.Uint64 // hashes of minNames different extensions of named, 16 bits each
 }
 
 // When a folder has documents, whatever their extensions are.
@@ -155,13 +154,13 @@ func (k *pathKinds) own(site uint64, in string) (key uint64, depth int) {
 // learn counts a request in a folder. ext is "" for that of a page.
 func (k *pathKinds) learn(site uint64, path, in, ext string, kind requestKind) {
 	key, depth := k.own(site, in)
-	own, bit := k.folder(key), uint64(0)
+	own, name := k.folder(key), uint16(0)
 	switch {
 	case ext == "":
 		own.pages.Add(1)
 		return
 	case kind == documentKind:
-		bit = 1 << (maphash.String(k.seed, ext) >> 58)
+		name = uint16(maphash.String(k.seed, ext)) | 1
 	default:
 		hash := maphash.String(k.seed, path) ^ site
 		if seen := &k.seen[hash%uint64(len(k.seen))]; seen.Load() != uint32(hash>>32) {
@@ -169,12 +168,12 @@ func (k *pathKinds) learn(site uint64, path, in, ext string, kind requestKind) {
 			own.fresh.Add(1)
 		}
 	}
-	own.add(bit)
+	own.add(name)
 	rest := strings.TrimPrefix(in, "/")
 	for i := 1; i < min(depth, maxFolders); i++ {
-		var name string
-		if name, rest, _ = strings.Cut(rest, "/"); i > 1 {
-			k.folder(k.key(site, i, name)).add(bit)
+		var dir string
+		if dir, rest, _ = strings.Cut(rest, "/"); i > 1 {
+			k.folder(k.key(site, i, dir)).add(name)
 		}
 	}
 }
@@ -185,15 +184,22 @@ func (k *pathKinds) folder(key uint64) *folder {
 	return k.folders.Add(key, func(f *folder) int64 { return int64(f.pages.Load() + f.named.Load() + f.files.Load()) }, nil)
 }
 
-// add counts a document with an extension, whose bit is set, or a file.
-func (f *folder) add(bit uint64) {
-	if bit == 0 {
+// add counts a document with an extension, whose hash is name, or a file, for which it is 0.
+func (f *folder) add(name uint16) {
+	if name == 0 {
 		f.files.Add(1)
 		return
 	}
 	f.named.Add(1)
-	if f.names.Load()&bit == 0 {
-		f.names.Or(bit)
+	names := f.names.Load()
+	for at := 0; at < minNames; at++ {
+		switch uint16(names >> (16 * at)) {
+		case name:
+			return
+		case 0:
+			f.names.CompareAndSwap(names, names|uint64(name)<<(16*at))
+			return
+		}
 	}
 }
 
@@ -226,6 +232,6 @@ func (k *pathKinds) hasDocuments(site uint64, in string) bool {
 // isTree reports whether documents in the folder show files of many kinds.
 func (f *folder) isTree() bool {
 	named := f.named.Load()
-	return named >= minPages && bits.OnesCount64(f.names.Load()) >= minNames && mostly*named >= f.files.Load() &&
+	return named >= minPages && f.names.Load()>>(16*(minNames-1)) != 0 && mostly*named >= f.files.Load() &&
 		2*mostly*named >= f.pages.Load()
 }

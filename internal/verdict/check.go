@@ -63,7 +63,7 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 		c.Reading = d.Reading.String()
 	}
 	if line := &rules.Settings().Challenge; d.Reason == judge.Person && rules.Challenges(r.Target) {
-		c.Challenge, c.Line, c.Layer, c.File = line.String(), line.Line, judge.ChallengeLayer.String(), line.File
+		c.Challenge, c.Line, c.Layer, c.File = line.Place.Text, line.Place.Line, line.Place.Layer.String(), line.Place.File
 	}
 	if shed != nil && d.Action == judge.Pass {
 		c.Shed = shed(r, d)

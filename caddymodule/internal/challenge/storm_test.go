@@ -52,7 +52,7 @@ func newSite(t testing.TB, change func(*Config)) *site {
 	}
 	s.check = New(m, c)
 	var err error
-	settings := judge.Settings{Challenge: judge.Challenge{Paths: []string{"/blame/*"}, Line: 7}}
+	settings := judge.Settings{Challenge: judge.Challenge{Paths: []string{"/blame/*"}}}
 	if s.rules, err = settings.Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /closed/\n")}); err != nil {
 		t.Fatal(err)
 	}

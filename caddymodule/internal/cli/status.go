@@ -288,8 +288,11 @@ func (s *statusReport) message(p statusapi.Origin) string {
 	return p.Message
 }
 
-// paceReasons are the reasons that count as pace.
-var paceReasons = []string{judge.CrawlDelay.String(), judge.RequestRate.String(), judge.VisitTime.String()}
+// isPace reports whether a reason counts as pace.
+func isPace(reason string) bool {
+	r, known := judge.ReasonNamed(reason)
+	return known && r.Info().Field != ""
+}
 
 // reasonsOf returns the number of requests with an action, and by reason.
 func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64) string {
@@ -297,7 +300,7 @@ func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64)
 	for _, r := range list {
 		switch {
 		case strings.Replace(r.Action, "challenge", "throttle", 1) != action || *r.In(span) == 0: // these count as throttled
-		case slices.Contains(paceReasons, r.Reason):
+		case isPace(r.Reason):
 			numbers["pace"] += *r.In(span)
 		default:
 			numbers[r.Reason] += *r.In(span)

@@ -1,16 +1,13 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Answer replaces the default answer to requests with one verdict.
@@ -52,67 +49,38 @@ type Answer struct {
 	Mark bool `json:"mark,omitempty"`
 }
 
-// challengeVerdict is the verdict on strangers.
-const challengeVerdict = "challenge"
-
-// verdict is a kind of refusal that an Answer can be for.
-type verdict struct {
-	name     string
-	reasons  []judge.Reason
-	statuses []int  // nil: any 4xx except 429
-	allowed  string // the statuses, for error messages
-	redirect bool
-	abort    bool
-}
-
-// verdicts has, for each verdict, the statuses that do no harm: Google treats
-// 429 and 5xx as signs of an overloaded host and crawls the whole host less. It
-// drops a page that answers any other 4xx.
-var verdicts = []verdict{
-	{"disallowed", []judge.Reason{judge.Disallowed}, nil, "4xx other than 429", true, true},
-	{"impostor", []judge.Reason{judge.Impostor}, nil, "4xx other than 429", true, true},
-	{"throttled", []judge.Reason{judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.OverLimit}, []int{429, 503},
-		"429 or 503", false, false},
-	{"pending", []judge.Reason{judge.RulesPending}, []int{429, 503}, "429 or 503", false, false},
-	{"unavailable", []judge.Reason{judge.Unavailable}, []int{503}, "503", false, false},
-	{"hidden", []judge.Reason{judge.Hidden}, []int{404, 410}, "404 or 410", false, true},
-	{"shed", []judge.Reason{judge.Shed}, []int{503}, "503", false, false},
-	{challengeVerdict, nil, nil, "", false, false},
-}
-
+// verdictNames returns the verdicts that an Answer can be for.
 func verdictNames() string {
-	return strings.Join(words.Map(verdicts, func(v verdict) string { return v.name }), ", ")
+	var names []string
+	for _, info := range judge.Reasons() {
+		if info.Answer != nil && !slices.Contains(names, info.Answer.Verdict) {
+			names = append(names, info.Answer.Verdict)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
-// verdict returns the verdict that the answer is for, nil if there is none.
-func (a *Answer) verdict() *verdict {
-	i := slices.IndexFunc(verdicts, func(v verdict) bool { return v.name == a.Verdict })
-	if i < 0 {
-		return nil
+// info says what the answer may be. It returns nil if no reason has its verdict.
+func (a *Answer) info() *judge.AnswerInfo {
+	for _, info := range judge.Reasons() {
+		if info.Answer != nil && info.Answer.Verdict == a.Verdict {
+			return info.Answer
+		}
 	}
-	return &verdicts[i]
-}
-
-// Reasons returns the reasons for refusing a request that the answer is for.
-func (a *Answer) Reasons() []judge.Reason { return a.verdict().reasons }
-
-func (v *verdict) allows(status int) bool {
-	if v.statuses == nil {
-		return status >= 400 && status < 500 && status != http.StatusTooManyRequests
-	}
-	return slices.Contains(v.statuses, status)
+	return nil
 }
 
 // check returns an error for answers that contradict themselves or would
 // harm the site.
 func (a *Answer) check() error {
-	v := a.verdict()
+	v := a.info()
 	if v == nil {
 		return fmt.Errorf("answer %q: want %s", a.Verdict, verdictNames())
 	}
-	if a.Verdict == challengeVerdict {
+	if v.Page {
 		if (a.File != "") == a.Mark || a.Status != 0 || a.Redirect != "" || a.Abort || a.Text != "" {
-			return errors.New("answer challenge: want the file of the page, or mark")
+			return fmt.Errorf("answer %s: want the file of the page, or mark", a.Verdict)
 		}
 		return nil
 	}
@@ -130,12 +98,12 @@ func (a *Answer) check() error {
 		return fmt.Errorf("answer %s: want one of a status, redir URL and abort", a.Verdict)
 	case a.Text != "" && a.Status == 0:
 		return fmt.Errorf("answer %s: a text needs a status", a.Verdict)
-	case a.Redirect != "" && !v.redirect:
-		return fmt.Errorf("answer %s redir: want the status %s", a.Verdict, v.allowed)
-	case a.Abort && !v.abort:
-		return fmt.Errorf("answer %s abort: want the status %s", a.Verdict, v.allowed)
-	case a.Status != 0 && !v.allows(a.Status):
-		return fmt.Errorf("answer %s %d: want the status %s", a.Verdict, a.Status, v.allowed)
+	case a.Redirect != "" && !v.Redirect:
+		return fmt.Errorf("answer %s redir: want the status %s", a.Verdict, v.Wanted())
+	case a.Abort && !v.Abort:
+		return fmt.Errorf("answer %s abort: want the status %s", a.Verdict, v.Wanted())
+	case a.Status != 0 && !v.Allows(a.Status):
+		return fmt.Errorf("answer %s %d: want the status %s", a.Verdict, a.Status, v.Wanted())
 	case a.Redirect != "":
 		return a.checkURL()
 	}
@@ -172,12 +140,14 @@ func (p *parser) answer(_ string, values []string) error {
 		return fmt.Errorf("answer: want a verdict (%s) and a status, redir URL or abort", verdictNames())
 	}
 	a := Answer{Verdict: values[0]}
+	info := a.info()
+	isPage := info != nil && info.Page
 	switch kind, rest := values[1], values[2:]; {
-	case a.Verdict == challengeVerdict && len(rest) > 0:
-		return fmt.Errorf("answer challenge %s: unexpected %q", kind, strings.Join(rest, " "))
-	case a.Verdict == challengeVerdict && kind == "mark":
+	case isPage && len(rest) > 0:
+		return fmt.Errorf("answer %s %s: unexpected %q", a.Verdict, kind, strings.Join(rest, " "))
+	case isPage && kind == "mark":
 		a.Mark = true
-	case a.Verdict == challengeVerdict:
+	case isPage:
 		a.File = kind
 		p.note("answer challenge")
 	case kind == "abort" && len(rest) == 0:

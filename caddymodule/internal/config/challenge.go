@@ -128,7 +128,9 @@ func (c *Challenge) Engine() judge.Challenge {
 	if c == nil {
 		return judge.Challenge{}
 	}
-	return judge.Challenge{Paths: c.Paths, Disallowed: c.Disallowed, File: c.File, Line: c.Line}
+	set := judge.Challenge{Paths: c.Paths, Disallowed: c.Disallowed}
+	set.Place = &judge.Place{Layer: challenge.Layer, File: c.File, Line: c.Line, Text: set.String()}
+	return set
 }
 
 // challenge parses the line challenge, and its block.

@@ -29,9 +29,11 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
 	}
-	r.Challenge = s.Challenge.Engine()
+	if r.Challenge = s.Challenge.Engine(); r.Challenge.Place != nil {
+		r.Places = append(r.Places, r.Challenge.Place)
+	}
 	if s.Shed != nil {
-		r.ShedFile = s.Shed.File
+		r.Places = append(r.Places, s.Shed.Place())
 	}
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line

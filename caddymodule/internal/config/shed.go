@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 const maxInFlight = 1_000_000
@@ -27,6 +30,11 @@ type Shed struct {
 
 	// The line of the configuration that has this setting.
 	Line int `json:"line,omitempty"`
+}
+
+// Place returns the place of the setting.
+func (s *Shed) Place() *judge.Place {
+	return &judge.Place{Layer: shed.Layer, File: s.File, Line: s.Line, Text: "shed"}
 }
 
 // check returns an error for values that can't be used. A nil s has none.

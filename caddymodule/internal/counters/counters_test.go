@@ -137,7 +137,10 @@ func TestReasonsAddUp(t *testing.T) {
 	c := New(clock.now)
 	site := c.Site("example.com")
 	for round := range 3 {
-		for why := judge.Allowed; int(why) < judge.Reasons; why++ {
+		for why := range judge.Reasons() {
+			if why == judge.Person {
+				continue
+			}
 			for _, a := range []crawler.Agent{gptbot, goodbot} {
 				d := decision(a, why)
 				for range int(why) + round {

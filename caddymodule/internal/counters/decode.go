@@ -119,11 +119,11 @@ func (f *fileLine) parse() error {
 	if f == nil || f.Site == "" {
 		return errors.New("a rule has no site")
 	}
-	var errLayer, errReason error
-	f.layer, errLayer = parse(f.Layer, judge.Layer(judge.Layers))
-	f.reason, errReason = parse(f.Reason, judge.Reason(judge.Reasons))
-	if err := cmp.Or(errLayer, errReason); err != nil {
-		return fmt.Errorf("the layer or reason of a rule: %w", err)
+	var knowsLayer, knowsReason bool
+	f.layer, knowsLayer = judge.LayerNamed(f.Layer)
+	f.reason, knowsReason = judge.ReasonNamed(f.Reason)
+	if !knowsLayer || !knowsReason {
+		return fmt.Errorf("a rule has the layer %q and the reason %q", f.Layer, f.Reason)
 	}
 	return nil
 }

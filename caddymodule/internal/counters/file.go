@@ -98,30 +98,7 @@ var (
 	}
 	// verdictNames has the names of what is counted of a line.
 	verdictNames = [...]string{"enforce pass", "enforce deny", "enforce throttle", "monitor deny", "monitor throttle"}
-	// outcomeNames has names such as "monitor disallowed".
-	outcomeNames = func() (names [outcomes]string) {
-		for o := range outcomes {
-			names[o] = "enforce " + o.reason().String()
-			if o.monitor() {
-				names[o] = "monitor " + o.reason().String()
-			}
-		}
-		return names
-	}()
 )
-
-// parse returns the value before end that has a name.
-func parse[T interface {
-	~uint8
-	fmt.Stringer
-}](name string, end T) (T, error) {
-	for v := range end {
-		if v.String() == name {
-			return v, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown name %q", name)
-}
 
 // Save writes the counts as JSON, with what Load returns. It does not write the
 // recent refusals.
@@ -163,7 +140,7 @@ func (c *Counters) snapshot() *file {
 func (s *Site) save() *fileSite {
 	saved := &fileSite{Name: s.name, People: s.visitors.save(), Reasons: make(map[string]fileHistory)}
 	for o, h := range s.reasons.all() {
-		saved.Reasons[outcomeNames[o]] = h.save()
+		saved.Reasons[o.String()] = h.save()
 	}
 	if s.pattern != nil {
 		saved.Pattern, saved.First, saved.Days, saved.Seen = s.pattern.name, s.first, s.known, int64(s.last)
@@ -177,7 +154,7 @@ func (s *Site) save() *fileSite {
 func (c *Crawler) save() *fileCrawler {
 	decided := make(map[string]uint64)
 	for o, n := range c.decided.all() {
-		decided[outcomeNames[o]] = n.folded
+		decided[o.String()] = n.folded
 	}
 	return &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purposes: c.purposes,
@@ -282,8 +259,8 @@ func (f *fileSite) restore(s *Site, at, now minute) {
 	people := f.People.restore(at, now)
 	s.people[0].n.Add(people.folded)
 	s.visitors.merge(&people)
-	for o := range outcomes {
-		if saved, ok := f.Reasons[outcomeNames[o]]; ok && saved.Total > 0 {
+	for o, name := range outcomes() {
+		if saved, ok := f.Reasons[name]; ok && saved.Total > 0 {
 			h := saved.restore(at, now)
 			s.reasons.at(o).merge(&h)
 		}
@@ -309,8 +286,8 @@ func (s *Site) restoreHost(f *fileSite, now minute) *Site {
 // restore adds the counts of a crawler to those of a site.
 func (f *fileCrawler) restore(s *Site, at, now minute) {
 	c := &Crawler{site: s, last: min(minute(f.Last), now)}
-	for o := range outcomes {
-		if n := f.Decided[outcomeNames[o]]; n > 0 {
+	for o, name := range outcomes() {
+		if n := f.Decided[name]; n > 0 {
 			decided := c.decided.at(o)
 			decided.folded = n
 			decided.n.Store(n)

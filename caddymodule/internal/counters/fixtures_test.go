@@ -38,7 +38,7 @@ var (
 )
 
 func decision(a crawler.Agent, why judge.Reason) *judge.Decision {
-	d := &judge.Decision{Action: actions[why], Reason: why, Subject: judge.Subject{Agent: a}}
+	d := &judge.Decision{Action: why.Info().Action, Reason: why, Subject: judge.Subject{Agent: a}}
 	switch why {
 	case judge.Disallowed:
 		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), file1.Star().Rules()[0], judge.FileLayer, 2

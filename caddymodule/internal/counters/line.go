@@ -31,10 +31,12 @@ type LineID uint64
 //     Otherwise it is 0.
 func NewLineID(source uint64, layer judge.Layer, group string, allow bool, pattern string, reason judge.Reason, number uint64) LineID {
 	var short [128]byte
-	key := binary.BigEndian.AppendUint64(append(short[:0], byte(layer), byte(reason), 0), number)
+	key := append(short[:0], 0)
 	if allow {
-		key[2] = 1
+		key[0] = 1
 	}
+	key = append(append(append(append(key, layer.String()...), 0), reason.String()...), 0)
+	key = binary.BigEndian.AppendUint64(key, number)
 	if len(key)+len(group)+1+len(pattern) > len(short) {
 		return longLineID(source, key, group, pattern)
 	}
@@ -58,9 +60,9 @@ func lineIDOf(source uint64, d *judge.Decision) LineID {
 	switch {
 	case d.Layer == judge.LimitLayer:
 		return NewLineID(source, d.Layer, "", false, d.RuleText(), 0, 0)
-	case d.Layer >= judge.HiddenLayer:
+	case !d.Layer.Info().Published && d.Layer != judge.NoLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))
-	case actions[d.Reason] == judge.Throttle || d.Rule.Line == 0:
+	case d.Reason.Info().Action == judge.Throttle || d.Rule.Line == 0:
 		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, limitNumber(d))
 	}
 	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
@@ -155,10 +157,10 @@ func (s *Site) line(id LineID, origin judge.Origin, facts func() lineFacts) *Lin
 func factsOf(id LineID, d *judge.Decision, r *Request) lineFacts {
 	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
 	f.Origin.Host = strings.Clone(r.Origin.Host)
-	if d.Layer < judge.HiddenLayer {
+	if d.Layer.Info().Published {
 		f.Group = clip(d.Group.Token())
 	}
-	if d.Layer >= judge.LimitLayer || d.Layer < judge.HiddenLayer && actions[d.Reason] != judge.Throttle {
+	if d.Layer != judge.HiddenLayer && (!d.Layer.Info().Published || d.Reason.Info().Action != judge.Throttle) {
 		f.Text = clip(d.RuleText())
 	}
 	return f

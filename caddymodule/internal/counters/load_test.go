@@ -38,7 +38,7 @@ func TestLoadFolder(t *testing.T) {
 			continue
 		}
 		denied, throttled := loads[i].Denied[0], loads[i].Throttled[0]
-		if action := actions[tt.reason]; (denied == 200) != (action == judge.Deny) || (throttled == 200) != (action == judge.Throttle) {
+		if action := tt.reason.Info().Action; (denied == 200) != (action == judge.Deny) || (throttled == 200) != (action == judge.Throttle) {
 			t.Errorf("%s: %d denied, %d throttled", tt.reason, denied, throttled)
 		}
 	}

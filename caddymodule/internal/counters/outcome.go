@@ -7,22 +7,44 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// outcome is the reason for a decision, plus judge.Reasons if it is Monitored.
+// outcome is the reason for a decision, and whether it is Monitored.
 type outcome int
 
-const outcomes = 2 * outcome(judge.Reasons)
-
-// outcomeOf returns the outcome of a decision.
-func outcomeOf(d *judge.Decision) outcome {
-	if d.Monitored {
-		return outcome(d.Reason) + outcome(judge.Reasons)
+func newOutcome(r judge.Reason, monitored bool) outcome {
+	if monitored {
+		return outcome(r)<<1 | 1
 	}
-	return outcome(d.Reason)
+	return outcome(r) << 1
 }
 
-func (o outcome) monitor() bool        { return o >= outcome(judge.Reasons) }
-func (o outcome) reason() judge.Reason { return judge.Reason(o % outcome(judge.Reasons)) }
-func (o outcome) action() judge.Action { return actions[o.reason()] }
+// outcomes returns all outcomes, by the names that they have in files, such as
+// "monitor disallowed".
+func outcomes() iter.Seq2[outcome, string] {
+	return func(yield func(outcome, string) bool) {
+		for r := range judge.Reasons() {
+			for _, o := range [...]outcome{newOutcome(r, false), newOutcome(r, true)} {
+				if !yield(o, o.String()) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// outcomeOf returns the outcome of a decision.
+func outcomeOf(d *judge.Decision) outcome { return newOutcome(d.Reason, d.Monitored) }
+
+// String returns a name such as "monitor disallowed".
+func (o outcome) String() string {
+	if o.monitor() {
+		return "monitor " + o.reason().String()
+	}
+	return "enforce " + o.reason().String()
+}
+
+func (o outcome) monitor() bool        { return o&1 != 0 }
+func (o outcome) reason() judge.Reason { return judge.Reason(o >> 1) }
+func (o outcome) action() judge.Action { return o.reason().Info().Action }
 
 // byOutcome has a value for each outcome that occurred, because few occur with one crawler.
 // Lookups take no lock.
@@ -55,19 +77,6 @@ func (b *byOutcome[T]) all() iter.Seq2[outcome, *T] {
 	}
 }
 
-// actions has the action of each reason.
-var actions = func() (list [judge.Reasons]judge.Action) {
-	for _, r := range []judge.Reason{judge.Disallowed, judge.Impostor, judge.Unavailable, judge.Hidden, judge.Suspected} {
-		list[r] = judge.Deny
-	}
-	for _, r := range []judge.Reason{judge.RulesPending, judge.CrawlDelay, judge.RequestRate, judge.VisitTime, judge.Shed,
-		judge.OverLimit, judge.Strangers} {
-		list[r] = judge.Throttle
-	}
-	list[judge.Stranger] = judge.Ask
-	return list
-}()
-
 // measure is what is counted of a crawler. A line has counts of those up to
 // wouldThrottle, with the requests that it allowed as requests.
 type measure int
@@ -88,17 +97,17 @@ const (
 )
 
 // measure returns what counts the requests with an outcome, besides requests.
-func (o outcome) measure() measure { return measuresOf[o] }
-
-var measuresOf = func() (list [outcomes]measure) {
-	for o := range outcomes {
-		action := o.action()
-		if action == judge.Ask { // it also gets status 429
-			action = judge.Throttle
-		}
-		if list[o] = requests + measure(action); o.monitor() && list[o] != requests {
-			list[o] += wouldDeny - denied
-		}
+func (o outcome) measure() measure {
+	action := o.action()
+	switch {
+	case action == judge.Pass:
+		return requests
+	case action == judge.Ask: // it also gets status 429
+		action = judge.Throttle
 	}
-	return list
-}()
+	m := requests + measure(action)
+	if o.monitor() {
+		m += wouldDeny - denied
+	}
+	return m
+}

@@ -44,7 +44,7 @@ func (s *run) count(d *judge.Decision, r *Request) {
 	}
 	byName := false
 	switch {
-	case d.Layer > judge.FileLayer, isPacedByName(d):
+	case d.Layer != judge.NoLayer && d.Layer != judge.FileLayer, isPacedByName(d):
 		return
 	case d.Reason == judge.Disallowed:
 		byName = isNamed(d) && !d.Rules.DisallowsStar(r.Target)
@@ -74,7 +74,7 @@ func isNamed(d *judge.Decision) bool {
 // isPacedByName reports whether the operator gives this crawler by name the pace
 // that it does not keep.
 func isPacedByName(d *judge.Decision) bool {
-	return (d.Reason == judge.CrawlDelay || d.Reason == judge.RequestRate || d.Reason == judge.VisitTime) && isNamed(d)
+	return d.Reason.Info().Field != "" && isNamed(d)
 }
 
 // isSearch reports whether a decision is about a verified search engine.

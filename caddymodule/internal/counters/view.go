@@ -196,25 +196,27 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 
 // reasons returns the number of decisions at the given sites, by reason.
 func reasons(sites []*Site) []statusapi.ReasonCounts {
-	var sums [outcomes]statusapi.ReasonCounts
+	sums := make(map[outcome]*statusapi.ReasonCounts)
 	for _, site := range sites {
 		for o, h := range site.reasons.all() {
-			to := &sums[o]
-			if o.action() == judge.Pass {
-				to = &sums[o.reason()] // the action is pass in both modes
+			if o.action() == judge.Pass { // in both modes
+				o = newOutcome(o.reason(), false)
 			}
-			h.addWindows(&to.Windows)
+			if sums[o] == nil {
+				sums[o] = &statusapi.ReasonCounts{Reason: o.reason().String(), Action: verdict.ActionName(o.action(), o.monitor())}
+			}
+			h.addWindows(&sums[o].Windows)
 		}
 	}
 	list := []statusapi.ReasonCounts{}
-	for o := range outcomes {
-		if n := sums[o]; n.Total > 0 {
-			n.Reason, n.Action = o.reason().String(), verdict.ActionName(o.action(), o.monitor())
-			list = append(list, n)
+	for _, n := range sums {
+		if n.Total > 0 {
+			list = append(list, *n)
 		}
 	}
 	slices.SortFunc(list, func(a, b statusapi.ReasonCounts) int {
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason),
+			strings.Compare(a.Action, b.Action))
 	})
 	return list
 }
@@ -331,7 +333,7 @@ func (c *Counters) Decided() []SiteCounts {
 		}
 		n := SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64), People: s.visitors.folded}
 		if s.pattern == nil {
-			for o := range outcomes { // so that each action has a value
+			for o := range outcomes() { // so that each action has a value
 				n.Actions[verdict.ActionName(o.action(), o.monitor())] = 0
 			}
 		}

@@ -13,12 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// limitNames has the names of the lines that set a limit.
-var limitNames = map[judge.Reason]string{
-	judge.CrawlDelay: "Crawl-delay", judge.RequestRate: "Request-rate", judge.VisitTime: "Visit-time",
-	judge.Shed: "shed",
-}
-
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
 	shared, wanted := r.shared(scope), parseID(query.OriginID)
@@ -62,7 +56,7 @@ func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
 		Reason: n.Reason.String(), Tokens: tokens, LineCounts: n.LineCounts,
 	}
 	if line.Rule == "" && n.Layer != judge.HiddenLayer {
-		line.Rule = limitNames[n.Reason]
+		line.Rule = n.Reason.Info().Field
 	}
 	switch {
 	case n.Group == "":
@@ -181,7 +175,7 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 		layer, _ := p.Rules.Origin(line)
 		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
 			if value != "" {
-				n.Text = limitNames[reason] + ": " + value
+				n.Text = reason.Info().Field + ": " + value
 			}
 			found[line] = n
 		}
@@ -217,7 +211,7 @@ func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
 // limit, the configuration has one with its paths. It returns true for other lines of
 // the configuration that are in no robots.txt. For a line of the file, it returns its text, too.
 func (p *inForce) hasLine(n *counters.LineCount) (text string, found bool) {
-	if n.Layer >= judge.HiddenLayer {
+	if !n.Layer.Info().Published {
 		return "", n.Layer != judge.LimitLayer || p.limitOf(n) != nil
 	}
 	group := p.Rules.File().Star()

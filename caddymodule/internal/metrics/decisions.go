@@ -46,9 +46,9 @@ type Decisions struct {
 
 // row has the counters of one crawler or class.
 type row struct {
-	reasons [2][judge.Reasons]counter // refused or let through; in monitor mode
+	reasons [2][]counter // by reason: refused or let through; in monitor mode
 	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
-	refused [judge.Reasons]counter // requests of the verified crawler, by reason
+	refused []counter // by reason: requests of the verified crawler
 }
 
 // counter is a prometheus.Counter that is looked up at its first use.
@@ -75,6 +75,11 @@ func NewDecisions(registry *crawler.Registry, log *zap.Logger, block func() stri
 	return &Decisions{log: log, block: sync.OnceValue(block), rows: rows, classes: n}
 }
 
+func newRow() *row {
+	n := judge.NumReasons()
+	return &row{reasons: [2][]counter{make([]counter, n), make([]counter, n)}, refused: make([]counter, n)}
+}
+
 // row returns the row for a decision. It makes the row at the first decision.
 func (c *Decisions) row(d *judge.Decision) *row {
 	i := c.classes + int(d.Agent.SentClass())
@@ -85,7 +90,7 @@ func (c *Decisions) row(d *judge.Decision) *row {
 	if row := at.Load(); row != nil {
 		return row
 	}
-	at.CompareAndSwap(nil, new(row))
+	at.CompareAndSwap(nil, newRow())
 	return at.Load()
 }
 
@@ -102,9 +107,9 @@ func nameOf(d *judge.Decision) string {
 // grace, or an impostor, as lineRates allow.
 func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) {
 	row := c.row(d)
-	reasons := &row.reasons[0]
+	reasons := row.reasons[0]
 	if d.Monitored {
-		reasons = &row.reasons[1]
+		reasons = row.reasons[1]
 	}
 	reasons[d.Reason].inc(func() prometheus.Counter {
 		return decisions.WithLabelValues(nameOf(d), verdict.ActionName(d.Action, d.Monitored), d.Reason.String())

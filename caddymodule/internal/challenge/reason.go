@@ -1,0 +1,20 @@
+package challenge
+
+import "github.com/caddy-robots/caddy-robots/enforce/judge"
+
+// Layer has the line challenge.
+var Layer = judge.RegisterLayer(judge.LayerInfo{Name: "challenge"})
+
+// Reasons of decisions on strangers.
+var (
+	Asked = judge.RegisterReason(judge.ReasonInfo{
+		Name: "challenge", Action: judge.Ask,
+		Meaning: "strangers storm the path, and the client has not shown that it is a browser",
+		Answer:  &judge.AnswerInfo{Verdict: "challenge", Page: true},
+	})
+	HeldUp = judge.RegisterReason(judge.ReasonInfo{
+		Name: "challenge_limit", Action: judge.Throttle,
+		Meaning: "strangers storm the path, and what the client shares with others there is used up",
+		Status:  429, Text: "Too many clients request pages here at present. Come back later, or open the page in a browser.",
+	})
+)
