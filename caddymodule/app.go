@@ -75,8 +75,7 @@ type App struct {
 	// of people's.
 	rulesWanted atomic.Bool
 
-	// uncounts is set if the configuration has a dashboard.
-	uncounts atomic.Bool
+	hasDashboard atomic.Bool // the configuration has one
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool

@@ -12,7 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -73,7 +72,7 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	}
 	b.app, b.ctx = app.(*App), ctx
 	b.reporter = b.app.report
-	b.app.uncounts.Store(true)
+	b.app.hasDashboard.Store(true)
 	return b.validate()
 }
 
@@ -104,16 +103,12 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 		http.Error(w, unknownSites, http.StatusForbidden)
 		return nil
 	}
-	b.uncount(r)
-	return dashboard.ServeHTTP(w, r, b.reporter, scope)
-}
-
-// uncount undoes the count of a request for the dashboard: an open page sends twenty
-// requests a minute, and its User-Agent may be that of a robot.
-func (b *Dashboard) uncount(r *http.Request) {
-	if site, ok := caddyhttp.GetVar(r.Context(), countedVar).(*counters.Site); ok {
-		site.Uncount(&recordOf(r).Decision)
+	// It is not counted: an open page sends twenty requests a minute, and its User-Agent may
+	// be that of a robot.
+	if x, ok := caddyhttp.GetVar(r.Context(), exchangeVar).(*exchange); ok {
+		x.uncounted = false
 	}
+	return dashboard.ServeHTTP(w, r, b.reporter, scope)
 }
 
 // parseDashboard sets up a Dashboard from the directive robots_dashboard.

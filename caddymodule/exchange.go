@@ -34,23 +34,24 @@ type exchange struct {
 	client   judge.Client
 	decision judge.Decision
 
-	r       *http.Request
-	handler *Handler
-	running *running
-	off     bool // the handler leaves the host alone
-	paced   bool // the decision may have used budget
-	server  *caddyhttp.Server
-	vars    map[string]any    // the request's variables; nil without a server
-	site    *counters.Site    // the counters of the site
-	number  uint32            // unique among the exchanges that run at the same time
-	arrival challenge.Arrival // what the client brings for the check
-	verdict challenge.Verdict // of the check
-	load    *shed.Load        // that counts the request as in flight; nil if none does
-	place   shed.Place
-	upload  *shed.Upload    // nil without a body that arrives while the request is in flight
-	instead *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
-	unread  *answer         // to a request whose body was not read; nil for all others
-	head    response.Head
+	r         *http.Request
+	handler   *Handler
+	running   *running
+	off       bool // the handler leaves the host alone
+	paced     bool // the decision may have used budget
+	uncounted bool // the decision is counted at the end, unless it is for a dashboard
+	server    *caddyhttp.Server
+	vars      map[string]any    // the request's variables; nil without a server
+	site      *counters.Site    // the counters of the site
+	number    uint32            // unique among the exchanges that run at the same time
+	arrival   challenge.Arrival // what the client brings for the check
+	verdict   challenge.Verdict // of the check
+	load      *shed.Load        // that counts the request as in flight; nil if none does
+	place     shed.Place
+	upload    *shed.Upload    // nil without a body that arrives while the request is in flight
+	instead   *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
+	unread    *answer         // to a request whose body was not read; nil for all others
+	head      response.Head
 
 	recorded *record // nil for a person
 }
@@ -64,6 +65,9 @@ var exchangeNumber atomic.Uint32
 func (x *exchange) release() {
 	if d := &x.decision; x.paced && d.Reason != judge.Person {
 		x.running.Release(&x.request, d, d.Action != judge.Pass && !d.Monitored)
+	}
+	if x.uncounted {
+		x.count(&x.decision)
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use

@@ -29,9 +29,9 @@ const recordVar = "caddy_robots.record"
 // matcher needs it.
 const rulesVar = "caddy_robots.rules"
 
-// countedVar is the name of the request variable that holds the counters that counted the
-// request, where a dashboard may uncount it.
-const countedVar = "caddy_robots.counted"
+// exchangeVar is the name of the request variable that holds the exchange, where a dashboard
+// may answer and its requests are not counted.
+const exchangeVar = "caddy_robots.exchange"
 
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
 // the matcher, metrics and log lines are made from it. It lives as long as the
@@ -54,18 +54,13 @@ func (x *exchange) record(d *judge.Decision) {
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	if h.app.uncounts.Load() && x.instead == nil {
-		x.set(countedVar, x.site)
-	}
 	switch {
-	case d.Reason == judge.Person:
-		if x.site.CountPerson(x.number); d.Disguised != nil {
-			x.site.CountDisguised(d.Disguised)
-		}
-	case x.instead == nil:
-		if x.count(d); d.Disguised != nil {
-			x.site.CountDisguised(d.Disguised)
-		}
+	case x.instead != nil:
+	case h.app.hasDashboard.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
+		x.uncounted = true
+		x.set(exchangeVar, x)
+	default:
+		x.count(d)
 	}
 	rec, v := person, h.visitor(x)
 	if d.Reason != judge.Person {
@@ -118,9 +113,16 @@ func (x *exchange) recordSent(hash uint64) {
 	}
 }
 
-// count counts a decision about a crawler, for the admin API, the dashboard and the
-// metrics, and logs it.
+// count counts a decision for the admin API and the dashboard and, unless it is about a
+// person, for the metrics, and logs it.
 func (x *exchange) count(d *judge.Decision) {
+	if d.Disguised != nil {
+		x.site.CountDisguised(d.Disguised)
+	}
+	if d.Reason == judge.Person {
+		x.site.CountPerson(x.number)
+		return
+	}
 	x.running.decisions.Count(&x.request, d, x.r)
 	q := &x.request
 	x.site.Count(d, &counters.Request{

@@ -201,28 +201,3 @@ func (s *Site) CountDisguised(row *crawler.Crawler) {
 	s.crawler(&crawler.Agent{Class: row.Class, Crawler: row}).claims[disguised-verified].Add(1)
 	s.wake()
 }
-
-// Uncount undoes one call of Count or CountPerson, for a request that should not be
-// counted, such as one of the dashboard page. The line that decided still counts it.
-func (s *Site) Uncount(d *judge.Decision) {
-	if d.Reason == judge.Person {
-		s.people[0].n.Add(^uint64(0)) // the shards together don't fall below 0
-		return
-	}
-	c := s.crawler(&d.Agent) // another one, if the one that counted it was evicted meanwhile
-	if takeOne(&c.decided.at(outcomeOf(d)).n) {
-		if m := claimMeasures[d.Claim.State]; m != requests {
-			takeOne(&c.claims[m-verified])
-		}
-	}
-}
-
-// takeOne subtracts 1, unless n is 0.
-func takeOne(n *atomic.Uint64) bool {
-	for v := n.Load(); v > 0; v = n.Load() {
-		if n.CompareAndSwap(v, v-1) {
-			return true
-		}
-	}
-	return false
-}

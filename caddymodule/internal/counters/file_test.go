@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 func TestSaveAndLoad(t *testing.T) {
@@ -305,22 +304,4 @@ func TestSaveWhileHostsAppear(t *testing.T) {
 	}
 	ended.Store(true)
 	counting.Wait()
-}
-
-// Nothing falls below 0, whatever is uncounted.
-func TestUncountNothing(t *testing.T) {
-	clock := newTestClock()
-	c := New(clock.now)
-	person, verified := decision(crawler.Agent{}, judge.Person), decision(gptbot, judge.Allowed)
-	verified.Claim.State = verify.Verified
-	for _, s := range []*Site{c.Site("example.com"), c.Site("*.example.com"), c.Site("*.example.com").Host("a.example.com", clock.now())} {
-		s.Uncount(person)
-		s.Uncount(verified)
-		s.wake()
-	}
-	c.Fold()
-	sum := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	if sum.People != (statusapi.Windows[uint64]{}) || sum.Crawlers != (statusapi.Windows[statusapi.Counts]{}) {
-		t.Errorf("%+v %+v", sum.People, sum.Crawlers)
-	}
 }

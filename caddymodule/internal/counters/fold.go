@@ -112,15 +112,13 @@ func (c *Counters) advance(m minute) {
 	}
 }
 
-// fold adds the people who were counted since the last fold to minute m. Uncount may make
-// a total less than it was then. The series keeps that request and does not count the
-// next one instead.
+// fold adds the people who were counted since the last fold to minute m.
 func (s *Site) fold(m minute) {
 	people := uint64(0)
 	for i := range s.people {
 		people += s.people[i].n.Load()
 	}
-	if int64(people-s.visitors.folded) <= 0 {
+	if people == s.visitors.folded {
 		return
 	}
 	if s.pattern != nil {
