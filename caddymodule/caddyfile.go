@@ -60,7 +60,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
-//			disguised   show | bind
 //			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file> | <url>

@@ -2,11 +2,7 @@ package caddymodule
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -19,34 +15,28 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
-// provisionChallenge sets up the setting challenge, and crawlers with `disguised bind`,
-// whose refusals have the same page. Without the setting, a part of the addresses is watched, so
-// that the operator hears of a storm.
+// provisionChallenge sets up the setting challenge. Without it, a part of the addresses is
+// watched, so that the operator hears of a storm.
 func (h *Handler) provisionChallenge(ctx caddy.Context) error {
-	if h.BindsDisguised() && h.Verify == nil {
-		return errors.New("disguised bind in a crawler block needs the line verify beside the block")
-	}
-	if h.Challenge == nil && !h.IsForwarded() {
-		h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
-	}
-	if h.Challenge == nil && !h.BindsDisguised() {
+	if h.Challenge == nil {
+		if !h.IsForwarded() {
+			h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
+		}
 		return nil
 	}
-	settings := challenge.Config{For: 24 * time.Hour, Page: challenge.Builtin()}
-	if h.Challenge != nil {
-		over, err := h.Challenge.Rate()
-		if err != nil {
-			return err
-		}
-		line := h.Challenge.Engine()
-		settings.Trap, err = h.Challenge.TrapFolder()
-		if err != nil {
-			return err
-		}
-		settings.Name, settings.Over, settings.Window, settings.For = line.String(), over.Requests, over.Per, h.Challenge.PassFor()
-		if h.shedLoad != nil {
-			settings.Busy = func() bool { return h.shedLoad().IsBusy() }
-		}
+	over, err := h.Challenge.Rate()
+	if err != nil {
+		return err
+	}
+	trap, err := h.Challenge.TrapFolder()
+	if err != nil {
+		return err
+	}
+	line := h.Challenge.Engine()
+	settings := challenge.Config{Name: line.String(), Over: over.Requests, Window: over.Per, For: h.Challenge.PassFor(), Trap: trap,
+		Page: challenge.Builtin()}
+	if h.shedLoad != nil {
+		settings.Busy = func() bool { return h.shedLoad().IsBusy() }
 	}
 	for _, a := range h.Answers {
 		if settings.Mark = settings.Mark || a.Mark; a.File == "" {
@@ -129,16 +119,5 @@ func (x *exchange) isChecked(d *judge.Decision) bool {
 	case challenge.Stranger:
 		return d.Reason == challenge.Asked && !d.Monitored
 	}
-	return d.Action == judge.Pass || d.Monitored || d.Reason == judge.Suspected
-}
-
-// askSuspect refuses a suspect with the page that has the button, or with a text if the
-// client takes no page.
-func (x *exchange) askSuspect(w http.ResponseWriter) error {
-	c := x.handler.check
-	if !slices.ContainsFunc(x.r.Header["Accept"], func(accept string) bool { return strings.Contains(accept, "text/html") }) {
-		return sharedAnswers()[judge.Suspected].send(w, x.r)
-	}
-	x.arrival.Ask(x.request.Time)
-	return c.Serve(w, challenge.Stranger, &x.arrival, &x.request, x.r, http.StatusForbidden)
+	return d.Action == judge.Pass || d.Monitored
 }

@@ -174,12 +174,8 @@ func (x *exchange) resolve() *judge.Rules {
 // identify finds out who sent the request: by its User-Agent, its address and its
 // signature.
 func (x *exchange) identify(rules *judge.Rules) *judge.Client {
-	c := &x.client
-	x.running.Identify(c, &x.request, rules)
-	if row := c.Disguised; row != nil {
-		c.Bound = row.BindDisguised && !x.arrival.IsFreed() && challenge.IsDocument(x.r)
-	}
-	return c
+	x.running.Identify(&x.client, &x.request, rules)
+	return &x.client
 }
 
 // judge decides by the path rules.
@@ -223,8 +219,6 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 	switch {
 	case isChecked:
 		return h.check.Serve(w, x.verdict, &x.arrival, &x.request, r, http.StatusTooManyRequests)
-	case d.Action != judge.Pass && !d.Monitored && d.Reason == judge.Suspected:
-		return x.askSuspect(w)
 	case x.unread != nil:
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:

@@ -116,9 +116,6 @@ func (x *exchange) recordSent(hash uint64) {
 // count counts a decision for the admin API and the dashboard and, unless it is about a
 // person, for the metrics, and logs it.
 func (x *exchange) count(d *judge.Decision) {
-	if d.Disguised != nil {
-		x.site.CountDisguised(d.Disguised)
-	}
 	if d.Reason == judge.Person {
 		x.site.CountPerson(x.number)
 		return

@@ -140,7 +140,6 @@ func (e *Engine) Identify(c *judge.Client, r *judge.Request, rules *judge.Rules)
 		e.recall(c, r, rules)
 		e.noteVisit(c, r)
 	}
-	c.Disguise()
 }
 
 // resolveRobotsTxt returns the rules in force for a request for /robots.txt,

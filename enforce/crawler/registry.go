@@ -35,8 +35,6 @@ type Crawler struct {
 
 	// StarStated and CrawlDelayStated are true if Star and CrawlDelay are what a site's operator wants, and no fact about the crawler.
 	StarStated, CrawlDelayStated bool `json:"-"`
-	// BindDisguised is true if a site's operator wants the crawler's group to apply to browsers' requests from its machines.
-	BindDisguised bool `json:"-"`
 
 	// ReadsGoogle is true if the operator parses robots.txt with google/robotstxt, which differs from RFC 9309 in some places. robots.Google
 	// reads a file like google/robotstxt.
@@ -66,11 +64,8 @@ type Verify struct {
 	// domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
 	Hosts []string `json:"hosts"`
 	// the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
-	HostMasks []string `json:"host_masks"`
-	Ranges    []string `json:"ranges"` // URLs of published address lists
-	// CrawlOnly says that the lists, and the names of Hosts, are of machines that only crawl: none of the operator's people or
-	// user-triggered fetchers, and nobody else can rent them. Then a browser's User-Agent from there is a disguise.
-	CrawlOnly       bool     `json:"crawl_only"`
+	HostMasks       []string `json:"host_masks"`
+	Ranges          []string `json:"ranges"`           // URLs of published address lists
 	SignatureAgents []string `json:"signature_agents"` // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 

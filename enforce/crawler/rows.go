@@ -53,7 +53,7 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 //	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay, in any group that applies to it
 //	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
 //	control_only true for a preference: a robots.txt token that no client sends; it has no user_agents and no shared
-//	verify       {"hosts": [], "host_masks": [], "ranges": [], "crawl_only": false, "signature_agents": []}, see [Verify]
+//	verify       {"hosts": [], "host_masks": [], "ranges": [], "signature_agents": []}, see [Verify]
 //	sources      {"robots": ["https://…"], …}: the documents that state each fact; "purposes.ai-search" is the key for one purpose of several
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document of the operator confirms

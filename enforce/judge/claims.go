@@ -40,20 +40,6 @@ func (c *Client) verify() {
 	}
 }
 
-// Disguise sets Disguised for a client that seems to be a person. The caller of Next
-// calls it when there is nothing left.
-func (c *Client) Disguise() {
-	if c.verification != nil && c.IsPerson() {
-		c.disguise()
-	}
-}
-
-func (c *Client) disguise() {
-	if r := c.request; !r.Assumed && r.Reads() {
-		c.Disguised = c.verification.Checker.Crawls(verify.Client{Addr: r.Addr(), Ambiguous: r.Ambiguous}, r.Time)
-	}
-}
-
 // checkClaim returns the result of verification for a crawler.
 func (c *Client) checkClaim(row *crawler.Crawler, who *verify.Client) verify.Result {
 	r, checker := c.request, c.verification.Checker

@@ -12,13 +12,6 @@ import (
 // Client is who sent a request: the crawlers that it claims to be, and what is known
 // about them. Begin and Next fill it in; the zero value is ready for that.
 type Client struct {
-	// Disguised is the crawler whose machines have the client's address and only crawl,
-	// although the User-Agent is a browser's; nil for all others. See Disguise.
-	Disguised *crawler.Crawler
-	// Bound says that the path rules of Disguised apply to the client. The caller of
-	// Disguise may set it.
-	Bound bool
-
 	rules   *Rules
 	request *Request
 

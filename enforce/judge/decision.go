@@ -20,8 +20,6 @@ type Decision struct {
 	// Monitored says that the caller lets the request through whatever Action
 	// says; see Settings.Monitor.
 	Monitored bool
-	// Disguised is Client.Disguised.
-	Disguised *crawler.Crawler
 	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Subject is the crawler that the decision is about. If a User-Agent names

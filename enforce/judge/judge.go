@@ -62,12 +62,7 @@ func (c *Client) Judge(d *Decision) {
 	}
 	c.judge(d, enforced)
 	d.Rules, d.Addr = c.rules, c.addr
-	if d.Reason == Person && c.Disguised != nil && c.Bound {
-		c.judgeDisguised(d)
-	}
-	if d.Monitored = mode.Monitors(&d.Agent); c.Disguised != nil {
-		d.Disguised = c.Disguised
-	}
+	d.Monitored = mode.Monitors(&d.Agent)
 }
 
 // judge goes on with Judge for the agents that Next found last; with enforced, only for
@@ -146,25 +141,6 @@ func (c *Client) judgeWithoutRules(i int, d *Decision) {
 	default:
 		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
 	}
-}
-
-// judgeDisguised decides on the request of a crawler with a browser's User-Agent. It
-// applies the path rules of the crawler, but no rate limits.
-func (c *Client) judgeDisguised(d *Decision) {
-	if c.robotsTxt {
-		return
-	}
-	agent := signedAgent(c.Disguised)
-	c.views = c.rules.settings.viewsOf(c.request.Target)
-	defer views.Put(c.views)
-	w := c.matchPath(c.rules, &agent)
-	if w.group == nil || w.allowed || c.rules.settings.exemptPaths.MatchViews(c.views).Allowed {
-		return
-	}
-	claim := verify.Result{State: verify.Verified, Method: verify.ListMethod}
-	*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Addr: c.addr, Subject: Subject{Agent: agent, Claim: claim}}
-	d.decidedBy(c.rules, &w)
-	d.Limits = nil
 }
 
 // pathVerdict is the result of a file's path rules for an agent.

@@ -207,10 +207,4 @@ var (
 		Name: "limit", Action: Throttle, Meaning: "the request exceeds a `limit` of the configuration",
 		Status: 429, Text: "Crawlers request too much of this site at present.", Terms: true, Answer: throttled,
 	})
-	Suspected = RegisterReason(ReasonInfo{
-		Name: "suspect", Action: Deny,
-		Meaning: "the client is a crawler's machine with a browser's User-Agent, and the crawler's group disallows the path",
-		Status:  403, Text: "The robots.txt of this site disallows this URL to robots, and requests with your " +
-			"User-Agent from your address look like those of a robot.\nIf you are a person, open the URL in a browser to continue.",
-	})
 )

@@ -80,21 +80,3 @@ func BenchmarkSignature(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkCrawls has as many crawlers whose machines only crawl as the registry.
-func BenchmarkCrawls(b *testing.B) {
-	f := benchFixture(b)
-	now, both := time.Now(), f.checker.subject(f.registry.Lookup("Both"))
-	for range 5 {
-		f.checker.crawling = append(f.checker.crawling, both)
-	}
-	for name, addr := range map[string]string{"a person": "198.51.100.1", "in a list": "17.1.1.1"} {
-		client := Client{Addr: netip.MustParseAddr(addr)}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				f.checker.Crawls(client, now)
-			}
-		})
-	}
-}

@@ -20,7 +20,6 @@ type Checker struct {
 	registry *crawler.Registry
 	subjects []*subject        // by a crawler's index in the registry; nil if no method is on for the crawler
 	agents   map[string]*agent // by the URL of the directory
-	crawling []*subject        // with CrawlOnly
 	sources  []*source         // to release, once for each crawler that uses it
 	uses     int               // calls of Bind without their Close; guarded by verifier.binding
 }
@@ -56,9 +55,6 @@ func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 		}
 		if len(s.lists) > 0 || s.names != nil || len(s.agents) > 0 {
 			c.subjects[row.Index()] = s
-		}
-		if row.Verify.CrawlOnly && (len(s.lists) > 0 || s.names != nil) {
-			c.crawling = append(c.crawling, s)
 		}
 	}
 	v.checkers[registry] = c
@@ -218,31 +214,6 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		return Result{State: Unverified, Reason: Unproven}
 	}
 	return Result{State: Impostor}
-}
-
-// Crawls returns the crawler whose machines have the client's address and only crawl
-// (see crawler.Verify.CrawlOnly), as far as its lists and earlier lookups of the address
-// show it; nil if there is none. It starts no lookup.
-func (c *Checker) Crawls(client Client, now time.Time) *crawler.Crawler {
-	addr := client.Addr.Unmap().WithZone("")
-	if len(c.crawling) == 0 || client.Ambiguous || IsSpecial(addr) {
-		return nil
-	}
-	for _, s := range c.crawling {
-		for _, l := range s.lists {
-			if h := l.Copy(); h != nil && h.Value.(*list).contains(addr) {
-				return s.row
-			}
-		}
-		if s.names == nil {
-			continue
-		}
-		cache := c.verifier.lookups.cache
-		if answer, _ := cache.get(cache.key(s.names.id, addr), now); answer == confirmed {
-			return s.row
-		}
-	}
-	return nil
 }
 
 // LookUp gets the data that Address needs to check whether addr is the crawler

@@ -238,9 +238,6 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
 	v.host.Requests++
 	if isPerson {
 		a.countBrowser(e, rules)
-		if row := v.now.Disguised; row != nil {
-			a.crawlers.countDisguised(row)
-		}
 		if v.was == nil || v.was.Agent.Class == crawler.Person {
 			return
 		}

@@ -56,7 +56,7 @@ var claimsTime = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 // DNS.
 func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 	t.Helper()
-	listed := crawler.Verify{Ranges: []string{"https://operator.test/list.json"}, CrawlOnly: true}
+	listed := crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}
 	if p.noLists {
 		listed.Hosts = []string{"crawl.test"}
 	}
@@ -86,23 +86,6 @@ const claimsLog = `198.51.100.1 - - [07/Nov/2026:11:00:00 +0000] "GET /a HTTP/1.
 203.0.113.5 - - [07/Nov/2026:11:00:04 +0000] "GET /b HTTP/1.1" 200 5 "-" "NameBot/1.0"
 10.0.0.1 - - [07/Nov/2026:11:00:05 +0000] "GET /b HTTP/1.1" 200 5 "-" "NameBot/1.0"
 `
-
-// Browsers' requests from a crawler's own machines are said, and count as browsers'.
-func TestDisguisedCrawlers(t *testing.T) {
-	const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/146.0.0.0 Safari/537.36"
-	log := claimsLog
-	for _, addr := range []string{"192.0.2.9", "192.0.2.10", "203.0.113.5", "198.51.100.7"} {
-		log += addr + ` - - [07/Nov/2026:11:10:00 +0000] "GET /c HTTP/1.1" 200 5 "-" "` + chrome + "\"\n"
-	}
-	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{}, claimsTime), Verify: true,
-		Now: func() time.Time { return claimsTime }})
-	if list, name := crawlerOf(t, r, "ListBot"), crawlerOf(t, r, "NameBot"); list.Disguised != 2 || list.Requests != 2 || name.Disguised != 0 {
-		t.Errorf("ListBot %+v\nNameBot %+v", list, name)
-	}
-	if i := slices.IndexFunc(r.Warnings, func(w Warning) bool { return w.Code == "disguised" }); i < 0 || !strings.Contains(r.Warnings[i].Text, "ListBot 2.") {
-		t.Errorf("warnings: %+v", r.Warnings)
-	}
-}
 
 // Claims are looked up before anything is judged, so that even the first request of the
 // log can count as an impostor's. For a log that can be read only once, they are looked

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -59,9 +58,6 @@ type Crawler struct {
 	Verified   int64 `json:"verified"`
 	Impostor   int64 `json:"impostor"`
 	Unverified int64 `json:"unverified"`
-	// Disguised is the number of requests with browsers' User-Agents from machines of the
-	// crawler that only crawl. They count as browsers' everywhere else.
-	Disguised int64 `json:"disguised"`
 
 	First *time.Time `json:"first"` // time of the first request; nil if no line has a time
 	Last  *time.Time `json:"last"`
@@ -179,7 +175,7 @@ func (c *crawlers) moveToRest(keep int) {
 // counts returns the counts of requests and octets that add up.
 func (t *crawlerTally) counts() []*int64 {
 	return []*int64{&t.Requests, &t.Bytes, &t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
-		&t.Verified, &t.Impostor, &t.Unverified, &t.Disguised}
+		&t.Verified, &t.Impostor, &t.Unverified}
 }
 
 // add adds the counts of another crawler.
@@ -226,26 +222,6 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 		}
 	}
 	return t
-}
-
-// countDisguised counts a request with a browser's User-Agent from a machine of a crawler.
-func (c *crawlers) countDisguised(row *crawler.Crawler) {
-	t := c.of(&crawler.Agent{Class: row.Class, Crawler: row})
-	if t.Requests == 0 {
-		t.agent = crawler.Agent{Class: row.Class, Crawler: row}
-	}
-	t.Disguised++
-}
-
-// disguised returns the crawlers with most requests with browsers' names, in words.
-func (c *crawlers) disguised() string {
-	var list []string
-	for _, t := range c.all() {
-		if t.Disguised > 0 {
-			list = append(list, fmt.Sprintf("%s %d", t.Name, t.Disguised))
-		}
-	}
-	return words.List(list, 3)
 }
 
 // group returns the tally of the group that applied to a request.

@@ -159,7 +159,6 @@ type Warning struct {
 	//   - masked_targets: requests have no path, so no rule matches them
 	//   - mixed_formats: a file has lines of several formats
 	//   - no_bodies: HEAD requests and 304 responses add nothing to Bytes
-	//   - disguised: crawlers sent browsers' User-Agents from their own machines
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
 	//   - no_strangers: pages of lone addresses are not counted

@@ -65,9 +65,6 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
-		disguised := a.crawlers.disguised()
-		warn(disguised != "", "disguised", "Requests with browsers' names from crawlers' own machines: %s. They count as browsers'; `disguised bind` in a "+
-			"crawler block holds them to the crawler's group.", disguised)
 		failed := !c.worked.Load() && c.failed.Load() > 0
 		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
 		warn(!failed && c.dropped > 0, "verify_incomplete",

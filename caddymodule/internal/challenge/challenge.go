@@ -103,7 +103,7 @@ func (c *Check) Storms(yield func(*Storm) bool) {
 // Config has the settings of a Check.
 type Config struct {
 	Name   string        // the line of the configuration, such as `challenge /blame/*`
-	Over   int           // documents of lone addresses in Window; 0 if there are no paths
+	Over   int           // documents of lone addresses in Window
 	Window time.Duration // from 10 seconds to 10 minutes
 	For    time.Duration // how long a pass is good
 	Mark   bool          // strangers are only marked

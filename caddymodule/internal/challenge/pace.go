@@ -39,7 +39,7 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 			return verdict
 		}
 	}
-	if v.kind == free || c.Over == 0 {
+	if v.kind == free {
 		return Go
 	}
 	s := c.storm(q, now, v.kind == document)

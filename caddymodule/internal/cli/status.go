@@ -226,7 +226,6 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 		"monitored": func() bool { return monitored },
 		"monitor":   func() bool { return monitored || width == 0 }, // the columns
 		"watched":   func() bool { return o.watch },
-		"disguised": func() bool { return total.Disguised > 0 },
 		"counts":    counts,
 		"people":    func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
 		"requests":  func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },

@@ -72,7 +72,7 @@ func enforcing() map[string]any {
 // monitoring is the state of one site in monitor mode, after a change of its
 // robots.txt, and with a problem.
 func monitoring() map[string]any {
-	c := statusapi.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1, Disguised: 5}
+	c := statusapi.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
 	changed := statusapi.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Grace: []statusapi.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},

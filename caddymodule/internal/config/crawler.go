@@ -18,11 +18,7 @@ var (
 	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library", "app"}
 	runBy          = choices{"operator", "anyone"}
 	yesNo          = choices{"yes", "no"}
-	disguised      = choices{"show", DisguisedBind}
 )
-
-// DisguisedBind is a value of Crawler.Disguised.
-const DisguisedBind = "bind"
 
 // Crawler adds a crawler to the registry, or overrides facts about a crawler in
 // it. For a known crawler, a field that is left out keeps the fact of the
@@ -68,13 +64,6 @@ type Crawler struct {
 
 	// How `verify` checks its claims, in one or several lines. Default: not at all.
 	Verify *CrawlerVerify `json:"verify,omitempty"`
-
-	// What becomes of browsers' requests from the addresses of the crawler: with `show`, they
-	// are counted; with `bind`, the path rules of the crawler's group apply to their GETs of
-	// pages, and the 403 has a button for people. That needs `verify`, and lists or names of
-	// machines that only crawl: those of Applebot, bingbot, Googlebot, PetalBot and Qwantbot,
-	// or those that `verify` in this block names. Default: `show`.
-	Disguised string `json:"disguised,omitempty"`
 }
 
 // row converts the crawler to a row of a registry. Facts that c does not have
@@ -105,23 +94,12 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.RunBy, err = crawler.ParseRunBy(c.RunBy)
 	}
 	if v := c.Verify; v != nil {
-		crawls := row.Verify.CrawlOnly || c.Disguised == DisguisedBind // the site's operator says so
-		row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, CrawlOnly: crawls, SignatureAgents: v.Signatures}
+		row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
 		confirmed := func(fact string) bool { return fact == "verify" } // by the site's operator, who writes it
 		row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), confirmed)
 	}
-	if row.BindDisguised = c.Disguised == DisguisedBind; row.BindDisguised && (!row.Verify.CrawlOnly || len(row.Verify.Ranges)+len(row.Verify.Hosts) == 0) {
-		return row, errors.New("disguised bind: people may have its addresses too, or it publishes none: name lists or DNS names of machines that " +
-			"only crawl with verify in this block")
-	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
 	return row, cmp.Or(about("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
-}
-
-// BindsDisguised reports whether a crawler's group applies to browsers' requests from its
-// addresses.
-func (s *Settings) BindsDisguised() bool {
-	return slices.ContainsFunc(s.Crawlers, func(c Crawler) bool { return c.Disguised == DisguisedBind })
 }
 
 // given returns the first list that is not empty.
@@ -144,7 +122,7 @@ func setFact(name, value string, fact *crawler.Tri) error {
 // registry is needed.
 func checkCrawlers(crawlers []Crawler) error {
 	for _, c := range crawlers {
-		err := cmp.Or(c.Verify.check(), disguised.check("disguised", c.Disguised))
+		err := c.Verify.check()
 		for _, p := range c.Purposes {
 			err = cmp.Or(err, CheckPurpose(p))
 		}
@@ -167,7 +145,6 @@ func (p *parser) crawler(_, name string) error {
 		"run_by":      choice(&c.RunBy, runBy),
 		"star":        choice(&c.Star, yesNo),
 		"crawl_delay": choice(&c.CrawlDelay, yesNo),
-		"disguised":   choice(&c.Disguised, disguised),
 		"verify":      c.verify,
 	}, nil, "verify")
 	if err != nil {

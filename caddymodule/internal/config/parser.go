@@ -148,7 +148,7 @@ var blocks = []struct{ head, lines string }{
 	{"verify", "impostors resolver lists dns signatures"},
 	{"shed", "in_flight"},
 	{"challenge /PATH", "over for trap"},
-	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify disguised"},
+	{"crawler NAME", "user_agents robots operator purpose class run_by star crawl_delay verify"},
 	{"fleet URL", "ca_file instances prefix deadline"},
 }
 

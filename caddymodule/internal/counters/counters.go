@@ -194,10 +194,3 @@ func (s *Site) CountPerson(caller uint32) {
 	s.people[caller%uint32(len(s.people))].n.Add(1)
 	s.wake()
 }
-
-// CountDisguised counts a request of a crawler with a browser's User-Agent, which is
-// counted as a person's too. It allocates only at the first request of a crawler.
-func (s *Site) CountDisguised(row *crawler.Crawler) {
-	s.crawler(&crawler.Agent{Class: row.Class, Crawler: row}).claims[disguised-verified].Add(1)
-	s.wake()
-}

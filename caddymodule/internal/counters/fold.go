@@ -131,7 +131,7 @@ func (s *Site) fold(m minute) {
 // fold adds what was counted since the last fold to minute m.
 func (c *Crawler) fold(m minute) {
 	totals := c.totals()
-	if totals[requests] == c.past[requests].folded && totals[disguised] == c.past[disguised].folded {
+	if totals[requests] == c.past[requests].folded {
 		return
 	}
 	c.last, c.site.last = m, m

@@ -92,7 +92,6 @@ const (
 	impostors
 	verifiedRefused
 	claimsRefused
-	disguised // with a browser's User-Agent; not among requests
 	measures
 )
 

@@ -29,10 +29,6 @@ type Counts struct {
 	// claim to be a crawler of the registry. Impostors are in neither.
 	VerifiedRefused uint64 `json:"verified_refused"`
 	ClaimsRefused   uint64 `json:"claims_refused"`
-
-	// Browsers' requests from addresses of the crawler's machines, which only crawl. They
-	// are in no other number, unless `disguised bind` refused them.
-	Disguised uint64 `json:"disguised"`
 }
 
 // Add adds other to c.
@@ -48,7 +44,6 @@ func (c *Counts) Add(other Counts) {
 	c.Impostors += other.Impostors
 	c.VerifiedRefused += other.VerifiedRefused
 	c.ClaimsRefused += other.ClaimsRefused
-	c.Disguised += other.Disguised
 }
 
 // Windows has a count, or Counts, for several spans of time that end now.

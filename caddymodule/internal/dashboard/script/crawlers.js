@@ -35,7 +35,7 @@ const crawlers = {
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
-			verified: n.verified, unverified: n.unverified, impostors: n.impostors, disguised: n.disguised,
+			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
 		};
 	},
 
@@ -56,7 +56,7 @@ const crawlers = {
 
 	show: (live) => {
 		if (!live) return;
-		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests || c.disguised).sort(crawlers.order);
+		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
 		table.classList.toggle('enforced', !rows.some((row) => row.would));
 		const more = live.crawlers.total - live.crawlers.crawlers.length;
@@ -80,7 +80,7 @@ const crawlers = {
 	},
 
 	row: (row) => {
-		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')), row.disguised ? make('span', 'sub shown', plural(row.disguised, 'request', 'requests') + ' with browsers’ names') : '');
+		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
 		name.scope = 'row';
 		if (row.operator) name.title = 'operated by ' + row.operator;
 		return make('tr', state.crawler === row.name ? 'chosen' : '', name,

@@ -103,7 +103,6 @@ const reasons = {
 	no_rules: 'there are no rules',
 	no_handler: 'no robots handler decides about this URL',
 	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
-	suspect: 'a suspect: a robot with a browser’s User-Agent',
 	shed: 'the server is busy and serves people first',
 	challenge: 'strangers storm the path: a browser shows that it is one',
 	challenge_limit: 'strangers storm the path, and clients that are no browsers share a bound there',
