@@ -29,6 +29,7 @@ func (h *Handler) provisionShed() {
 		load, _ := h.app.loads.LoadOrStore(key, shed.New(cfg))
 		return load.(*shed.Load)
 	})
+	h.features = append(h.features, shed.Feature(h.shedLoad))
 }
 
 // Robots are asked to come back after a time between these. It differs for each

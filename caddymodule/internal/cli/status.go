@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -107,7 +108,7 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
-	busy := slices.ContainsFunc(s.Health.Shedding, func(h statusapi.Shedding) bool { return h.Since != nil })
+	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == shed.Busy })
 	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(alarming || busy))
 }
 
@@ -239,6 +240,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint rep
 			return n
 		},
 		"partOf":   partOf,
+		"upper":    strings.ToUpper,
 		"verified": verifiedShare,
 		"line":     lineOf,
 		"list":     func(tokens []string) string { return words.List(tokens, 3) },

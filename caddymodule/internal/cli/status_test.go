@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
@@ -42,10 +43,16 @@ func enforcing() map[string]any {
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
 			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
-			Health: statusapi.Health{OK: true, Shedding: []statusapi.Shedding{
-				{Sites: []string{"shop.test"}, InFlight: 3},
-				{Sites: []string{"api.test", "www.api.test"}, Since: new(at(14, 2)), InFlight: 70, Refused: []string{"self-declared", "ai-*"}},
-			}},
+			Health: statusapi.Health{Problems: []statusapi.Problem{
+				{Severity: statusapi.Warning, Kind: shed.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
+			}, Sections: []statusapi.Section{{
+				Title:   "Robots that are refused while the server is busy",
+				Columns: []statusapi.Column{{Name: "sites"}, {Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "refused now"}},
+				Rows: [][]string{
+					{"shop.test", "", "3", ""},
+					{"api.test, www.api.test", "2026-11-22 14:02", "70", "self-declared, ai-*"},
+				},
+			}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
 			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1})},
@@ -174,7 +181,7 @@ func TestStatusTables(t *testing.T) {
 
 func TestStatusOfUnknownSite(t *testing.T) {
 	quiet := enforcing()
-	quiet["/robots/"].(*statusapi.Summary).Health.Shedding[1].Since = nil
+	quiet["/robots/"].(*statusapi.Summary).Health.Problems = nil
 	exit, _, stderr := runCommand("", "status", "--site", "shop.test", "--site", "elsewhere.test", "--address", adminEndpoint(t, quiet))
 	if exit != 0 {
 		t.Errorf("a known site: exit status %d, %s", exit, stderr)

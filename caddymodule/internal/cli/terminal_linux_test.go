@@ -117,7 +117,7 @@ func TestStatusColours(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	tty := newTerminal(t, 200, 50)
 	_ = tty.run(t.Context(), "status", "--address", adminEndpoint(t, enforcing()))
-	if text := tty.end(); !strings.HasPrefix(text, "\x1b[1;32mNo problems.\x1b[0m\n") || !strings.Contains(text, " \x1b[1;31m1\x1b[0m  2026-11-22 14:13") {
+	if text := tty.end(); !strings.HasPrefix(text, "\x1b[1;33mwarning:\x1b[0m api.test") || !strings.Contains(text, " \x1b[1;31m1\x1b[0m  2026-11-22 14:13") {
 		t.Errorf("%q", text)
 	}
 }

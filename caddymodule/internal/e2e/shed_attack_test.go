@@ -34,11 +34,11 @@ func TestIdleUploadsDoNotShed(t *testing.T) {
 	for range 40 {
 		s.open("POST", "/upload", chrome, strings.Replace(idleBody, "10", "1000", 1))
 	}
-	s.eventually("their requests are in flight", func() bool { return s.shedding().InFlight == 2 })
+	s.eventually("their requests are in flight", func() bool { return s.shedding().inFlight == 2 })
 	for i := range 40 {
 		s.wants(200, s.get([]string{gptbot, slackPreview, bingbot}[i%3], "/"), fmt.Sprintf("robot %d beside idle bodies", i))
 	}
-	if since := s.shedding().Since; since != nil {
+	if since := s.shedding().since; since != "" {
 		t.Errorf("the server is busy since %v", since)
 	}
 }
@@ -91,12 +91,12 @@ func TestShedRefusesNobodyForBrowsers(t *testing.T) {
 		}
 		s.wants(200, s.get(slackPreview, "/"), fmt.Sprintf("preview %d", i))
 	}
-	s.eventually("the server is busy", func() bool { s.get(chrome, "/"); return s.shedding().Since != nil })
+	s.eventually("the server is busy", func() bool { s.get(chrome, "/"); return s.shedding().since != "" })
 	for range 20 {
 		s.get(chrome, "/")
 	}
 	s.wants(200, s.get(slackPreview, "/"), "a preview while the server is busy")
-	if state := s.shedding(); len(state.Refused) > 0 {
+	if state := s.shedding(); state.refused != "" {
 		t.Errorf("%+v", state)
 	}
 	const want = "browsers'. Refusing robots would not help"

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,21 +51,31 @@ func (c *crowd) wait(s *server, n int) {
 	s.eventually("the requests wait", func() bool { return len(c.requests("/slow")) == before+n })
 }
 
-// shedding returns the state of shed at the only site.
-func (s *server) shedding() statusapi.Shedding {
+// shedding is the state of shed at the only site, as reports have it.
+type shedding struct {
+	since, refused string
+	inFlight       int
+}
+
+func (s *server) shedding() shedding {
 	s.t.Helper()
 	var health statusapi.Health
 	s.adminRequest(http.MethodGet, "health", 200, &health)
-	if len(health.Shedding) != 1 {
-		s.t.Fatalf("%+v", health.Shedding)
+	if len(health.Sections) != 1 || len(health.Sections[0].Rows) != 1 {
+		s.t.Fatalf("%+v", health.Sections)
 	}
-	return health.Shedding[0]
+	row := health.Sections[0].Rows[0]
+	inFlight, err := strconv.Atoi(row[2])
+	if err != nil {
+		s.t.Fatal(row)
+	}
+	return shedding{row[1], row[3], inFlight}
 }
 
 // idle waits until no request is in flight.
 func (s *server) idle(what string) {
 	s.t.Helper()
-	s.eventually(what+": no request is in flight", func() bool { return s.shedding().InFlight == 0 })
+	s.eventually(what+": no request is in flight", func() bool { return s.shedding().inFlight == 0 })
 }
 
 const slackPreview = "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"
@@ -176,7 +185,7 @@ http://localhost:$PORT {
 	s := startRecorded(t, site)
 	s.wants(200, s.get(chrome, "/"), "a browser")
 	b.wait(s, 3)
-	s.eventually("the server is busy", func() bool { s.get(gptbot, "/"); return s.shedding().Since != nil })
+	s.eventually("the server is busy", func() bool { s.get(gptbot, "/"); return s.shedding().since != "" })
 	s.wants(401, s.get(chrome, "/"), "a browser, while the server is busy")
 	s.wants(418, s.get(chrome, "/expression"), "an expression")
 	s.wantEvents(nil, "started", "robots_shedding begin localhost")
@@ -185,7 +194,7 @@ http://localhost:$PORT {
 		t.Fatal(err)
 	}
 	after := s.shedding()
-	if after.Since == nil || !after.Since.Equal(*before.Since) || after.InFlight < 3 || !slices.Contains(after.Refused, "ai-*") {
+	if after.since == "" || after.since != before.since || after.inFlight < 3 || !strings.Contains(after.refused, "ai-*") {
 		t.Errorf("after a reload: %+v, before it %+v", after, before)
 	}
 	s.wants(503, s.get(gptbot, "/"), "GPTBot after a reload")
@@ -202,7 +211,7 @@ http://localhost:$PORT {
 	b.gate.open()
 	b.sent.Wait()
 	s.pass(time.Minute)
-	s.eventually("the server is not busy", func() bool { return s.shedding().Since == nil })
+	s.eventually("the server is not busy", func() bool { return s.shedding().since == "" })
 	s.wants(200, s.get(chrome, "/"), "a browser, after the load")
 	s.wants(200, s.get(gptbot, "/"), "GPTBot, after the load")
 	s.pass(5 * time.Minute)
@@ -233,7 +242,7 @@ func TestDocumentedChallengeUnderLoad(t *testing.T) {
 		"in_flight 64", "in_flight 2"))
 	s.wants(200, s.get(chrome, "/page"), "a browser")
 	b.wait(s, 3)
-	s.eventually("the server is busy", func() bool { s.get(gptbot, "/"); return s.shedding().Since != nil })
+	s.eventually("the server is busy", func() bool { s.get(gptbot, "/"); return s.shedding().since != "" })
 	resp := s.get(chrome, "/page?x")
 	if to := fmt.Sprintf("/.within.website/?redir=http://localhost:%d/page?x", s.port); resp.status != 307 || resp.header.Get("Location") != to {
 		t.Errorf("a browser: %d, Location %s", resp.status, resp.header.Get("Location"))
@@ -337,7 +346,7 @@ http://localhost:$PORT {
 	waiting.Add(1)
 	conn = open("GET /hints"+head+"\r\n", "103 Early Hints")
 	waiting.Wait()
-	if n := s.shedding().InFlight; n != 1 {
+	if n := s.shedding().inFlight; n != 1 {
 		t.Errorf("after an informational status, %d requests are in flight", n)
 	}
 	conn.Close()

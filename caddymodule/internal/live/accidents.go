@@ -71,6 +71,7 @@ type Accident struct {
 	sites                    []string // whose scopes have it
 	pattern                  string   // that the host Site matches; "" for a site
 	handled                  bool     // nothing has to be done
+	severity                 string   // of its Problem, unless it is handled; "" for statusapi.Severe
 	folder                   string   // of a flood, see counters.Load
 	more                     int      // further ones with the same Kind and Site
 	usual                    float64
@@ -133,7 +134,7 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	}
 	a.loads = r.app.Counters.Loads(counters.FloodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
-	list = append(list, r.sheddingAccidents(now)...)
+	list = append(list, r.featureAccidents()...)
 	list = append(list, r.strangerAccidents(now)...)
 	list = append(list, r.fleetAccidents()...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
@@ -357,8 +358,8 @@ func (a *Accident) problem() statusapi.Problem {
 	p := severe(a.Kind, a.subject, a.message, a.advice)
 	if a.handled {
 		p.Severity = statusapi.Remark
-	} else if a.Kind == Shedding { // people are served
-		p.Severity = statusapi.Warning
+	} else if a.severity != "" {
+		p.Severity = a.severity
 	}
 	p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
 	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)

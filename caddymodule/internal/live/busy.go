@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // handledAdvice is the advice about what is handled.
@@ -71,51 +70,38 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 	})
 }
 
-// shedding returns the state of shed in the handlers that serve a site in a scope.
-func (r *Reporter) shedding(scope statusapi.Scope, now time.Time) []statusapi.Shedding {
-	list := []statusapi.Shedding{}
+// sections returns what the features of the handlers in a scope show. Sections with the
+// same title are one.
+func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
+	list := []statusapi.Section{}
 	for _, h := range r.handlersIn(scope) {
-		if h.Load == nil {
-			continue
+		sites := words.List(words.Map(h.sitesIn(scope), siteName), 3)
+		for _, feature := range h.Features {
+			s := feature.View(h.mode() == statusapi.Monitor)
+			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })
+			if at < 0 {
+				at = len(list)
+				list = append(list, statusapi.Section{Title: s.Title, Note: s.Note,
+					Columns: slices.Insert(s.Columns, 0, statusapi.Column{Name: "sites"})})
+			}
+			for _, row := range s.Rows {
+				list[at].Rows = append(list[at].Rows, slices.Insert(row, 0, sites))
+			}
 		}
-		state, refused := h.Load().State(now.UnixNano()), []string{}
-		for _, step := range state.Refused {
-			refused = append(refused, shed.Steps[step])
-		}
-		list = append(list, statusapi.Shedding{
-			Sites: h.sitesIn(scope), Since: timeOf(state.Since), InFlight: state.InFlight, Refused: refused,
-			Robots: state.Robots, Requests: state.All, Few: state.Few, Monitored: h.mode() == statusapi.Monitor,
-		})
 	}
 	return list
 }
 
-// sheddingAccidents returns the handlers that refuse robots because the server is
-// busy.
-func (r *Reporter) sheddingAccidents(now time.Time) (list []Accident) {
-	for _, s := range r.shedding(statusapi.AllSites(), now) {
-		if s.Since == nil {
-			continue
-		}
-		a := Accident{Kind: Shedding, Site: s.Sites[0], Crawler: everybody, Since: *s.Since, Now: s.InFlight, subject: siteName(s.Sites[0]),
-			sites: s.Sites}
-		if a.message = a.subject + " is busy"; s.InFlight > 0 {
-			a.message += fmt.Sprintf(", with %s that wait for an answer", quantity(s.InFlight, "request"))
-		}
-		a.advice = "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."
-		switch {
-		case s.Few:
-			a.advice = "Let browsers solve a challenge while the matcher `robots busy` matches."
-			a.message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
-				a.subject, s.Requests-s.Robots, quantity(s.Requests, "request"))
-		case len(s.Refused) > 0:
-			verb := "are"
-			if s.Monitored {
-				verb = "would be"
+// featureAccidents returns the accidents that features of handlers know.
+func (r *Reporter) featureAccidents() (list []Accident) {
+	for _, h := range r.handlers() {
+		for _, feature := range h.Features {
+			for _, p := range feature.Accidents(h.mode() == statusapi.Monitor) {
+				site := h.Hosts[0]
+				list = append(list, Accident{Kind: p.Kind, Site: site, Crawler: everybody, Since: *p.Since, Now: p.Now,
+					subject: siteName(site), sites: h.Hosts, message: siteName(site) + " " + p.Message, advice: p.Advice, severity: p.Severity})
 			}
-			a.message += fmt.Sprintf("; these robots %s refused: %s", verb, strings.Join(s.Refused, ", "))
 		}
-		list = append(list, a)
 	}
 	return list
 }

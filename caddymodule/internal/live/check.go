@@ -17,7 +17,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -120,8 +119,8 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		rules = origins.Pending()
 	}
 	var step func(*judge.Request, *judge.Decision) string
-	if d.Load != nil {
-		step = shed.Describe
+	for _, feature := range d.Features {
+		step = feature.Explain
 	}
 	c := newCheck(query, d.origin)
 	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)
@@ -131,9 +130,6 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	c.Check, c.Message = *made, made.Text()+"."
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
-	if c.Shed != "" && d.Load().IsBusy() {
-		c.Message += " The server is busy now."
-	}
 	return c, nil
 }
 

@@ -78,7 +78,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 			})
 		}
 	}
-	health.Shedding = r.shedding(scope, r.app.Now())
+	health.Sections = r.sections(scope)
 	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.droppedProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
 		hosts.Problems(), places, r.challengeProblems(scope), r.monitorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)

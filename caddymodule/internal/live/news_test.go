@@ -41,7 +41,11 @@ func newNewsWorld(sites ...string) *newsWorld {
 }
 
 func one(kind, site string, since time.Time) Accident {
-	return Accident{Kind: kind, Site: site, Crawler: "Googlebot", Since: since, message: "it happened"}
+	a := Accident{Kind: kind, Site: site, Crawler: "Googlebot", Since: since, message: "it happened"}
+	if kind == Shedding {
+		a.severity = statusapi.Warning
+	}
+	return a
 }
 
 // Sites whose accidents come and go do not silence those of another, nor do warnings

@@ -29,7 +29,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -70,8 +69,8 @@ type Handler struct {
 	Running func() (*enforce.Engine, *Modes)
 	// SetModes replaces the modes.
 	SetModes func(*Modes)
-	// Load is the load that the setting shed is about; nil without shed.
-	Load func() *shed.Load
+	// Features are those that show something.
+	Features []statusapi.Feature
 	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
 	// without.
 	Check, Watch *challenge.Check

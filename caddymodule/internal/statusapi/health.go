@@ -4,15 +4,15 @@ import "time"
 
 // Health has the problems of the app, and the state of what all sites share.
 type Health struct {
-	OK       bool       `json:"ok"`       // there are no problems but notes
-	Problems []Problem  `json:"problems"` // the most severe first; at most MaxProblems
-	More     int        `json:"more"`     // number of problems that are not in Problems
-	Shedding []Shedding `json:"shedding"` // of the robots handlers with shed
-	Fleets   []Fleet    `json:"fleets"`   // only in the scope of all sites
-	Lists    []List     `json:"lists"`    // only in the scope of all sites
-	DNS      *DNS       `json:"dns"`      // only in the scope of all sites; null without verify
-	Memory   *Memory    `json:"memory"`   // only in the scope of all sites
-	Persist  *Persist   `json:"persist"`  // only in the scope of all sites; null without the option persist
+	OK       bool      `json:"ok"`       // there are no problems but notes
+	Problems []Problem `json:"problems"` // the most severe first; at most MaxProblems
+	More     int       `json:"more"`     // number of problems that are not in Problems
+	Sections []Section `json:"sections"` // what the features of handlers show
+	Fleets   []Fleet   `json:"fleets"`   // only in the scope of all sites
+	Lists    []List    `json:"lists"`    // only in the scope of all sites
+	DNS      *DNS      `json:"dns"`      // only in the scope of all sites; null without verify
+	Memory   *Memory   `json:"memory"`   // only in the scope of all sites
+	Persist  *Persist  `json:"persist"`  // only in the scope of all sites; null without the option persist
 }
 
 // MaxProblems is the maximum number of Health.Problems.
@@ -71,18 +71,8 @@ type Problem struct {
 	Sites  []string `json:"-"`
 	Folder string   `json:"-"`
 	Usual  float64  `json:"-"`
-}
 
-// Shedding is the state of shed in a robots handler.
-type Shedding struct {
-	Sites     []string   `json:"sites"`
-	Since     *time.Time `json:"since"`     // since when the server is busy; null if it is not
-	InFlight  int        `json:"in_flight"` // number of requests that wait for their answer, as shed counts them
-	Robots    int        `json:"robots"`    // of the Requests of the last 10 seconds, those of robots that shed could refuse
-	Requests  int        `json:"requests"`
-	Few       bool       `json:"few"`       // the robots are so few that none is refused
-	Monitored bool       `json:"monitored"` // they only would be refused
-	Refused   []string   `json:"refused"`   // the kinds of robots that are refused now, in the order of shed
+	Now int `json:"-"` // of an accident of a Feature: the number that says how bad it is
 }
 
 // Fleet is a Redis or Valkey that servers share.

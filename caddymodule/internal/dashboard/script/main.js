@@ -68,6 +68,7 @@ const show = async () => {
 	banner.show(live);
 	next.show(live);
 	health.show(live);
+	sections.show(live);
 	figures.show(live);
 	chart.draw(chart.of(live.summary.series));
 	first.show(live);

@@ -20,6 +20,27 @@ const health = {
 	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', className === 'good' ? advice : 'What to do: ' + advice) : null),
 };
 
+// The tables that features show.
+const sections = {
+	show: (live) => {
+		const list = live.summary.health.sections || [];
+		byId('sections').hidden = !list.length;
+		replace(byId('sections'), JSON.stringify(list), ...list.map(sections.panel));
+	},
+
+	panel: (s) => {
+		const cell = (name, value, i) => make(name, s.columns[i].number ? 'num' : '', value || '–');
+		const row = (name, values) => make('tr', '', ...values.map((value, i) => cell(name, value, i)));
+		const head = row('th', s.columns.map((c) => c.name[0].toUpperCase() + c.name.slice(1)));
+		for (const th of head.children) th.scope = 'col';
+		const scroll = make('div', 'scroll', make('table', '', make('thead', '', head), make('tbody', '', ...s.rows.map((values) => row('td', values)))));
+		scroll.tabIndex = 0;
+		scroll.setAttribute('role', 'region');
+		scroll.setAttribute('aria-label', s.title);
+		return make('section', 'panel', make('h2', '', s.title), scroll, s.note ? make('p', 'state', s.note) : null);
+	},
+};
+
 const figures = {
 	// rate estimates the requests in the last 60 seconds from the counts per minute.
 	rate: (values, hour) => {

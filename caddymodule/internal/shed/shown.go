@@ -1,0 +1,75 @@
+package shed
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Busy is the kind of the accident that the server is busy.
+const Busy = "shedding"
+
+// Feature shows the Load that it returns.
+type Feature func() *Load
+
+// state returns the state of now, and the kinds of robots that are refused.
+func (f Feature) state(monitored bool) (state State, refused string) {
+	state = f().State(clock.Now().UnixNano())
+	kinds := words.Map(state.Refused, func(step int) string { return Steps[step] })
+	if refused = strings.Join(kinds, ", "); monitored && refused != "" {
+		refused = "would be refused: " + refused
+	}
+	return state, refused
+}
+
+// View implements statusapi.Feature.
+func (f Feature) View(monitored bool) statusapi.Section {
+	state, refused := f.state(monitored)
+	since := ""
+	if !state.Since.IsZero() {
+		since = state.Since.UTC().Format("2006-01-02 15:04")
+	}
+	return statusapi.Section{
+		Title:   "Robots that are refused while the server is busy",
+		Columns: []statusapi.Column{{Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "refused now"}},
+		Rows:    [][]string{{since, strconv.Itoa(state.InFlight), refused}},
+	}
+}
+
+// Explain implements statusapi.Feature.
+func (f Feature) Explain(r *judge.Request, d *judge.Decision) string {
+	text := Describe(r, d)
+	if text != "" && f().IsBusy() {
+		text += ", which it is now"
+	}
+	return text
+}
+
+// Accidents implements statusapi.Feature.
+func (f Feature) Accidents(monitored bool) []statusapi.Problem {
+	state, refused := f.state(monitored)
+	if state.Since.IsZero() {
+		return nil
+	}
+	p := statusapi.Problem{Severity: statusapi.Warning, Kind: Busy, Message: "is busy", Since: &state.Since, Now: state.InFlight,
+		Advice: "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."}
+	if state.InFlight > 0 {
+		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))
+	}
+	switch {
+	case state.Few:
+		p.Advice = "Let browsers solve a challenge while the matcher `robots busy` matches."
+		p.Message = fmt.Sprintf("is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
+			state.All-state.Robots, words.Plural(state.All, "request", "requests"))
+	case monitored && refused != "":
+		p.Message += "; these robots " + refused
+	case refused != "":
+		p.Message += "; these robots are refused: " + refused
+	}
+	return []statusapi.Problem{p}
+}

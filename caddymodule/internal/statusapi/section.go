@@ -1,0 +1,31 @@
+package statusapi
+
+import "github.com/caddy-robots/caddy-robots/enforce/judge"
+
+// Section is a table that a feature shows. The page, `caddy robots status` and the admin
+// API show each one, and know no feature.
+type Section struct {
+	Title   string     `json:"title"`
+	Columns []Column   `json:"columns"`
+	Rows    [][]string `json:"rows"` // a value for each column, "" for none; times are UTC
+	Note    string     `json:"note"` // below the table; "" for none
+}
+
+// Column is a column of a Section.
+type Column struct {
+	Name   string `json:"name"`
+	Number bool   `json:"number"` // its values are numbers
+}
+
+// Feature is a feature of a robots handler, as reports see it. Its methods are safe for
+// concurrent use. monitored says that the handler refuses nothing.
+type Feature interface {
+	// View returns the section of the handler. It has no column for the handler's sites.
+	View(monitored bool) Section
+	// Accidents returns what is an accident now, with Kind, Severity, Message, Advice,
+	// Since and Now. Messages begin behind the name of the site, such as "is busy".
+	Accidents(monitored bool) []Problem
+	// Explain says what the feature may still do with a request that is let through; ""
+	// for nothing. It changes nothing.
+	Explain(r *judge.Request, d *judge.Decision) string
+}
