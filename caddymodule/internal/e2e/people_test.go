@@ -12,31 +12,6 @@ import (
 	"time"
 )
 
-// The back end holds its robots.txt back until the test releases it.
-func TestCrawlersWaitForASlowFileAndPeopleDoNot(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	asked, release := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	back.answerWith(func(w http.ResponseWriter, r *http.Request) {
-		once.Do(func() { close(asked) })
-		<-release
-		rules("/private/")(w, r)
-	})
-	s := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
-	for range 50 {
-		s.wants(200, s.get(chrome, "/private/x"), "a person while the file is being read")
-	}
-	<-asked
-	got := make(chan response)
-	go func() { got <- s.get(googlebot, "/private/x") }()
-	close(release)
-	s.wants(403, <-got, "a crawler that waited")
-	if n := back.count(); n != 1 {
-		t.Errorf("the file was requested %d times", n)
-	}
-}
-
 func TestFileChangesUnderLoad(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
@@ -85,49 +60,6 @@ func TestFileChangesUnderLoad(t *testing.T) {
 	}
 	stop.Store(true)
 	load.Wait()
-}
-
-// robots decides before basic_auth does.
-func TestBasicAuthAfterRobots(t *testing.T) {
-	t.Parallel()
-	s := start(t, `http://:$PORT {
-	robots {
-		source inline "User-agent: *
-Disallow: /private/"
-	}
-	basic_auth {
-		user $2a$04$iHJw53EGjO.GTwn6dZgdeeKPuJuwQh4Jj5GDzVvwV93hluXXHOXiK
-	}
-	respond hello
-}`)
-	s.wants(403, s.get(googlebot, "/private/x"), "a crawler on a disallowed path")
-	s.wants(401, s.get(googlebot, "/x"), "a crawler on another path")
-	s.wants(401, s.get(chrome, "/private/x"), "a person without a password")
-}
-
-func TestEncodedPagesAndDenials(t *testing.T) {
-	t.Parallel()
-	s := start(t, `http://:$PORT {
-	encode gzip
-	robots {
-		source inline "User-agent: *
-Disallow: /private/"
-		x_robots_tag /x noarchive
-	}
-	header Content-Type text/html
-	respond "`+strings.Repeat("hello ", 1000)+`"
-}`)
-	ask := func(ua, path string) response {
-		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"Accept-Encoding": {"gzip"}})
-	}
-	page := ask(chrome, "/x")
-	if page.status != 200 || page.header.Get("Content-Encoding") != "gzip" || page.header.Get("X-Robots-Tag") != "noarchive" || len(page.body) > 1000 {
-		t.Errorf("a page: status %d, %d octets, %v", page.status, len(page.body), page.header)
-	}
-	denied := ask(googlebot, "/private/x")
-	if denied.status != 403 || denied.header.Get("Content-Encoding") != "" || !strings.Contains(denied.body, "robots.txt") {
-		t.Errorf("a denial: status %d, %q, %v", denied.status, denied.body, denied.header)
-	}
 }
 
 // Requests over HTTP/2 differ from HTTP/1.1: the authority is a pseudo-header

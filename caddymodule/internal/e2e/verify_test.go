@@ -340,31 +340,6 @@ Disallow: /"
 	}
 }
 
-// Errors have the file and the line.
-func TestInvalidVerifySettings(t *testing.T) {
-	t.Parallel()
-	for block, want := range map[string]string{
-		"verify on":                                         `write verify alone, which switches it on`,
-		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
-		"verify {\n resolver dns.test\n}":                   "is not the address of a DNS server",
-		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
-		"verify {\n}\nverify {\n}":                          "given twice",
-		"crawler X {\n verify lists http://a.test/\n}":      "must begin with https://",
-		"crawler X {\n verify dns googleusercontent.com\n}": "anybody can have a host name",
-		"crawler X {\n verify dns\n}":                       "at least one value",
-		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
-		"crawler X {\n verify none\n verify dns a.test\n}":  "excludes all other methods",
-		"exempt GPTBot from":                                "at least one address",
-		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
-		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",
-	} {
-		_, err := adapt(t, "http://:8080 {\n robots {\n"+block+"\n}\n}\n")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Caddyfile:") {
-			t.Errorf("%q: %v\nwant %q with the line", block, err, want)
-		}
-	}
-}
-
 // On a catch-all site, a direct visit to one tenant's host proves nothing about
 // the host of another tenant, who may be behind a CDN.
 func TestProofsOfTenantsAreTheirOwn(t *testing.T) {
