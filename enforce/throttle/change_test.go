@@ -107,27 +107,6 @@ func TestWaitAfterTermsChange(t *testing.T) {
 	})
 }
 
-// If the clock is set back, a crawler waits no longer, and gets no extra
-// request.
-func TestMemoryAfterClockSetBack(t *testing.T) {
-	m := NewMemory(100)
-	terms, key := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a")
-	take := func(at time.Time) Result { return m.Take(t.Context(), at, []Use{{key, terms}}) }
-	if r := take(noon); !r.OK {
-		t.Fatal(r)
-	}
-	back := noon.Add(-3 * time.Hour)
-	if r := take(back); r.OK || r.RetryAfter != 4500*time.Millisecond {
-		t.Fatalf("after the clock went back: %+v", r)
-	}
-	if r := take(back.Add(time.Second)); r.OK || r.RetryAfter != 3500*time.Millisecond {
-		t.Fatalf("a refused request made the wait longer: %+v", r)
-	}
-	if r := take(back.Add(4500 * time.Millisecond)); !r.OK {
-		t.Fatalf("still refused: %+v", r)
-	}
-}
-
 // Concurrent requests never exceed the limit.
 func TestConcurrentRequests(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
@@ -147,17 +126,6 @@ func TestConcurrentRequests(t *testing.T) {
 		wg.Wait()
 		if n := accepted.Load(); n != 25 {
 			t.Errorf("%d requests accepted, want 25", n)
-		}
-	})
-}
-
-func TestKeysHaveSeparateBudgets(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		terms := Compile(Grant{Delay: delay(time.Hour)})
-		for i := range 100 {
-			if r := l.Take(t.Context(), noon, []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}}); !r.OK {
-				t.Fatalf("key %d: %+v", i, r)
-			}
 		}
 	})
 }

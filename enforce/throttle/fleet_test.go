@@ -2,7 +2,6 @@ package throttle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -130,102 +129,6 @@ var outages = []outage{
 		}
 	}, true},
 	{"paused and resumed", (*testbed).pause, func(_ *testing.T, s *testbed) { s.resume() }, false},
-}
-
-// During an outage, the number of accepted requests stays below the limit that
-// Fleet documents. After it, the server is used again.
-func TestFleetOutage(t *testing.T) {
-	const instances, crawlers = 3, 5
-	const every, step = 400 * time.Millisecond, 20 * time.Millisecond
-	for _, o := range outages {
-		t.Run(o.name, func(t *testing.T) {
-			s := testServer(t, true)
-			c := FleetConfig{Addresses: []string{s.address}, Instances: instances, Deadline: time.Minute, Prefix: "outage:", injected: true}
-			var fleets []*Fleet
-			var seen []*recorder
-			for range instances {
-				f, r := newFleet(t, c)
-				fleets, seen = append(fleets, f), append(seen, r)
-			}
-			terms := Compile(Grant{Delay: delay(every)})
-			accepted, now := make([]int, crawlers), noon
-			run := func(d time.Duration) {
-				for end := now.Add(d); now.Before(end); now = now.Add(step) {
-					for k := range crawlers {
-						for _, f := range fleets {
-							if f.Take(t.Context(), now, []Use{{newKey(fmt.Sprint(k)), terms}}).OK {
-								accepted[k]++
-							}
-						}
-					}
-				}
-			}
-			run(2 * time.Second)
-			o.down(s)
-			for i, f := range fleets { // each process sends requests until it notices the outage
-				f.config.Deadline = time.Millisecond
-				for stateOf(f) != FleetDown {
-					f.Take(t.Context(), now, []Use{{newKey("other"), hourly}})
-					now = now.Add(time.Hour)
-				}
-				f.config.Deadline = time.Minute
-				seen[i].await(t, FleetDown)
-			}
-			away := now
-			run(2 * time.Second)
-			o.up(t, s)
-			for _, r := range seen {
-				r.await(t, FleetUp)
-			}
-			run(2 * time.Second)
-
-			// Six seconds at the sustained rate, and one request per process at
-			// the start and at the end of the outage.
-			most := int((6*time.Second).Microseconds()/terms.limits[0].interval) + 3 + 2*instances
-			least := int(4 * time.Second / every)
-			for k, n := range accepted {
-				if n > most || n < least {
-					t.Errorf("crawler %d: %d requests accepted in 6 s, want %d to %d (unavailable since %v)", k, n, least, most, away.Sub(noon))
-				}
-			}
-			for i, r := range seen {
-				if r.fallbacks.Load() == 0 || stateOf(fleets[i]) != FleetUp {
-					t.Errorf("process %d: %d fallbacks, %v", i, r.fallbacks.Load(), stateOf(fleets[i]))
-				}
-			}
-		})
-	}
-}
-
-// A process reports the requests that it has accepted to a server that has lost
-// its data.
-func TestFleetReportsToARestartedServer(t *testing.T) {
-	s := testServer(t, true)
-	c := FleetConfig{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: "tell:", injected: true}
-	a, observedA := newFleet(t, c)
-	b, observedB := newFleet(t, c)
-	key, terms := newKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}})
-	for range 2 {
-		if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
-			t.Fatal(r)
-		}
-	}
-	s.kill()
-	a.Take(t.Context(), noon.Add(time.Hour), []Use{{newKey("other"), terms}})
-	observedA.await(t, FleetDown)
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
-	observedA.await(t, FleetUp)
-	if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
-		t.Fatalf("third request of three: %+v", r)
-	}
-	b.link.fail(b.link.current.Load().nodes[0], errors.New("connection reset"))
-	observedB.await(t, FleetDown)
-	observedB.await(t, FleetUp)
-	if r := b.Take(t.Context(), noon, []Use{{key, terms}}); r.OK {
-		t.Errorf("fourth request of three, by another process: %+v", r)
-	}
 }
 
 // A request that ends during the call does not count as a failure of the

@@ -160,61 +160,6 @@ func scrapyOf(t *testing.T, urls ...string) map[string]string {
 	return got
 }
 
-// No refusal can be stored, whatever other handlers do to its header: a cache in front of
-// the server would give it to people. What people get keeps its header.
-func TestRefusalsAreNotStored(t *testing.T) {
-	t.Parallel()
-	const cached = `Cache-Control "public, max-age=3600"`
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "refused.html"), "refused")
-	fields := []string{"CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control", "Expires", "ETag", "Last-Modified", "X-Accel-Expires", "Age"}
-	var set, deferred string
-	for _, name := range fields {
-		set += "\n\t\t\t" + name + " x"
-		deferred += "\n\t\t\t>" + name + " x"
-	}
-	for name, tt := range map[string]struct{ before, robots, after, site string }{
-		"plain":                   {"header " + cached, "", "", ""},
-		"deferred by a deletion":  {"header {\n\t\t\t-Server\n\t\t\t" + cached + set + "\n\t\t}", "", "", ""},
-		"deferred by a sign":      {"header >" + cached, "", "", ""},
-		"deferred":                {"header {\n\t\t\tdefer\n\t\t\t" + cached + set + "\n\t\t}", "", "", ""},
-		"added":                   {"header {\n\t\t\tdefer\n\t\t\t+" + cached + "\n\t\t}", "", "", ""},
-		"replaced":                {"header >Cache-Control no-store public", "", "", ""},
-		"by status":               {"header {\n\t\t\tmatch status 4xx 3xx\n\t\t\t" + cached + set + "\n\t\t}", "", "", ""},
-		"each by a sign":          {"header {" + deferred + "\n\t\t\t>" + cached + "\n\t\t}", "", "", ""},
-		"two, with encode":        {"header >" + cached + "\n\t\tencode gzip\n\t\theader -Via", "", "", ""},
-		"behind robots":           {"", "", "header >" + cached, ""},
-		"around all":              {"", "", "", "header >" + cached + "\n"},
-		"an answer with a status": {"header >" + cached, "answer disallowed 410 gone\n\t\t\tanswer throttled 503 later", "", ""},
-		"a redirect":              {"header >" + cached, "answer disallowed redir /sorry", "", ""},
-		"handle_errors":           {"header >" + cached, "", "", "handle_errors {\n\t\theader {\n\t\t\tdefer\n\t\t\t" + cached + set + "\n\t\t}\n\t\troot " + dir + "\n\t\trewrite /refused.html\n\t\tfile_server\n\t}\n"},
-		"logged":                  {"header >" + cached, "", "", "log\n"},
-		"no time-outs":            {"header >" + cached, "", "", ""},
-	} {
-		global := ""
-		if name == "no time-outs" {
-			global = "{\n\tservers {\n\t\ttimeouts {\n\t\t\tread_body_idle -1s\n\t\t\twrite_idle -1s\n\t\t}\n\t}\n}\n"
-		}
-		s := start(t, global+"http://:$PORT {\n\t"+tt.site+"\troute {\n\t\t"+tt.before+"\n\t\trobots {\n\t\t\tsource inline <<TXT\n\t\t\t\tUser-agent: *\n\t\t\t\tDisallow: /shut/\n"+
-			"\t\t\t\tCrawl-delay: 3600\n\t\t\t\tTXT\n\t\t\tpolicy {\n\t\t\t\thidden /vault/*\n\t\t\t}\n\t\t\t"+tt.robots+"\n\t\t}\n\t\t"+tt.after+"\n\t\trespond page\n\t}\n}\n")
-		s.get(bingbot, "/")
-		for _, path := range []string{"/shut/x", "/vault/x", "/"} {
-			got := s.get(bingbot, path)
-			if got.status == 200 || strings.Join(got.header["Cache-Control"], "|") != "no-store" {
-				t.Errorf("%s: %s: %d, Cache-Control %q", name, path, got.status, got.header["Cache-Control"])
-			}
-			for _, field := range fields {
-				if got.header.Get(field) != "" {
-					t.Errorf("%s: %s: %s is %q", name, path, field, got.header[http.CanonicalHeaderKey(field)])
-				}
-			}
-		}
-		if got := s.get(chrome, "/shut/x"); got.status != 200 || !strings.HasPrefix(got.header.Get("Cache-Control"), "public") && name != "replaced" && name != "by status" {
-			t.Errorf("%s: a person got %d, Cache-Control %q", name, got.status, got.header["Cache-Control"])
-		}
-	}
-}
-
 func TestRefusalsOfHTTP2And3AreNotStored(t *testing.T) {
 	t.Parallel()
 	s := start(t, "https://localhost:$PORT {\n\theader {\n\t\tdefer\n\t\tCache-Control public\n\t\tETag x\n\t}\n\tencode gzip\n\trobots {\n"+

@@ -69,42 +69,6 @@ func TestColdStartWhileRobotsTxtDoesNotArrive(t *testing.T) {
 	}
 }
 
-// The back end sends its robots.txt while 200 requests wait.
-func TestColdStartWhileRobotsTxtIsSlow(t *testing.T) {
-	t.Parallel()
-	back, door := newFlaky(t), newGate(t)
-	back.answerWith(door.before(rules("/private/")))
-	s := start(t, proxied(back.URL, ""))
-	crawlers := s.flood(200, gptbot, oneHost)
-	<-door.asked
-	s.wants(200, s.at("site.test", chrome, "/private/x"), "a person while robots.txt is read")
-	door.open()
-	for got := range crawlers {
-		if got.status != 403 && got.status != 429 {
-			t.Errorf("a crawler got a disallowed page: status %d, %q", got.status, got.body)
-		}
-	}
-	s.wants(403, s.at("site.test", gptbot, "/private/x"), "a crawler afterwards")
-	s.wants(200, s.at("site.test", gptbot, "/x"), "a crawler on another path")
-	if n := back.count(); n != 1 {
-		t.Errorf("robots.txt was read %d times", n)
-	}
-}
-
-// A person's request for robots.txt starts the first read, so that crawlers that
-// come later do not wait for it.
-func TestGETOfRobotsTxtStartsTheFirstRead(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	s := start(t, proxied(back.URL, ""))
-	s.wants(200, s.get(chrome, "/robots.txt"), "robots.txt for a person")
-	s.eventually("the internal read followed the person's request", func() bool { return back.count() == 2 })
-	s.wants(403, s.get(googlebot, "/private/x"), "a crawler")
-	if n := back.count(); n != 2 {
-		t.Errorf("%d requests for robots.txt, want 2: of a person and of the server", n)
-	}
-}
-
 // The access log names the robots.txt that a crawler got, also before the server itself
 // has read that one: after a start and after a change.
 func TestVersionOfReads(t *testing.T) {

@@ -1,11 +1,9 @@
 package e2e_test
 
 import (
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -93,49 +91,5 @@ func TestPersist(t *testing.T) {
 	waiting.eventually("it has the file", func() bool { return problem(waiting) == "" })
 	if sum := adminValue[statusapi.Summary](waiting, ""); sum.Crawlers.Total.Requests != 8 || sum.People.Total != 9 {
 		t.Errorf("the counts of both: %+v, %d people", sum.Crawlers.Total, sum.People.Total)
-	}
-}
-
-// Clients can invent any number of names and hosts. The counters stay bounded, and
-// keep the numbers of other crawlers.
-func TestCountersAreBoundedInAFlood(t *testing.T) {
-	t.Parallel()
-	s := start(t, `
-http://:$PORT {
-	robots {
-		source inline "User-agent: *
-Disallow: /private/"
-	}
-	respond "hello"
-}`)
-	s.wants(403, s.get(gptbot, "/private/x"), "the first one")
-	const workers, each = 8, 300
-	var sending sync.WaitGroup
-	for w := range workers {
-		sending.Go(func() {
-			for i := range each {
-				ua, host := fmt.Sprintf("Mozilla/5.0 (compatible; Made%dUp%dBot/1.0)", w, i), fmt.Sprintf("h%d-%d.test", w, i)
-				got, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/private/%d", s.port, i), ua, host, nil)
-				if err != nil || got.status != 403 {
-					t.Errorf("status %d, %v", got.status, err)
-					return
-				}
-			}
-		})
-	}
-	sending.Wait()
-	sum := adminValue[statusapi.Summary](s, "")
-	if sum.Crawlers.Total.Requests != workers*each+1 {
-		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
-	}
-	if m := sum.Health.Memory; m.Crawlers > 2100 || m.Lines > workers*each+1 {
-		t.Errorf("memory: %+v", m)
-	}
-	named := adminValue[statusapi.Crawlers](s, "crawlers?name=GPTBot").Crawlers
-	if len(named) != 1 || named[0].Total.Denied != 1 {
-		t.Errorf("GPTBot: %+v", named)
-	}
-	if recent := adminValue[statusapi.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
-		t.Errorf("%d refusals, the last one %+v", len(recent), recent[len(recent)-1])
 	}
 }

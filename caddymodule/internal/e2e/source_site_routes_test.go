@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"strings"
 	"testing"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // reverse_proxy panics if the back end closes the connection in the middle of an
@@ -24,23 +21,6 @@ func TestInternalReadThroughAHandlerThatPanics(t *testing.T) {
 	back.answerWith(rules("/private/"))
 	s.eventually("the good file is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 	s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
-}
-
-// A site that aborts has no panic: health says what it does.
-func TestInternalReadOfASiteThatAborts(t *testing.T) {
-	t.Parallel()
-	s := start(t, "http://shop.test:$PORT {\n\trobots\n\tabort\n}\n")
-	s.eventually("the failure is a problem", func() bool {
-		for _, p := range adminValue[statusapi.Health](s, "health").Problems {
-			if p.Kind == "robots_txt" {
-				if !strings.Contains(p.Advice, "by abort") || strings.Contains(p.Advice, "panic") || !strings.Contains(p.Message, "could not be fetched") {
-					t.Errorf("%+v", p)
-				}
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // The access log and the request metrics have requests of clients only.

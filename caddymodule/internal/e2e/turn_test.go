@@ -121,23 +121,3 @@ func TestSlowReadersLeaveHalfOfTheTurns(t *testing.T) {
 		}
 	}
 }
-
-// On a catch-all, the noise of one tenant hides none of the recent refusals of another.
-func TestEvidenceByHost(t *testing.T) {
-	t.Parallel()
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /\"\n\t}\n\trespond page\n}\n")
-	refuse := func(n int, host string) {
-		for range n {
-			s.wants(403, s.at(host, gptbot, "/x"), host)
-		}
-	}
-	refuse(60, "noisy.test")
-	refuse(8, "quiet.test")
-	counts := make(map[string]int)
-	for _, f := range adminValue[statusapi.Recent](s, "recent?limit=1000").Refusals {
-		counts[f.Host]++
-	}
-	if counts["quiet.test"] != 8 || counts["noisy.test"] < 11 {
-		t.Errorf("recent refusals: %v", counts)
-	}
-}

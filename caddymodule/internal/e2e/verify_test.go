@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -148,25 +146,6 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	}
 }
 
-// Behind a CDN without trusted_proxies, every request has the address of the CDN.
-// Then no client is an impostor, whatever fields it sends.
-func TestNoImpostorsBehindAnUnknownProxy(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	s := start(t, o.verified("", "", ""))
-	s.eventually("the list is read", func() bool {
-		return s.metric(fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL)) > 0
-	})
-	for _, addr := range []string{listedAddr, namedAddr, strangerAddr} {
-		for _, ua := range []string{"ListBot/1.0", "NameBot/1.0", googlebot} {
-			resp := s.via(addr, ua, "/")
-			if s.wants(200, resp, ua+" from "+addr); resp.header.Get("X-Verified") == "verified" || resp.header.Get("X-Verified") == "impostor" {
-				t.Errorf("%s from %s: %s", ua, addr, resp.header.Get("X-Verified"))
-			}
-		}
-	}
-}
-
 // With trusted_proxies_strict, a field with several values gives a reliable client
 // address.
 func TestSeveralForwardedAddresses(t *testing.T) {
@@ -256,105 +235,6 @@ func TestRestartWithoutNetworkUsesStoredLists(t *testing.T) {
 	again := startIn(t, s, config)
 	again.becomes("verified", listedAddr, "ListBot/1.0")
 	again.eventually("an impostor is denied", func() bool { return again.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
-}
-
-// While DNS fails, crawlers are unverified, and requests pass.
-func TestFailingDNS(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	o.dnsDown.Store(true)
-	o.empty.Store(true)
-	s := start(t, o.verified(trustedProxies, "", ""))
-	s.eventually("DNS was asked", func() bool { s.via(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
-	s.eventually("its failure is counted", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
-	s.eventually("the empty list is counted", func() bool {
-		return s.metric(`caddy_robots_verification_fetches_total{kind="list",outcome="failed"}`) > 0
-	})
-	for _, addr := range []string{namedAddr, listedAddr, strangerAddr} {
-		s.wants(200, s.via(addr, "ListBot/1.0", "/"), addr)
-		s.wants(200, s.via(addr, chrome, "/private/x"), "a person from "+addr)
-	}
-}
-
-// Reloads under load do not change the verdict on a client.
-func TestReloadsKeepVerificationResults(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	config := o.verified(trustedProxies, "", "")
-	s := start(t, config)
-	s.becomes("verified", listedAddr, "ListBot/1.0")
-	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
-	stop := make(chan struct{})
-	var workers sync.WaitGroup
-	var wrong atomic.Int64
-	for addr, want := range map[string]int{listedAddr: 200, strangerAddr: 403} {
-		workers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				resp, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), "ListBot/1.0", "", http.Header{"X-Forwarded-For": {addr}})
-				if err == nil && resp.status != want {
-					wrong.Add(1)
-				}
-			}
-		})
-	}
-	for i := range 4 {
-		if err := s.reload(strings.Replace(config, "publish\n", fmt.Sprintf("publish\n\t\trefresh %dm\n", i+1), 1)); err != nil {
-			t.Error(err)
-		}
-	}
-	close(stop)
-	workers.Wait()
-	if n := wrong.Load(); n > 0 {
-		t.Errorf("%d requests got another answer", n)
-	}
-}
-
-// An exemption with addresses applies to these addresses only.
-func TestExemptFromAddresses(t *testing.T) {
-	t.Parallel()
-	s := start(t, `{
-	`+trustedProxies+`
-}
-http://:$PORT {
-	robots {
-		source inline "User-agent: *
-Disallow: /"
-		exempt CCBot from 192.0.2.0/24
-		exempt GPTBot
-	}
-	respond "hello"
-}
-`)
-	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-	s.wants(200, s.via("192.0.2.7", ccbot, "/"), "the exempt crawler")
-	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from another address")
-	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have forged")
-	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt at all addresses")
-	if lines := s.lines("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
-		t.Errorf("warnings: %v", lines)
-	}
-}
-
-// On a catch-all site, a direct visit to one tenant's host proves nothing about
-// the host of another tenant, who may be behind a CDN.
-func TestProofsOfTenantsAreTheirOwn(t *testing.T) {
-	t.Parallel()
-	o := newOperators(t)
-	s := start(t, o.verified(trustedProxies, "", ""))
-	at := func(host, addr string) response {
-		t.Helper()
-		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), "ListBot/1.0", host, http.Header{"X-Forwarded-For": {addr}})
-	}
-	s.eventually("the crawler is verified at one host", func() bool {
-		return at("direct.test", listedAddr).header.Get("X-Verified") == "verified"
-	})
-	s.eventually("an impostor is denied there", func() bool { return at("direct.test", strangerAddr).status == 403 })
-	s.wants(200, at("cdn.test", strangerAddr), "the same client at another tenant's host")
 }
 
 // If a list of addresses had an address too late, the operator learns how many of its
