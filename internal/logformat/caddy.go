@@ -259,15 +259,10 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 		if o.b[o.i] != '{' {
 			return o.skipValue()
 		}
-		l.agent, e.HasFields = true, true
+		l.agent = true
 		return o.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
-	case "tls":
-		e.TLS = o.b[o.i] == '{'
-		return o.skipValue()
 	case "remote_port":
 		to = &e.Port
-	case "proto":
-		to = &e.Proto
 	case "method":
 		to = &e.Method
 	case "uri":

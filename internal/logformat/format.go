@@ -121,14 +121,11 @@ type Entry struct {
 	Lasted     bool  // Duration is known
 	Referer    string
 	Authorized bool // the request has an Authorization field
-	TLS        bool // the connection used TLS
-	HasFields  bool // the log has the fields of the request
 	// Fields are the values of the fields in FieldNames, in the same order.
 	Fields [len(FieldNames)][]string
 	// Remote and Port are the address and the port of the connection, if the log
 	// has them. Behind a trusted proxy, Client is not the same as Remote.
 	Remote, Port string
-	Proto        string // of the connection, such as HTTP/3.0, if the log is Caddy's
 	Forwarded    bool   // the request has fields that proxies and CDNs add
 	Media        string // Content-Type of the response, if the log has it in a column; else see ContentType
 	Response     []byte // the JSON of the response's fields, if the log is Caddy's
@@ -208,26 +205,13 @@ func isNoMethod(r rune) bool {
 // Indices in FieldNames and Entry.Fields.
 const (
 	Cookie = iota
-	SecFetchSite
 	SecFetchDest
-	SecFetchMode
-	SecFetchUser
 	SecPurpose
-	Purpose
-	XMoz
-	SecCHUA
-	XForwardedFor
-	XForwardedProto
 )
 
 // FieldNames are the request fields whose values an Entry has: those by which robots
 // with browsers' User-Agents are found.
-var FieldNames = [...]string{
-	Cookie: "Cookie", SecFetchSite: "Sec-Fetch-Site", SecFetchDest: "Sec-Fetch-Dest", SecFetchMode: "Sec-Fetch-Mode",
-	SecFetchUser: "Sec-Fetch-User",
-	SecPurpose:   "Sec-Purpose", Purpose: "Purpose", XMoz: "X-Moz", SecCHUA: "Sec-Ch-Ua", XForwardedFor: "X-Forwarded-For",
-	XForwardedProto: "X-Forwarded-Proto",
-}
+var FieldNames = [...]string{Cookie: "Cookie", SecFetchDest: "Sec-Fetch-Dest", SecPurpose: "Sec-Purpose"}
 
 // fieldOf returns the index of a field in FieldNames; -1 if it is not there.
 func fieldOf(name []byte) int { return slices.Index(FieldNames[:], view(name)) }

@@ -44,6 +44,7 @@ type Follower struct {
 	// that the request may have reached a wanted handler before.
 	IsKnown func(matcher any, reached bool) bool
 
+	isArrived  bool             // the request has reached a handler: its rewrites are done, and all is known about it
 	unsurePath bool             // a route that the request may pass rewrites its path
 	groups     map[string]Reach // whether a route of a group was taken
 	list       []Reached
@@ -110,6 +111,7 @@ func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, ro
 				f.list = append(f.list, Reached{h, route, at})
 			case name == "static_response", name == "error":
 				ended = at
+			case f.isArrived:
 			case name == "rewrite", name == "vars", name == "map":
 				f.unsurePath = f.unsurePath || at != Surely || !f.run(h)
 			}
@@ -152,6 +154,9 @@ func (f *Follower) anySet(sets []caddyhttp.MatcherSet) (best Reach) {
 // matcher reports whether the request passes a matcher. The result is Maybe for
 // matchers that depend on more than the method, the URL and the User-Agent.
 func (f *Follower) matcher(m any) Reach {
+	if f.isArrived {
+		return f.evaluate(m)
+	}
 	known := false
 	switch m := m.(type) {
 	case *caddyhttp.MatchNot:
@@ -223,65 +228,17 @@ func Answers(list caddyhttp.RouteList, r *http.Request) bool {
 }
 
 // After returns the first handler for which is returns true, of those that a request
-// would reach after the handler from; nil if there is none. It evaluates all matchers
+// reaches after the handler from; nil if there is none. It evaluates all matchers
 // with the request as it is now.
 func After(
 	server *caddyhttp.Server, r *http.Request, from caddyhttp.MiddlewareHandler, is func(caddyhttp.MiddlewareHandler) bool,
 ) caddyhttp.MiddlewareHandler {
-	s := &search{server: server, r: r, from: from, is: is, taken: make(map[string]bool)}
-	s.routes(server.Routes, 0)
-	return s.found
-}
-
-// search is one call of After.
-type search struct {
-	server *caddyhttp.Server
-	r      *http.Request
-	from   caddyhttp.MiddlewareHandler
-	is     func(caddyhttp.MiddlewareHandler) bool
-	taken  map[string]bool // groups of which the request has taken a route
-	passed bool            // the request has reached from
-	found  caddyhttp.MiddlewareHandler
-}
-
-// routes searches routes, and reports whether the search ends there.
-func (s *search) routes(list caddyhttp.RouteList, depth int) (ends bool) {
-	for i := 0; i < len(list) && depth <= maxDepth; i++ {
-		route := &list[i]
-		if route.Group != "" && s.taken[route.Group] {
-			continue
-		}
-		if match, err := route.MatcherSets.AnyMatchWithError(s.r); !match || err != nil {
-			continue
-		}
-		s.taken[route.Group] = true
-		for _, handler := range route.Handlers {
-			if s.handler(handler, depth) {
-				return true
-			}
-		}
-		if route.Terminal {
-			return true
-		}
+	f := &Follower{Server: server, Request: r, isArrived: true}
+	f.IsWanted = func(h caddyhttp.MiddlewareHandler) bool { return h == from || is(h) }
+	list := f.Follow()
+	at := slices.IndexFunc(list, func(reached Reached) bool { return reached.Handler == from })
+	if at < 0 || at == len(list)-1 {
+		return nil
 	}
-	return false
-}
-
-// handler searches a handler, and reports whether the search ends there.
-func (s *search) handler(handler caddyhttp.MiddlewareHandler, depth int) (ends bool) {
-	switch h := handler.(type) {
-	case *caddyhttp.Subroute:
-		return s.routes(h.Routes, depth+1)
-	case *caddyhttp.Invoke:
-		if named := s.server.NamedRoutes[h.Name]; named != nil {
-			return s.routes(caddyhttp.RouteList{*named}, depth+1)
-		}
-	default:
-		if handler == s.from {
-			s.passed = true
-		} else if s.passed && s.is(handler) {
-			s.found = handler
-		}
-	}
-	return s.found != nil
+	return list[at+1].Handler
 }
