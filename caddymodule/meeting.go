@@ -152,16 +152,8 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 // checkedOf returns the settings of a robots handler that are checked, with those
 // of the global option; nil if they can't be decoded.
 func (a *App) checkedOf(object map[string]any) *checked {
-	settings, c := make(map[string]any), new(checked)
-	for _, name := range []string{
-		"challenge", "forwarded_request", "hosts", "limits", "meta_robots", "mode", "off", "policy", "shed", "source",
-		"x_robots_tag",
-	} {
-		if value, ok := object[name]; ok {
-			settings[name] = value
-		}
-	}
-	if routes.Decode(settings, c) != nil {
+	c := new(checked)
+	if routes.Decode(object, c) != nil {
 		return nil
 	}
 	c.AddDefaults(a.Defaults, c.Off)
