@@ -35,7 +35,8 @@ func init() {
 //
 // Behind a robots handler the matcher uses the result of that handler. Elsewhere
 // it looks the User-Agent up in the built-in registry, the list of known crawlers
-// that comes with the plugin.
+// that comes with the plugin. One that no robots handler of the server can make match,
+// such as `busy` without `shed`, is an error.
 type MatchRobots struct {
 	// Crawlers with one of these names or tokens in the registry, such as `Googlebot`.
 	// Upper and lower case are the same.

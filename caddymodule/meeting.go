@@ -42,10 +42,15 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	var places mistakes.Places
 	closed := false // a request that misses forwarded_request is refused
 	none := new(checked)
+	needs := newNeeds()
 	for route, object := range routes.WalkServer(server) {
+		if object == nil {
+			needs.addMatchers(route.Sets())
+		}
 		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
 		if object["handler"] == "robots" {
 			p.checked = h.app.checkedOf(object)
+			needs.addHandler(p.checked)
 		}
 		closed = closed || refuses(object) && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
 		if p.checked == nil || p.checked == none {
@@ -76,7 +81,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		}
 	}
 	h.warnOfPlaces(places.Found(closed))
-	return nil
+	return needs.check()
 }
 
 // warnOfPlaces logs what is wrong with the places of handlers, and keeps it for reports.

@@ -63,6 +63,9 @@ type AnswerInfo struct {
 	Redirect, Abort bool
 	// Page says that whoever decides so answers: the operator can only replace the page.
 	Page bool
+	// Line is the line of the configuration without which nothing is answered so; "" if it
+	// needs none.
+	Line string
 }
 
 // Allows reports whether the status may be sent.
@@ -142,11 +145,11 @@ func (r Reason) String() string { return r.Info().Name }
 // Answers that the operator can replace.
 var (
 	disallowed  = &AnswerInfo{Verdict: "disallowed", Redirect: true, Abort: true}
-	impostor    = &AnswerInfo{Verdict: "impostor", Redirect: true, Abort: true}
+	impostor    = &AnswerInfo{Verdict: "impostor", Line: "verify", Redirect: true, Abort: true}
 	throttled   = &AnswerInfo{Verdict: "throttled", Statuses: []int{429, 503}}
 	pending     = &AnswerInfo{Verdict: "pending", Statuses: []int{429, 503}}
 	unavailable = &AnswerInfo{Verdict: "unavailable", Statuses: []int{503}}
-	hidden      = &AnswerInfo{Verdict: "hidden", Statuses: []int{404, 410}, Abort: true}
+	hidden      = &AnswerInfo{Verdict: "hidden", Line: "policy", Statuses: []int{404, 410}, Abort: true}
 )
 
 // Reasons of this package. Person is the zero Reason.

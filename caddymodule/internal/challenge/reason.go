@@ -10,7 +10,7 @@ var (
 	Asked = judge.RegisterReason(judge.ReasonInfo{
 		Name: "challenge", Action: judge.Ask,
 		Meaning: "strangers storm the path, and the client has not shown that it is a browser",
-		Answer:  &judge.AnswerInfo{Verdict: "challenge", Page: true},
+		Answer:  &judge.AnswerInfo{Verdict: "challenge", Line: "challenge", Page: true},
 	})
 	HeldUp = judge.RegisterReason(judge.ReasonInfo{
 		Name: "challenge_limit", Action: judge.Throttle,

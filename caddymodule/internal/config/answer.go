@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,21 @@ func checkAnswers(answers []Answer) error {
 	return nil
 }
 
+// checkNeeded returns an error for answers to what the settings don't have.
+func (s *Settings) checkNeeded(answers []Answer) error {
+	for i := range answers {
+		info := answers[i].info()
+		if info == nil || info.Line == "" {
+			continue
+		}
+		if field := slices.Index(names(), info.Line); reflect.ValueOf(s).Elem().Field(field).IsZero() {
+			return fmt.Errorf("answer %s: without the line %s, nothing is answered so: add that line, or remove this one",
+				answers[i].Verdict, info.Line)
+		}
+	}
+	return nil
+}
+
 // answer parses the line answer.
 func (p *parser) answer(_ string, values []string) error {
 	if len(values) < 2 {
@@ -166,6 +182,15 @@ func (p *parser) answer(_ string, values []string) error {
 		}
 		a.Status, a.Text = status, strings.Join(rest, "")
 	}
+	head, own := p.head, []Answer{a}
+	p.later = append(p.later, func() error {
+		if p.global { // a default for sites that have the line
+			return nil
+		}
+		s := *p.settings
+		s.AddDefaults(p.defaults, p.off)
+		return place(&head, s.checkNeeded(own))
+	})
 	p.settings.Answers = append(p.settings.Answers, a)
 	return checkAnswers(p.settings.Answers)
 }

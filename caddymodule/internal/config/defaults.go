@@ -19,8 +19,9 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 	if err := s.checkOff(off); err != nil {
 		return err
 	}
+	own := s.Answers
 	s.AddDefaults(defaults, off)
-	return errors.Join(s.Check(), s.checkForwarded())
+	return errors.Join(s.Check(), s.checkForwarded(), s.checkNeeded(own))
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for

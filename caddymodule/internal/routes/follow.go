@@ -109,9 +109,9 @@ func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, ro
 			switch name := caddy.GetModuleName(h); {
 			case f.IsWanted(h):
 				f.list = append(f.list, Reached{h, route, at})
+			case f.isArrived: // it meets what the request would, but for a handler that answers all
 			case name == "static_response", name == "error":
 				ended = at
-			case f.isArrived:
 			case name == "rewrite", name == "vars", name == "map":
 				f.unsurePath = f.unsurePath || at != Surely || !f.run(h)
 			}

@@ -9,5 +9,5 @@ var Layer = judge.RegisterLayer(judge.LayerInfo{Name: "shed"})
 var Reason = judge.RegisterReason(judge.ReasonInfo{
 	Name: "shed", Action: judge.Throttle, Meaning: "the server is busy and serves people first",
 	Status: 503, Text: "This server is busy, so it serves people first. Come back later.",
-	Answer: &judge.AnswerInfo{Verdict: "shed", Statuses: []int{503}},
+	Answer: &judge.AnswerInfo{Verdict: "shed", Line: "shed", Statuses: []int{503}},
 })
