@@ -316,43 +316,6 @@ func TestEnvoyGaps(t *testing.T) {
 	}
 }
 
-// A client that sends what Envoy sends to a site that serves pages changes no verdict,
-// and makes no problem of that site.
-func TestForgedEnvoy(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(proxiedRobots))
-	s := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+b.address()+"\n}\n")
-	e := &envoy{own: s.port, allowed: func(name string) bool { return name == "user-agent" }}
-	forged := func(ua string) response {
-		r := httptest.NewRequest(http.MethodGet, "http://example.com/private/x", nil)
-		if ua != "" {
-			r.Header.Set("User-Agent", ua)
-		}
-		resp, _, err := e.ask(e.check(r), r.Method)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response{status: resp.StatusCode}
-	}
-	t.Cleanup(func() {
-		if e.conn != nil {
-			_ = e.conn.Close()
-		}
-	})
-	s.wants(403, forged(googlebot), "a crawler")
-	for range 5 {
-		for range 60 {
-			s.wants(200, forged(""), "no User-Agent")
-		}
-		for range 50 {
-			s.wants(200, s.get(chrome, "/"), "people")
-		}
-	}
-	if got := envoyProblems(s); len(got) > 0 {
-		t.Errorf("problems: %q", got)
-	}
-}
-
 // The Caddyfile in the manifests is that of the page.
 func TestKubernetesManifest(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // Through each proxy, a client gets the verdict that it gets from the handler.
@@ -125,36 +123,6 @@ func describing(family, method, uri string) []string {
 		return []string{"X-Forwarded-For: 127.0.0.9", "X-Original-Method: " + method, "X-Original-URL: http://example.com" + uri}
 	}
 	return []string{"X-Forwarded-For: 127.0.0.9", "X-Forwarded-Method: " + method, "X-Forwarded-Proto: http", "X-Forwarded-Host: example.com", "X-Forwarded-Uri: " + uri}
-}
-
-// A request that is no sub-request of a trusted proxy gets 403, also that of a
-// browser, and the log says why. It never reaches the next handler.
-func TestForwardedRequestOfOthers(t *testing.T) {
-	t.Parallel()
-	site := proxiedSite(t, nil)
-	s, proxies := startProxies(t, site, "")
-	for _, p := range proxies {
-		all := describing(p.family, "GET", "/open")
-		other := describing(map[string]string{"x_original": "x_forwarded", "x_forwarded": "x_original"}[p.family], "GET", "/open")
-		cases := map[string][]string{"no fields": {}, "the other family": other, "a field twice": append(slices.Clone(all), all[len(all)-1])}
-		for i := range all[1:] {
-			cases["without "+all[i+1]] = slices.Delete(slices.Clone(all), i+1, i+2)
-		}
-		for what, fields := range cases {
-			got := sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, fields...)...)
-			s.wants(403, got, p.name+", "+what)
-		}
-		s.wants(403, sendFrom(t, p.own, visitorAddress, "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, all...)...), p.name+", an untrusted peer")
-		s.wants(503, sendFrom(t, p.own, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+chrome), p.name+", a file that is not published")
-		s.wants(200, sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, all...)...), p.name+", a sub-request")
-		s.wants(200, sendFrom(t, p.own, "127.0.0.1", "GET /open", append([]string{"Host: example.com", "User-Agent: " + chrome}, append(other[1:], all...)...)...), p.name+", with the other family as well")
-	}
-	if got := site.requests("/open"); len(got) > 0 {
-		t.Errorf("the site got %d requests", len(got))
-	}
-	if lines := s.lines("a request is not an authentication request of a trusted proxy"); len(lines) < len(proxies) || lines[0]["level"] != "warn" {
-		t.Errorf("the log has %v", lines)
-	}
 }
 
 // The verdicts on the cases of this project, and on those that ROBOTS_CORPUS names,
@@ -314,34 +282,6 @@ func TestProxiesWithoutHandler(t *testing.T) {
 	}
 }
 
-// A robots.txt that the handler publishes is served, if the proxy routes
-// /robots.txt there. In monitor mode, all requests pass.
-func TestForwardedRequestPublishes(t *testing.T) {
-	t.Parallel()
-	const head = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tforwarded_request x_original\n\t\tsource inline \"User-agent: *\nDisallow: /private/\"\n\t\tpublish\n"
-	s := start(t, head+"\t}\n}\n")
-	file := sendFrom(t, s.port, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+gptbot, "X-Forwarded-For: 127.0.0.9")
-	if file.status != 200 || !strings.Contains(file.body, "Disallow: /private/") {
-		t.Errorf("robots.txt: %d %q", file.status, file.body)
-	}
-	ask := func(target, ua string) response {
-		return sendFrom(t, s.port, "127.0.0.1", "GET /asked", append([]string{"Host: example.com", "User-Agent: " + ua}, describing("x_original", "GET", target)...)...)
-	}
-	if got := ask("/robots.txt", gptbot); got.status != 200 || got.body != "" {
-		t.Errorf("a sub-request about robots.txt: %d %q", got.status, got.body)
-	}
-	denied := ask("/private/x", gptbot)
-	if denied.status != 403 || denied.header.Get("X-Robots-Status") != "403" {
-		t.Errorf("disallowed: %d %v", denied.status, denied.header)
-	}
-	if err := s.reload(head + "\t\tmode monitor\n\t}\n}\n"); err != nil {
-		t.Fatal(err)
-	}
-	s.wants(200, ask("/private/x", gptbot), "disallowed, in monitor mode")
-	s.wants(200, sendFrom(t, s.port, "127.0.0.1", "GET /x", "Host: example.com", "User-Agent: "+gptbot), "no fields, in monitor mode")
-	s.wants(503, sendFrom(t, s.port, "127.0.0.1", "GET /robots.txt", "Host: example.com", "User-Agent: "+gptbot), "robots.txt in monitor mode, which does not publish it")
-}
-
 // `caddy robots check` judges URLs of the proxy's site by the handler's settings.
 func TestCheckOfForwardedRequest(t *testing.T) {
 	t.Parallel()
@@ -379,46 +319,5 @@ func TestDocumentedNginxLocation(t *testing.T) {
 		if tt.path == "/robots.txt" && (!strings.Contains(got.body, "User-agent: CCBot") || !strings.Contains(got.body, "Disallow: /private/")) {
 			t.Errorf("robots.txt:\n%s", got.body)
 		}
-	}
-}
-
-// In a site with a host name, a client of the proxy chooses a Host that misses the
-// handler. The log and health say so, unless a site for all hosts refuses the rest.
-func TestForwardedRequestThatClientsCanMiss(t *testing.T) {
-	t.Parallel()
-	const trusted, block = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n", `	robots {
-		forwarded_request x_original
-		source inline "User-agent: *
-Disallow: /private/"
-	}
-`
-	for name, tt := range map[string]struct {
-		sites string
-		want  int // status of a sub-request with another host
-		open  bool
-	}{
-		"a host":                 {"http://shop.test:$PORT {\n" + block + "}\n", 200, true},
-		"another matcher":        {"http://:$PORT {\n@bots header User-Agent *bot*\n" + strings.Replace(block, "robots", "robots @bots", 1) + "}\n", 403, true},
-		"a host, and a 403":      {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond 403\n}\n", 403, false},
-		"a host, and no refusal": {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond hello\n}\n", 200, true},
-		"a host, and a part 403": {"http://shop.test:$PORT {\n" + block + "}\nhttp://:$PORT {\nrespond /x 403\n}\n", 200, true},
-		"all hosts":              {"http://:$PORT {\n" + block + "}\n", 403, false},
-		"a path":                 {"http://:$PORT {\nhandle / {\n" + block + "}\n}\n", 403, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, trusted+tt.sites)
-			for host, want := range map[string]int{"shop.test": 403, "shop.test.": tt.want, "other.test": tt.want} {
-				got := sendFrom(t, s.port, "127.0.0.1", "GET /", append([]string{"Host: " + host, "User-Agent: " + googlebot}, describing("x_original", "GET", "/private/x")...)...)
-				if got.status != want {
-					t.Errorf("Host: %s: status %d, want %d", host, got.status, want)
-				}
-			}
-			health, logged := adminValue[statusapi.Health](s, "health"), strings.Contains(string(s.log.bytes()), "clients can miss forwarded_request")
-			found := slices.ContainsFunc(health.Problems, func(p statusapi.Problem) bool { return p.Kind == "forwarded_request" && p.Severity == statusapi.Severe })
-			if found != tt.open || logged != tt.open {
-				t.Errorf("health %v, in the log %v; want %v", health.Problems, logged, tt.open)
-			}
-		})
 	}
 }

@@ -89,26 +89,3 @@ func TestPersistFileThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("the pipe: %v, %v", info, err)
 	}
 }
-
-// A named pipe, a device or a folder in place of a file that the configuration names is an
-// error: Caddy does not wait for a writer.
-func TestConfiguredFilesThatAreNotRegular(t *testing.T) {
-	t.Parallel()
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, siteWith(""))
-	for _, option := range []string{
-		"registry $FILE", "source file $FILE", "challenge /x/* {\n\t\t\tover 20/1m\n\t\t}\n\t\tanswer challenge $FILE",
-		"fleet rediss://localhost:1 {\n\t\t\tca_file $FILE\n\t\t}",
-	} {
-		for _, file := range []string{pipe, os.DevNull, t.TempDir()} {
-			config := "http://:$PORT {\n\trobots {\n\t\t" + strings.ReplaceAll(option, "$FILE", file) + "\n\t}\n\trespond page\n}\n"
-			if err := s.reload(config); err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a folder") {
-				t.Errorf("%s: %v", strings.ReplaceAll(option, "$FILE", file), err)
-			}
-		}
-	}
-	s.wants(403, s.get(gptbot, "/private/x"), "after reloads that failed")
-}
