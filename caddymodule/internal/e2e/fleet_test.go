@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -199,40 +197,5 @@ func TestFleetSurvivesARedisOutage(t *testing.T) {
 	}
 	if strings.Contains(string(servers[0].log.bytes()), "panic") {
 		t.Error("there is a panic in the log")
-	}
-}
-
-// Of the servers of a fleet, one tells of an accident that all of them see.
-func TestOneServerOfAFleetTells(t *testing.T) {
-	t.Parallel()
-	redis := miniredis.RunT(t)
-	file, port := filepath.Join(t.TempDir(), "robots.txt"), freePort(t)
-	const rules = "User-agent: *\nDisallow: /a\nDisallow: /b\n"
-	writeFile(t, file, rules)
-	var servers []*server
-	for i := range 2 {
-		s := startAt(t, fmt.Sprintf("127.0.0.%d", i+2), port, "{\n\tmetrics\n}\nhttp://shop.test:$PORT, http://$HOST:$PORT {\n\tbind $HOST\n\trobots {\n\t\tsource file "+file+
-			"\n\t\tfleet redis://"+redis.Addr()+" {\n\t\t\tinstances 2\n\t\t}\n\t}\n\trespond page\n}\n")
-		s.eventually("the server shares budgets", func() bool { s.get(chrome, "/"); return s.metric("caddy_robots_fleet_up") == 1 })
-		servers = append(servers, s)
-	}
-	told := func(message string) (n int) {
-		for _, s := range servers {
-			n += len(s.lines(message))
-		}
-		return n
-	}
-	for _, tt := range []struct {
-		text, message string
-		lost          bool
-	}{{"# nothing\n", "an accident began", true}, {rules, "an accident ended", false}} {
-		writeFile(t, file, tt.text)
-		for _, s := range servers {
-			s.eventually("the server sees it", func() bool { s.refresh(""); return slices.Contains(s.accidents(), "rules_lost") == tt.lost })
-		}
-		servers[0].eventually(tt.message, func() bool { return told(tt.message) > 0 })
-	}
-	if began, ended := told("an accident began"), told("an accident ended"); began != 1 || ended != 1 {
-		t.Errorf("%d began, %d ended", began, ended)
 	}
 }
