@@ -78,11 +78,7 @@ func (f *File) octets() ([]byte, error) {
 	if f.Path == "" {
 		return nil, nil
 	}
-	data, err := localfile.Read(f.Path)
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return localfile.Read(f.Path)
 }
 
 func (f *File) registry() (*crawler.Registry, error) {

@@ -25,10 +25,8 @@ const maxRejectionsLogged = 20
 // must be https, except on a loopback address, because the rows decide which
 // clients robots.txt applies to.
 func CheckURL(address string) error {
-	if _, err := document.ParseURL(address); err != nil {
-		return err
-	}
-	return nil
+	_, err := document.ParseURL(address)
+	return err
 }
 
 // Additions are the crawlers of a registry URL. They are immutable.

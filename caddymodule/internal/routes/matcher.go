@@ -19,20 +19,28 @@ const maxMatcherText = 120
 func (r *Route) Matcher() string {
 	var texts []string
 	for _, route := range r.fromOutside() {
-		if text := setsText(route.Sets()); text != "" && !slices.Contains(texts, text) {
+		if text := setsText(route.Sets(), ""); text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
-	return cutText(joinTexts(texts))
+	if len(texts) > 1 {
+		texts = words.Map(texts, func(text string) string { return enclosed(text, " or ") })
+	}
+	text := strings.Join(texts, " and ")
+	if len(text) > maxMatcherText {
+		text = strings.ToValidUTF8(text[:maxMatcherText], "") + "…"
+	}
+	return text
 }
 
-// setsText describes the matcher sets of a route.
-func setsText(sets []Set) string {
+// setsText describes the matcher sets of a route, or those that a matcher negates. host
+// stands for a host matcher. If it is "", a set of hosts alone makes the text "".
+func setsText(sets []Set, host string) string {
 	var texts []string
 	for _, set := range sets {
-		text := setText(set)
+		text := setText(set, host)
 		if text == "" {
-			return "" // a set of hosts alone
+			return ""
 		}
 		if !slices.Contains(texts, text) {
 			texts = append(texts, text)
@@ -41,38 +49,30 @@ func setsText(sets []Set) string {
 	return strings.Join(texts, " or ")
 }
 
-// setText describes the matchers that must all match.
-func setText(set Set) string {
+// setText describes the matchers that must all match. It names no hosts in not: they are
+// other sites', and the reader may be the customer of only one.
+func setText(set Set, host string) string {
 	var texts []string
 	for name, value := range set {
-		switch name {
-		case "host":
-		case "not":
-			texts = append(texts, notText(value))
-		default:
+		switch negated, _ := value.([]Set); {
+		case name == "not":
+			texts = append(texts, "not "+enclosed(setsText(negated, "host …"), " or ", " and "))
+		case name != "host":
 			texts = append(texts, strings.TrimSpace(name+" "+Text(jsonOf(name, value))))
+		case host != "":
+			texts = append(texts, host)
 		}
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, " and ")
 }
 
-// notText describes a matcher that negates others. It does not name hosts: they are
-// other sites', and the reader may be the customer of only one.
-func notText(value any) string {
-	sets, _ := value.([]Set)
-	var texts []string
-	for _, set := range sets {
-		text := setText(set)
-		if _, ok := set["host"]; ok {
-			text = strings.TrimSuffix("host … and "+text, " and ")
-		}
-		if strings.Contains(text, " and ") {
-			text = "(" + text + ")"
-		}
-		texts = append(texts, "not "+text)
+// enclosed puts a text that joins others by one of some words in parentheses.
+func enclosed(text string, by ...string) string {
+	if slices.ContainsFunc(by, func(word string) bool { return strings.Contains(text, word) }) {
+		return "(" + text + ")"
 	}
-	return strings.Join(texts, " and ")
+	return text
 }
 
 // Text writes a value of JSON in words: lists and objects without brackets.
@@ -98,27 +98,6 @@ func Text(value any) string {
 		return fmt.Sprint(value)
 	}
 	return strings.Join(texts, " ")
-}
-
-// joinTexts joins the texts about the matchers of routes that are inside each
-// other.
-func joinTexts(texts []string) string {
-	if len(texts) > 1 {
-		for i, text := range texts {
-			if strings.Contains(text, " or ") {
-				texts[i] = "(" + text + ")"
-			}
-		}
-	}
-	return strings.Join(texts, " and ")
-}
-
-// cutText shortens a text about matchers.
-func cutText(text string) string {
-	if len(text) <= maxMatcherText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMatcherText], "") + "…"
 }
 
 // withoutSecrets returns the value of a matcher without the parts that may be

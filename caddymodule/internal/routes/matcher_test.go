@@ -17,7 +17,7 @@ func TestMatcherText(t *testing.T) {
 		{`[{"path":["/a/*","/b"],"method":["GET"]}]`, "method GET and path /a/* /b"},
 		{`[{"path":["/a/*"]},{"method":["GET"]}]`, "path /a/* or method GET"},
 		{`[{"not":[{"path":["/a/*"]}]}]`, "not path /a/*"},
-		{`[{"not":[{"path":["/a/*"]},{"method":["GET"]}]}]`, "not path /a/* and not method GET"},
+		{`[{"not":[{"path":["/a/*"]},{"method":["GET"]}]}]`, "not (path /a/* or method GET)"},
 		{`[{"not":[{"path":["/a/*"],"method":["GET"]}]}]`, "not (method GET and path /a/*)"},
 		{`[{"not":[{"host":["a.test"]}]}]`, "not host …"},
 		{`[{"not":[{"host":["a.test","b.test"],"path":["/a"]}]}]`, "not (host … and path /a)"},
@@ -30,14 +30,17 @@ func TestMatcherText(t *testing.T) {
 		if err := json.Unmarshal([]byte(tt.match), &match); err != nil {
 			t.Fatal(err)
 		}
-		if got := setsText(setsOfJSON(match)); got != tt.want {
+		if got := setsText(setsOfJSON(match), ""); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.match, got, tt.want)
 		}
 	}
-	if got := joinTexts([]string{"path /a or method GET", "query x"}); got != "(path /a or method GET) and query x" {
-		t.Errorf("joined: %q", got)
+	either := []Set{{"path": []any{"/a"}}, {"method": []any{"GET"}}}
+	inside := &Route{Around: &Route{sets: either}, sets: []Set{{"query": map[string]any{"x": nil}}}}
+	if got := inside.Matcher(); got != "(path /a or method GET) and query x" {
+		t.Errorf("two routes: %q", got)
 	}
-	if got := cutText(strings.Repeat("é", maxMatcherText)); got != strings.Repeat("é", maxMatcherText/2)+"…" {
+	long := &Route{sets: []Set{{"path": []any{strings.Repeat("é", maxMatcherText)}}}}
+	if got := long.Matcher(); got != "path "+strings.Repeat("é", (maxMatcherText-len("path "))/2)+"…" {
 		t.Errorf("cut: %q", got)
 	}
 }
@@ -50,7 +53,7 @@ func TestMatcherTextHasNoSecrets(t *testing.T) {
 		&caddyhttp.MatchHeader{"User-Agent": {"*GPT*"}, "Authorization": {"secret"}},
 		&caddyhttp.MatchExpression{Expr: "{header.X-Token} == 'secret'"},
 	}}
-	if got := setsText(setsOf(sets)); got != "expression and header Authorization User-Agent *GPT* and not header X-Token and query key" {
+	if got := setsText(setsOf(sets), ""); got != "expression and header Authorization User-Agent *GPT* and not header X-Token and query key" {
 		t.Error(got)
 	}
 }
