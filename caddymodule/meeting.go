@@ -17,17 +17,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
-// placed is a robots handler of a server that is being provisioned, as in JSON.
+// placed is a robots handler of a server that is being provisioned, with the settings that
+// it has in JSON.
 type placed struct {
-	*checked
-	route  *routes.Route
-	advice string // what to write instead of this handler, which rewrites the URI and is no robots handler
-}
-
-// checked are settings of a handler that are checked.
-type checked struct {
 	config.Settings
 	Off []string `json:"off"`
+
+	route  *routes.Route
+	advice string // what to write instead of this handler, which rewrites the URI and is no robots handler
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -40,27 +37,25 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	}
 	var before placedByHost
 	var places mistakes.Places
-	closed := false // a request that misses forwarded_request is refused
-	none := new(checked)
 	needs := newNeeds()
 	for route, object := range routes.WalkServer(server) {
 		if object == nil {
 			needs.addMatchers(route.Sets())
 		}
-		p := &placed{checked: none, route: route, advice: forwarded.RewriteAdvice(object)}
-		if object["handler"] == "robots" {
-			p.checked = h.app.checkedOf(object)
-			needs.addHandler(p.checked)
+		p := &placed{route: route, advice: forwarded.RewriteAdvice(object)}
+		var robots *mistakes.Robots
+		switch {
+		case object["handler"] != "robots":
+		case routes.Decode(object, p) != nil:
+			needs.unknown = true // it is an error of its own
+		default:
+			p.AddDefaults(h.app.Defaults, p.Off)
+			robots = &mistakes.Robots{Name: p.name(), Forwarded: p.IsForwarded(), Reads: p.SourceKind() == config.SourceSite}
+			needs.addHandler(&p.Settings)
 		}
-		closed = closed || refuses(object) && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
-		if p.checked == nil || p.checked == none {
-			places.Add(route, object, nil)
-		} else {
-			places.Add(route, object, &mistakes.Robots{Name: p.name(), Forwarded: p.IsForwarded(),
-				Reads: p.SourceKind() == config.SourceSite})
-		}
-		if p.checked == nil || p.checked == none && p.advice == "" {
-			continue // an error of its own, or no robots handler
+		places.Add(route, object, robots)
+		if robots == nil && p.advice == "" {
+			continue
 		}
 		if err := p.check(); err != nil {
 			return err
@@ -73,14 +68,13 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403",
 				zap.String("handler", p.name()))
 		}
-		closed = closed || p.IsForwarded() && !route.Misses()
 		for _, first := range before.add(p) {
 			if err := h.app.checkMeeting(first, p, h.log); err != nil {
 				return err
 			}
 		}
 	}
-	h.warnOfPlaces(places.Found(closed))
+	h.warnOfPlaces(places.Found())
 	return needs.check()
 }
 
@@ -108,18 +102,6 @@ func (a *App) wrongPlaces() []mistakes.Place {
 		list = append(list, mistakes.WithoutHandler())
 	}
 	return list
-}
-
-// refuses reports whether a handler in JSON refuses all requests that reach it.
-func refuses(object map[string]any) bool {
-	status := fmt.Sprint(object["status_code"])
-	switch object["handler"] {
-	case "static_response":
-		return object["abort"] == true || len(status) == 3 && status >= "400"
-	case "error":
-		return true
-	}
-	return false
 }
 
 // placedByHost finds handlers that can serve the same hosts, so that those of many
@@ -152,17 +134,6 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 		l.byHost[host] = append(l.byHost[host], p)
 	}
 	return found
-}
-
-// checkedOf returns the settings of a robots handler that are checked, with those
-// of the global option; nil if they can't be decoded.
-func (a *App) checkedOf(object map[string]any) *checked {
-	c := new(checked)
-	if routes.Decode(object, c) != nil {
-		return nil
-	}
-	c.AddDefaults(a.Defaults, c.Off)
-	return c
 }
 
 // publishes reports whether the handler publishes a policy, if requests for
@@ -202,9 +173,8 @@ func (a *App) checkMeeting(first, later *placed, log *zap.Logger) error {
 	}
 	handlers := fmt.Sprintf("the robots handlers %s and %s", first.name(), later.name())
 	if reach == routes.Surely {
-		return fmt.Errorf("robots: requests can reach two handlers: %s. Only the first decides, so the second would have no effect: "+
-			"write one robots block for both (limit and exempt_paths take paths), "+
-			"or give one of them a matcher that excludes the requests of the other, such as `not path /api/*`", handlers)
+		return fmt.Errorf("robots: requests can reach two handlers: %s. Only the first decides, so the second would have no effect: %s",
+			handlers, mistakes.MeetingAdvice)
 	}
 	log.Warn("requests may reach two robots handlers, and only the first decides: give them matchers that exclude each other",
 		zap.String("handlers", handlers))

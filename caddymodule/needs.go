@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"fmt"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
@@ -39,12 +40,8 @@ func (n *needs) addMatchers(sets []routes.Set) {
 	}
 }
 
-// addHandler adds a robots handler; nil if it can't be decoded.
-func (n *needs) addHandler(c *checked) {
-	if c == nil {
-		n.unknown = true
-		return
-	}
+// addHandler adds a robots handler.
+func (n *needs) addHandler(c *config.Settings) {
 	n.found[shedLine] = n.found[shedLine] || c.Shed != nil
 	n.found[verifyLine] = n.found[verifyLine] || c.Verify != nil
 	n.found[challengeLine] = n.found[challengeLine] || c.Challenge != nil

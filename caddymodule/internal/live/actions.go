@@ -64,7 +64,7 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 func (r *Reporter) setModes(hosts map[*Handler][]string, query statusapi.ModeQuery) (*statusapi.Mode, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	answer := &statusapi.Mode{Sites: []string{}, Since: time.Now().UTC()}
+	answer := &statusapi.Mode{Sites: []string{}, Since: r.app.Now().UTC()}
 	set, rows := make(map[*Handler]*Modes), make(map[*Handler]*crawler.Crawler)
 	for h, names := range hosts {
 		now := h.modes()

@@ -23,7 +23,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 // health is Health. It calls visit for all that is in force in the scope, with the
 // Problem.Kind of its problem.
 func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
-	now := time.Now()
+	now := r.app.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
 	for _, one := range r.accidents(scope) {
 		if one.Kind == FleetLost && scope.All() { // addShared says it at once

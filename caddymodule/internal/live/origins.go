@@ -18,7 +18,7 @@ import (
 
 // Origins implements statusapi.Reporter.
 func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) (*statusapi.Origins, error) {
-	now, wanted := time.Now(), parseID(query.ID)
+	now, wanted := r.app.Now(), parseID(query.ID)
 	r.accidents(scope)
 	lost, refused := r.app.Counters.lostFiles(), r.refusedAt(scope)
 	if query.Text {

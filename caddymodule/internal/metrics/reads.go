@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -68,10 +69,10 @@ func (o *Reads) Fetched(e origins.FetchEvent) {
 	fetches.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Repeated {
 		repeatedFetches.WithLabelValues().Inc()
-		repeated.add(time.Now())
+		repeated.add(clock.Now())
 	}
 	if e.Outcome != judge.Failed {
-		lastGoodFetch.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
+		lastGoodFetch.WithLabelValues(o.kind).Set(float64(clock.Now().Unix()))
 	}
 	o.logRead(&e)
 	o.logMerge(&e)
@@ -239,7 +240,7 @@ func CountEviction(memory bool) {
 		limit = "max_memory"
 	}
 	evictions.WithLabelValues(limit).Inc()
-	evicted.add(time.Now())
+	evicted.add(clock.Now())
 }
 
 // Evictions returns how many origins were dropped, and how many of those were read

@@ -34,6 +34,7 @@ type Places struct {
 	robots []placed
 	// refusals answer other addresses than those that a matcher lists.
 	refusals []refusal
+	closed   bool // the server refuses the requests that miss a handler with forwarded_request
 }
 
 // refusal is a route that refuses requests for /robots.txt by their address.
@@ -60,23 +61,25 @@ type Robots struct {
 // reader is the address from which a handler reads robots.txt.
 var reader = netip.MustParseAddr(siteread.ClientAddress)
 
-// isRefusal reports whether a handler in JSON serves nothing: it ends the connection, or
-// answers with an error or a redirect.
-func isRefusal(handler map[string]any) bool {
+// refuses reports whether a handler in JSON serves nothing: it ends the connection, or
+// answers with an error, or with another status from least on.
+func refuses(handler map[string]any, least string) bool {
 	status := fmt.Sprint(handler["status_code"])
 	return handler["handler"] == "error" ||
-		handler["handler"] == "static_response" && (handler["abort"] == true || len(status) == 3 && status >= "300")
+		handler["handler"] == "static_response" && (handler["abort"] == true || len(status) == 3 && status >= least)
 }
 
 // Add adds a handler in JSON, at a route of a walk. robots is nil if it is none.
 func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots) {
 	matcher, takes := route.ByAddress(reader)
 	if robots == nil {
-		if takes && isRefusal(handler) && route.PassesPath(robotsTxt) {
+		if takes && refuses(handler, "300") && route.PassesPath(robotsTxt) { // also redirects
 			l.refusals = append(l.refusals, refusal{route, matcher})
 		}
+		l.closed = l.closed || refuses(handler, "400") && route.Hosts() == nil && route.Matcher() == "" && !route.IsApart()
 		return
 	}
+	l.closed = l.closed || robots.Forwarded && !route.Misses()
 	p := placed{Place: place(statusapi.NoRules, route.Hosts(), "", ""), route: route,
 		isMissed: robots.Forwarded && route.Misses(), reads: robots.Reads && !route.IsApart()}
 	p.Name = robots.Name
@@ -86,15 +89,14 @@ func (l *Places) Add(route *routes.Route, handler map[string]any, robots *Robots
 	l.robots = append(l.robots, p)
 }
 
-// Found returns what is wrong. closed says that the server refuses the requests that miss
-// a handler with forwarded_request.
-func (l *Places) Found(closed bool) (list []Place) {
+// Found returns what is wrong.
+func (l *Places) Found() (list []Place) {
 	for _, p := range l.robots {
 		switch {
 		case !p.route.IsReached():
 			p.What = "no request reaches " + thisHandler + ", because handlers before it answer all of them, or matchers around it exclude its own"
 			p.Advice = "move it up, into a block `route` if need be, or remove it"
-		case p.isMissed && !closed:
+		case p.isMissed && !l.closed:
 			p.Kind, p.Severity = "forwarded_request", statusapi.Severe
 			p.What = "clients can miss forwarded_request of " + thisHandler + ", with another Host or what another matcher does not match: " +
 				"they get 200, so that the proxy lets them in"
@@ -145,7 +147,7 @@ func WithoutHandler() Place {
 // before.
 func Late(hosts []string) Place {
 	return place(statusapi.NoRules, hosts, thisHandler+" has never decided: another one decides before it on all of its requests",
-		meetingAdvice)
+		MeetingAdvice)
 }
 
 // Meeting returns the place of handlers of which nobody knows whether a request reaches
@@ -155,10 +157,11 @@ func Meeting(pairs []string) Place {
 	if n := len(pairs) - 1; n > 0 {
 		what += fmt.Sprintf(", and %s more", words.Plural(n, "pair", "pairs"))
 	}
-	return place("handlers", nil, what, meetingAdvice)
+	return place("handlers", nil, what, MeetingAdvice)
 }
 
-const meetingAdvice = "write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that " +
+// MeetingAdvice says what to write instead of two handlers that meet.
+const MeetingAdvice = "write one robots block for both: `limit` and `exempt_paths` take paths. Or give one of them a matcher that " +
 	"excludes the requests of the other, such as `not path /api/*`"
 
 func place(kind string, hosts []string, what, advice string) Place {
