@@ -58,6 +58,7 @@ func TestPlaces(t *testing.T) {
 		{"another path inside, after a rewrite", site(a, inside(handle(`"path": ["/app/*"]`, strip, inside(handle(`"path": ["/b/*"]`, robots))), handle("", page))), ""},
 		{"another host inside", site(a, inside(handle(b, robots), handle("", page))), unreached},
 		{"a host that is not known", site(`"host": ["{env.HOST}"]`, inside(handle(b, robots), handle("", page))), ""},
+		{"another method inside", site(`"method": ["GET"]`, inside(handle(`"method": ["POST"]`, robots), handle("", page))), unreached},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := placesOf(t, tt.routes)

@@ -50,12 +50,3 @@ func (s Set) without(address netip.Addr) string {
 	}
 	return ""
 }
-
-// parseRange parses a range or an address, as the matcher remote_ip has it.
-func parseRange(s string) netip.Prefix {
-	if addr, err := netip.ParseAddr(s); err == nil {
-		return netip.PrefixFrom(addr, addr.BitLen())
-	}
-	prefix, _ := netip.ParsePrefix(s)
-	return prefix
-}

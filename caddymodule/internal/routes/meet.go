@@ -1,6 +1,8 @@
 package routes
 
 import (
+	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -143,19 +145,35 @@ func anySetsMeet(list, other []Set, samePath bool) bool {
 	return false
 }
 
-// excludes reports whether no request passes both s and t, by their paths or by a matcher not
-// of t. Of other matchers it is not known what they let pass.
+// excludes reports whether no request passes both s and t, by a matcher not of t or the
+// matchers that both have.
 func (s Set) excludes(t Set, samePath bool) bool {
-	paths, others := stringsOf(s["path"]), stringsOf(t["path"])
-	if samePath && len(paths) > 0 && len(others) > 0 && !anyPathMeets(paths, others) {
-		return true
+	for name, value := range s {
+		other := t[name]
+		switch {
+		case other == nil || reflect.DeepEqual(value, other):
+		case name == "path":
+			if samePath && !anyPathMeets(stringsOf(value), stringsOf(other)) {
+				return true
+			}
+		case name == "method":
+			isOther := func(method string) bool { return slices.Contains(stringsOf(other), method) }
+			if !slices.ContainsFunc(stringsOf(value), isOther) {
+				return true
+			}
+		case name == "protocol" && isScheme(value) && isScheme(other):
+			return true
+		case name == "remote_ip", name == "client_ip":
+			if !anyRangeMeets(stringsOf(value), stringsOf(other)) {
+				return true
+			}
+		}
 	}
 	negated, _ := t["not"].([]Set)
 	return slices.ContainsFunc(negated, func(set Set) bool { return s.isInside(set, samePath) })
 }
 
-// isInside reports whether all requests that pass s surely pass t: s has the matchers of t,
-// with the same values, or hosts and paths inside those of t.
+// isInside reports whether all requests that pass s surely pass t.
 func (s Set) isInside(t Set, samePath bool) bool {
 	for name, value := range t {
 		if name == "path" && !samePath || s[name] == nil || !covers(name, value, s[name]) {
@@ -171,16 +189,11 @@ func covers(name string, outer, inner any) bool {
 	if reflect.DeepEqual(outer, inner) {
 		return true
 	}
-	one := pathInside
-	switch name {
-	case "path":
-	case "host":
-		one = MatchesHost
-	default:
-		return false
-	}
+	one := map[string]func(outer, inner string) bool{
+		"host": MatchesHost, "method": func(a, b string) bool { return a == b }, "path": pathInside, "remote_ip": rangeInside, "client_ip": rangeInside,
+	}[name]
 	list, others := stringsOf(inner), stringsOf(outer)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(in string) bool {
+	return one != nil && len(list) > 0 && !slices.ContainsFunc(list, func(in string) bool {
 		return strings.Contains(in, "{") || !slices.ContainsFunc(others, func(out string) bool { return one(out, in) })
 	})
 }
@@ -190,6 +203,41 @@ func covers(name string, outer, inner any) bool {
 func pathInside(outer, inner string) bool {
 	begin, ok := strings.CutSuffix(strings.ToLower(outer), "*")
 	return ok && !strings.ContainsAny(begin, "*{%") && strings.HasPrefix(strings.ToLower(inner), begin)
+}
+
+// rangeInside reports whether a range of addresses has all of another one.
+func rangeInside(outer, inner string) bool {
+	out, in := parseRange(outer), parseRange(inner)
+	return out.IsValid() && in.IsValid() && out.Bits() <= in.Bits() && out.Contains(in.Addr())
+}
+
+// anyRangeMeets reports whether an address can be in a range of each list. It is true for
+// what is no address, such as a placeholder.
+func anyRangeMeets(list, other []string) bool {
+	for _, a := range list {
+		for _, b := range other {
+			if p, q := parseRange(a), parseRange(b); !p.IsValid() || !q.IsValid() || p.Overlaps(q) {
+				return true
+			}
+		}
+	}
+	return len(list) == 0 || len(other) == 0
+}
+
+// parseRange parses a range or an address, as the matcher remote_ip has it.
+func parseRange(s string) netip.Prefix {
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen())
+	}
+	prefix, _ := netip.ParsePrefix(s)
+	return prefix
+}
+
+// isScheme reports whether a matcher protocol stands for requests with or without
+// TLS.
+func isScheme(protocol any) bool {
+	text := fmt.Sprint(protocol)
+	return text == "http" || text == "https"
 }
 
 // anyPathMeets reports whether a path can match a pattern of each list.
