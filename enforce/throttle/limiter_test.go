@@ -300,3 +300,35 @@ func TestTakeAgreesWithModel(t *testing.T) {
 		}
 	})
 }
+
+// In any time W, at most 1 + (W + tolerance) / interval requests are accepted
+// under a Crawl-delay, and N - 1 more under a Request-rate.
+func TestAcceptedRequestsNeverExceedGrant(t *testing.T) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
+		for seed := range rounds(l, 60) {
+			rnd := rand.New(rand.NewPCG(seed, 2))
+			n := 1 + rnd.IntN(20)
+			per := time.Duration(1+rnd.IntN(600)) * time.Second
+			g := Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}
+			if n == 1 {
+				g = Grant{Delay: delay(per)}
+			}
+			terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
+			interval := per * 9 / 10 / time.Duration(n)
+			var accepted []time.Time
+			for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {
+				if l.Take(t.Context(), now, []Use{{key, terms}}).OK {
+					accepted = append(accepted, now)
+				}
+			}
+			for i := range accepted {
+				for j := i; j < len(accepted); j++ {
+					w := accepted[j].Sub(accepted[i]) + 2*time.Microsecond*time.Duration(len(accepted))
+					if most := 1 + int((w+interval/2)/interval) + n - 1; j-i+1 > most {
+						t.Fatalf("seed %d: %d requests in %v of %d/%v, want at most %d", seed, j-i+1, w, n, per, most)
+					}
+				}
+			}
+		}
+	})
+}
