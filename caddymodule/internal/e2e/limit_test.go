@@ -59,7 +59,14 @@ func TestRequestsAtOnce(t *testing.T) {
 	})
 	text := strings.Replace(config, "$BACKEND", b.address(), 1)
 	s := start(t, text)
+	last := ""
+	defer func() {
+		if t.Failed() {
+			t.Log("budgets at last: ", last)
+		}
+	}()
 	inFlight := func() int {
+		last = fmt.Sprintf("%+v", adminValue[statusapi.Budgets](s, "budgets?crawler=GPTBot").Budgets)
 		for _, budget := range adminValue[statusapi.Budgets](s, "budgets?crawler=GPTBot").Budgets {
 			if budget.AtOnce > 0 {
 				return budget.InFlight

@@ -42,13 +42,7 @@ func (f Feature) View(monitored bool) statusapi.Section {
 }
 
 // Explain implements statusapi.Feature.
-func (f Feature) Explain(r *judge.Request, d *judge.Decision) string {
-	text := Describe(r, d)
-	if text != "" && f().IsBusy() {
-		text += ", which it is now"
-	}
-	return text
-}
+func (Feature) Explain(r *judge.Request, d *judge.Decision) string { return Describe(r, d) }
 
 // Accidents implements statusapi.Feature.
 func (f Feature) Accidents(monitored bool) []statusapi.Problem {
