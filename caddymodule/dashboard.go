@@ -106,7 +106,7 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	// It is not counted: an open page sends twenty requests a minute, and its User-Agent may
 	// be that of a robot.
 	if x, ok := caddyhttp.GetVar(r.Context(), exchangeVar).(*exchange); ok {
-		x.uncounted = false
+		x.isUncounted = true
 	}
 	return dashboard.ServeHTTP(w, r, b.reporter, scope)
 }

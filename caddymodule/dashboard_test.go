@@ -12,6 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // authenticated returns a request that Caddy has authenticated as user; an empty
@@ -208,5 +211,35 @@ func TestDashboardCaddyfile(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Testfile:") {
 			t.Errorf("%s: %v, want %s, with file and line", text, err, want)
 		}
+	}
+}
+
+// A request that a dashboard answers is not counted. One of an error route runs when the
+// exchange of its request may be another one's: it changes nothing.
+func TestDashboardIsNotCounted(t *testing.T) {
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /x/"}}})
+	h.app.hasDashboard.Store(true)
+	b := &Dashboard{AllSites: true, app: h.app, reporter: h.app.report}
+	people := func() uint64 { return h.app.counters.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total }
+	ask := func(next caddyhttp.Handler) *http.Request {
+		r := authenticated(http.MethodGet, "/", "alice")
+		r.Header.Set("User-Agent", chrome)
+		if err := h.ServeHTTP(httptest.NewRecorder(), r, next); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ask(caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		return b.ServeHTTP(w, r, nil)
+	}))
+	if n := people(); n != 0 {
+		t.Errorf("a request of the dashboard: %d are counted", n)
+	}
+	r := ask(page)
+	if got := caddyhttp.GetVar(r.Context(), exchangeVar); got != nil {
+		t.Errorf("after its end, the request has %v", got)
+	}
+	if n := people(); n != 1 {
+		t.Errorf("a page: %d are counted", n)
 	}
 }

@@ -34,24 +34,25 @@ type exchange struct {
 	client   judge.Client
 	decision judge.Decision
 
-	r         *http.Request
-	handler   *Handler
-	running   *running
-	off       bool // the handler leaves the host alone
-	paced     bool // the decision may have used budget
-	uncounted bool // the decision is counted at the end, unless it is for a dashboard
-	server    *caddyhttp.Server
-	vars      map[string]any    // the request's variables; nil without a server
-	site      *counters.Site    // the counters of the site
-	number    uint32            // unique among the exchanges that run at the same time
-	arrival   challenge.Arrival // what the client brings for the check
-	verdict   challenge.Verdict // of the check
-	load      *shed.Load        // that counts the request as in flight; nil if none does
-	place     shed.Place
-	upload    *shed.Upload    // nil without a body that arrives while the request is in flight
-	instead   *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
-	unread    *answer         // to a request whose body was not read; nil for all others
-	head      response.Head
+	r           *http.Request
+	handler     *Handler
+	running     *running
+	off         bool // the handler leaves the host alone
+	paced       bool // the decision may have used budget
+	countsAtEnd bool // the decision is counted at the end, unless it isUncounted
+	isUncounted bool // a dashboard has answered
+	server      *caddyhttp.Server
+	vars        map[string]any    // the request's variables; nil without a server
+	site        *counters.Site    // the counters of the site
+	number      uint32            // unique among the exchanges that run at the same time
+	arrival     challenge.Arrival // what the client brings for the check
+	verdict     challenge.Verdict // of the check
+	load        *shed.Load        // that counts the request as in flight; nil if none does
+	place       shed.Place
+	upload      *shed.Upload    // nil without a body that arrives while the request is in flight
+	instead     *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
+	unread      *answer         // to a request whose body was not read; nil for all others
+	head        response.Head
 
 	recorded *record // nil for a person
 }
@@ -66,8 +67,11 @@ func (x *exchange) release() {
 	if d := &x.decision; x.paced && d.Reason != judge.Person {
 		x.running.Release(&x.request, d, d.Action != judge.Pass && !d.Monitored)
 	}
-	if x.uncounted {
-		x.count(&x.decision)
+	if x.countsAtEnd {
+		delete(x.vars, exchangeVar) // error routes run later, when x may be another request's
+		if !x.isUncounted {
+			x.count(&x.decision)
+		}
 	}
 	x.leave()
 	keep := !x.head.Hijacked // else its ResponseWriter may still be in use

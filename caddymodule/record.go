@@ -57,7 +57,7 @@ func (x *exchange) record(d *judge.Decision) {
 	switch {
 	case x.instead != nil:
 	case h.app.hasDashboard.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
-		x.uncounted = true
+		x.countsAtEnd = true
 		x.set(exchangeVar, x)
 	default:
 		x.count(d)

@@ -14,7 +14,7 @@ type Challenge struct {
 	// Disallowed adds the paths that the group for `*` disallows. A rule that disallows the
 	// whole site does not count.
 	Disallowed bool
-	// Place is the line of the configuration. Its Text is that of String.
+	// Place is the line of the configuration. Without it, only its Text is known: String.
 	Place *Place
 }
 
@@ -28,6 +28,9 @@ func (c *Challenge) String() string {
 
 // compileChallenge compiles Settings.Challenge.
 func (s *Compiled) compileChallenge() error {
+	if s.Challenge.Place == nil {
+		s.Challenge.Place = &Place{Text: s.Challenge.String()}
+	}
 	var paths []robots.Rule
 	for _, p := range s.Challenge.Paths {
 		if err := CheckPathPattern(p); err != nil {

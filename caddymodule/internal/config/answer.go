@@ -142,7 +142,8 @@ func (s *Settings) checkNeeded(answers []Answer) error {
 		if info == nil || info.Line == "" {
 			continue
 		}
-		if field := slices.Index(names(), info.Line); reflect.ValueOf(s).Elem().Field(field).IsZero() {
+		field := slices.Index(names(), info.Line) // -1: no setting is called so
+		if field < 0 || reflect.ValueOf(s).Elem().Field(field).IsZero() {
 			return fmt.Errorf("answer %s: without the line %s, nothing is answered so: add that line, or remove this one",
 				answers[i].Verdict, info.Line)
 		}

@@ -81,7 +81,7 @@ func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
 			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })
 			if at < 0 {
 				at = len(list)
-				list = append(list, statusapi.Section{Title: s.Title, Note: s.Note,
+				list = append(list, statusapi.Section{Title: s.Title, Note: s.Note, Rows: [][]string{},
 					Columns: slices.Insert(s.Columns, 0, statusapi.Column{Name: "sites"})})
 			}
 			for _, row := range s.Rows {

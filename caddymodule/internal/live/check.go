@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Bounds of Check.
@@ -118,12 +119,8 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	if rules == nil {
 		rules = origins.Pending()
 	}
-	var step func(*judge.Request, *judge.Decision) string
-	for _, feature := range d.Features {
-		step = feature.Explain
-	}
 	c := newCheck(query, d.origin)
-	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), step)
+	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), d.explain)
 	if wrong := verdict.UnknownToken(rules, decision, query.UserAgent); wrong != "" && rules.Outcome() != judge.Pending {
 		return nil, badRequest("ua=%s", wrong)
 	}
@@ -131,6 +128,13 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
 	return c, nil
+}
+
+// explain says what the features of the handler may still do with a request that is let
+// through.
+func (d *decider) explain(r *judge.Request, decision *judge.Decision) string {
+	texts := words.Map(d.Features, func(f statusapi.Feature) string { return f.Explain(r, decision) })
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
 }
 
 // splitURL returns the request target and the origin of a URL.
