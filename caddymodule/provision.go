@@ -65,7 +65,8 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.warnSlowReaders(ctx)
 	h.sourceID = h.Source.ID()
-	if h.defaults = sharedAnswers(); h.Policy != nil && len(h.Policy.License) > 0 {
+	h.defaults = sharedAnswers()
+	if h.Policy != nil && len(h.Policy.License) > 0 {
 		h.defaults = defaultAnswers(h.Policy.License)
 		urls := words.Map(h.Policy.License, func(l managed.License) string { return l.URL })
 		h.license = headers.CompileSignals(nil, nil, urls) // checked with the policy

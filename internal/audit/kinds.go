@@ -172,7 +172,8 @@ func (k *pathKinds) learn(site uint64, path, in, ext string, kind requestKind) {
 	rest := strings.TrimPrefix(in, "/")
 	for i := 1; i < min(depth, maxFolders); i++ {
 		var dir string
-		if dir, rest, _ = strings.Cut(rest, "/"); i > 1 {
+		dir, rest, _ = strings.Cut(rest, "/")
+		if i > 1 {
 			k.folder(k.key(site, i, dir)).add(name)
 		}
 	}

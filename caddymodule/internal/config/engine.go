@@ -29,7 +29,8 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.Policy != nil {
 		r.Managed = s.Policy.Additions
 	}
-	if r.Challenge = s.Challenge.Engine(); r.Challenge.Place != nil {
+	r.Challenge = s.Challenge.Engine()
+	if r.Challenge.Place != nil {
 		r.Places = append(r.Places, r.Challenge.Place)
 	}
 	if s.Shed != nil {

@@ -21,7 +21,8 @@ type Feature func() *Load
 func (f Feature) state(monitored bool) (state State, refused string) {
 	state = f().State(clock.Now().UnixNano())
 	kinds := words.Map(state.Refused, func(step int) string { return Steps[step] })
-	if refused = strings.Join(kinds, ", "); monitored && refused != "" {
+	refused = strings.Join(kinds, ", ")
+	if monitored && refused != "" {
 		refused = "would be refused: " + refused
 	}
 	return state, refused
