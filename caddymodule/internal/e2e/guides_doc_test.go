@@ -55,20 +55,3 @@ func TestDocumentedLimitOfNginx(t *testing.T) {
 		s.wants(200, s.do(http.MethodGet, url, chrome, "", nil), url+" for a person")
 	}
 }
-
-// The lines for the first minutes refuse crawlers while the server is busy, and
-// serve people.
-func TestDocumentedFirstMinutes(t *testing.T) {
-	t.Parallel()
-	b := newCrowd(t)
-	s := start(t, documented(t, "overload.md", "caddyfile", "in_flight 8", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
-	s.wants(200, s.get(gptbot, "/page"), "GPTBot, before the load")
-	b.wait(s, 9)
-	s.eventually("GPTBot is refused", func() bool { return s.get(gptbot, "/page").status == 503 })
-	if got := s.get(gptbot, "/page"); got.status != 503 || got.header.Get("Retry-After") == "" {
-		t.Errorf("GPTBot: %d, Retry-After %q", got.status, got.header.Get("Retry-After"))
-	}
-	s.wants(200, s.get(chrome, "/page"), "a person")
-	b.gate.open()
-	b.sent.Wait()
-}

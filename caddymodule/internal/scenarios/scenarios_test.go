@@ -79,7 +79,7 @@ func TestScenarios(t *testing.T) {
 			if out != nil {
 				fmt.Fprintf(out, "## %s\n\n", s.Name)
 			}
-			s.Run(inProcess{dir}, dir, scenario.Options{Record: out, Root: root, URL: url}, func(p string) { t.Error(p) })
+			s.Run(inProcess{dir}, dir, scenario.Options{Record: out, Root: root, URL: url, Held: held}, func(p string) { t.Error(p) })
 			if err := caddy.Stop(); err != nil {
 				t.Error(err)
 			}

@@ -147,15 +147,45 @@ func (inProcess) Open(q *scenario.Request) (*scenario.Answer, func(), error) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &openWriter{ResponseRecorder: httptest.NewRecorder(), begun: make(chan struct{}), released: make(chan struct{})}
+	id := strconv.FormatInt(opened.Add(1), 10)
+	r.Header.Set(openField, id)
+	holding.Store(id, w)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer holding.Delete(id)
 		serve(server, w, r.WithContext(ctx))
 		w.begin()
 	}()
 	<-w.begun
 	return &scenario.Answer{Status: w.Code, Header: w.Header().Clone()}, func() { close(w.released); <-ended; cancel() }, nil
 }
+
+// openField is the field with which the back end held knows the requests of Open.
+const openField = "X-Open"
+
+var (
+	opened  atomic.Int64
+	holding sync.Map // the *openWriter of each request of Open, by its number
+)
+
+// held is the address of a back end. Its answer to a request of Open waits until that is
+// released, and the request counts as begun. All others get a page
+// at once, and there is no robots.txt.
+var held = func() string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if open, found := holding.Load(r.Header.Get(openField)); found {
+			open.(*openWriter).begin()
+			<-open.(*openWriter).released
+		}
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "page")
+	}))
+	return s.Listener.Addr().String()
+}()
 
 // openWriter blocks at the body until it is released.
 type openWriter struct {

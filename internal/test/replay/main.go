@@ -64,7 +64,7 @@ func run(out *bufio.Writer, program string, s *scenario.Scenario) {
 	fmt.Fprintf(out, "## %s\n\n", s.Name)
 	server := &process{program: program, dir: dir, ports: make(map[string]int)}
 	// No command is run, and nothing answers a back end's address.
-	options := scenario.Options{Record: out, Root: root, URL: "http://127.0.0.1:1", Unchecked: true}
+	options := scenario.Options{Record: out, Root: root, URL: "http://127.0.0.1:1", Held: "127.0.0.1:1", Unchecked: true}
 	s.Run(server, dir, options, func(p string) { fmt.Fprintf(out, "%s\n\n", p) })
 	_ = server.Stop()
 }

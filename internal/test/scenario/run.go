@@ -23,6 +23,7 @@ type Options struct {
 	Record io.Writer // gets each request and its answer; may be nil
 	Root   string    // {root}: the repository, whose pages have snippets
 	URL    string    // {url}: where commands reach the site
+	Held   string    // {held}: a back end that lets requests of open wait until their end
 	// Unchecked runs what a program can: nothing is compared, and the scenario ends
 	// at the first line that needs another clock or requests that last.
 	Unchecked bool
@@ -54,7 +55,7 @@ type runner struct {
 // Run runs a scenario in a folder. It tells problem what is not as the scenario says, with
 // the line's number.
 func (s *Scenario) Run(server Server, dir string, o Options, problem func(string)) {
-	r := &runner{Scenario: s, Options: o, server: server, dir: dir, problem: problem, vars: map[string]string{"dir": dir, "root": o.Root, "url": o.URL},
+	r := &runner{Scenario: s, Options: o, server: server, dir: dir, problem: problem, vars: map[string]string{"dir": dir, "root": o.Root, "url": o.URL, "held": o.Held},
 		host: "site.test", client: "192.0.2.1", agent: "chrome", open: make(map[string]func())}
 	defer func() {
 		for name := range r.open {
