@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -183,14 +184,14 @@ func (p *parser) answer(_ string, values []string) error {
 		}
 		a.Status, a.Text = status, strings.Join(rest, "")
 	}
-	head, own := p.head, []Answer{a}
+	head, own := p.Head, []Answer{a}
 	p.later = append(p.later, func() error {
 		if p.global { // a default for sites that have the line
 			return nil
 		}
 		s := *p.settings
 		s.AddDefaults(p.defaults, p.off)
-		return place(&head, s.checkNeeded(own))
+		return lines.Place(&head, s.checkNeeded(own))
 	})
 	p.settings.Answers = append(p.settings.Answers, a)
 	return checkAnswers(p.settings.Answers)

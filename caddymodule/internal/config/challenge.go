@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -69,7 +70,7 @@ func (c *Challenge) Rate() (rate robots.RequestRate, err error) {
 	if over == "" {
 		over = defaultOver
 	}
-	rate, err = parseRate(over)
+	rate, err = lines.ParseRate(over)
 	switch {
 	case err != nil:
 		return rate, fmt.Errorf("over: %w", err)
@@ -99,7 +100,7 @@ func (c *Challenge) check() error {
 			return errors.New("challenge: write either disallowed or patterns of paths")
 		}
 		if err := judge.CheckPathPattern(path); err != nil {
-			return about("challenge:", err)
+			return lines.About("challenge:", err)
 		}
 	}
 	switch f := time.Duration(c.For); {
@@ -112,7 +113,7 @@ func (c *Challenge) check() error {
 	}
 	_, rateErr := c.Rate()
 	_, trapErr := c.TrapFolder()
-	return about("challenge", cmp.Or(rateErr, trapErr))
+	return lines.About("challenge", cmp.Or(rateErr, trapErr))
 }
 
 // TrapFolder parses Trap.
@@ -135,10 +136,10 @@ func (c *Challenge) Engine() judge.Challenge {
 
 // challenge parses the line challenge, and its block.
 func (p *parser) challenge(_ string, paths []string) error {
-	if err := inBlock("challenge", "over", paths); err != nil {
+	if err := lines.InBlockOrRate("challenge", "over", paths); err != nil {
 		return err
 	}
-	head, c := p.head, new(Challenge)
+	head, c := p.Head, new(Challenge)
 	c.File, c.Line = filepath.Base(head.File()), head.Line()
 	if len(paths) == 1 && paths[0] == challengeDisallowed {
 		c.Disallowed = true
@@ -146,8 +147,8 @@ func (p *parser) challenge(_ string, paths []string) error {
 		c.Paths = paths
 	}
 	p.settings.Challenge = c
-	if err := p.block(table{"over": text(&c.Over), "for": duration(&c.For, leastPassFor), "trap": text(&c.Trap)}, nil); err != nil {
+	if err := p.Block(lines.Table{"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap)}, nil); err != nil {
 		return err
 	}
-	return place(&head, c.check())
+	return lines.Place(&head, c.check())
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
@@ -15,9 +16,9 @@ import (
 )
 
 var (
-	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library", "app"}
-	runBy          = choices{"operator", "anyone"}
-	yesNo          = choices{"yes", "no"}
+	crawlerClasses = lines.Choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library", "app"}
+	runBy          = lines.Choices{"operator", "anyone"}
+	yesNo          = lines.Choices{"yes", "no"}
 )
 
 // Crawler adds a crawler to the registry, or overrides facts about a crawler in
@@ -99,7 +100,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), confirmed)
 	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
-	return row, cmp.Or(about("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+	return row, cmp.Or(lines.About("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
 }
 
 // given returns the first list that is not empty.
@@ -115,7 +116,7 @@ func setFact(name, value string, fact *crawler.Tri) error {
 	case "no":
 		*fact = crawler.No
 	}
-	return yesNo.check(name, value)
+	return yesNo.Check(name, value)
 }
 
 // checkCrawlers returns an error for values that can't be used, as far as no
@@ -135,16 +136,16 @@ func checkCrawlers(crawlers []Crawler) error {
 
 // crawler parses the block crawler.
 func (p *parser) crawler(_, name string) error {
-	head, c := p.head, Crawler{Name: name}
-	err := p.block(table{
-		"user_agents": list(&c.UserAgents, checkUserAgentToken),
-		"robots":      list(&c.Robots),
-		"operator":    text(&c.Operator),
-		"purpose":     list(&c.Purposes, CheckPurpose),
-		"class":       choice(&c.Class, crawlerClasses),
-		"run_by":      choice(&c.RunBy, runBy),
-		"star":        choice(&c.Star, yesNo),
-		"crawl_delay": choice(&c.CrawlDelay, yesNo),
+	head, c := p.Head, Crawler{Name: name}
+	err := p.Block(lines.Table{
+		"user_agents": lines.List(&c.UserAgents, checkUserAgentToken),
+		"robots":      lines.List(&c.Robots),
+		"operator":    lines.Text(&c.Operator),
+		"purpose":     lines.List(&c.Purposes, CheckPurpose),
+		"class":       lines.Choice(&c.Class, crawlerClasses),
+		"run_by":      lines.Choice(&c.RunBy, runBy),
+		"star":        lines.Choice(&c.Star, yesNo),
+		"crawl_delay": lines.Choice(&c.CrawlDelay, yesNo),
 		"verify":      c.verify,
 	}, nil, "verify")
 	if err != nil {
@@ -152,14 +153,14 @@ func (p *parser) crawler(_, name string) error {
 	}
 	s := p.settings
 	if slices.ContainsFunc(s.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
-		return place(&head, fmt.Errorf("crawler %s is defined twice", c.Name))
+		return lines.Place(&head, fmt.Errorf("crawler %s is defined twice", c.Name))
 	}
 	s.Crawlers = append(s.Crawlers, c)
 	if s.Registry != "" {
 		return nil // the registry may override or add crawlers; it is read when the configuration is loaded
 	}
 	_, err = s.AddCrawlers(crawler.Builtin())
-	return place(&head, err)
+	return lines.Place(&head, err)
 }
 
 // checkUserAgentToken returns an error for a token that would match browsers.
@@ -178,7 +179,7 @@ func (p *parser) registry(_, location string) error {
 	}
 	p.settings.Registry = location
 	if registry.IsURL(location) && !hasPlaceholder(location) {
-		return about("registry:", registry.CheckURL(location))
+		return lines.About("registry:", registry.CheckURL(location))
 	}
 	return nil
 }

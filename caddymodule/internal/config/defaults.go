@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 )
 
 // switchable are the settings that a site can switch off, by their JSON names.
@@ -79,7 +81,7 @@ func (s *Settings) checkOff(off []string) error {
 }
 
 // orOff returns a parser for a line that also takes the only value off.
-func (p *parser) orOff(setting string, parse line) line {
+func (p *parser) orOff(setting string, parse lines.Line) lines.Line {
 	return func(name string, values []string) error {
 		ahead := *p.Dispenser
 		if len(values) != 1 || values[0] != "off" || ahead.NextBlock(ahead.Nesting()) {

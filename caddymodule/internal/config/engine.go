@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -53,7 +54,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced
 	}
-	return r, cmp.Or(err, dialectErr, exemptErr, about("grace", graceErr))
+	return r, cmp.Or(err, dialectErr, exemptErr, lines.About("grace", graceErr))
 }
 
 // id returns judge.Settings.ID.
@@ -82,11 +83,11 @@ func (s *Settings) exemptPaths() []string {
 func (s *Settings) Check() error {
 	_, exemptErr := exemptions(s.Exempt)
 	return cmp.Or(
-		modes.check("mode", s.Mode),
-		errorActions.check("on_error", s.OnError),
-		programs.check("programs", s.Programs),
-		graces.check("grace", s.Grace),
-		families.check("forwarded_request", s.ForwardedRequest),
+		modes.Check("mode", s.Mode),
+		errorActions.Check("on_error", s.OnError),
+		programs.Check("programs", s.Programs),
+		graces.Check("grace", s.Grace),
+		families.Check("forwarded_request", s.ForwardedRequest),
 		s.checkHosts(),
 		s.checkReads(),
 		s.CrawlDelay.check(),

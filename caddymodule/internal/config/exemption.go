@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -111,7 +112,7 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 			known = append(append(known, row.Tokens()...), row.Name)
 		}
 		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name,
-			suggestion(x.Name, slices.Values(known)))
+			lines.Suggestion(x.Name, slices.Values(known)))
 	}
 	return nil
 }

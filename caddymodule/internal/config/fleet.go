@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
@@ -114,10 +115,10 @@ func (f *Fleet) Config() (c throttle.FleetConfig, id string, err error) {
 func (p *parser) fleet(_, address string) error {
 	f := &Fleet{URL: address}
 	p.settings.Fleet = f
-	return p.block(table{
-		"ca_file":   p.names("fleet ca_file", text(&f.CAFile)),
-		"instances": number(&f.Instances, maxInstances),
-		"prefix":    text(&f.Prefix),
-		"deadline":  duration(&f.Deadline, time.Millisecond),
+	return p.Block(lines.Table{
+		"ca_file":   p.names("fleet ca_file", lines.Text(&f.CAFile)),
+		"instances": lines.Number(&f.Instances, maxInstances),
+		"prefix":    lines.Text(&f.Prefix),
+		"deadline":  lines.Duration(&f.Deadline, time.Millisecond),
 	}, f.check)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -20,7 +21,7 @@ func (p *parser) forwardedRequest(name string, values []string) error {
 		}
 		return p.merged().checkForwarded()
 	})
-	return choice(&p.settings.ForwardedRequest, families)(name, values)
+	return lines.Choice(&p.settings.ForwardedRequest, families)(name, values)
 }
 
 // IsForwarded reports whether the requests that sub-requests describe are judged.

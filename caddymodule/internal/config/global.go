@@ -13,6 +13,7 @@ import (
 	"github.com/pbnjay/memory"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 )
 
@@ -91,12 +92,12 @@ var globalLines = []string{"max_memory", "persist", "metrics", "notify"}
 // ParseGlobal parses the global option robots.
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	g, defaults := new(Global), new(Settings)
-	p := &parser{Dispenser: d, settings: defaults, global: true}
-	lines := table{
-		"max_memory": one(g.maxMemory), "persist": p.names("persist", one(g.persist)), "metrics": g.metrics, "notify": p.names("notify", g.notify),
+	p := &parser{Parser: lines.Parser{Dispenser: d}, settings: defaults, global: true}
+	known := lines.Table{
+		"max_memory": lines.One(g.maxMemory), "persist": p.names("persist", lines.One(g.persist)), "metrics": g.metrics, "notify": p.names("notify", g.notify),
 	}
-	maps.Copy(lines, p.site())
-	if err := p.directive(lines); err != nil {
+	maps.Copy(known, p.site())
+	if err := p.directive(known); err != nil {
 		return nil, err
 	}
 	if !reflect.ValueOf(defaults).Elem().IsZero() {
@@ -123,7 +124,7 @@ func (g *Global) Check() error {
 	}
 	for _, u := range g.Notify {
 		if err := notify.Check(u); err != nil {
-			return about("notify:", err)
+			return lines.About("notify:", err)
 		}
 	}
 	if g.Defaults == nil {
@@ -135,7 +136,7 @@ func (g *Global) Check() error {
 // notify parses the line notify.
 func (g *Global) notify(name string, values []string) error {
 	var urls []string
-	err := list(&urls, notify.Check)(name, values)
+	err := lines.List(&urls, notify.Check)(name, values)
 	g.Notify = append(g.Notify, urls...)
 	return err
 }

@@ -11,13 +11,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // maxAtOnce bounds the requests at once of a Limit.
@@ -73,27 +72,13 @@ type Limit struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// parseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
-// no rate.
-func parseRate(s string) (rate robots.RequestRate, err error) {
-	rates := robots.Parse([]byte("User-agent: *\nRequest-rate: " + s)).Star().RequestRates()
-	switch {
-	case s == "":
-		return rate, nil
-	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
-		throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
-		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
-	}
-	return rates[0], nil
-}
-
 // Name returns the beginning of the text of the limit's lines, as decisions have it.
 func (l *Limit) Name() string { return strings.Join(append([]string{"limit"}, l.Paths...), " ") + ":" }
 
 // engine converts the limit to the engine's.
 func (l *Limit) engine() (judge.Limit, error) {
-	all, err1 := parseRate(l.All)
-	each, err2 := parseRate(l.Each)
+	all, err1 := lines.ParseRate(l.All)
+	each, err2 := lines.ParseRate(l.Each)
 	return judge.Limit{
 		Paths: l.Paths, Hosts: l.Hosts, All: all, Each: each, AtOnce: l.AtOnce, EachAtOnce: l.EachAtOnce, Except: l.Except, Include: l.Include,
 		File: l.File, Line: l.Line,
@@ -148,7 +133,7 @@ func (s *Settings) checkLimits() error {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		if err := l.check(); err != nil {
-			return about("limit:", err)
+			return lines.About("limit:", err)
 		}
 		paths := strings.Join(l.Paths, " ")
 		isHeld := func(path string) bool { return !slices.Contains(s.exemptPaths(), path) && path != "/robots.txt" }
@@ -168,7 +153,7 @@ func (s *Settings) checkLimits() error {
 // one to include that the limit holds anyway.
 func (l *Limit) checkNames(registry *crawler.Registry) error {
 	if err := cmp.Or(managed.CheckNames(registry, "except", l.Except), managed.CheckNames(registry, "include", l.Include)); err != nil {
-		return about("limit:", err)
+		return lines.About("limit:", err)
 	}
 	for _, name := range l.Include {
 		row := registry.Lookup(name)
@@ -187,36 +172,36 @@ func (l *Limit) checkNames(registry *crawler.Registry) error {
 
 // limit parses the block limit.
 func (p *parser) limit(_ string, paths []string) error {
-	if err := inBlock("limit", "all", paths); err != nil {
+	if err := lines.InBlockOrRate("limit", "all", paths); err != nil {
 		return err
 	}
-	head, l := p.head, &Limit{Paths: paths}
+	head, l := p.Head, &Limit{Paths: paths}
 	l.File, l.Line = filepath.Base(head.File()), head.Line()
-	rate := func(field *string) line {
-		return one(func(name, value string) error {
-			if _, err := parseRate(value); err != nil || value == "" {
+	rate := func(field *string) lines.Line {
+		return lines.One(func(name, value string) error {
+			if _, err := lines.ParseRate(value); err != nil || value == "" {
 				return fmt.Errorf("%s: %q is not a rate: write it as 30/1m", name, value)
 			}
 			*field = value
 			return nil
 		})
 	}
-	names := func(field *[]string) line {
+	names := func(field *[]string) lines.Line {
 		return func(name string, values []string) error {
 			p.checkNames(l.checkNames)
-			return list(field)(name, values)
+			return lines.List(field)(name, values)
 		}
 	}
-	err := p.block(table{
+	err := p.Block(lines.Table{
 		"all": rate(&l.All), "each": rate(&l.Each),
-		"at_once": number(&l.AtOnce, maxAtOnce), "each_at_once": number(&l.EachAtOnce, maxAtOnce),
-		"hosts": list(&l.Hosts), "except": names(&l.Except), "include": names(&l.Include),
+		"at_once": lines.Number(&l.AtOnce, maxAtOnce), "each_at_once": lines.Number(&l.EachAtOnce, maxAtOnce),
+		"hosts": lines.List(&l.Hosts), "except": names(&l.Except), "include": names(&l.Include),
 	}, nil)
 	if err != nil {
 		return err
 	}
 	p.settings.Limits = append(p.settings.Limits, *l)
-	return place(&head, p.settings.checkLimits())
+	return lines.Place(&head, p.settings.checkLimits())
 }
 
 // DefaultBudgets is the default of CrawlDelay.MaxEntries.
@@ -231,7 +216,7 @@ const (
 // countByIP is the value of CrawlDelay.Per that is not the default.
 const countByIP = "ip"
 
-var countBy = choices{"crawler", countByIP}
+var countBy = lines.Choices{"crawler", countByIP}
 
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
 // enforced.
@@ -271,20 +256,20 @@ func (c *CrawlDelay) check() error {
 	case c.MaxEntries < 0 || c.MaxEntries > maxBudgets:
 		return fmt.Errorf("crawl_delay max_entries %d is not between 1 and %d", c.MaxEntries, maxBudgets)
 	}
-	return countBy.check("crawl_delay per", c.Per)
+	return countBy.Check("crawl_delay per", c.Per)
 }
 
 // crawlDelay parses the block crawl_delay.
 func (p *parser) crawlDelay(_ string, args []string) error {
-	if err := onlyBlock("crawl_delay", args); err != nil {
+	if err := lines.OnlyBlock("crawl_delay", args, "; the delay itself is a line of robots.txt"); err != nil {
 		return err
 	}
 	c := new(CrawlDelay)
 	p.settings.CrawlDelay = c
-	return p.block(table{
-		"max":         duration(&c.Max, time.Millisecond),
-		"burst":       number(&c.Burst, maxBurst),
-		"max_entries": number(&c.MaxEntries, maxBudgets),
-		"per":         choice(&c.Per, countBy),
+	return p.Block(lines.Table{
+		"max":         lines.Duration(&c.Max, time.Millisecond),
+		"burst":       lines.Number(&c.Burst, maxBurst),
+		"max_entries": lines.Number(&c.MaxEntries, maxBudgets),
+		"per":         lines.Choice(&c.Per, countBy),
 	}, c.check)
 }

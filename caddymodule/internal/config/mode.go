@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -17,18 +18,18 @@ import (
 func (p *parser) mode(name string, values []string) error {
 	s := p.settings
 	if len(values) > 1 && slices.Contains(modes, values[0]) {
-		return fmt.Errorf("mode: %s belongs into a block: %s", values[1], blockOf("mode "+values[0], strings.Join(values[1:], " ")))
+		return fmt.Errorf("mode: %s belongs into a block: %s", values[1], lines.Example("mode "+values[0], strings.Join(values[1:], " ")))
 	}
-	if err := choice(&s.Mode, modes)(name, values); err != nil {
+	if err := lines.Choice(&s.Mode, modes)(name, values); err != nil {
 		return err
 	}
-	return p.block(table{
+	return p.Block(lines.Table{
 		"enforce": func(name string, values []string) error {
 			if s.Mode != ModeMonitor {
 				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")
 			}
 			p.checkNames(func(registry *crawler.Registry) error { return managed.CheckNames(registry, "enforce", values) })
-			return list(&s.Enforced)(name, values)
+			return lines.List(&s.Enforced)(name, values)
 		},
 	}, nil)
 }
@@ -44,7 +45,7 @@ func (p *parser) merged() *Settings {
 // of this line.
 func (p *parser) checkLater(check func() error) {
 	here := *p.Dispenser
-	p.later = append(p.later, func() error { return place(&here, check()) })
+	p.later = append(p.later, func() error { return lines.Place(&here, check()) })
 }
 
 // checkNames is checkLater for names of crawlers. It does not call check if a
@@ -61,7 +62,7 @@ func (p *parser) checkNames(check func(*crawler.Registry) error) {
 // ModeOff is the value of HostMode.Mode for hosts that the handler leaves alone.
 const ModeOff = "off"
 
-var hostModes = choices{ModeOff, ModeMonitor, ModeEnforce}
+var hostModes = lines.Choices{ModeOff, ModeMonitor, ModeEnforce}
 
 // HostMode is the mode of some hosts of the handler. A host is a name, or a pattern in
 // which a `*` stands for one label. A name goes before a pattern, and the pattern of an
@@ -133,12 +134,12 @@ func (s *Settings) Enforces() bool {
 func (s *Settings) checkHosts() error {
 	seen := make(map[string]bool)
 	for _, line := range s.Hosts {
-		if err := hostModes.check("host: mode", line.Mode); err != nil || line.Mode == "" || len(line.Hosts) == 0 {
+		if err := hostModes.Check("host: mode", line.Mode); err != nil || line.Mode == "" || len(line.Hosts) == 0 {
 			return errors.Join(err, errHost)
 		}
 		for _, name := range line.Hosts {
 			if err := checkHost(name); err != nil {
-				return about("host", err)
+				return lines.About("host", err)
 			}
 			if name = routes.PlainHost(name); seen[name] {
 				return fmt.Errorf("host %s is given twice", name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddyserver/caddy/v2"
 )
 
@@ -64,7 +65,7 @@ func (p *parser) note(option string) {
 }
 
 // names notes the place of a line whose value is a file or a URL, and parses it.
-func (p *parser) names(option string, parse line) line {
+func (p *parser) names(option string, parse lines.Line) lines.Line {
 	return func(name string, values []string) error {
 		p.note(option)
 		return parse(name, values)

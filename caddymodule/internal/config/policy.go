@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -22,26 +23,26 @@ type policyBlock struct {
 
 // policy parses the block policy.
 func (p *parser) policy(_ string, presets []string) error {
-	head := p.head
-	if err := inBlock("policy", "", presets); err != nil {
+	head := p.Head
+	if err := lines.InBlock("policy", presets); err != nil {
 		return err
 	}
 	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}
 	b.policy.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
 	p.settings.Policy = b.policy
-	err := p.block(table{
+	err := p.Block(lines.Table{
 		"deny":    b.statement(b.deny),
 		"allow":   b.statement(b.allow),
 		"signal":  b.preferences(&b.policy.Signal),
 		"usage":   b.preferences(&b.policy.Usage),
-		"license": one(b.license),
+		"license": lines.One(b.license),
 		"hidden":  b.statement(b.hidden),
 	}, nil, "deny", "allow", "signal", "usage", "license", "hidden")
 	if err != nil {
 		return err
 	}
 	if !b.policy.Publishes() && len(b.policy.Hidden)+len(b.policy.Allow)+len(b.policy.Usage) == 0 {
-		return place(&head, fmt.Errorf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or ")))
+		return lines.Place(&head, fmt.Errorf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or ")))
 	}
 	p.later = append(p.later, func() error { return b.check(&head) })
 	return nil
@@ -65,7 +66,7 @@ func (b *policyBlock) check(head *caddyfile.Dispenser) error {
 		if d, ok := b.at[e.Line]; ok {
 			where = d
 		}
-		return place(&where, fmt.Errorf("policy: %s", e.Message))
+		return lines.Place(&where, fmt.Errorf("policy: %s", e.Message))
 	}
 	return nil
 }
@@ -73,16 +74,16 @@ func (b *policyBlock) check(head *caddyfile.Dispenser) error {
 // line records and returns the number of the line. If another file has the
 // statement, because it is imported, no one file has all lines.
 func (b *policyBlock) line() int {
-	line := b.head.Line()
-	b.at[line] = b.head
-	if b.head.File() != b.file {
+	line := b.Head.Line()
+	b.at[line] = b.Head
+	if b.Head.File() != b.file {
 		b.policy.File = ""
 	}
 	return line
 }
 
 // statement returns a parser of a statement, which has at least one value.
-func (b *policyBlock) statement(parse func(name string, values []string, line int) error) line {
+func (b *policyBlock) statement(parse func(name string, values []string, line int) error) lines.Line {
 	return func(name string, values []string) error {
 		if len(values) == 0 {
 			return fmt.Errorf("%s needs at least one value", name)
@@ -113,7 +114,7 @@ func (b *policyBlock) allow(_ string, values []string, line int) error {
 }
 
 // preferences returns a parser of preferences that adds to a list.
-func (b *policyBlock) preferences(list *[]managed.Preference) line {
+func (b *policyBlock) preferences(list *[]managed.Preference) lines.Line {
 	return b.statement(func(name string, values []string, line int) error {
 		for _, v := range values {
 			key, value, ok := strings.Cut(v, "=")

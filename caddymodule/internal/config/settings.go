@@ -4,6 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -23,11 +24,11 @@ const (
 
 // The values of settings. The first one is the default.
 var (
-	modes        = choices{ModeEnforce, ModeMonitor}
-	errorActions = choices{onErrorKeep, OnErrorDeny}
-	families     = choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
-	programs     = choices{"off", "on"}
-	graces       = choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
+	modes        = lines.Choices{ModeEnforce, ModeMonitor}
+	errorActions = lines.Choices{onErrorKeep, OnErrorDeny}
+	families     = lines.Choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
+	programs     = lines.Choices{"off", "on"}
+	graces       = lines.Choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
 )
 
 // Settings configures robots for one site. In the app's `defaults` it applies

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -52,16 +53,16 @@ func (s *Shed) check() error {
 
 // shed parses the block shed.
 func (p *parser) shed(_ string, args []string) error {
-	if err := onlyBlock("shed", args); err != nil {
+	if err := lines.OnlyBlock("shed", args, ""); err != nil {
 		return err
 	}
-	head, s := p.head, &Shed{File: filepath.Base(p.head.File()), Line: p.head.Line()}
+	head, s := p.Head, &Shed{File: filepath.Base(p.Head.File()), Line: p.Head.Line()}
 	p.settings.Shed = s
-	err := p.block(table{
-		"in_flight": number(&s.InFlight, maxInFlight),
+	err := p.Block(lines.Table{
+		"in_flight": lines.Number(&s.InFlight, maxInFlight),
 	}, nil)
 	if err != nil {
 		return err
 	}
-	return place(&head, s.check())
+	return lines.Place(&head, s.check())
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // ImpostorsIgnore is the value of Verify.Impostors that is not the default.
 const ImpostorsIgnore = "ignore"
 
-var impostorActions = choices{"deny", ImpostorsIgnore}
+var impostorActions = lines.Choices{"deny", ImpostorsIgnore}
 
 // Verify checks whether a client is the crawler that its User-Agent names: any
 // client can send any name.
@@ -53,7 +54,7 @@ func (v *Verify) check() error {
 			return err
 		}
 	}
-	return impostorActions.check("verify impostors", v.Impostors)
+	return impostorActions.Check("verify impostors", v.Impostors)
 }
 
 // Config converts the settings to the verifier's.
@@ -70,17 +71,20 @@ func (v *Verify) Config() (verify.Config, error) {
 
 // verify parses the block verify.
 func (p *parser) verify(_ string, args []string) error {
-	if err := onlyBlock("verify", args); err != nil {
+	if len(args) > 0 && slices.Contains([]string{"on", "true", "yes"}, args[0]) {
+		return fmt.Errorf("verify %s: write verify alone, which switches it on", args[0])
+	}
+	if err := lines.OnlyBlock("verify", args, ""); err != nil {
 		return err
 	}
 	v := new(Verify)
 	p.settings.Verify = v
-	return p.block(table{
-		"impostors":  choice(&v.Impostors, impostorActions),
-		"resolver":   p.names("verify resolver", text(&v.Resolver)),
-		"lists":      onOff(&v.Lists),
-		"dns":        onOff(&v.DNS),
-		"signatures": onOff(&v.Signatures),
+	return p.Block(lines.Table{
+		"impostors":  lines.Choice(&v.Impostors, impostorActions),
+		"resolver":   p.names("verify resolver", lines.Text(&v.Resolver)),
+		"lists":      lines.OnOff(&v.Lists),
+		"dns":        lines.OnOff(&v.DNS),
+		"signatures": lines.OnOff(&v.Signatures),
 	}, v.check)
 }
 
@@ -114,10 +118,10 @@ func (v *CrawlerVerify) check() error {
 	}
 	var err error
 	for _, u := range slices.Concat(v.Lists, v.Signatures) {
-		err = cmp.Or(err, about("verify:", verify.CheckURL(u)))
+		err = cmp.Or(err, lines.About("verify:", verify.CheckURL(u)))
 	}
 	for _, suffix := range v.DNS {
-		err = cmp.Or(err, about("verify dns:", verify.CheckSuffix(suffix)))
+		err = cmp.Or(err, lines.About("verify dns:", verify.CheckSuffix(suffix)))
 	}
 	return err
 }

@@ -1,0 +1,221 @@
+// Package lines parses the lines of blocks in a Caddyfile. Each error has the place of
+// its line, and says what to write instead.
+package lines
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Parser parses blocks.
+type Parser struct {
+	*caddyfile.Dispenser
+	Head caddyfile.Dispenser // at the name of the line that is parsed
+}
+
+// Line parses the values of a line of a block, and the block that the line
+// opens. The place of the line is added to its errors.
+type Line func(name string, values []string) error
+
+// Table has the parsers of the lines of a block, by the names of the lines.
+type Table map[string]Line
+
+// Block parses the lines of a block. Each name may be given once, unless it is
+// repeatable. Before the first line and after each line, Block calls check, if it
+// is not nil, so that the error has the place of the line.
+func (p *Parser) Block(lines Table, check func() error, repeatable ...string) error {
+	seen := make(map[string]bool)
+	for nesting := p.Nesting(); ; {
+		if check != nil {
+			if err := check(); err != nil {
+				return Place(p.Dispenser, err)
+			}
+		}
+		if !p.NextBlock(nesting) {
+			return nil
+		}
+		name := p.Val()
+		parse, ok := lines[name]
+		switch {
+		case !ok && slices.Contains(process, name):
+			return placed{p.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)}
+		case !ok:
+			at := *p.Dispenser
+			if advice := misplaced(name, p.RemainingArgs()); advice != "" {
+				return placed{at.Errf("%s is no line of this block: %s", name, advice)}
+			}
+			return placed{p.Errf("unknown subdirective %q%s", name, Suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))}
+		case seen[name] && !slices.Contains(repeatable, name):
+			return placed{p.Errf("%s is given twice", name)}
+		}
+		seen[name], p.Head = true, *p.Dispenser
+		if err := parse(name, p.RemainingArgs()); err != nil {
+			return Place(p.Dispenser, err)
+		}
+	}
+}
+
+// placed is an error with its place in the Caddyfile.
+type placed struct{ error }
+
+func (p placed) Unwrap() error { return p.error }
+
+// Place adds the place of d's token to an error, unless it has one. It returns
+// nil if err is nil.
+func Place(d *caddyfile.Dispenser, err error) error {
+	if isPlaced := errors.As(err, new(placed)); isPlaced || err == nil {
+		return err
+	}
+	return placed{d.WrapErr(err)}
+}
+
+// About returns an error with the setting that it is about, nil if err is nil.
+func About(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w", setting, err)
+}
+
+// Suggestion returns the end of an error that suggests the nearest known word,
+// or "".
+func Suggestion(word string, known iter.Seq[string]) string {
+	if near := editdistance.Nearest(word, known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
+}
+
+// Choices are the values that a setting can have. An empty value stands for the
+// default.
+type Choices []string
+
+// Check returns an error if a value is not among the choices.
+func (c Choices) Check(name, value string) error {
+	if value == "" || slices.Contains(c, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want %s", name, value, strings.Join(c, " or "))
+}
+
+// Choice returns a parser of one of some values.
+func Choice(field *string, allowed Choices) Line {
+	return One(func(name, value string) error {
+		if value == "" {
+			return fmt.Errorf("%s: want %s", name, strings.Join(allowed, " or "))
+		}
+		*field = value
+		return allowed.Check(name, value)
+	})
+}
+
+// One returns a parser of a line with one value.
+func One(set func(name, value string) error) Line {
+	return func(name string, values []string) error {
+		if err := InBlock(name, values); err != nil {
+			return err
+		}
+		if len(values) != 1 {
+			return fmt.Errorf("%s takes one value, not %d", name, len(values))
+		}
+		return set(name, values[0])
+	}
+}
+
+// Duration returns a parser of a time from least.
+func Duration(field *caddy.Duration, least time.Duration) Line {
+	return One(func(name, value string) error {
+		v, err := caddy.ParseDuration(value)
+		if err != nil {
+			return fmt.Errorf("%s: %q is not a duration: write it as 30s, 5m or 1h", name, value)
+		}
+		if v < least {
+			return fmt.Errorf("%s: %s is below %s", name, v, least)
+		}
+		*field = caddy.Duration(v)
+		return nil
+	})
+}
+
+// Number returns a parser of a whole number from 1.
+func Number(field *int, most int) Line {
+	return One(func(name, value string) error {
+		v, err := strconv.Atoi(value)
+		if err != nil || v < 1 || v > most {
+			return fmt.Errorf("%s: %q is not a whole number from 1 to %d", name, value, most)
+		}
+		*field = v
+		return nil
+	})
+}
+
+// Text returns a parser of one value that is not empty.
+func Text(field *string) Line {
+	return One(func(name, value string) error {
+		if value == "" {
+			return fmt.Errorf("%s: the value is empty", name)
+		}
+		*field = value
+		return nil
+	})
+}
+
+// OnOff returns a parser of on or off; no value means on.
+func OnOff(field **bool) Line {
+	return func(name string, values []string) error {
+		value := strings.Join(values, " ")
+		if len(values) > 0 && value != "on" && value != "off" {
+			return fmt.Errorf("%s %q: want on or off", name, value)
+		}
+		*field = new(value != "off")
+		return nil
+	}
+}
+
+// List returns a parser of one or more values that are not empty.
+func List(field *[]string, checks ...func(string) error) Line {
+	return func(name string, values []string) error {
+		if len(values) == 0 {
+			return fmt.Errorf("%s needs at least one value", name)
+		}
+		for _, v := range values {
+			if v == "" {
+				return fmt.Errorf("%s: a value is empty", name)
+			}
+			for _, check := range checks {
+				if err := check(v); err != nil {
+					return About(name+":", err)
+				}
+			}
+		}
+		*field = values
+		return nil
+	}
+}
+
+// ParseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
+// no rate.
+func ParseRate(s string) (rate robots.RequestRate, err error) {
+	rates := robots.Parse([]byte("User-agent: *\nRequest-rate: " + s)).Star().RequestRates()
+	switch {
+	case s == "":
+		return rate, nil
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
+		throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
+		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
+	}
+	return rates[0], nil
+}
