@@ -182,7 +182,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Verifier: h.verifier,
-			SetModes: h.setModes, Features: h.features, Check: h.check, Watch: h.watch, Problems: h.problems,
+			SetModes: h.setModes, Features: h.steps.features, Check: h.check, Watch: h.watch, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
 				return current.Engine, current.modes

@@ -65,7 +65,6 @@ type App struct {
 	entries    int              // the largest max_entries of a handler; 0 if none sets it
 	remembered *enforce.Memory
 	copies     *siteCopies
-	loads      *sync.Map // to *shed.Load
 	log        *zap.Logger
 	cleanup    []func() error
 	storage    func(caddy.Context) certmagic.Storage
@@ -138,7 +137,6 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxClaims, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
-	a.loads = pooled(a, "loads", func() *sync.Map { return new(sync.Map) })
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.watcher = pooled(a, "watcher", filewatch.New)
 	a.checkReports = pooled(a, "challenge reports", func() *metrics.Challenges { return new(metrics.Challenges) })

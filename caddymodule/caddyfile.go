@@ -103,9 +103,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			dns        [on|off]
 //			signatures [on|off]
 //		}
-//		shed {
-//			in_flight <number>
-//		}
 //		challenge <paths...> | disallowed {
 //			over <number>/<duration>
 //			for  <duration>
@@ -115,9 +112,10 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		noindex_lines  [on|off]
 //		meta_robots    [on|off]
 //		signals        [on|off]
+//		# and the lines of steps, such as shed
 //	}
 //
-// For answer, exempt, fleet, host, limit, paths, policy, registry, shed, verify and x_robots_tag, the only value off means that the handler does not use the
+// For answer, exempt, fleet, host, limit, paths, policy, registry, verify, x_robots_tag and steps, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 

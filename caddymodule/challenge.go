@@ -35,8 +35,8 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 	line := h.Challenge.Engine()
 	settings := challenge.Config{Name: line.String(), Over: over.Requests, Window: over.Per, For: h.Challenge.PassFor(), Trap: trap,
 		Page: challenge.Builtin()}
-	if h.shedLoad != nil {
-		settings.Busy = func() bool { return h.shedLoad().IsBusy() }
+	if len(h.steps.busy) > 0 {
+		settings.Busy = h.steps.areBusy
 	}
 	for _, a := range h.Answers {
 		if settings.Mark = settings.Mark || a.Mark; a.File == "" {
@@ -90,14 +90,14 @@ const strangerVar = "caddy_robots.stranger"
 
 // watchStorms looks for a storm on a site without the setting challenge.
 func (x *exchange) watchStorms(d *judge.Decision) {
-	if isWatched(x.request.Client) {
-		x.handler.watch.Watch(&x.arrival, &x.request, x.r, d)
+	if isWatched(x.Request.Client) {
+		x.handler.watch.Watch(&x.arrival, &x.Request, x.HTTP, d)
 	}
 }
 
 // check asks a stranger to show that it is a browser, and answers what comes back.
 func (x *exchange) check(d *judge.Decision) {
-	x.verdict = x.handler.check.Pace(&x.arrival, &x.request, x.r, d)
+	x.verdict = x.handler.check.Pace(&x.arrival, &x.Request, x.HTTP, d)
 	switch x.verdict {
 	case challenge.Stranger:
 		x.set(strangerVar, true)

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -147,7 +148,11 @@ func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	if h.Verify != nil {
 		site.Verification = &judge.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
-	site.Sheds = h.Shed != nil
+	for name, s := range h.KnownSteps() {
+		if feature, ok := s.(step.Feature); ok && json.Unmarshal(h.Steps[name], s) == nil {
+			site.Features = append(site.Features, feature)
+		}
+	}
 	site.Inline = h.SourceKind() == config.SourceInline
 	if site.SourceName = "the configuration"; !site.Inline {
 		site.SourceName = caddy.NewReplacer().ReplaceAll(h.Source.Location(), "")

@@ -12,3 +12,5 @@
 //		reverse_proxy localhost:8080
 //	}
 package caddymodule
+
+import _ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -20,21 +21,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // exchange is a request on its way through the steps of ServeHTTP, with what each of
 // them has found.
 type exchange struct {
-	request  judge.Request
-	client   judge.Client
-	decision judge.Decision
+	step.Exchange
 
-	r           *http.Request
+	w           http.ResponseWriter
 	handler     *Handler
 	running     *running
 	off         bool // the handler leaves the host alone
@@ -47,12 +46,8 @@ type exchange struct {
 	number      uint32            // unique among the exchanges that run at the same time
 	arrival     challenge.Arrival // what the client brings for the check
 	verdict     challenge.Verdict // of the check
-	load        *shed.Load        // that counts the request as in flight; nil if none does
-	place       shed.Place
-	upload      *shed.Upload    // nil without a body that arrives while the request is in flight
-	instead     *judge.Decision // the refusal of a request that gets no ActivityPub document; nil for all others
-	unread      *answer         // to a request whose body was not read; nil for all others
-	head        response.Head
+	instead     *judge.Decision   // the refusal of a request that gets no ActivityPub document; nil for all others
+	unread      *answer           // to a request whose body was not read; nil for all others
 
 	recorded *record // nil for a person
 }
@@ -64,19 +59,21 @@ var exchangeNumber atomic.Uint32
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
-	if d := &x.decision; x.paced && d.Reason != judge.Person {
-		x.running.Release(&x.request, d, d.Action != judge.Pass && !d.Monitored)
+	if d := &x.Decision; x.paced && d.Reason != judge.Person {
+		x.running.Release(&x.Request, d, d.Action != judge.Pass && !d.Monitored)
 	}
 	if x.countsAtEnd {
 		delete(x.vars, exchangeVar) // error routes run later, when x may be another request's
 		if !x.isUncounted {
-			x.count(&x.decision)
+			x.count(&x.Decision)
 		}
 	}
-	x.leave()
-	keep := !x.head.Hijacked // else its ResponseWriter may still be in use
-	*x = exchange{number: x.number}
-	if keep {
+	for _, s := range x.handler.steps.enders {
+		s.End(&x.Exchange)
+	}
+	taken := x.Taken
+	x.Clear()
+	if *x = (exchange{Exchange: x.Exchange, number: x.number}); !taken {
 		exchanges.Put(x)
 	}
 }
@@ -84,8 +81,8 @@ func (x *exchange) release() {
 // open fills in what is known about a request before the first step. It returns the
 // record of an earlier robots handler, nil if there is none.
 func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
-	ctx, q := r.Context(), &x.request
-	x.r, x.handler, x.running = r, h, h.running.Load()
+	ctx, q := r.Context(), &x.Request
+	x.HTTP, x.handler, x.running = r, h, h.running.Load()
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	q.Method, q.Target, q.UserAgents, q.Time, q.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
 	q.Brands = r.Header["Sec-Ch-Ua"]
@@ -165,7 +162,7 @@ func firstValue(fields []string) string {
 // Detach implements judge.Caller.
 func (x *exchange) Detach() context.Context {
 	h := x.handler
-	return siteread.NewCause(x.r, x.server, x.request.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
+	return siteread.NewCause(x.HTTP, x.server, x.Request.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
 }
 
 // originalTarget returns the request target as the client sent it, before any
@@ -208,15 +205,15 @@ var forwardingFields = [...]string{
 
 // HidesClient implements judge.Caller.
 func (x *exchange) HidesClient() bool {
-	return (!x.request.Proxied || x.request.Ambiguous) &&
-		slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.r.Header[name] != nil })
+	return (!x.Request.Proxied || x.Request.Ambiguous) &&
+		slices.ContainsFunc(forwardingFields[:], func(name string) bool { return x.HTTP.Header[name] != nil })
 }
 
 // signed returns the parts of the request that a signature can cover.
 func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
 	return &verify.Message{
-		Method: x.request.Method, Scheme: x.request.Origin.Scheme, Host: h.host(x.r, trusted), RequestURI: x.request.Target,
-		Header: x.r.Header, HasBody: x.r.ContentLength != 0,
+		Method: x.Request.Method, Scheme: x.Request.Origin.Scheme, Host: h.host(x.HTTP, trusted), RequestURI: x.Request.Target,
+		Header: x.HTTP.Header, HasBody: x.HTTP.ContentLength != 0,
 	}
 }
 
@@ -243,6 +240,10 @@ const (
 	bodiesOfPart = 8
 )
 
+// bodySeed is a random seed, so that clients can't choose addresses that share a part with
+// a certain one.
+var bodySeed = throttle.Key{rand.Uint64(), rand.Uint64()}
+
 var (
 	bodyTooLong = newAnswer(http.StatusRequestEntityTooLarge, "Here, the body of a crawler's request may have 64 KiB.")
 	bodyTooSlow = newAnswer(http.StatusRequestTimeout, "Here, the body of a crawler's request must arrive within two seconds.")
@@ -252,41 +253,39 @@ var (
 // flight are counted for it: a client must not hold a turn by a body that it does not
 // send. If the body can't be read, the request is refused. The next handler gets what
 // was read. People's bodies are never read.
-func (x *exchange) readBody(d *judge.Decision, w http.ResponseWriter) {
+func (x *exchange) readBody(d *judge.Decision) {
 	if d.Action != judge.Pass || d.Monitored || d.Reason == judge.Person {
 		return
 	}
-	limit := d.AtOnce()
-	if limit == nil {
-		if x.handler.shedLoad == nil {
-			return
-		}
-		if _, isRobot := shed.RankOf(&x.request, d); !isRobot {
-			return
-		}
+	why, line, isHeld := judge.OverLimit, (*judge.Place)(nil), false
+	if limit := d.AtOnce(); limit != nil {
+		line, isHeld = &limit.Place, true
 	}
-	body, refusal := x.receive(w)
+	for i := 0; !isHeld && i < len(x.handler.steps.holders); i++ {
+		why, line, isHeld = x.handler.steps.holders[i].Holds(&x.Exchange)
+	}
+	if !isHeld {
+		return
+	}
+	body, refusal := x.receive(x.w)
 	if refusal == nil {
-		x.r.Body, x.r.ContentLength, x.r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		x.HTTP.Body, x.HTTP.ContentLength, x.HTTP.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 		if len(body) == 0 {
-			x.r.Body = http.NoBody
+			x.HTTP.Body = http.NoBody
 		}
 		return
 	}
-	if x.r.ProtoMajor == 1 { // in HTTP/3 the field would be an error (RFC 9114, section 4.2)
-		w.Header()["Connection"] = []string{"close"}
+	if x.HTTP.ProtoMajor == 1 { // in HTTP/3 the field would be an error (RFC 9114, section 4.2)
+		x.w.Header()["Connection"] = []string{"close"}
 	}
-	if x.unread = refusal; limit != nil {
-		d.Refuse(judge.OverLimit, &limit.Place, 0)
-	} else {
-		d.Refuse(shed.Reason, x.handler.shedPlace, 0)
-	}
+	x.unread = refusal
+	d.Refuse(why, line, 0)
 }
 
 // receive reads a body. It returns an answer that refuses the request if the body is
 // too long, or does not arrive in time.
 func (x *exchange) receive(w http.ResponseWriter) (body []byte, refusal *answer) {
-	r := x.r
+	r := x.HTTP
 	if r.ContentLength > maxBody {
 		return nil, &bodyTooLong
 	}
@@ -295,7 +294,7 @@ func (x *exchange) receive(w http.ResponseWriter) (body []byte, refusal *answer)
 	first := make([]byte, 1)
 	_, err := io.ReadFull(r.Body, first)
 	if err == nil { // in HTTP/3, only this tells a body from none
-		part := &x.handler.bodies[shed.ClientOf(&x.request)%bodyParts]
+		part := &x.handler.bodies[bodySeed.Client(x.Request.Addr())[0]%bodyParts]
 		defer part.Add(-1)
 		if part.Add(1) > bodiesOfPart {
 			return nil, &bodyTooSlow

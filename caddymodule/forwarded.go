@@ -60,8 +60,8 @@ func (h *Handler) publishesFile() bool {
 // noteCheck counts a request that may be Envoy's question about another one, and logs
 // each gap once.
 func (x *exchange) noteCheck() {
-	h, q := x.handler, &x.request
-	if !h.checks.Note(x.r, q.Target, q.Proxied, q.Proxied && !q.Ambiguous) {
+	h, q := x.handler, &x.Request
+	if !h.checks.Note(x.HTTP, q.Target, q.Proxied, q.Proxied && !q.Ambiguous) {
 		return
 	}
 	for _, gap := range h.envoyGaps() {

@@ -15,9 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -75,7 +73,7 @@ type Handler struct {
 
 	// Settings of the app's `defaults` that this handler does not use, by their
 	// names: `answers`, `exempt`, `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`,
-	// `shed`, `verify` and `x_robots_tag`. Default: none.
+	// `verify`, `x_robots_tag` and the names of steps. Default: none.
 	Off []string `json:"off,omitempty"`
 
 	running   atomic.Pointer[running]
@@ -86,11 +84,9 @@ type Handler struct {
 	source    origins.Source
 	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	check     *challenge.Check  // nil without challenge
-	watch     *challenge.Check  // nil with challenge or forwarded_request
-	shedLoad  func() *shed.Load // nil without shed
-	shedPlace *judge.Place
-	features  []statusapi.Feature     // as reports see them
+	check     *challenge.Check // nil without challenge
+	watch     *challenge.Check // nil with challenge or forwarded_request
+	steps     steps
 	bodies    [bodyParts]atomic.Int32 // that are read, by client
 	sourceID  uint64                  // from Source.id
 	fields    response.Fields         // of the responses
@@ -133,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	h.note(earlier)
 	if earlier != nil { // another robots handler has decided
-		return h.fields.Serve(w, r, x.request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
+		return h.fields.Serve(w, r, x.Request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
 	}
 	if h.forwarded == nil {
 		x.noteCheck()
@@ -170,42 +166,30 @@ func (h *Handler) serveSubrequest(w http.ResponseWriter, r *http.Request, next c
 // resolve finds the rules in force for the request. It is the only step that may wait
 // for a robots.txt.
 func (x *exchange) resolve() *judge.Rules {
-	return x.running.Resolve(x.r.Context(), &x.request)
+	return x.running.Resolve(x.HTTP.Context(), &x.Request)
 }
 
 // identify finds out who sent the request: by its User-Agent, its address and its
 // signature.
 func (x *exchange) identify(rules *judge.Rules) *judge.Client {
-	x.running.Identify(&x.client, &x.request, rules)
-	return &x.client
+	x.running.Identify(&x.Client, &x.Request, rules)
+	return &x.Client
 }
 
 // judge decides by the path rules.
 func (x *exchange) judge(c *judge.Client) *judge.Decision {
-	d := &x.decision
+	d := &x.Decision
 	c.Judge(d)
 	return d
 }
 
-// pace changes a decision to let the request through, if budgets, limits, the load of the
-// server or a storm of strangers do not allow that now.
+// pace changes a decision to let the request through, if budgets, limits or a step do not
+// allow that now.
 func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
-	x.paced = true
-	if x.handler.check != nil {
-		x.check(d)
-	}
-	if x.handler.watch != nil {
-		x.watchStorms(d)
-	}
-	if x.r.ContentLength != 0 {
-		x.readBody(d, w)
-	}
-	x.running.Pace(x.r.Context(), &x.request, d)
-	if d.Action != judge.Pass && x.handler.forwarded == nil && federation.Asks(x.r) {
-		x.federate(d)
-	}
-	if x.handler.shedLoad != nil {
-		x.enter(d)
+	x.paced, x.w = true, w
+	x.handler.steps.decide(&x.Exchange)
+	if x.handler.steps.areBusy() {
+		x.set(busyVar, true)
 	}
 	if d.Action != judge.Pass {
 		x.instead = nil
@@ -214,26 +198,26 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 
 // respond refuses the request, or answers it, or passes it on.
 func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
-	h, r, isChecked := x.handler, x.r, x.isChecked(d)
+	h, r, isChecked := x.handler, x.HTTP, x.isChecked(d)
 	if isChecked || x.unread != nil || d.Action != judge.Pass && !d.Monitored {
 		response.ForbidStoring(w) // a cache in front of the server would give the answer to people
 	}
 	switch {
 	case isChecked:
-		return h.check.Serve(w, x.verdict, &x.arrival, &x.request, r, http.StatusTooManyRequests)
+		return h.check.Serve(w, x.verdict, &x.arrival, &x.Request, r, http.StatusTooManyRequests)
 	case x.unread != nil:
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
 	case x.instead != nil:
 		return x.serveDocument(d, w, next)
-	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.request.Target) || x.request.Method != http.MethodGet,
+	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.Request.Target) || x.Request.Method != http.MethodGet,
 		forwarded.IsAnswer(w):
 		return x.serve(d, w, next)
 	}
 	const accepted = "Accept-Encoding"
 	codings := r.Header[accepted]
-	if !h.publishes(&x.request, d) {
+	if !h.publishes(&x.Request, d) {
 		delete(r.Header, accepted) // so that the writer sees which file is sent
 	}
 	read := response.NewReadWriter(w)
@@ -242,7 +226,7 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		r.Header[accepted] = codings
 	}
 	if err == nil && read.Read(r) {
-		x.running.RobotsRead(&x.request, d.Rules, read.Sent())
+		x.running.RobotsRead(&x.Request, d.Rules, read.Sent())
 		x.recordSent(read.Sent())
 	}
 	return err
@@ -251,14 +235,14 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 // federate lets a refused request pass as long as it gets an ActivityPub document.
 func (x *exchange) federate(d *judge.Decision) {
 	refusal := *d
-	if !x.client.Federate(d) {
+	if !x.Client.Federate(d) {
 		return
 	}
-	if !x.running.MayFederate(&x.request) {
+	if !x.running.MayFederate(&x.Request) {
 		*d = refusal
 		return
 	}
-	if x.running.Pace(x.r.Context(), &x.request, d); d.Action == judge.Pass {
+	if x.running.Pace(x.HTTP.Context(), &x.Request, d); d.Action == judge.Pass {
 		x.instead = &refusal
 	}
 }
@@ -268,34 +252,34 @@ func (x *exchange) federate(d *judge.Decision) {
 // decision is counted when it is final.
 func (x *exchange) serveDocument(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	defer x.count(d)
-	request := x.r
+	request := x.HTTP
 	serve := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		x.r = r
+		x.HTTP = r
 		return x.serve(d, w, next)
 	})
 	refused, err := federation.Serve(w, request, serve, func() bool {
-		x.running.Release(&x.request, d, true)
+		x.running.Release(&x.Request, d, true)
 		*d = *x.instead
 		x.rerecord(d)
 		return !d.Monitored
 	})
-	if x.r = request; !refused {
+	if x.HTTP = request; !refused {
 		return err
 	}
 	response.ForbidStoring(w)
-	return x.handler.refuse(w, x.r, d)
+	return x.handler.refuse(w, x.HTTP, d)
 }
 
 // serve answers a request that is let through.
 func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
 	h := x.handler
-	if x.load != nil {
-		w = x.head.Watch(w, x)
+	for _, s := range h.steps.responders {
+		w = s.Respond(&x.Exchange, w)
 	}
-	if h.publishes(&x.request, d) && !forwarded.IsAnswer(w) {
-		return h.publish(w, x.r, d.Rules)
+	if h.publishes(&x.Request, d) && !forwarded.IsAnswer(w) {
+		return h.publish(w, x.HTTP, d.Rules)
 	}
-	return h.fields.Serve(w, x.r, x.request.Target, d, next)
+	return h.fields.Serve(w, x.HTTP, x.Request.Target, d, next)
 }
 
 // isSubrequest reports whether the server itself made a request: to read a

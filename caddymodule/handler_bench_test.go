@@ -22,7 +22,7 @@ const prepared = 20_000
 // middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
-	shedding := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Shed: &config.Shed{InFlight: 64}}})
+	busy := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: shedding(64)}})
 	challenging := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Paths: []string{"/blame/*", "/search*"}}}})
 	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Disallowed: true}}})
 	for _, bb := range []struct {
@@ -34,9 +34,9 @@ func BenchmarkHandler(b *testing.B) {
 		{"browser", h, browserAgent},
 		{"browser_challenge", challenging, browserAgent},
 		{"browser_challenge_disallowed", disallowed, browserAgent},
-		{"browser_shed", shedding, browserAgent},
+		{"browser_shed", busy, browserAgent},
 		{"crawler_allowed", h, func(int) string { return googlebot }},
-		{"crawler_shed", shedding, func(int) string { return googlebot }},
+		{"crawler_shed", busy, func(int) string { return googlebot }},
 		{"crawler_paced", h, func(int) string { return "Mozilla/5.0 (compatible; FreeBot/1.0)" }},
 		{"crawler_denied", h, func(int) string { return gptbot }},
 		{"crawler_throttled", h, func(int) string { return bingbot }},

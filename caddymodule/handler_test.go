@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -235,8 +236,8 @@ func TestAnUntrustedProxyHidesTheClient(t *testing.T) {
 		for _, tt := range []struct {
 			proxied, ambiguous, hidden bool
 		}{{false, false, want}, {true, true, want}, {true, false, false}} {
-			x := &exchange{r: r}
-			if x.request.Proxied, x.request.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
+			x := &exchange{Exchange: step.Exchange{HTTP: r}}
+			if x.Request.Proxied, x.Request.Ambiguous = tt.proxied, tt.ambiguous; x.HidesClient() != tt.hidden {
 				t.Errorf("%s: %+v, got %v", field, tt, x.HidesClient())
 			}
 		}

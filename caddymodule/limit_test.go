@@ -16,9 +16,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
+	"github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -99,16 +98,16 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 // A request that is refused because the server is busy gives back what it has used.
 func TestRefusedRequestGivesBudgetBack(t *testing.T) {
 	settings := config.Settings{
-		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nCrawl-delay: 600\n"}, Limits: []config.Limit{{All: "1/1h", AtOnce: 1}}, Shed: &config.Shed{InFlight: 1},
+		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nCrawl-delay: 600\n"}, Limits: []config.Limit{{All: "1/1h", AtOnce: 1}}, Steps: shedding(1),
 	}
 	h := provisioned(t, &Handler{Settings: settings})
 	get := func(path string) int { return serve(t, h, request(gptbot, path)).Code }
-	load := h.shedLoad()
-	place := load.Enter(clock.Now().UnixNano())
-	if code := get("/"); code != http.StatusServiceUnavailable {
-		t.Errorf("while the server is busy: %d", code)
-	}
-	load.Leave(place)
+	_ = h.ServeHTTP(httptest.NewRecorder(), request(chrome, "/"), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+		if code := get("/"); code != http.StatusServiceUnavailable {
+			t.Errorf("while the server is busy: %d", code)
+		}
+		return nil
+	}))
 	for i, want := range []int{200, 429} {
 		if code := get("/"); code != want {
 			t.Errorf("request %d: %d, want %d", i, code, want)
@@ -154,7 +153,7 @@ func (p part) Read(b []byte) (int, error) {
 // long or late is refused, and the connection ends. People's bodies are not touched.
 func TestBodiesOfCrawlers(t *testing.T) {
 	limited := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{AtOnce: 1}}}})
-	shedding := provisioned(t, &Handler{Settings: config.Settings{Shed: &config.Shed{InFlight: 8}}})
+	busy := provisioned(t, &Handler{Settings: config.Settings{Steps: shedding(8)}})
 	monitor := provisioned(t, &Handler{Settings: config.Settings{Mode: config.ModeMonitor, Limits: []config.Limit{{AtOnce: 1}}}})
 	plain := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{All: "100/1s"}}}})
 	form, long := strings.NewReader("a=b"), strings.NewReader(strings.Repeat("x", maxBody+1))
@@ -171,14 +170,14 @@ func TestBodiesOfCrawlers(t *testing.T) {
 		{"form without a length", limited, gptbot, form, -1, 200, "a=b"},
 		{"empty, as HTTP/3 has it", limited, gptbot, strings.NewReader(""), -1, 200, ""},
 		{"late", limited, gptbot, part{form}, 10, 408, ""},
-		{"late, with shed", shedding, gptbot, part{form}, 10, 408, ""},
-		{"late, search engine with shed", shedding, googlebot, part{form}, 10, 408, ""},
+		{"late, with shed", busy, gptbot, part{form}, 10, 408, ""},
+		{"late, search engine with shed", busy, googlebot, part{form}, 10, 408, ""},
 		{"too long", limited, gptbot, long, maxBody + 1, 413, ""},
 		{"too long, without a length", limited, gptbot, long, -1, 413, ""},
 		{"late, search engine that the limit leaves out", limited, googlebot, part{form}, 10, 200, "late"},
 		{"late, person", limited, chrome, part{form}, 10, 200, "late"},
-		{"late, person with shed", shedding, chrome, part{form}, 10, 200, "late"},
-		{"late, HTTP library with shed", shedding, "curl/8.5.0", part{form}, 10, 200, "late"},
+		{"late, person with shed", busy, chrome, part{form}, 10, 200, "late"},
+		{"late, HTTP library with shed", busy, "curl/8.5.0", part{form}, 10, 200, "late"},
 		{"late, monitor mode", monitor, gptbot, part{form}, 10, 200, "late"},
 		{"late, other limit", plain, gptbot, part{form}, 10, 200, "late"},
 	} {

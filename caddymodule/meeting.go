@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 // placed is a robots handler of a server that is being provisioned, with the settings that
@@ -190,18 +192,11 @@ func (p *placed) name() string {
 // needs finds matchers of a server that never match, because no robots handler of the
 // server finds out what they ask for.
 type needs struct {
-	wanted, found map[string]bool // by the line of the handler
+	wanted, found map[string]bool // by the field of the matcher
 	unknown       bool            // a handler can't be decoded, which is an error of its own
 }
 
 func newNeeds() *needs { return &needs{wanted: make(map[string]bool), found: make(map[string]bool)} }
-
-// The lines that matchers need.
-const (
-	shedLine      = "shed"
-	verifyLine    = "verify"
-	challengeLine = "challenge"
-)
 
 // addMatchers adds the matchers of a route.
 func (n *needs) addMatchers(sets []routes.Set) {
@@ -214,26 +209,57 @@ func (n *needs) addMatchers(sets []routes.Set) {
 			m = new(MatchRobots)
 			_ = routes.Decode(set["robots"], m) // else an error of its own
 		}
-		n.wanted[shedLine] = n.wanted[shedLine] || m.Busy
-		n.wanted[verifyLine] = n.wanted[verifyLine] || m.Verified || m.Impostor
-		n.wanted[challengeLine] = n.wanted[challengeLine] || m.Stranger
+		for name, field := range m.fields() {
+			if isSet, isFlag := field.(*bool); isFlag && *isSet {
+				n.wanted[name] = true
+			}
+		}
 	}
 }
 
 // addHandler adds a robots handler.
 func (n *needs) addHandler(c *config.Settings) {
-	n.found[shedLine] = n.found[shedLine] || c.Shed != nil
-	n.found[verifyLine] = n.found[verifyLine] || c.Verify != nil
-	n.found[challengeLine] = n.found[challengeLine] || c.Challenge != nil
+	if c.Verify != nil {
+		n.found["verified"], n.found["impostor"] = true, true
+	}
+	if c.Challenge != nil {
+		n.found["stranger"] = true
+	}
+	for _, s := range c.KnownSteps() {
+		for _, name := range s.Info().Matches {
+			n.found[name] = true
+		}
+	}
 }
 
 // check returns an error for matchers that never match.
 func (n *needs) check() error {
-	for line, matcher := range map[string]string{shedLine: "busy", verifyLine: "verified or impostor", challengeLine: "stranger"} {
-		if n.wanted[line] && !n.found[line] && !n.unknown {
+	for _, matcher := range slices.Sorted(maps.Keys(n.wanted)) {
+		if n.found[matcher] || n.unknown || matcher == "disallowed" {
+			continue
+		}
+		if line := lineFor(matcher); line != "" {
 			return fmt.Errorf("a matcher robots %s never matches: no robots block of its server has the line `%s`: add it, or remove the matcher",
 				matcher, line)
 		}
+		return fmt.Errorf("a matcher robots %s never matches, because this program has no step for it: remove the matcher", matcher)
 	}
 	return nil
+}
+
+// lineFor returns the line of the handler that a field of the matcher needs; "" if this
+// program has none.
+func lineFor(matcher string) string {
+	switch matcher {
+	case "verified", "impostor":
+		return "verify"
+	case "stranger":
+		return "challenge"
+	}
+	for _, name := range step.Names() {
+		if slices.Contains(step.New(name).Info().Matches, matcher) {
+			return name
+		}
+	}
+	return ""
 }

@@ -73,7 +73,9 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.answers = newCustomAnswers(h.Answers, h.defaults)
 	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)
-	h.provisionShed()
+	if err := h.provisionSteps(); err != nil {
+		return err
+	}
 	var table *headers.Table
 	if h.XRobotsTag != nil {
 		if table, err = headers.Compile(h.XRobotsTag); err != nil {
@@ -295,7 +297,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if err != nil {
 		return err
 	}
-	rules.Registry = registry
+	rules.Registry, rules.Places = registry, append(rules.Places, h.steps.places...)
 	current, err := h.newRunning(registry, live.NewModes(&h.Settings, registry), func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		if checker != nil {
 			rules.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}

@@ -43,7 +43,7 @@ func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
 	if h.open(x, r); x.off {
 		return nil
 	}
-	q, d := &x.request, &x.decision
+	q, d := &x.Request, &x.Decision
 	if !h.app.links.Follow(r, h, q.Origin) {
 		return nil
 	}

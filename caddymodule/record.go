@@ -50,7 +50,7 @@ var person = new(record)
 // metrics and the log. One that federates is counted only when the answer is known. For
 // a person's request record allocates nothing.
 func (x *exchange) record(d *judge.Decision) {
-	h, ctx := x.handler, x.r.Context()
+	h, ctx := x.handler, x.HTTP.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
@@ -93,7 +93,7 @@ func (x *exchange) record(d *judge.Decision) {
 func (x *exchange) rerecord(d *judge.Decision) {
 	x.recorded.Decision = *d
 	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.r.Context())
+		x.recorded.trace(x.HTTP.Context())
 	}
 }
 
@@ -105,11 +105,11 @@ func (x *exchange) recordSent(hash uint64) {
 		return
 	}
 	x.recorded.sent = judge.TagOf(hash)
-	if rules := x.running.Origins().RulesOf(x.request.Origin); hash == 0 && rules != nil {
+	if rules := x.running.Origins().RulesOf(x.Request.Origin); hash == 0 && rules != nil {
 		x.recorded.sent = rules.Tag()
 	}
 	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.r.Context())
+		x.recorded.trace(x.HTTP.Context())
 	}
 }
 
@@ -120,8 +120,8 @@ func (x *exchange) count(d *judge.Decision) {
 		x.site.CountPerson(x.number)
 		return
 	}
-	x.running.decisions.Count(&x.request, d, x.r)
-	q := &x.request
+	x.running.decisions.Count(&x.Request, d, x.HTTP)
+	q := &x.Request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
 		UserAgents: q.UserAgents,

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,22 +10,30 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// loadedHandler returns a handler with shed.
-func loadedHandler(t testing.TB, shed *config.Shed) *Handler {
-	return provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, Shed: shed}})
+// shedding returns the setting of the step shed.
+func shedding(inFlight int) caddy.ModuleMap {
+	return caddy.ModuleMap{"shed": fmt.Appendf(nil, `{"in_flight":%d}`, inFlight)}
 }
+
+// loadedHandler returns a handler with steps.
+func loadedHandler(t testing.TB, steps caddy.ModuleMap) *Handler {
+	return provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, Steps: steps}})
+}
+
+// shedInFlight returns how many requests the step shed counts.
+func shedInFlight(h *Handler) string { return h.steps.features[0].View(false).Rows[0][1] }
 
 // A request is in flight no longer when its handler panics, returns an error or
 // nothing at all.
 func TestNothingStaysInFlight(t *testing.T) {
-	h := loadedHandler(t, &config.Shed{InFlight: 10})
+	h := loadedHandler(t, shedding(10))
 	var wg sync.WaitGroup
 	for i := range 10_000 {
 		if i%4 == 0 {
@@ -58,25 +67,24 @@ func TestNothingStaysInFlight(t *testing.T) {
 	for i := range h.bodies {
 		bodies += h.bodies[i].Load()
 	}
-	if s := h.shedLoad().State(clock.Now().UnixNano()); s.InFlight != 0 || bodies != 0 {
-		t.Errorf("%d requests stay in flight, %d bodies are read", s.InFlight, bodies)
+	if n := shedInFlight(h); n != "0" || bodies != 0 {
+		t.Errorf("%s requests stay in flight, %d bodies are read", n, bodies)
 	}
 }
 
 // In monitor mode, requests that would be refused are in flight as well.
 func TestMonitoredRequestsAreInFlight(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
-		Mode: config.ModeMonitor, Source: &config.Source{Kind: config.SourceInline, Text: inline}, Shed: &config.Shed{InFlight: 1},
+		Mode: config.ModeMonitor, Source: &config.Source{Kind: config.SourceInline, Text: inline}, Steps: shedding(1),
 	}})
-	inFlight := func() int { return h.shedLoad().State(clock.Now().UnixNano()).InFlight }
 	_ = h.ServeHTTP(httptest.NewRecorder(), request(gptbot, "/private/x"), caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-		if rec := recordOf(r); rec.Action != judge.Deny || inFlight() != 1 {
-			t.Errorf("%v, %d requests in flight", rec.Action, inFlight())
+		if rec := recordOf(r); rec.Action != judge.Deny || shedInFlight(h) != "1" {
+			t.Errorf("%v, %s requests in flight", rec.Action, shedInFlight(h))
 		}
 		return nil
 	}))
-	if n := inFlight(); n != 0 {
-		t.Errorf("%d requests stay in flight", n)
+	if n := shedInFlight(h); n != "0" {
+		t.Errorf("%s requests stay in flight", n)
 	}
 }
 
@@ -87,7 +95,7 @@ func TestShedAllocatesNothing(t *testing.T) {
 		return testing.AllocsPerRun(1000, func() { _ = h.ServeHTTP(w, r, page) })
 	}
 	without := count(loadedHandler(t, nil))
-	if with := count(loadedHandler(t, &config.Shed{InFlight: 64})); with > without {
+	if with := count(loadedHandler(t, shedding(64))); with > without {
 		t.Errorf("%v allocations, and %v without shed", with, without)
 	}
 }

@@ -47,14 +47,14 @@ const handlerVar = "caddy_robots.handler"
 // visitor returns the visitor for a request that may be for a page. It returns
 // nil for other requests, and if the handler has no trap.
 func (h *Handler) visitor(x *exchange) *visitor {
-	if h.check == nil || h.check.Trap == "" || x.vars == nil || x.request.Origin.Scheme != "https" {
+	if h.check == nil || h.check.Trap == "" || x.vars == nil || x.Request.Origin.Scheme != "https" {
 		return nil
 	}
-	if dest := x.r.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
+	if dest := x.HTTP.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
 		return nil
 	}
 	x.vars[handlerVar] = h
-	return (*visitor)(x.r)
+	return (*visitor)(x.HTTP)
 }
 
 // placeholder returns the value of a placeholder for a person.
@@ -78,9 +78,9 @@ func (v *visitor) trap() string {
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	h.open(x, r)
-	rules := x.running.Origins().Peek(&x.request)
+	rules := x.running.Origins().Peek(&x.Request)
 	if rules == nil {
 		return ""
 	}
-	return h.check.TrapURL(&x.request, rules)
+	return h.check.TrapURL(&x.Request, rules)
 }

@@ -22,10 +22,10 @@ const MaxExemptFrom = 100
 // first one of its crawler, and what else holds this crawler.
 type Check struct {
 	Decision
-	GroupLine int    `json:"group_line"` // at which the group begins; 0 without a group
-	Reading   string `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
-	Challenge string `json:"challenge"`  // the line by which a browser without a pass is asked here while strangers storm the path; "" if none
-	Shed      string `json:"shed"`       // when this crawler is refused while the server is busy, such as "step 2 of 7: ai-*"; "" if never
+	GroupLine int      `json:"group_line"` // at which the group begins; 0 without a group
+	Reading   string   `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
+	Challenge string   `json:"challenge"`  // the line by which a browser without a pass is asked here while strangers storm the path; "" if none
+	Steps     []string `json:"steps"`      // what steps may still do with the request, such as "refused while the server is busy, step 2 of 7: ai-*"
 
 	// The limits of the group, if they apply to the crawler. The delays are in seconds.
 	CrawlDelay      float64  `json:"crawl_delay"`       // as enforced; 0 if none
@@ -51,13 +51,12 @@ type Limit struct {
 }
 
 // NewCheck decides on a request by rules, as [judge.Rules.CheckFirst] does. before may be nil. longest is the longest
-// Crawl-delay that is enforced. shed names the step at which a request that passes is refused while the server is busy, "" if
-// never; it may be nil.
+// Crawl-delay that is enforced. explain says what steps may still do with a request that passes.
 func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duration,
-	shed func(*judge.Request, *judge.Decision) string) (*Check, *judge.Decision) {
+	explain func(*judge.Request, *judge.Decision) []string) (*Check, *judge.Decision) {
 	d := new(judge.Decision)
 	limits := rules.CheckFirst(r, before, d)
-	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, Limits: []Limit{}, ExemptFrom: []string{}}
+	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, Limits: []Limit{}, ExemptFrom: []string{}, Steps: []string{}}
 	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
@@ -65,8 +64,8 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	if line := &rules.Settings().Challenge; d.Reason == judge.Person && rules.Challenges(r.Target) {
 		c.Challenge, c.Line, c.Layer, c.File = line.Place.Text, line.Place.Line, line.Place.Layer.String(), line.Place.File
 	}
-	if shed != nil && d.Action == judge.Pass {
-		c.Shed = shed(r, d)
+	if d.Action == judge.Pass {
+		c.Steps = append(c.Steps, explain(r, d)...)
 	}
 	if d.Limits != nil {
 		c.setPace(d, longest)
@@ -160,7 +159,9 @@ func (c *Check) Text() string {
 		part(l.Line != 0, ", %s", placeOf(l.Line, l.File))
 	}
 	part(c.Challenge != "", "; while strangers storm the path, a browser without a pass is asked first (%s)", c.Challenge)
-	part(c.Shed != "", "; refused while the server is busy, %s", c.Shed)
+	for _, text := range c.Steps {
+		part(true, "; %s", text)
+	}
 	part(len(c.ExemptFrom) > 0, "; exempt for requests from %s: add the client's address to check that", words.List(c.ExemptFrom, 3))
 	return b.String()
 }

@@ -26,7 +26,7 @@ func checkOf(t *testing.T, settings judge.Settings, file, before, agent, path st
 		earlier = rules(before)
 	}
 	r := &judge.Request{Method: "GET", Target: path, UserAgents: []string{agent}, Assumed: true, Time: time.Now()}
-	shed := func(*judge.Request, *judge.Decision) string { return "step 1 of 2: seo" }
+	shed := func(*judge.Request, *judge.Decision) []string { return []string{"refused while the server is busy, step 1 of 2: seo"} }
 	return NewCheck(rules(file), earlier, r, 24*time.Hour, shed)
 }
 
@@ -53,8 +53,8 @@ func TestText(t *testing.T) {
 			if got, _, _ := strings.Cut(c.Text(), "; refused"); c.Action != tt.action || got != strings.Split(want, "; refused")[0] {
 				t.Errorf("%s: %s, want %s: %s", c.Action, c.Text(), tt.action, want)
 			}
-			if (c.Shed != "") != (d.Action == judge.Pass) || (c.GraceEnds != "") != (tt.before != "") {
-				t.Errorf("shed %q, grace ends %q", c.Shed, c.GraceEnds)
+			if (len(c.Steps) > 0) != (d.Action == judge.Pass) || (c.GraceEnds != "") != (tt.before != "") {
+				t.Errorf("steps %q, grace ends %q", c.Steps, c.GraceEnds)
 			}
 		})
 	}

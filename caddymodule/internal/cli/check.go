@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -175,11 +175,7 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 	}
 	req := &judge.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
 		Time: time.Now()}
-	var step func(*judge.Request, *judge.Decision) string
-	if site.Sheds {
-		step = shed.Describe
-	}
-	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, step)
+	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, statusapi.Explain(site.Features))
 	made := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
 	if site.of > 1 {
 		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.name(), site.number, site.of, site.server, site.Matcher

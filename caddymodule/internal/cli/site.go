@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -39,8 +40,8 @@ type Site struct {
 	Inline bool
 	// Verification says what verify does, without a Checker; nil without verify.
 	Verification *judge.Verification
-	// Sheds says that the site has the subdirective shed.
-	Sheds bool
+	// Features are those of the site, which are not set up.
+	Features []statusapi.Feature
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 

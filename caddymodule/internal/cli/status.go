@@ -26,7 +26,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -108,7 +107,7 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
-	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == shed.Busy })
+	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == statusapi.Busy })
 	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(alarming || busy))
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shed"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
@@ -44,7 +43,7 @@ func enforcing() map[string]any {
 			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
 			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
-				{Severity: statusapi.Warning, Kind: shed.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
+				{Severity: statusapi.Warning, Kind: statusapi.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
 			}, Sections: []statusapi.Section{{
 				Title:   "Robots that are refused while the server is busy",
 				Columns: []statusapi.Column{{Name: "sites"}, {Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "refused now"}},

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,8 +142,7 @@ func (s *Settings) checkNeeded(answers []Answer) error {
 		if info == nil || info.Line == "" {
 			continue
 		}
-		field := slices.Index(names(), info.Line) // -1: no setting is called so
-		if field < 0 || reflect.ValueOf(s).Elem().Field(field).IsZero() {
+		if !s.has(info.Line) {
 			return fmt.Errorf("answer %s: without the line %s, nothing is answered so: add that line, or remove this one",
 				answers[i].Verdict, info.Line)
 		}

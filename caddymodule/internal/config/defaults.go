@@ -9,11 +9,17 @@ import (
 	"sync"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 // switchable are the settings that a site can switch off, by their JSON names.
 // Each other setting has a value that switches it off.
-var switchable = strings.Fields("answers challenge exempt fleet hosts limits paths policy registry shed verify x_robots_tag")
+var switchable = strings.Fields("answers challenge exempt fleet hosts limits paths policy registry verify x_robots_tag")
+
+// switchableNames returns the names of what a site can switch off, steps too.
+func switchableNames() []string {
+	return slices.Sorted(slices.Values(slices.Concat(switchable, step.Names())))
+}
 
 // Complete adds the defaults to the settings of a site, and checks the result.
 // off has the settings whose defaults are not used.
@@ -43,6 +49,8 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if s.Places != nil && defaults.Places != nil {
 		s.Places = s.Places.with(defaults.Places)
 	}
+	s.Steps = s.stepsWith(defaults, off)
+	off = append(slices.Clone(off), "steps")
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
 	for i, name := range names() {
 		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {
@@ -70,10 +78,10 @@ var names = sync.OnceValue(func() (list []string) {
 // Call it before AddDefaults.
 func (s *Settings) checkOff(off []string) error {
 	for _, name := range off {
-		if !slices.Contains(switchable, name) {
-			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(switchable, ", "))
+		if known := switchableNames(); !slices.Contains(known, name) {
+			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(known, ", "))
 		}
-		if !reflect.ValueOf(s).Elem().Field(slices.Index(names(), name)).IsZero() {
+		if s.has(name) {
 			return fmt.Errorf("%s is off, and is also given", name)
 		}
 	}

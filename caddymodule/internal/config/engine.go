@@ -34,9 +34,6 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if r.Challenge.Place != nil {
 		r.Places = append(r.Places, r.Challenge.Place)
 	}
-	if s.Shed != nil {
-		r.Places = append(r.Places, s.Shed.Place())
-	}
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
@@ -93,7 +90,7 @@ func (s *Settings) Check() error {
 		s.CrawlDelay.check(),
 		s.checkLimits(),
 		s.Verify.check(),
-		s.Shed.check(),
+		s.checkSteps(),
 		s.Challenge.check(),
 		exemptErr,
 		checkCrawlers(s.Crawlers),

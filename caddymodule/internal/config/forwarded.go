@@ -37,7 +37,9 @@ func (s *Settings) Unseen() (names []string) {
 			names = append(names, name)
 		}
 	}
-	add(s.Shed != nil, "shed")
+	for name, step := range s.KnownSteps() {
+		add(step.Info().NeedsResponse, name)
+	}
 	add(s.Challenge != nil, "challenge")
 	add(On(s.MetaRobots), "meta_robots")
 	add(slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 }), "at_once in limit")

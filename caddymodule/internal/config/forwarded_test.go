@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
@@ -45,7 +46,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err != nil {
 		t.Errorf("with a source for all sites: %v", err)
 	}
-	defaults.Shed = &Shed{InFlight: 9}
+	defaults.Steps = caddy.ModuleMap{"shed": []byte(`{"in_flight":9}`)}
 	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err == nil {
 		t.Error("shed for all sites is no error")
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func init() {
-	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).site()))...)
+	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).core()))...)
 	lines.KnowProcess(globalLines...)
 	lines.KnowBlock("policy", "deny", "allow", "signal", "usage", "license", "hidden")
 	lines.KnowBlock("limit", "all", "each", "at_once", "each_at_once", "hosts", "except", "include")
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
 	lines.KnowBlock("verify", "impostors", "resolver", "lists", "dns", "signatures")
-	lines.KnowBlock("shed", "in_flight")
 	lines.KnowBlock("challenge /PATH", "over", "for", "trap")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
 	lines.KnowBlock("fleet URL", "ca_file", "instances", "prefix", "deadline")
@@ -32,9 +32,10 @@ type parser struct {
 	lines.Parser
 	settings *Settings
 	off      []string
-	defaults *Settings      // those of the global option; nil without
-	global   bool           // the block is that of the global option
-	later    []func() error // checks that need the whole block
+	defaults *Settings                    // those of the global option; nil without
+	global   bool                         // the block is that of the global option
+	later    []func() error               // checks that need the whole block
+	steps    map[string]caddyfile.Segment // the lines of steps, by name
 }
 
 // Parse parses the block of the directive robots. The defaults are those of the
@@ -50,11 +51,21 @@ func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, off []string
 // directive parses the block of a directive or of a global option, and checks
 // its settings.
 func (p *parser) directive(known lines.Table) error {
+	knowSteps()
 	p.Next() // the directive's name
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	if err := p.Block(known, nil, "answer", "crawler", "exempt", "host", "limit", "notify", "x_robots_tag"); err != nil {
+	repeatable := []string{"answer", "crawler", "exempt", "host", "limit", "notify", "x_robots_tag"}
+	for _, name := range step.Names() {
+		if step.New(name).Info().Repeatable {
+			repeatable = append(repeatable, name)
+		}
+	}
+	if err := p.Block(known, nil, repeatable...); err != nil {
+		return err
+	}
+	if err := p.unmarshalSteps(); err != nil {
 		return err
 	}
 	for _, check := range p.later {
@@ -67,6 +78,15 @@ func (p *parser) directive(known lines.Table) error {
 
 // site returns the lines of the directive robots.
 func (p *parser) site() lines.Table {
+	known := p.core()
+	for _, name := range step.Names() {
+		known[name] = p.orOff(name, p.step)
+	}
+	return known
+}
+
+// core returns the lines of the directive robots that belong to no step.
+func (p *parser) core() lines.Table {
 	s := p.settings
 	return lines.Table{
 		"source":            p.source,
@@ -95,7 +115,6 @@ func (p *parser) site() lines.Table {
 		"limit":             p.orOff("limits", p.limit),
 		"fleet":             p.orOff("fleet", p.names("fleet", lines.One(p.fleet))),
 		"verify":            p.orOff("verify", p.verify),
-		"shed":              p.orOff("shed", p.shed),
 		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":     lines.OnOff(&s.NoindexLines),

@@ -193,6 +193,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", "forwarded_request", // another value
 		"crawlers", // a name that no request has changes nothing
 		"places",   // of other settings
+		"steps",    // by their names
 		"enforced", // belongs to the mode
 	}
 	for i, name := range names() {
@@ -201,7 +202,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 12 || !slices.IsSorted(switchable) {
+	if len(switchable) != 11 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
@@ -22,11 +24,15 @@ import (
 // by the comments of the settings. Its examples are adapted to the JSON beside them.
 func TestConfigurationReference(t *testing.T) {
 	r := &reference{T: t, comments: pages.Comments{}, described: map[string]bool{}}
-	for _, folder := range []string{"../../../internal/managed", "../..", "."} {
+	folders, _ := filepath.Glob("../../steps/*")
+	for _, folder := range append(folders, "../../../internal/managed", "../..", ".") {
 		r.comments.Read(t, folder)
 	}
 	r.syntax = syntaxOf(r.comments["App"], "\t\t")
 	maps.Copy(r.syntax, syntaxOf(r.comments["Handler.UnmarshalCaddyfile"], "\t"))
+	for _, name := range step.Names() {
+		maps.Copy(r.syntax, syntaxOf(r.comments[reflect.TypeOf(step.New(name)).Elem().Name()+".UnmarshalCaddyfile"], ""))
+	}
 	pages.Check(t, "../../../docs/configuration.md", *update, func(names []string) string {
 		var text strings.Builder
 		for _, name := range names {
@@ -54,7 +60,7 @@ func syntaxOf(comment, indent string) map[string]string {
 	_, code := pages.Prose(comment)
 	all := make(map[string]string)
 	name := ""
-	for line := range strings.Lines(code) {
+	for line := range strings.Lines(code + "\n") {
 		line, ok := strings.CutPrefix(line, indent)
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
@@ -81,6 +87,13 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		field, comment = r.field(reflect.TypeFor[config.Global](), name)
 		isPart, block = func(m map[string]any) bool { return m[name] != nil }, "{\nrobots {\n"
 	}
+	module := step.New(name)
+	if module != nil {
+		field.Name, field.Type = name, reflect.TypeOf(module)
+		comment = strings.TrimPrefix(r.comments[field.Type.Elem().Name()], field.Type.Elem().Name()+" ")
+		comment = strings.ToUpper(comment[:1]) + comment[1:]
+		isPart, block = func(m map[string]any) bool { return m["handler"] == "robots" }, "example.com {\nrobots {\n"
+	}
 	paragraphs, example := pages.Prose(comment)
 	if r.syntax[name] == "" || len(paragraphs) == 0 || example == "" {
 		r.Fatalf("%s: the comment of %s has no text or example, or the syntax is missing", name, field.Name)
@@ -103,10 +116,12 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		typ = typ.Elem()
 	}
 	if typ.Kind() == reflect.Struct && !strings.HasSuffix(typ.PkgPath(), "/headers") { // of which docs/headers.md has the patterns
-		about, _ := pages.Prose(r.comments[typ.Name()])
-		paragraphs = append(paragraphs, about[1:]...)
+		if module == nil {
+			about, _ := pages.Prose(r.comments[typ.Name()])
+			paragraphs = append(paragraphs, about[1:]...)
+		}
 		for f := range typ.Fields() {
-			if name != "source" && name != "exempt" { // whose text has the fields
+			if f.IsExported() && name != "source" && name != "exempt" { // whose text has the fields
 				row(jsonName(f), r.comments[typ.Name()+"."+f.Name])
 			}
 		}

@@ -304,13 +304,8 @@ type Settings struct {
 	//	}
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Refuses crawlers with 503 while the server is busy, so that people get their pages.
-	// Default: off.
-	//
-	//	shed {
-	//		in_flight 64
-	//	}
-	Shed *Shed `json:"shed,omitempty"`
+	// The steps, by their names. In a Caddyfile each is the line with its name.
+	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
 
 	// Asks strangers with a browser's User-Agent to show that they are browsers, while many
 	// addresses request pages of these paths and nothing else. Default: off.

@@ -7,7 +7,7 @@ import (
 )
 
 // What is known about the lines of all blocks, so that errors say where a line belongs.
-// It changes only while the program starts.
+// It changes only before the first block is parsed.
 var (
 	site    []string // lines of the directive robots
 	process []string // lines that only the global option robots has

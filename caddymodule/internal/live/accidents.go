@@ -39,7 +39,7 @@ const (
 	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
 	// longer busy; the event of the end comes at least five minutes after that of the
 	// beginning. This one is a warning, with the metric `caddy_robots_shedding`.
-	Shedding = "shedding"
+	Shedding = statusapi.Busy
 	// While many addresses request pages of `challenge` and nothing else, strangers have
 	// to show that they are browsers. Without the setting, it only says that many addresses
 	// request pages that robots.txt disallows, and nothing else. It ends when they have been

@@ -21,7 +21,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Bounds of Check.
@@ -98,7 +97,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 func newCheck(query *statusapi.CheckQuery, origin judge.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, Limits: []verdict.Limit{}, ExemptFrom: []string{}},
+		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, Limits: []verdict.Limit{}, ExemptFrom: []string{}, Steps: []string{}},
 		Others: []*statusapi.Check{},
 	}
 }
@@ -120,7 +119,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		rules = origins.Pending()
 	}
 	c := newCheck(query, d.origin)
-	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), d.explain)
+	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), statusapi.Explain(d.Features))
 	if wrong := verdict.UnknownToken(rules, decision, query.UserAgent); wrong != "" && rules.Outcome() != judge.Pending {
 		return nil, badRequest("ua=%s", wrong)
 	}
@@ -128,13 +127,6 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
 	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
 	return c, nil
-}
-
-// explain says what the features of the handler may still do with a request that is let
-// through.
-func (d *decider) explain(r *judge.Request, decision *judge.Decision) string {
-	texts := words.Map(d.Features, func(f statusapi.Feature) string { return f.Explain(r, decision) })
-	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
 }
 
 // splitURL returns the request target and the origin of a URL.

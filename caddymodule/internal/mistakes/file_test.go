@@ -11,12 +11,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
+	"github.com/caddyserver/caddy/v2"
 )
 
 // problemOf returns the problem of a file at example.com.
@@ -134,7 +136,7 @@ func TestProblemsWithoutAFile(t *testing.T) {
 		{"no file, and a policy", "", config.Settings{Policy: new(managed.Policy)}, missing, "", ""},
 		{"no file, and a limit", "", limited, missing, "", ""},
 		{"no file, and challenge", "", config.Settings{Challenge: new(config.Challenge)}, missing, "", ""},
-		{"no file, and shed", "", config.Settings{Shed: new(config.Shed)}, missing, "", ""},
+		{"no file, and shed", "", config.Settings{Steps: caddy.ModuleMap{"shed": []byte("{}")}}, missing, "", ""},
 		{"no file, and headers", "", tagged, missing, "", ""},
 		{"no file, and other lines", "", config.Settings{Mode: config.ModeMonitor, MaxOrigins: 7}, missing, "no_rules", ""},
 		{"an empty file, and a limit", "", limited, nil, "", ""},

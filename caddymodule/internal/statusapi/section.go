@@ -17,6 +17,9 @@ type Column struct {
 	Number bool   `json:"number"` // its values are numbers
 }
 
+// Busy is the kind of the accident that a server is busy.
+const Busy = "shedding"
+
 // Feature is a feature of a robots handler, as reports see it. Its methods are safe for
 // concurrent use. monitored says that the handler refuses nothing.
 type Feature interface {
@@ -25,7 +28,22 @@ type Feature interface {
 	// Accidents returns what is an accident now, with Kind, Severity, Message, Advice,
 	// Since and Now. Messages begin behind the name of the site, such as "is busy".
 	Accidents(monitored bool) []Problem
-	// Explain says what the feature may still do with a request that is let through; ""
-	// for nothing. It changes nothing.
+	// Explain says what the feature may still do with a request that is let through, such as
+	// "refused while the server is busy"; "" for nothing. It changes nothing, and is also
+	// called where the feature is not set up.
 	Explain(r *judge.Request, d *judge.Decision) string
+}
+
+// Explain returns a function that says what features may still do with a request that is
+// let through.
+func Explain(features []Feature) func(*judge.Request, *judge.Decision) []string {
+	return func(r *judge.Request, d *judge.Decision) []string {
+		list := []string{}
+		for _, f := range features {
+			if text := f.Explain(r, d); text != "" {
+				list = append(list, text)
+			}
+		}
+		return list
+	}
 }

@@ -37,7 +37,7 @@ const check = {
 		fact('Parser', c.reading && 'google/robotstxt, which reads the file differently');
 		fact('Rate limit', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
 		fact('Limits', (c.limits || []).map((l) => l.rule + ' (line ' + l.line + ' of ' + (l.file || 'the configuration') + ')').join('; '));
-		fact('While busy', c.shed && 'refused, ' + c.shed);
+		fact('Then', c.steps.join('; '));
 		fact('Exempt', (c.exempt_from || []).join(', '));
 		fact('Verification', c.verified === 'unverified' && 'a real request is verified by its address');
 		return make('div', 'answer ' + mark, make('p', '', word.charAt(0).toUpperCase() + word.slice(1)), make('p', '', c.message), list);

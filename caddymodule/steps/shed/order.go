@@ -1,7 +1,6 @@
 package shed
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -63,8 +62,8 @@ type Rank struct {
 // certain one.
 var clientSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
 
-// ClientOf returns a hash of the address of a client.
-func ClientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
+// clientOf returns a hash of the address of a client.
+func clientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
 
 // RankOf returns the place of the client of a request that is let through. ok is false
 // for clients that are never refused, such as people, and for requests that are no
@@ -97,7 +96,7 @@ func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 		if r.Verified {
 			r.Step = len(Steps) - 1
 		} else {
-			r.Step, r.Client = stepOf[main], ClientOf(q)
+			r.Step, r.Client = stepOf[main], clientOf(q)
 		}
 		return r, true
 	}
@@ -111,13 +110,4 @@ func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 		r.Step = 0
 	}
 	return r, true
-}
-
-// Describe names the step of the client of a request, "" if it is never refused.
-func Describe(q *judge.Request, d *judge.Decision) string {
-	r, ok := RankOf(q, d)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("step %d of %d: %s", r.Step+1, len(Steps), Steps[r.Step])
 }

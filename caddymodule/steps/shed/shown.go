@@ -11,15 +11,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Busy is the kind of the accident that the server is busy.
-const Busy = "shedding"
-
-// Feature shows the Load that it returns.
-type Feature func() *Load
-
 // state returns the state of now, and the kinds of robots that are refused.
-func (f Feature) state(monitored bool) (state State, refused string) {
-	state = f().State(clock.Now().UnixNano())
+func (s *Shed) state(monitored bool) (state State, refused string) {
+	state = s.load().State(clock.Now().UnixNano())
 	kinds := words.Map(state.Refused, func(step int) string { return Steps[step] })
 	refused = strings.Join(kinds, ", ")
 	if monitored && refused != "" {
@@ -28,9 +22,9 @@ func (f Feature) state(monitored bool) (state State, refused string) {
 	return state, refused
 }
 
-// View implements statusapi.Feature.
-func (f Feature) View(monitored bool) statusapi.Section {
-	state, refused := f.state(monitored)
+// View implements step.Feature.
+func (s *Shed) View(monitored bool) statusapi.Section {
+	state, refused := s.state(monitored)
 	since := ""
 	if !state.Since.IsZero() {
 		since = state.Since.UTC().Format("2006-01-02 15:04")
@@ -42,16 +36,22 @@ func (f Feature) View(monitored bool) statusapi.Section {
 	}
 }
 
-// Explain implements statusapi.Feature.
-func (Feature) Explain(r *judge.Request, d *judge.Decision) string { return Describe(r, d) }
+// Explain implements step.Feature.
+func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
+	rank, ok := RankOf(r, d)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("refused while the server is busy, step %d of %d: %s", rank.Step+1, len(Steps), Steps[rank.Step])
+}
 
-// Accidents implements statusapi.Feature.
-func (f Feature) Accidents(monitored bool) []statusapi.Problem {
-	state, refused := f.state(monitored)
+// Accidents implements step.Feature.
+func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
+	state, refused := s.state(monitored)
 	if state.Since.IsZero() {
 		return nil
 	}
-	p := statusapi.Problem{Severity: statusapi.Warning, Kind: Busy, Message: "is busy", Since: &state.Since, Now: state.InFlight,
+	p := statusapi.Problem{Severity: statusapi.Warning, Kind: statusapi.Busy, Message: "is busy", Since: &state.Since, Now: state.InFlight,
 		Advice: "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."}
 	if state.InFlight > 0 {
 		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))

@@ -73,7 +73,7 @@ func TestRanks(t *testing.T) {
 		t.Errorf("the verified Googlebot: %+v, %v", r, ok)
 	}
 	d.Claim.State = verify.Impostor
-	if got := Describe(&q, d); got != "step 1 of 7: self-declared" {
+	if got := (*Shed)(nil).Explain(&q, d); got != "refused while the server is busy, step 1 of 7: self-declared" {
 		t.Errorf("an impostor: %s", got)
 	}
 }

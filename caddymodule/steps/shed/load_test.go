@@ -152,8 +152,8 @@ func (b *backend) p99(from, until int64) time.Duration {
 	return time.Duration(list[len(list)*99/100])
 }
 
-// step returns the rank of robots of a kind.
-func step(name string) Rank { return Rank{Step: slices.Index(Steps, name)} }
+// kind returns the rank of robots of a kind.
+func kind(name string) Rank { return Rank{Step: slices.Index(Steps, name)} }
 
 func newLoad(inFlight int) *Load {
 	return New(Config{inFlight})
@@ -180,8 +180,8 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 		t.Errorf("without shedding, people wait %v: the robots are no load", collapse)
 	}
 	for name, kind := range map[string]Rank{
-		"self-declared": step(selfDeclared), "ai": step("ai-*"), "preview": step("preview"),
-		"claims to be Googlebot": {Step: step("search").Step, Engine: "Googlebot"},
+		"self-declared": kind(selfDeclared), "ai": kind("ai-*"), "preview": kind("preview"),
+		"claims to be Googlebot": {Step: kind("search").Step, Engine: "Googlebot"},
 	} {
 		load := newLoad(8)
 		b := overload(load, 200, kind)
@@ -199,7 +199,7 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 // Without load, nothing is refused.
 func TestIdle(t *testing.T) {
 	load := newLoad(12)
-	b := overload(load, 2, step(selfDeclared))
+	b := overload(load, 2, kind(selfDeclared))
 	if b.refused["robot"] != 0 || b.changes != 0 || load.calm != calm {
 		t.Errorf("%d requests were refused, busy changed %d times", b.refused["robot"], b.changes)
 	}
@@ -213,7 +213,7 @@ func TestSquareWave(t *testing.T) {
 		for wave := range 600 / (2 * half) {
 			from := begin + 2*half*wave*second
 			for range 50 {
-				b.at(from, func() { b.robot("robot", step("ai-*"), int64(20*time.Millisecond), from+half*second) })
+				b.at(from, func() { b.robot("robot", kind("ai-*"), int64(20*time.Millisecond), from+half*second) })
 			}
 		}
 		b.run(begin + 600*second)
@@ -234,13 +234,13 @@ func TestOrderOfRefusals(t *testing.T) {
 	b := newBackend(load)
 	until := begin + 60*second
 	for range 100 {
-		b.at(begin, func() { b.robot("ai", step("ai-*"), int64(50*time.Millisecond), until) })
+		b.at(begin, func() { b.robot("ai", kind("ai-*"), int64(50*time.Millisecond), until) })
 	}
 	for _, name := range []string{"archive", "preview"} {
 		var now func()
 		now = func() {
 			if b.now < until {
-				b.robot(name, step(name), second, b.now+1)
+				b.robot(name, kind(name), second, b.now+1)
 				b.at(b.now+second/2, now)
 			}
 		}
@@ -393,7 +393,7 @@ func TestConcurrentRequests(t *testing.T) {
 					load.Enter(now)
 					load.Leave(Place{})
 					load.State(now)
-				} else if place, ok := load.EnterRobot(now, []Rank{step("ai-*"), {6, "Googlebot", true, 0}, {5, "Googlebot", false, uint64(n)}}[i%3]); ok {
+				} else if place, ok := load.EnterRobot(now, []Rank{kind("ai-*"), {6, "Googlebot", true, 0}, {5, "Googlebot", false, uint64(n)}}[i%3]); ok {
 					load.Leave(place)
 				}
 			}

@@ -1,4 +1,4 @@
-package config
+package shed_test
 
 import (
 	"strings"
@@ -6,7 +6,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 )
 
 // Errors in shed name the line.
@@ -19,23 +20,13 @@ func TestShedErrors(t *testing.T) {
 		"shed {\nin_flight 0\n}":            `in_flight: "0" is not a whole number from 1 to 1000000, at Testfile:3`,
 		"shed {\nin_fligt 9\n}":             `unknown subdirective "in_fligt": did you mean in_flight?`,
 	} {
-		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		_, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
 	}
-	s, _, err := Parse(caddyfile.NewTestDispenser("robots {\nshed {\nin_flight 64\n}\n}"), nil)
-	if err != nil || s.Shed.Line != 2 || s.Shed.File != "Testfile" {
-		t.Errorf("%+v, %v", s.Shed, err)
-	}
-}
-
-// JSON has no lines: what the parser checks with a line, CheckNames checks as well.
-func TestChecksOfSettingsInJSON(t *testing.T) {
-	for name, want := range map[string]string{"gptbot": "", "seo": "", "GPTBott": "did you mean GPTBot?"} {
-		err := new(Settings{Mode: ModeMonitor, Enforced: []string{name}}).CheckNames(crawler.Builtin())
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("enforce %s: %v, want %q", name, err, want)
-		}
+	s, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\nshed {\nin_flight 64\n}\n}"), nil)
+	if got := string(s.Steps["shed"]); err != nil || got != `{"in_flight":64,"file":"Testfile","line":2}` {
+		t.Errorf("%s, %v", got, err)
 	}
 }

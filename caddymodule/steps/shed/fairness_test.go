@@ -28,7 +28,7 @@ func TestIdleUploads(t *testing.T) {
 	}
 	robot := func() (refused bool) {
 		now += second
-		place, ok := load.EnterRobot(now, step("ai-*"))
+		place, ok := load.EnterRobot(now, kind("ai-*"))
 		if ok {
 			load.Leave(place)
 		}
@@ -63,7 +63,7 @@ func TestIdleUploads(t *testing.T) {
 // them.
 func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	engine := func(name string, client uint64) Rank {
-		return Rank{Step: step("search").Step, Engine: name, Client: client << 40}
+		return Rank{Step: kind("search").Step, Engine: name, Client: client << 40}
 	}
 	load, now := newLoad(4), begin
 	for range 25 {
@@ -78,7 +78,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	for range 5 {
 		load.Enter(now)
 	}
-	for load.level.Load() <= int32(step("search").Step) { // slow ones of strangers
+	for load.level.Load() <= int32(kind("search").Step) { // slow ones of strangers
 		for i := range uint64(20) {
 			load.EnterRobot(now, engine("Googlebot", 100+i))
 			load.EnterRobot(now, engine("bingbot", 200+i))
@@ -117,7 +117,7 @@ func TestFewRobotsAreNotRefused(t *testing.T) {
 		b.request(func() { b.load.Leave(place) })
 	})
 	b.at(begin+10*second, func() {
-		b.every(2, until, func() { b.robot("feed", step("preview"), 3600*second, b.now+1) })
+		b.every(2, until, func() { b.robot("feed", kind("preview"), 3600*second, b.now+1) })
 	})
 	b.run(begin + 110*second)
 	s := b.load.State(b.now)
@@ -137,8 +137,8 @@ func TestUselessStepsAreGivenBack(t *testing.T) {
 	var refusedAt []int64
 	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now)) })
 	b.every(4, until, func() {
-		b.load.EnterRobot(b.now, step("preview"))
-		if slices.Contains(b.load.State(b.now).Refused, step("preview").Step) {
+		b.load.EnterRobot(b.now, kind("preview"))
+		if slices.Contains(b.load.State(b.now).Refused, kind("preview").Step) {
 			refusedAt = append(refusedAt, (b.now-begin)/second)
 		}
 	})
@@ -204,7 +204,7 @@ func (s *stall) answer(answered func(ok bool)) {
 // answers again, all are served.
 func TestStalledBackEnd(t *testing.T) {
 	s := newStall(newLoad(7))
-	bing := Rank{Step: step("search").Step, Engine: "bingbot", Client: 1 << 40}
+	bing := Rank{Step: kind("search").Step, Engine: "bingbot", Client: 1 << 40}
 	for at := begin - 30*3600*second; at < begin; at += 3600 * second {
 		if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
 			s.load.Leave(place)
@@ -212,8 +212,8 @@ func TestStalledBackEnd(t *testing.T) {
 	}
 	until := begin + 900*second
 	s.every(10, until, s.person)
-	s.every(3, until, func() { s.robot("ai", step("ai-*")) })
-	s.every(1, until, func() { s.robot("feed", step("preview")) })
+	s.every(3, until, func() { s.robot("ai", kind("ai-*")) })
+	s.every(1, until, func() { s.robot("feed", kind("preview")) })
 	s.every(1, until, func() { s.robot("known", bing) })
 	s.every(1, until, func() {
 		s.robot("verified", Rank{Step: len(Steps) - 1, Engine: "Googlebot", Verified: true})
@@ -237,13 +237,13 @@ func TestGivenBackStepIsTriedAgain(t *testing.T) {
 	s.until = begin + 180*second
 	until := begin + 400*second
 	s.every(20, until, s.person)
-	s.every(4, s.until, func() { s.robot("ai", step("ai-*")) })
+	s.every(4, s.until, func() { s.robot("ai", kind("ai-*")) })
 	s.run(s.until - second)
 	if s.load.useless.Load() == 0 {
 		t.Fatalf("no step was given back")
 	}
 	for range 200 {
-		s.at(s.until+1, func() { s.backend.robot("ai", step("ai-*"), second, until) })
+		s.at(s.until+1, func() { s.backend.robot("ai", kind("ai-*"), second, until) })
 	}
 	s.run(until + 10*second)
 	if p99 := s.p99(begin+240*second, until); p99 > time.Second {
@@ -260,7 +260,7 @@ func TestABurstOfFeeds(t *testing.T) {
 		b.every(1, until, func() {
 			if b.now/second%30 == 0 {
 				for range 3 {
-					b.robot("feed", step("preview"), second, b.now+1)
+					b.robot("feed", kind("preview"), second, b.now+1)
 				}
 			}
 			if b.load.IsBusy() || b.load.level.Load() > 0 {

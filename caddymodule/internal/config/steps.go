@@ -1,0 +1,110 @@
+package config
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+)
+
+// knowSteps makes the lines of steps known to errors.
+var knowSteps = sync.OnceFunc(func() {
+	lines.KnowSite(step.Names()...)
+	for _, name := range step.Names() {
+		if info := step.New(name).Info(); len(info.Lines) > 0 {
+			lines.KnowBlock(info.Example, info.Lines...)
+		}
+	}
+})
+
+// KnownSteps returns the steps that are set, in the order of their stages, with a new value
+// of each, which is not set up.
+func (s *Settings) KnownSteps() iter.Seq2[string, step.Step] {
+	return func(yield func(string, step.Step) bool) {
+		for _, name := range step.Names() {
+			if s.Steps[name] != nil && !yield(name, step.New(name)) {
+				return
+			}
+		}
+	}
+}
+
+// has reports whether a line is set, by the JSON name of its setting or its step.
+func (s *Settings) has(name string) bool {
+	field := slices.Index(names(), name) // -1: no setting is called so
+	return s.Steps[name] != nil || field >= 0 && !reflect.ValueOf(s).Elem().Field(field).IsZero()
+}
+
+// stepsEnforce reports whether a step may refuse requests without a robots.txt.
+func (s *Settings) stepsEnforce() bool {
+	for _, step := range s.KnownSteps() {
+		if step.Info().Enforces {
+			return true
+		}
+	}
+	return false
+}
+
+// stepsWith returns the steps of the settings, with those of the defaults that are neither
+// set nor off.
+func (s *Settings) stepsWith(defaults *Settings, off []string) caddy.ModuleMap {
+	if len(defaults.Steps) == 0 {
+		return s.Steps
+	}
+	all := maps.Clone(defaults.Steps)
+	for _, name := range off {
+		delete(all, name)
+	}
+	maps.Copy(all, s.Steps)
+	return all
+}
+
+// checkSteps returns an error for a step that this program does not have. The steps check
+// themselves when they are loaded.
+func (s *Settings) checkSteps() error {
+	for name := range s.Steps {
+		if known := step.Names(); !slices.Contains(known, name) {
+			return fmt.Errorf("steps: this program has no step %q: it has %s", name, strings.Join(slices.Sorted(slices.Values(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// step keeps a line of a step for unmarshalSteps.
+func (p *parser) step(name string, _ []string) error {
+	if p.steps == nil {
+		p.steps = make(map[string]caddyfile.Segment)
+	}
+	*p.Dispenser = p.Head
+	p.steps[name] = append(p.steps[name], p.NextSegment()...)
+	return nil
+}
+
+// unmarshalSteps sets up the steps. Each gets all lines with its name.
+func (p *parser) unmarshalSteps() error {
+	for _, name := range step.Names() {
+		if p.steps[name] == nil {
+			continue
+		}
+		s := step.New(name)
+		d := caddyfile.NewDispenser(p.steps[name])
+		if err := s.UnmarshalCaddyfile(d); err != nil {
+			return lines.Place(d, err)
+		}
+		if p.settings.Steps == nil {
+			p.settings.Steps = make(caddy.ModuleMap)
+		}
+		p.settings.Steps[name] = caddyconfig.JSON(s, nil)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package step
+
+import (
+	"net/http"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Exchange is a request on its way through the handler, with what was found out about it.
+// It must not be kept: another request uses it as soon as this one has ended.
+type Exchange struct {
+	Request  judge.Request
+	Client   judge.Client
+	Decision judge.Decision
+	HTTP     *http.Request // for the handlers that follow
+
+	// Taken says that something else may still use the exchange when the request has ended,
+	// such as a connection that was hijacked, so that it is not used again.
+	Taken bool
+
+	states []clearer // by slot
+}
+
+// clearer is a state of a step.
+type clearer interface{ clear() }
+
+// state is a clearer for a value.
+type state[T any] struct{ value T }
+
+func (s *state[T]) clear() {
+	var zero T
+	s.value = zero
+}
+
+// slots is how many there are. It changes only while the program starts.
+var slots int
+
+// Slot is the room for the state of one kind of step in each Exchange. States are used
+// again, so that requests allocate none.
+type Slot[T any] struct{ index int }
+
+// NewSlot returns a Slot. Call it while the program starts: in a variable of a package.
+func NewSlot[T any]() Slot[T] {
+	slots++
+	return Slot[T]{slots - 1}
+}
+
+// Of returns the state of a request. It is zero at first.
+func (s Slot[T]) Of(x *Exchange) *T {
+	if x.states == nil {
+		x.states = make([]clearer, slots)
+	}
+	if x.states[s.index] == nil {
+		x.states[s.index] = new(state[T])
+	}
+	return &x.states[s.index].(*state[T]).value
+}
+
+// Clear makes x the exchange of no request, and keeps the room for states.
+func (x *Exchange) Clear() {
+	for _, s := range x.states {
+		if s != nil {
+			s.clear()
+		}
+	}
+	*x = Exchange{states: x.states}
+}

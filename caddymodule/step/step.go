@@ -1,0 +1,157 @@
+// Package step is how a feature of the handler robots meets its core. A step is a Caddy
+// module in the namespace http.robots.steps: the core does not know which steps there are,
+// and no step knows another. Its lines in a Caddyfile are those with the name of the module.
+//
+// What a step does is in the optional interfaces of this package. The handler looks for them
+// when it is provisioned.
+package step
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Namespace is the namespace of the modules.
+const Namespace = "http.robots.steps"
+
+// Stage is when a step comes in the way of a request. Steps of the same stage come in the
+// order of their names.
+type Stage int
+
+// The stages.
+const (
+	Check    Stage = iota + 1 // before the core uses budgets
+	Federate                  // when the core may have refused the request
+	Shed                      // when all other stages let the request through
+)
+
+// Info describes a kind of step.
+type Info struct {
+	Stage Stage
+
+	// Example begins the line of the step in a Caddyfile, such as "shed". If it opens a
+	// block, Lines has the names of the lines in it.
+	Example string
+	Lines   []string
+
+	// Repeatable says that the line may be given several times.
+	Repeatable bool
+
+	// NeedsResponse says that the step works only where the handler sees the response or
+	// when it ends, so not for the sub-requests of another proxy.
+	NeedsResponse bool
+
+	// Enforces says that the step may refuse requests without a robots.txt.
+	Enforces bool
+
+	// Matches has the fields of the matcher robots that match nothing without the step.
+	Matches []string
+}
+
+// Step is a Caddy module in the namespace. A value is one line of one handler.
+//
+// UnmarshalCaddyfile gets the lines of one name in a block, one after the other. Its errors
+// have the places of the tokens.
+type Step interface {
+	caddy.Module
+	caddyfile.Unmarshaler
+
+	// Info describes the kind of step. It is also called for the zero value.
+	Info() Info
+	// Join is called when the step is provisioned, before the first request.
+	Join(site Site) error
+}
+
+// Site is the handler that a step belongs to.
+type Site interface {
+	// Key names the handler: the same after a reload that leaves it where it is, and another
+	// one for each handler. It is known when requests come, and not in Join.
+	Key() string
+}
+
+// Decide decides on a request: it changes x.Decision.
+type Decide func(x *Exchange)
+
+// Decider is a step that may change decisions. It must allocate nothing, and take no lock
+// that all requests share.
+type Decider interface {
+	// Wrap returns what takes the place of next, which are the stages that follow. It is
+	// called once, before the first request.
+	Wrap(next Decide) Decide
+}
+
+// Holder is a step that counts the requests of robots that are in flight. The core reads the
+// bodies of those that it may hold, so that no client can hold a turn by a body that it does not send.
+type Holder interface {
+	// Holds reports whether the step may hold a request, before it decides, and with what it is
+	// refused if its body can't be read.
+	Holds(x *Exchange) (why judge.Reason, line *judge.Place, ok bool)
+}
+
+// Responder is a step that sees or changes the response to a request that is let through.
+type Responder interface {
+	// Respond returns the ResponseWriter for the handlers that follow: w if the step does not
+	// ask for this request.
+	Respond(x *Exchange, w http.ResponseWriter) http.ResponseWriter
+}
+
+// Ender is a step that must know when a request has ended.
+type Ender interface {
+	// End is called once for each request, also after a panic.
+	End(x *Exchange)
+}
+
+// Busy is a step that knows whether the server is busy.
+type Busy interface {
+	// IsBusy reports whether it is now. It is safe for concurrent use.
+	IsBusy() bool
+}
+
+// Placed is a step whose lines refuse requests.
+type Placed interface {
+	// Places returns the lines.
+	Places() []*judge.Place
+}
+
+// What a step shows; see Feature.
+type (
+	Feature = statusapi.Feature
+	Section = statusapi.Section
+	Column  = statusapi.Column
+	Problem = statusapi.Problem
+)
+
+// New returns a new step with a name, nil if there is none.
+func New(name string) Step {
+	info, err := caddy.GetModule(Namespace + "." + name)
+	if err != nil {
+		return nil
+	}
+	s, _ := info.New().(Step)
+	return s
+}
+
+// Names returns the names of all steps in the order of their stages.
+func Names() []string { return slices.Clone(names()) }
+
+// names is Names. All modules are registered before it is called.
+var names = sync.OnceValue(func() (list []string) {
+	for _, info := range caddy.GetModules(Namespace) {
+		if name := info.ID.Name(); New(name) != nil {
+			list = append(list, name)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(New(a).Info().Stage, New(b).Info().Stage), strings.Compare(a, b))
+	})
+	return list
+})

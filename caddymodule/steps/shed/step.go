@@ -1,0 +1,226 @@
+package shed
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+func init() {
+	caddy.RegisterModule(new(Shed))
+}
+
+const maxInFlight = 1_000_000
+
+// Shed refuses crawlers with 503 while the server is busy, so that people get their
+// pages. Default: off.
+//
+//	shed {
+//		in_flight 64
+//	}
+//
+// One kind of crawlers after the other is refused, as long as the load stays, if at least
+// a tenth of the requests of the last 10 seconds are theirs. Browsers, HTTP libraries,
+// programs, webhooks, probes and what is exempt are never refused. Each handler counts its
+// own requests: if several sites share a back end, each needs a smaller `in_flight`.
+type Shed struct {
+	// Busy while more than this many requests of all clients wait for the header of their
+	// response. Those whose body is still arriving count for at most a quarter of it. The
+	// body of a crawler's request is read first, as for `at_once` of `limit`.
+	InFlight int `json:"in_flight,omitempty"`
+
+	// The name of the configuration file that has this setting, such as
+	// `Caddyfile`. It is only shown to operators.
+	File string `json:"file,omitempty"`
+
+	// The line of the configuration that has this setting.
+	Line int `json:"line,omitempty"`
+
+	place   *judge.Place
+	load    func() *Load
+	release func() error
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Shed) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.robots.steps.shed", New: func() caddy.Module { return new(Shed) }}
+}
+
+// Info implements step.Step.
+func (*Shed) Info() step.Info {
+	return step.Info{
+		Stage: step.Shed, Example: "shed", Lines: []string{"in_flight"}, NeedsResponse: true, Enforces: true, Matches: []string{"busy"},
+	}
+}
+
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	shed {
+//		in_flight <number>
+//	}
+func (s *Shed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	head := *d
+	s.File, s.Line = filepath.Base(d.File()), d.Line()
+	p := lines.Parser{Dispenser: d}
+	err := lines.OnlyBlock("shed", d.RemainingArgs(), "")
+	if err == nil {
+		err = p.Block(lines.Table{"in_flight": lines.Number(&s.InFlight, maxInFlight)}, nil)
+	}
+	if err == nil {
+		err = s.Validate()
+	}
+	return lines.Place(&head, err)
+}
+
+// Validate returns an error for values that can't be used.
+func (s *Shed) Validate() error {
+	switch {
+	case s.InFlight == 0:
+		return errors.New("shed needs in_flight: how many requests may wait before robots are refused")
+	case s.InFlight < 0 || s.InFlight > maxInFlight:
+		return fmt.Errorf("shed in_flight %d is not between 1 and %d", s.InFlight, maxInFlight)
+	}
+	return nil
+}
+
+// Join implements step.Step. The Load outlives a reload with equal settings; the number of
+// Loads is bounded by the configurations that were loaded.
+func (s *Shed) Join(site step.Site) error {
+	s.place = &judge.Place{Layer: Layer, File: s.File, Line: s.Line, Text: "shed"}
+	loads, release := shared.Get("shed", func() *sync.Map { return new(sync.Map) })
+	s.release = release
+	cfg := Config{InFlight: s.InFlight}
+	s.load = sync.OnceValue(func() *Load {
+		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), cfg), New(cfg))
+		return load.(*Load)
+	})
+	return nil
+}
+
+// Cleanup releases the Load.
+func (s *Shed) Cleanup() error {
+	if s.release == nil {
+		return nil
+	}
+	return s.release()
+}
+
+// Places implements step.Placed.
+func (s *Shed) Places() []*judge.Place { return []*judge.Place{s.place} }
+
+// IsBusy implements step.Busy.
+func (s *Shed) IsBusy() bool { return s.load().IsBusy() }
+
+// Robots are asked to come back after a time between these. It differs for each
+// request, so that they do not all come back at once.
+const (
+	leastRetry = 15 * time.Second
+	mostRetry  = 45 * time.Second
+)
+
+// inFlight is a request that is in flight.
+type inFlight struct {
+	load   *Load // that counts it; nil if none does
+	place  Place
+	upload *Upload // nil without a body that arrives while the request is in flight
+	head   response.Head
+}
+
+var requests = step.NewSlot[inFlight]()
+
+// Holds implements step.Holder.
+func (s *Shed) Holds(x *step.Exchange) (why judge.Reason, line *judge.Place, ok bool) {
+	_, isRobot := RankOf(&x.Request, &x.Decision)
+	return Reason, s.place, isRobot
+}
+
+// Wrap implements step.Decider. A request that is let through, and one that is only
+// monitored, is counted as in flight. If it is a robot's, and the server is busy, it is
+// refused.
+func (s *Shed) Wrap(next step.Decide) step.Decide {
+	return func(x *step.Exchange) {
+		s.enter(x, &x.Decision)
+		next(x)
+	}
+}
+
+func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
+	load, now, q := s.load(), x.Request.Time.UnixNano(), requests.Of(x)
+	rank, isRobot := RankOf(&x.Request, d)
+	entered := false
+	if isRobot && d.Action == judge.Pass {
+		if q.place, entered = load.EnterRobot(now, rank); !entered {
+			d.Refuse(Reason, s.place, leastRetry+rand.N(mostRetry-leastRetry))
+		}
+	}
+	if d.Action == judge.Pass || d.Monitored {
+		if q.load = load; !entered {
+			q.enterOther(x.HTTP, now)
+		}
+	}
+}
+
+// enterOther counts a request that is not a robot's.
+func (q *inFlight) enterOther(r *http.Request, now int64) {
+	if r.ContentLength != 0 && r.Body != nil {
+		q.upload = q.load.Upload(r.Body)
+		r.Body = q.upload
+	}
+	q.place = q.load.Enter(now)
+}
+
+// leave ends what enter began. It may be called again.
+func (q *inFlight) leave() {
+	if q.load != nil {
+		q.upload.End()
+		q.load.Leave(q.place)
+		q.load = nil
+	}
+}
+
+// Respond implements step.Responder: a request is in flight until its response begins.
+func (*Shed) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
+	q := requests.Of(x)
+	if q.load == nil {
+		return w
+	}
+	return q.head.Watch(w, q)
+}
+
+// Answered implements response.Observer.
+func (q *inFlight) Answered(int, http.Header) { q.leave() }
+
+// End implements step.Ender.
+func (*Shed) End(x *step.Exchange) {
+	q := requests.Of(x)
+	q.leave()
+	x.Taken = x.Taken || q.head.Hijacked // its ResponseWriter may still be in use
+}
+
+// Interface guards
+var (
+	_ caddy.Validator    = (*Shed)(nil)
+	_ caddy.CleanerUpper = (*Shed)(nil)
+	_ step.Step          = (*Shed)(nil)
+	_ step.Decider       = (*Shed)(nil)
+	_ step.Holder        = (*Shed)(nil)
+	_ step.Responder     = (*Shed)(nil)
+	_ step.Ender         = (*Shed)(nil)
+	_ step.Busy          = (*Shed)(nil)
+	_ step.Placed        = (*Shed)(nil)
+	_ step.Feature       = (*Shed)(nil)
+)
