@@ -32,7 +32,12 @@ import (
 // them has found.
 type exchange struct {
 	step.Exchange
+	core
+	number uint32 // unique among the exchanges that run at the same time
+}
 
+// core is what the core has found.
+type core struct {
 	w           http.ResponseWriter
 	handler     *Handler
 	running     *running
@@ -43,7 +48,6 @@ type exchange struct {
 	server      *caddyhttp.Server
 	vars        map[string]any    // the request's variables; nil without a server
 	site        *counters.Site    // the counters of the site
-	number      uint32            // unique among the exchanges that run at the same time
 	arrival     challenge.Arrival // what the client brings for the check
 	verdict     challenge.Verdict // of the check
 	instead     *judge.Decision   // the refusal of a request that gets no ActivityPub document; nil for all others
@@ -73,7 +77,8 @@ func (x *exchange) release() {
 	}
 	taken := x.Taken
 	x.Clear()
-	if *x = (exchange{Exchange: x.Exchange, number: x.number}); !taken {
+	x.core = core{}
+	if !taken {
 		exchanges.Put(x)
 	}
 }

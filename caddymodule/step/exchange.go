@@ -63,5 +63,7 @@ func (x *Exchange) Clear() {
 			s.clear()
 		}
 	}
-	*x = Exchange{states: x.states}
+	states := x.states
+	*x = Exchange{}
+	x.states = states
 }
