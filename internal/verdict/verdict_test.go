@@ -26,7 +26,9 @@ func checkOf(t *testing.T, settings judge.Settings, file, before, agent, path st
 		earlier = rules(before)
 	}
 	r := &judge.Request{Method: "GET", Target: path, UserAgents: []string{agent}, Assumed: true, Time: time.Now()}
-	shed := func(*judge.Request, *judge.Decision) []string { return []string{"refused while the server is busy, step 1 of 2: seo"} }
+	shed := func(*judge.Request, *judge.Decision) []string {
+		return []string{"refused while the server is busy, step 1 of 2: seo"}
+	}
 	return NewCheck(rules(file), earlier, r, 24*time.Hour, shed)
 }
 
