@@ -27,6 +27,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -74,7 +75,7 @@ type App struct {
 	// of people's.
 	rulesWanted atomic.Bool
 
-	hasDashboard atomic.Bool // the configuration has one
+	countsAtEnd atomic.Bool // see CountAtEnd
 
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
@@ -207,6 +208,12 @@ func (a *App) warnWithoutHandler() {
 		a.log.Warn("no site has the line `robots`: no robots.txt is read, and nothing is refused")
 	}
 }
+
+// Reporter implements step.App.
+func (a *App) Reporter() statusapi.Reporter { return a.report }
+
+// CountAtEnd implements step.App.
+func (a *App) CountAtEnd() { a.countsAtEnd.Store(true) }
 
 // add records a handler of the configuration.
 func (a *App) add(h *Handler) {
@@ -357,4 +364,5 @@ var (
 	_ caddy.App          = (*App)(nil)
 	_ caddy.Provisioner  = (*App)(nil)
 	_ caddy.CleanerUpper = (*App)(nil)
+	_ step.App           = (*App)(nil)
 )

@@ -13,4 +13,7 @@
 //	}
 package caddymodule
 
-import _ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+import (
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+)

@@ -44,7 +44,7 @@ type core struct {
 	off         bool // the handler leaves the host alone
 	paced       bool // the decision may have used budget
 	countsAtEnd bool // the decision is counted at the end, unless it isUncounted
-	isUncounted bool // a dashboard has answered
+	isUncounted bool // a handler has answered whose requests are not counted
 	server      *caddyhttp.Server
 	vars        map[string]any    // the request's variables; nil without a server
 	site        *counters.Site    // the counters of the site
@@ -67,7 +67,7 @@ func (x *exchange) release() {
 		x.running.Release(&x.Request, d, d.Action != judge.Pass && !d.Monitored)
 	}
 	if x.countsAtEnd {
-		delete(x.vars, exchangeVar) // error routes run later, when x may be another request's
+		delete(x.vars, step.UncountVar) // error routes run later, when x may be another request's
 		if !x.isUncounted {
 			x.count(&x.Decision)
 		}
@@ -163,6 +163,9 @@ func firstValue(fields []string) string {
 	value, _, _ := strings.Cut(fields[0], ",")
 	return strings.TrimSpace(value)
 }
+
+// Uncount implements step.Uncount.
+func (x *exchange) Uncount() { x.isUncounted = true }
 
 // Detach implements judge.Caller.
 func (x *exchange) Detach() context.Context {

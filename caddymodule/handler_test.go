@@ -16,7 +16,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -272,5 +274,34 @@ func TestDecisionsHaveOneForm(t *testing.T) {
 		if fmt.Sprint(fields[name]) != fmt.Sprint(value) {
 			t.Errorf("%s: the placeholder is %v, in %s", name, value, text)
 		}
+	}
+}
+
+// A request that a dashboard answers is not counted. One of an error route runs when the
+// exchange of its request may be another one's: it changes nothing.
+func TestRequestsAreNotCounted(t *testing.T) {
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /x/"}}})
+	h.app.CountAtEnd()
+	people := func() uint64 { return h.app.counters.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total }
+	ask := func(next caddyhttp.Handler) *http.Request {
+		r := request(chrome, "/")
+		if err := h.ServeHTTP(httptest.NewRecorder(), r, next); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ask(caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+		step.Uncount(r)
+		return nil
+	}))
+	if n := people(); n != 0 {
+		t.Errorf("a request of the dashboard: %d are counted", n)
+	}
+	r := ask(page)
+	if got := caddyhttp.GetVar(r.Context(), step.UncountVar); got != nil {
+		t.Errorf("after its end, the request has %v", got)
+	}
+	if n := people(); n != 1 {
+		t.Errorf("a page: %d are counted", n)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -28,10 +29,6 @@ const recordVar = "caddy_robots.record"
 // rulesVar is the name of the request variable that holds the rules in force, where a
 // matcher needs it.
 const rulesVar = "caddy_robots.rules"
-
-// exchangeVar is the name of the request variable that holds the exchange, where a dashboard
-// may answer and its requests are not counted.
-const exchangeVar = "caddy_robots.exchange"
 
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
 // the matcher, metrics and log lines are made from it. It lives as long as the
@@ -56,9 +53,9 @@ func (x *exchange) record(d *judge.Decision) {
 	}
 	switch {
 	case x.instead != nil:
-	case h.app.hasDashboard.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
+	case h.app.countsAtEnd.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
 		x.countsAtEnd = true
-		x.set(exchangeVar, x)
+		x.set(step.UncountVar, x)
 	default:
 		x.count(d)
 	}

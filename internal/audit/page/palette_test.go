@@ -55,7 +55,7 @@ func TestPalette(t *testing.T) {
 
 // A colour means the same on the dashboard.
 func TestColoursOfTheDashboard(t *testing.T) {
-	text, err := os.ReadFile("../../../caddymodule/internal/dashboard/style.css")
+	text, err := os.ReadFile("../../../caddymodule/steps/dashboard/style.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package caddymodule
+package dashboard
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 func init() {
@@ -52,7 +52,6 @@ type Dashboard struct {
 	// authenticated requests.
 	Access string `json:"access,omitempty"`
 
-	app      *App
 	reporter statusapi.Reporter
 	ctx      caddy.Context
 	find     sync.Once
@@ -70,9 +69,8 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	b.app, b.ctx = app.(*App), ctx
-	b.reporter = b.app.report
-	b.app.hasDashboard.Store(true)
+	b.ctx, b.reporter = ctx, app.(step.App).Reporter()
+	app.(step.App).CountAtEnd()
 	return b.validate()
 }
 
@@ -93,7 +91,7 @@ func (b *Dashboard) validate() error {
 
 // ServeHTTP answers with the page or its data, or with 403 and the reason.
 func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	dashboard.SetHeaders(w.Header())
+	SetHeaders(w.Header())
 	if !b.allows(r) {
 		http.Error(w, forbidden, http.StatusForbidden)
 		return nil
@@ -105,10 +103,8 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	}
 	// It is not counted: an open page sends twenty requests a minute, and its User-Agent may
 	// be that of a robot.
-	if x, ok := caddyhttp.GetVar(r.Context(), exchangeVar).(*exchange); ok {
-		x.isUncounted = true
-	}
-	return dashboard.ServeHTTP(w, r, b.reporter, scope)
+	step.Uncount(r)
+	return ServeHTTP(w, r, b.reporter, scope)
 }
 
 // parseDashboard sets up a Dashboard from the directive robots_dashboard.

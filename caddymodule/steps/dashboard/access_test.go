@@ -1,4 +1,4 @@
-package caddymodule
+package dashboard
 
 import (
 	"crypto/tls"
@@ -12,9 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // authenticated returns a request that Caddy has authenticated as user; an empty
@@ -25,7 +22,17 @@ func authenticated(method, target, user string) *http.Request {
 	if user != "" {
 		repl.Set(authUser, user)
 	}
-	return caddyhttp.PrepareRequest(arrived(r), repl, nil, nil)
+	return caddyhttp.PrepareRequest(r, repl, nil, nil)
+}
+
+// answer returns the answer of a dashboard.
+func answer(t *testing.T, b *Dashboard, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	if err := b.ServeHTTP(w, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 func TestDashboardAccess(t *testing.T) {
@@ -52,10 +59,10 @@ func TestDashboardAccess(t *testing.T) {
 		{"a client certificate that is not verified", "", withTLS(tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}), http.StatusForbidden},
 		{"a verified client certificate", "", withTLS(tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{}}}}), http.StatusOK},
 		{"external", accessExternal, authenticated(http.MethodGet, "/", ""), http.StatusOK},
-		{"a request without Caddy's replacer", "", arrived(httptest.NewRequest(http.MethodGet, "/", nil)), http.StatusForbidden},
+		{"a request without Caddy's replacer", "", httptest.NewRequest(http.MethodGet, "/", nil), http.StatusForbidden},
 	} {
 		b := &Dashboard{Access: tt.access, AllSites: true}
-		w := serve(t, b, tt.r)
+		w := answer(t, b, tt.r)
 		if w.Code != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, w.Code, tt.want)
 		}
@@ -78,13 +85,13 @@ func TestDashboardOnlyReads(t *testing.T) {
 	b := &Dashboard{AllSites: true}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions} {
 		for _, target := range []string{"/", "/?data=live", "/?data=refresh", "/?data=mode&mode=monitor", "/?data=budgets/reset"} {
-			if w := serve(t, b, authenticated(method, target, "alice")); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			if w := answer(t, b, authenticated(method, target, "alice")); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 				t.Errorf("%s %s: %d, Allow %q", method, target, w.Code, w.Header().Get("Allow"))
 			}
 		}
 	}
 	for _, target := range []string{"/?data=refresh", "/?data=mode&mode=monitor", "/?data=budgets/reset&crawler=bingbot", "/?data=budgets"} {
-		if w := serve(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusNotFound {
+		if w := answer(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusNotFound {
 			t.Errorf("GET %s: %d, want 404", target, w.Code)
 		}
 	}
@@ -158,7 +165,7 @@ func TestDashboardScope(t *testing.T) {
 func TestDashboardScopeOutsideRoutes(t *testing.T) {
 	b := new(Dashboard)
 	for _, target := range []string{"/", "/?data=live", "/?data=check&url=http://example.com/"} {
-		if w := serve(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "all_sites") {
+		if w := answer(t, b, authenticated(http.MethodGet, target, "alice")); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "all_sites") {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
@@ -211,35 +218,5 @@ func TestDashboardCaddyfile(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Testfile:") {
 			t.Errorf("%s: %v, want %s, with file and line", text, err, want)
 		}
-	}
-}
-
-// A request that a dashboard answers is not counted. One of an error route runs when the
-// exchange of its request may be another one's: it changes nothing.
-func TestDashboardIsNotCounted(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /x/"}}})
-	h.app.hasDashboard.Store(true)
-	b := &Dashboard{AllSites: true, app: h.app, reporter: h.app.report}
-	people := func() uint64 { return h.app.counters.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total }
-	ask := func(next caddyhttp.Handler) *http.Request {
-		r := authenticated(http.MethodGet, "/", "alice")
-		r.Header.Set("User-Agent", chrome)
-		if err := h.ServeHTTP(httptest.NewRecorder(), r, next); err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	ask(caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		return b.ServeHTTP(w, r, nil)
-	}))
-	if n := people(); n != 0 {
-		t.Errorf("a request of the dashboard: %d are counted", n)
-	}
-	r := ask(page)
-	if got := caddyhttp.GetVar(r.Context(), exchangeVar); got != nil {
-		t.Errorf("after its end, the request has %v", got)
-	}
-	if n := people(); n != 1 {
-		t.Errorf("a page: %d are counted", n)
 	}
 }

@@ -1,6 +1,6 @@
 // Package dashboard serves the page that shows what the robots handlers do now, and
-// its data. It does not depend on Caddy. The caller decides who may see the page, and
-// which sites it shows.
+// its data: the Caddy handler http.handlers.robots_dashboard. Dashboard decides who may
+// see the page and which sites it shows, and ServeHTTP answers.
 //
 // The page is one document that contains its styles and scripts. It fetches its data
 // from its own URL with a query (?data=live), so it works under any path. The data may
