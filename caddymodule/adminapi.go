@@ -15,11 +15,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -100,7 +100,7 @@ func (a *App) newReporter() *live.Reporter {
 		Handlers: a.liveHandlers, Admin: adminOf(a.ctx), Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now,
 		IsKnown: isKnown, Active: a.isActive,
 		Places:   a.wrongPlaces,
-		Problems: notify.Problems,
+		Problems: step.Problems,
 	})
 }
 

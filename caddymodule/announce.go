@@ -5,14 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/background"
@@ -104,25 +101,6 @@ func (h *Handler) fetched(observer *metrics.Reads) func(origins.FetchEvent) {
 		default: // the goroutine will look anyway
 		}
 	}
-}
-
-// addNotify sends all events of the app to the URLs of the setting notify.
-func (a *App) addNotify(ctx caddy.Context) error {
-	if len(a.Notify) == 0 {
-		return nil
-	}
-	events, err := ctx.App("events")
-	if err != nil {
-		return err
-	}
-	handler := &notify.Handler{URLs: a.Notify}
-	a.cleanup = append(a.cleanup, handler.Cleanup)
-	if err := handler.Provision(ctx); err != nil {
-		return config.InOption("notify", err)
-	}
-	return events.(*caddyevents.App).Subscribe(&caddyevents.Subscription{
-		Modules: []caddy.ModuleID{a.CaddyModule().ID}, Handlers: []caddyevents.Handler{handler},
-	})
 }
 
 // announce logs news about an accident and emits its event. A handler may run a

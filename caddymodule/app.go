@@ -49,8 +49,7 @@ func init() {
 //			max_memory <size>
 //			persist    <file>
 //			metrics    per_site [<max_sites>]
-//			notify     <urls...>
-//			# and the subdirectives of robots, as defaults for all sites
+//			# the lines of steps for the process, such as notify, and the subdirectives of robots, as defaults for all sites
 //		}
 //	}
 type App struct {
@@ -131,7 +130,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	persist, err := config.Resolve("persist", a.Persist)
 	if err := cmp.Or(a.Check(), err); err != nil {
-		return a.At(err)
+		return a.Places().At(err)
 	}
 	a.persist = persist
 	a.ceiling = origins.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
@@ -149,7 +148,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	return a.At(a.addNotify(ctx))
+	return a.Places().At(a.provisionSteps())
 }
 
 // Start starts the work that needs files or the network.

@@ -256,7 +256,7 @@ func lineFor(matcher string) string {
 	case "stranger":
 		return "challenge"
 	}
-	for _, name := range step.Names() {
+	for _, name := range step.Names(false) {
 		if slices.Contains(step.New(name).Info().Matches, matcher) {
 			return name
 		}

@@ -149,6 +149,8 @@ var logLine = regexp.MustCompile(`(?:\b(?:[lL]og|Load\(\)|Logger\(\))\.(Info|War
 func messageLists(t *testing.T) string {
 	files, _ := filepath.Glob("*.go")
 	rooms, _ := filepath.Glob("internal/*/*.go")
+	ofSteps, _ := filepath.Glob("steps/*/*.go")
+	rooms = append(rooms, ofSteps...)
 	found := map[string]map[string]bool{"Info": {}, "Warn": {}, "Error": {}}
 	for _, name := range append(files, rooms...) {
 		if strings.HasSuffix(name, "_test.go") {

@@ -1,9 +1,11 @@
 package caddymodule
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -30,13 +32,9 @@ const busyVar = "caddy_robots.busy"
 func (h *Handler) provisionSteps() error {
 	var list []step.Step
 	for name := range h.KnownSteps() {
-		module, err := h.app.ctx.LoadModuleByID(step.Namespace+"."+name, h.Steps[name])
+		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.Places, name})
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		s := module.(step.Step)
-		if err := s.Join(joined{h}); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		list = append(list, s)
 		h.steps.add(s)
@@ -45,11 +43,46 @@ func (h *Handler) provisionSteps() error {
 	return nil
 }
 
-// joined is a handler as its steps see it.
-type joined struct{ *Handler }
+// provisionSteps sets up the steps for the process.
+func (a *App) provisionSteps() error {
+	for _, name := range step.Names(true) {
+		if a.Steps[name] == nil {
+			continue
+		}
+		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a.Places(), name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadStep loads a step and sets it up.
+func (a *App) loadStep(name string, settings json.RawMessage, site joined) (step.Step, error) {
+	module, err := a.ctx.LoadModuleByID(step.Namespace+"."+name, settings)
+	if err != nil {
+		return nil, config.InOption(name, err)
+	}
+	s := module.(step.Step)
+	return s, config.InOption(name, s.Join(site))
+}
+
+// joined is a handler, nil for the process, as its step with a name sees it.
+type joined struct {
+	*Handler
+	places config.Places
+	name   string
+}
+
+// Place implements step.Site.
+func (j joined) Place() (file string, line int) { return j.places.Of(j.name) }
 
 // Key implements step.Site.
-func (h joined) Key() string { return fmt.Sprint(h.app.siteOf(h.Handler).Key) }
+func (j joined) Key() string {
+	if j.Handler == nil {
+		return ""
+	}
+	return fmt.Sprint(j.app.siteOf(j.Handler).Key)
+}
 
 // add notes what a step does.
 func (s *steps) add(a step.Step) {

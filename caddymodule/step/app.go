@@ -27,3 +27,18 @@ func Uncount(r *http.Request) {
 		x.Uncount()
 	}
 }
+
+// problems are what ReportProblems was given. It changes only while the program starts.
+var problems []func() []Problem
+
+// ReportProblems makes status report the problems that a function returns, which are those
+// of no site. Call it while the program starts.
+func ReportProblems(find func() []Problem) { problems = append(problems, find) }
+
+// Problems returns the problems that are to be reported.
+func Problems() (list []Problem) {
+	for _, find := range problems {
+		list = append(list, find()...)
+	}
+	return list
+}

@@ -53,11 +53,15 @@ type Info struct {
 	// Enforces says that the step may refuse requests without a robots.txt.
 	Enforces bool
 
+	// Process says that the step is for the whole process: its line stands in the global
+	// option robots, and it sees no requests.
+	Process bool
+
 	// Matches has the fields of the matcher robots that match nothing without the step.
 	Matches []string
 }
 
-// Step is a Caddy module in the namespace. A value is one line of one handler.
+// Step is a Caddy module in the namespace. A value is for one handler, or for the process.
 //
 // UnmarshalCaddyfile gets the lines of one name in a block, one after the other. Its errors
 // have the places of the tokens.
@@ -67,14 +71,19 @@ type Step interface {
 
 	// Info describes the kind of step. It is also called for the zero value.
 	Info() Info
-	// Join is called when the step is provisioned, before the first request.
+	// Join sets up the step when Caddy has provisioned it, before the first request. Its
+	// errors get the place of the line.
 	Join(site Site) error
 }
 
 // Site is the handler that a step belongs to.
 type Site interface {
+	// Place returns the place of the step's line in the configuration: the name of the file and
+	// the line, "" and 0 if they are not known.
+	Place() (file string, line int)
 	// Key names the handler: the same after a reload that leaves it where it is, and another
-	// one for each handler. It is known when requests come, and not in Join.
+	// one for each handler. It is known when requests come, and not in Join. "" for a step
+	// for the process.
 	Key() string
 }
 
@@ -140,10 +149,18 @@ func New(name string) Step {
 	return s
 }
 
-// Names returns the names of all steps in the order of their stages.
-func Names() []string { return slices.Clone(names()) }
+// Names returns the names of the steps of handlers, or of those for the process, in the
+// order of their stages.
+func Names(process bool) (list []string) {
+	for _, name := range names() {
+		if New(name).Info().Process == process {
+			list = append(list, name)
+		}
+	}
+	return list
+}
 
-// names is Names. All modules are registered before it is called.
+// names returns the names of all steps. All modules are registered before it is called.
 var names = sync.OnceValue(func() (list []string) {
 	for _, info := range caddy.GetModules(Namespace) {
 		if name := info.ID.Name(); New(name) != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
+	"github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 )
 
 func notifyCommand(m Module) *cobra.Command {
@@ -60,7 +60,11 @@ func notifyURLs(m Module, path string) (urls []string, err error) {
 	}
 	var c struct {
 		Apps struct {
-			Robots struct{ Notify []string }
+			Robots struct {
+				Steps struct {
+					Notify struct{ URLs []string }
+				}
+			}
 			Events struct {
 				Subscriptions []struct {
 					Handlers []struct {
@@ -74,7 +78,7 @@ func notifyURLs(m Module, path string) (urls []string, err error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	urls = c.Apps.Robots.Notify
+	urls = c.Apps.Robots.Steps.Notify.URLs
 	for _, s := range c.Apps.Events.Subscriptions {
 		for _, h := range s.Handlers {
 			if h.Handler == "notify" {

@@ -18,7 +18,7 @@ var switchable = strings.Fields("answers challenge exempt fleet hosts limits pat
 
 // switchableNames returns the names of what a site can switch off, steps too.
 func switchableNames() []string {
-	return slices.Sorted(slices.Values(slices.Concat(switchable, step.Names())))
+	return slices.Sorted(slices.Values(slices.Concat(switchable, step.Names(false))))
 }
 
 // Complete adds the defaults to the settings of a site, and checks the result.

@@ -58,6 +58,9 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 func (s *Settings) id() string {
 	same := *s
 	same.Places = nil
+	for name := range s.KnownSteps() { // whose lines refuse requests
+		same.Places = same.Places.with(Places{name: s.Places[name]})
+	}
 	if s.SourceKind() != SourceInline { // of which the engine needs the lines
 		same.Source = nil
 	}
@@ -90,7 +93,7 @@ func (s *Settings) Check() error {
 		s.CrawlDelay.check(),
 		s.checkLimits(),
 		s.Verify.check(),
-		s.checkSteps(),
+		checkSteps(s.Steps, false),
 		s.Challenge.check(),
 		exemptErr,
 		checkCrawlers(s.Crawlers),

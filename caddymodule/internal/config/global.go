@@ -8,13 +8,14 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/dustin/go-humanize"
 	"github.com/pbnjay/memory"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/notify"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 // Global configures what all sites share, and has the defaults of their settings.
@@ -52,13 +53,9 @@ type Global struct {
 	//	metrics per_site
 	Metrics *Metrics `json:"metrics,omitempty"`
 
-	// Where to send a message when an [accident](metrics-and-logs.md#accidents) begins,
-	// changes, gets worse or ends: URLs of e-mail servers, ntfy, webhooks and chats
-	// ([examples](notify.md)). Placeholders, such as `{env.NTFY_TOKEN}`, are replaced. May
-	// be repeated. Default: none.
-	//
-	//	notify ntfy://ntfy.sh/my-topic
-	Notify []string `json:"notify,omitempty"`
+	// The steps for the process, by their names. In a Caddyfile each is the line with its
+	// name.
+	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
 }
 
 // Metrics selects optional metrics.
@@ -87,31 +84,35 @@ func DefaultMaxMemory() int64 {
 const leastMemory = 16 << 20
 
 // globalLines are the lines that only the global option robots has.
-var globalLines = []string{"max_memory", "persist", "metrics", "notify"}
+var globalLines = []string{"max_memory", "persist", "metrics"}
 
 // ParseGlobal parses the global option robots.
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	g, defaults := new(Global), new(Settings)
 	p := &parser{Parser: lines.Parser{Dispenser: d}, settings: defaults, global: true}
 	known := lines.Table{
-		"max_memory": lines.One(g.maxMemory), "persist": p.names("persist", lines.One(g.persist)), "metrics": g.metrics, "notify": p.names("notify", g.notify),
+		"max_memory": lines.One(g.maxMemory), "persist": p.names("persist", lines.One(g.persist)), "metrics": g.metrics,
+	}
+	for _, name := range step.Names(true) {
+		known[name] = p.step
 	}
 	maps.Copy(known, p.site())
 	if err := p.directive(known); err != nil {
 		return nil, err
 	}
+	g.Steps = p.process
 	if !reflect.ValueOf(defaults).Elem().IsZero() {
 		g.Defaults = defaults
 	}
 	return g, nil
 }
 
-// At puts the place of the option before an error about it.
-func (g *Global) At(err error) error {
+// Places returns the places of the options.
+func (g *Global) Places() Places {
 	if g.Defaults == nil {
-		return err
+		return nil
 	}
-	return g.Defaults.Places.At(err)
+	return g.Defaults.Places
 }
 
 // Check checks the settings alone: it reads no files and uses no network.
@@ -122,23 +123,10 @@ func (g *Global) Check() error {
 	if m := g.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > counters.MaxSites) {
 		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, counters.MaxSites)
 	}
-	for _, u := range g.Notify {
-		if err := notify.Check(u); err != nil {
-			return lines.About("notify:", err)
-		}
-	}
-	if g.Defaults == nil {
-		return nil
+	if err := checkSteps(g.Steps, true); err != nil || g.Defaults == nil {
+		return err
 	}
 	return g.Defaults.Check()
-}
-
-// notify parses the line notify.
-func (g *Global) notify(name string, values []string) error {
-	var urls []string
-	err := lines.List(&urls, notify.Check)(name, values)
-	g.Notify = append(g.Notify, urls...)
-	return err
 }
 
 // maxMemory parses the line max_memory.

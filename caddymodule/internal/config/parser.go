@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
@@ -36,6 +37,7 @@ type parser struct {
 	global   bool                         // the block is that of the global option
 	later    []func() error               // checks that need the whole block
 	steps    map[string]caddyfile.Segment // the lines of steps, by name
+	process  caddy.ModuleMap              // the steps for the process
 }
 
 // Parse parses the block of the directive robots. The defaults are those of the
@@ -56,9 +58,9 @@ func (p *parser) directive(known lines.Table) error {
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	repeatable := []string{"answer", "crawler", "exempt", "host", "limit", "notify", "x_robots_tag"}
-	for _, name := range step.Names() {
-		if step.New(name).Info().Repeatable {
+	repeatable := []string{"answer", "crawler", "exempt", "host", "limit", "x_robots_tag"}
+	for name := range known {
+		if s := step.New(name); s != nil && s.Info().Repeatable {
 			repeatable = append(repeatable, name)
 		}
 	}
@@ -79,7 +81,7 @@ func (p *parser) directive(known lines.Table) error {
 // site returns the lines of the directive robots.
 func (p *parser) site() lines.Table {
 	known := p.core()
-	for _, name := range step.Names() {
+	for _, name := range step.Names(false) {
 		known[name] = p.orOff(name, p.step)
 	}
 	return known

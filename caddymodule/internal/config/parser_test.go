@@ -281,28 +281,3 @@ func TestStrictAndExplicitLines(t *testing.T) {
 		}
 	}
 }
-
-// Errors of the line notify have its place, and no secrets.
-func TestNotifyErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"notify":                        "notify needs at least one value, at Testfile:2",
-		"notify \"\"":                   "notify: a value is empty, at Testfile:2",
-		"notify T0ken":                  "notify: this is no URL of a service",
-		"notify ntfy://T0ken@ntfy.sh/":  "notify: topic is required, at Testfile:2",
-		"notify {env.X} T0ken://T0ken/": "notify: the URL begins with no known service: want https or one of bark, discord",
-		"grace all\nnotify https:T0ken": "at Testfile:3",
-	} {
-		_, err := ParseGlobal(caddyfile.NewTestDispenser("robots {\n" + text + "\n}"))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "T0ken") {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-	}
-	for _, urls := range [][]string{{"ntfy://ntfy.sh/"}, {"ntfy://ntfy.sh/topic", ""}} {
-		if err := (&Global{Notify: urls}).Check(); err == nil || !strings.HasPrefix(err.Error(), "notify: ") {
-			t.Errorf("JSON %q: %v", urls, err)
-		}
-	}
-	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\nnotify ntfy://ntfy.sh/topic\n}"), nil); err == nil || !strings.Contains(err.Error(), "write it in the global option robots") {
-		t.Errorf("in a site: %v", err)
-	}
-}

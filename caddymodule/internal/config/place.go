@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddyserver/caddy/v2"
@@ -47,6 +49,16 @@ func (p Places) At(err error) error {
 		return fmt.Errorf("%s: %w", p[about.option], err)
 	}
 	return err
+}
+
+// Of returns the file and line of an option's place, "" and 0 if it is not known.
+func (p Places) Of(option string) (file string, line int) {
+	at := strings.LastIndex(p[option], ":")
+	if at < 0 {
+		return "", 0
+	}
+	line, _ = strconv.Atoi(p[option][at+1:])
+	return p[option][:at], line
 }
 
 // with returns p with the places in o of options that p does not have.

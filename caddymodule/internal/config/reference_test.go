@@ -30,7 +30,7 @@ func TestConfigurationReference(t *testing.T) {
 	}
 	r.syntax = syntaxOf(r.comments["App"], "\t\t")
 	maps.Copy(r.syntax, syntaxOf(r.comments["Handler.UnmarshalCaddyfile"], "\t"))
-	for _, name := range step.Names() {
+	for _, name := range append(step.Names(false), step.Names(true)...) {
 		maps.Copy(r.syntax, syntaxOf(r.comments[reflect.TypeOf(step.New(name)).Elem().Name()+".UnmarshalCaddyfile"], ""))
 	}
 	pages.Check(t, "../../../docs/configuration.md", *update, func(names []string) string {
@@ -40,7 +40,7 @@ func TestConfigurationReference(t *testing.T) {
 		}
 		return strings.NewReplacer("Default: true.", "Default: `on`.", "Default: false.", "Default: `off`.").Replace(text.String()) // as in a Caddyfile
 	})
-	for _, name := range append(config.SiteLines(), config.GlobalLines...) {
+	for _, name := range slices.Concat(config.SiteLines(), config.GlobalLines, step.Names(true)) {
 		if !r.described[name] {
 			t.Errorf("no section describes %s", name)
 		}
@@ -93,6 +93,9 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		comment = strings.TrimPrefix(r.comments[field.Type.Elem().Name()], field.Type.Elem().Name()+" ")
 		comment = strings.ToUpper(comment[:1]) + comment[1:]
 		isPart, block = func(m map[string]any) bool { return m["handler"] == "robots" }, "example.com {\nrobots {\n"
+		if module.Info().Process {
+			isPart, block = func(m map[string]any) bool { return m["steps"] != nil }, "{\nrobots {\n"
+		}
 	}
 	paragraphs, example := pages.Prose(comment)
 	if r.syntax[name] == "" || len(paragraphs) == 0 || example == "" {
@@ -214,8 +217,10 @@ func (r *reference) adapt(name, caddyfile string, isPart func(map[string]any) bo
 // referenceFields are the fields that an example can set.
 type referenceFields struct {
 	config.Settings
-	config.Global
+	global // whose steps are read as those of Settings
 }
+
+type global struct{ config.Global }
 
 // readReference parses the fields of a handler or of the app. Durations may be
 // numbers or texts. The lines of the Caddyfile, and its name, that the adapter notes

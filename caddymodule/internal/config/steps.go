@@ -19,8 +19,9 @@ import (
 
 // knowSteps makes the lines of steps known to errors.
 var knowSteps = sync.OnceFunc(func() {
-	lines.KnowSite(step.Names()...)
-	for _, name := range step.Names() {
+	lines.KnowSite(step.Names(false)...)
+	lines.KnowProcess(step.Names(true)...)
+	for _, name := range step.Names(false) {
 		if info := step.New(name).Info(); len(info.Lines) > 0 {
 			lines.KnowBlock(info.Example, info.Lines...)
 		}
@@ -31,7 +32,7 @@ var knowSteps = sync.OnceFunc(func() {
 // of each, which is not set up.
 func (s *Settings) KnownSteps() iter.Seq2[string, step.Step] {
 	return func(yield func(string, step.Step) bool) {
-		for _, name := range step.Names() {
+		for _, name := range step.Names(false) {
 			if s.Steps[name] != nil && !yield(name, step.New(name)) {
 				return
 			}
@@ -69,11 +70,11 @@ func (s *Settings) stepsWith(defaults *Settings, off []string) caddy.ModuleMap {
 	return all
 }
 
-// checkSteps returns an error for a step that this program does not have. The steps check
-// themselves when they are loaded.
-func (s *Settings) checkSteps() error {
-	for name := range s.Steps {
-		if known := step.Names(); !slices.Contains(known, name) {
+// checkSteps returns an error for a step that this program does not have, of handlers or for
+// the process. The steps check themselves when they are loaded.
+func checkSteps(steps caddy.ModuleMap, process bool) error {
+	for name := range steps {
+		if known := step.Names(process); !slices.Contains(known, name) {
 			return fmt.Errorf("steps: this program has no step %q: it has %s", name, strings.Join(slices.Sorted(slices.Values(known)), ", "))
 		}
 	}
@@ -86,25 +87,29 @@ func (p *parser) step(name string, _ []string) error {
 		p.steps = make(map[string]caddyfile.Segment)
 	}
 	*p.Dispenser = p.Head
+	if p.steps[name] == nil {
+		p.note(name)
+	}
 	p.steps[name] = append(p.steps[name], p.NextSegment()...)
 	return nil
 }
 
 // unmarshalSteps sets up the steps. Each gets all lines with its name.
 func (p *parser) unmarshalSteps() error {
-	for _, name := range step.Names() {
-		if p.steps[name] == nil {
-			continue
-		}
+	for name := range p.steps {
 		s := step.New(name)
 		d := caddyfile.NewDispenser(p.steps[name])
 		if err := s.UnmarshalCaddyfile(d); err != nil {
 			return lines.Place(d, err)
 		}
-		if p.settings.Steps == nil {
-			p.settings.Steps = make(caddy.ModuleMap)
+		steps := &p.settings.Steps
+		if s.Info().Process {
+			steps = &p.process
 		}
-		p.settings.Steps[name] = caddyconfig.JSON(s, nil)
+		if *steps == nil {
+			*steps = make(caddy.ModuleMap)
+		}
+		(*steps)[name] = caddyconfig.JSON(s, nil)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func TestShedErrors(t *testing.T) {
 		}
 	}
 	s, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\nshed {\nin_flight 64\n}\n}"), nil)
-	if got := string(s.Steps["shed"]); err != nil || got != `{"in_flight":64,"file":"Testfile","line":2}` {
+	if got := string(s.Steps["shed"]); err != nil || got != `{"in_flight":64}` || s.Places["shed"] != "Testfile:2" {
 		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -42,13 +41,6 @@ type Shed struct {
 	// body of a crawler's request is read first, as for `at_once` of `limit`.
 	InFlight int `json:"in_flight,omitempty"`
 
-	// The name of the configuration file that has this setting, such as
-	// `Caddyfile`. It is only shown to operators.
-	File string `json:"file,omitempty"`
-
-	// The line of the configuration that has this setting.
-	Line int `json:"line,omitempty"`
-
 	place   *judge.Place
 	load    func() *Load
 	release func() error
@@ -74,20 +66,19 @@ func (*Shed) Info() step.Info {
 func (s *Shed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	head := *d
-	s.File, s.Line = filepath.Base(d.File()), d.Line()
 	p := lines.Parser{Dispenser: d}
 	err := lines.OnlyBlock("shed", d.RemainingArgs(), "")
 	if err == nil {
 		err = p.Block(lines.Table{"in_flight": lines.Number(&s.InFlight, maxInFlight)}, nil)
 	}
 	if err == nil {
-		err = s.Validate()
+		err = s.check()
 	}
 	return lines.Place(&head, err)
 }
 
-// Validate returns an error for values that can't be used.
-func (s *Shed) Validate() error {
+// check returns an error for values that can't be used.
+func (s *Shed) check() error {
 	switch {
 	case s.InFlight == 0:
 		return errors.New("shed needs in_flight: how many requests may wait before robots are refused")
@@ -100,7 +91,11 @@ func (s *Shed) Validate() error {
 // Join implements step.Step. The Load outlives a reload with equal settings; the number of
 // Loads is bounded by the configurations that were loaded.
 func (s *Shed) Join(site step.Site) error {
-	s.place = &judge.Place{Layer: Layer, File: s.File, Line: s.Line, Text: "shed"}
+	if err := s.check(); err != nil {
+		return err
+	}
+	s.place = &judge.Place{Layer: Layer, Text: "shed"}
+	s.place.File, s.place.Line = site.Place()
 	loads, release := shared.Get("shed", func() *sync.Map { return new(sync.Map) })
 	s.release = release
 	cfg := Config{InFlight: s.InFlight}
@@ -213,7 +208,6 @@ func (*Shed) End(x *step.Exchange) {
 
 // Interface guards
 var (
-	_ caddy.Validator    = (*Shed)(nil)
 	_ caddy.CleanerUpper = (*Shed)(nil)
 	_ step.Step          = (*Shed)(nil)
 	_ step.Decider       = (*Shed)(nil)

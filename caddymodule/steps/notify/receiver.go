@@ -145,15 +145,15 @@ func (r *receiver) note(err error) {
 	failing.Store(r, err)
 }
 
-// Problems returns the receivers that take no messages.
-func Problems() (problems []statusapi.Problem) {
+// problems returns the receivers that take no messages.
+func problems() (list []statusapi.Problem) {
 	for r, err := range failing.Range {
 		name := r.(*receiver).name
-		problems = append(problems, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: name,
+		list = append(list, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: name,
 			Message: fmt.Sprintf("notify: %s did not take the last message: %v", name, err),
 			Advice:  "Check the URL and the service: `caddy robots notify --test` sends a message."})
 	}
-	return problems
+	return list
 }
 
 // next removes a message that is done, and returns the one to send: nil if none waits, and
