@@ -2,9 +2,12 @@ package response
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -93,5 +96,55 @@ func TestHead(t *testing.T) {
 				t.Errorf("%s, %s: Hijacked is %v", name, tt.name, head.Hijacked)
 			}
 		}
+	}
+}
+
+// brokenWriter is a connection that takes so many octets.
+type brokenWriter struct {
+	*httptest.ResponseRecorder
+	room int
+}
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.room)
+	w.room -= n
+	if n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// Only a client that got the whole answer has read it.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		status       int
+		length, room int
+		hangsUp      bool
+		want         bool
+	}{
+		{"the whole file", 200, 20, 20, false, true},
+		{"a client that hangs up", 200, 20, 20, true, false},
+		{"no length", 200, 0, 20, false, true},
+		{"a connection that breaks", 200, 0, 10, false, false},
+		{"less than announced", 200, 30, 20, false, false},
+		{"a part", 206, 20, 20, false, false},
+		{"an error", 503, 20, 20, false, false},
+	} {
+		ctx, hangUp := context.WithCancel(t.Context())
+		w := NewReadWriter(&brokenWriter{httptest.NewRecorder(), tt.room})
+		if tt.length > 0 {
+			w.Header().Set("Content-Length", strconv.Itoa(tt.length))
+		}
+		w.WriteHeader(tt.status)
+		_, _ = w.Write(make([]byte, 20))
+		if tt.hangsUp {
+			hangUp()
+		}
+		if got := w.Read(httptest.NewRequestWithContext(ctx, http.MethodGet, "/robots.txt", nil)); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+		hangUp()
 	}
 }
