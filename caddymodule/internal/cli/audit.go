@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -121,11 +122,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
 	switch {
 	case o.json:
-		return report.WriteJSON(w, r)
+		return output.WriteJSON(w, r)
 	case o.suggest:
 		return report.Suggestions(w, r)
 	}
-	return report.Audit(w, r, paintFor(w))
+	return report.Audit(w, r, output.PaintFor(w))
 }
 
 // parseZone reads --zone: the name of a zone, or an offset from UTC.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/decided"
@@ -82,9 +83,9 @@ func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
 	case err != nil:
 		return err
 	case o.json:
-		return report.WriteJSON(w, r)
+		return output.WriteJSON(w, r)
 	default:
-		return report.Refusals(w, r, paintFor(w))
+		return report.Refusals(w, r, output.PaintFor(w))
 	}
 }
 

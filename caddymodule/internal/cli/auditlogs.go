@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -85,7 +84,7 @@ const (
 // or nil if w is not a terminal. total is the size of the logs in octets, -1 if it is
 // not known.
 func progressOn(w io.Writer, total int64) func(audit.Progress) {
-	if !isTerminal(w) {
+	if !output.IsTerminal(w) {
 		return nil
 	}
 	begin := time.Now()
@@ -96,12 +95,6 @@ func progressOn(w io.Writer, total int64) func(audit.Progress) {
 			fmt.Fprintf(w, "\r\x1b[K%s", progressLine(at, now.Sub(begin), total))
 		}
 	}
-}
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // progressLine returns the rate and, if the size is known, the remaining time.
@@ -117,7 +110,7 @@ func progressLine(at audit.Progress, passed time.Duration, total int64) string {
 
 // clearProgress removes the progress line from the terminal.
 func clearProgress(w io.Writer) {
-	if isTerminal(w) {
+	if output.IsTerminal(w) {
 		fmt.Fprint(w, "\r\x1b[K")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -295,8 +295,8 @@ func (c *checker) read(site *Site, name string) (judge.Response, error) {
 func (c *checker) print(made *checked) error {
 	w := c.cmd.OutOrStdout()
 	if c.json {
-		return report.NewEncoder(w).Encode(made)
+		return output.NewEncoder(w).Encode(made)
 	}
-	width, _ := sizeOf(w)
-	return report.Layout{Paint: paintFor(w), Width: width}.Execute(w, checkTemplate, nil, made)
+	width, _ := output.Size(w)
+	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, checkTemplate, nil, made)
 }

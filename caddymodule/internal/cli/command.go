@@ -17,7 +17,6 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -275,10 +274,4 @@ func dialectFlag(s string) (robots.Dialect, error) {
 		return robots.RFC9309, nil
 	}
 	return robots.ParseDialect(s)
-}
-
-// paintFor returns a Paint that uses colours if w is a terminal with colours, unless
-// NO_COLOR is set (https://no-color.org).
-func paintFor(w io.Writer) report.Paint {
-	return report.Paint(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }

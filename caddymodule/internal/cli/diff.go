@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -62,7 +63,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	if o.json {
 		err = report.ChangesJSON(out, r.Changes)
 	} else {
-		err = report.Changes(out, r.Changes, o.full, paintFor(out))
+		err = report.Changes(out, r.Changes, o.full, output.PaintFor(out))
 	}
 	switch {
 	case err != nil:

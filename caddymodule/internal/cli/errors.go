@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
@@ -146,8 +146,8 @@ func printError(cmd *cobra.Command, err error) {
 
 // say prints a line of prose, which a terminal folds at its width.
 func say(w io.Writer, format string, args ...any) {
-	width, _ := sizeOf(w)
-	fmt.Fprintln(w, report.Layout{Width: width}.Fold(fmt.Sprintf(format, args...)))
+	width, _ := output.Size(w)
+	fmt.Fprintln(w, output.Layout{Width: width}.Fold(fmt.Sprintf(format, args...)))
 }
 
 // inWords returns an error about a file in words, without the name of the system call.

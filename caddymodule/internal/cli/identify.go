@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
@@ -86,7 +86,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	}
 	matcher := rules.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	enc := report.NewEncoder(out)
+	enc := output.NewEncoder(out)
 	var id crawler.Identity
 	identify := func(ua string) {
 		matcher.Identify(ua, &id)
@@ -237,23 +237,23 @@ var strengths = map[string]string{
 
 // write prints the result as text. Control characters from clients are escaped.
 func (f *identified) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", report.Visible(f.UserAgent))
+	fmt.Fprintf(w, "%s\n", output.Visible(f.UserAgent))
 	if f.Browser != nil {
-		fmt.Fprintf(w, "    person: %s\n", report.Visible(browserWords(f.Browser)))
+		fmt.Fprintf(w, "    person: %s\n", output.Visible(browserWords(f.Browser)))
 		writeReasons(w, f.Words)
 	}
 	for _, c := range f.Crawlers {
 		facts := append([]string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator}, c.Purposes...)
 		facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" })
-		fmt.Fprintf(w, "    %s: %s\n", c.Class, report.Visible(strings.Join(facts, ", ")))
+		fmt.Fprintf(w, "    %s: %s\n", c.Class, output.Visible(strings.Join(facts, ", ")))
 		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
-			fmt.Fprintf(w, "        tokens   %s\n", report.Visible(tokens))
+			fmt.Fprintf(w, "        tokens   %s\n", output.Visible(tokens))
 		}
 		obeys := cmp.Or(c.HeldTo, "nothing")
 		if c.Group != "" {
 			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
 		}
-		fmt.Fprintf(w, "        obeys    %s\n", report.Visible(obeys))
+		fmt.Fprintf(w, "        obeys    %s\n", output.Visible(obeys))
 		writeReasons(w, []grounds{c.grounds})
 		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
 	}

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
@@ -93,7 +93,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	o.noteUnread(sites, unread, &notes)
 	printBlocks(cmd.OutOrStdout(), &blocks)
 	for _, note := range notes.texts {
-		say(cmd.ErrOrStderr(), "note: %s: %s", report.Visible(words.List(notes.names[note], 5)), report.Visible(note))
+		say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func printBlocks(w io.Writer, blocks *grouped) {
 			fmt.Fprintln(w)
 		}
 		names := blocks.names[block]
-		fmt.Fprintf(w, "# For %s\n", report.Visible(strings.Join(names, "; ")))
+		fmt.Fprintf(w, "# For %s\n", output.Visible(strings.Join(names, "; ")))
 		if len(names) == 1 {
 			fmt.Fprintf(w, "# Into the block of the site:\n%s", block)
 			continue
@@ -170,20 +170,9 @@ func (o *initOptions) command(s *proposal.Site, several bool) string {
 	return shellWords(list)
 }
 
-// plainWord matches text that no shell changes.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
-
 // shellWords returns words of a command line, as a POSIX shell needs them.
 func shellWords(list []string) string {
-	return strings.Join(words.Map(list, shellWord), " ")
-}
-
-// shellWord quotes text as one word for a POSIX shell.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return strings.Join(words.Map(list, output.ShellWord), " ")
 }
 
 // sites returns the sites to print a block for.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -111,7 +112,7 @@ func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []err
 		if o.format == "json" {
 			err = errors.Join(err, report.JSON(out, d))
 		} else {
-			err = errors.Join(err, report.Text(out, d, paintFor(out)))
+			err = errors.Join(err, report.Text(out, d, output.PaintFor(out)))
 		}
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -88,7 +89,7 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 	registry := cmp.Or(site.Rules.Registry, crawler.Builtin())
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
 	r := diff.Compare(before, merged.File(), judge.Comparable(registry)...)
-	if err := report.Changes(w, r.Changes, o.full, paintFor(w)); err != nil {
+	if err := report.Changes(w, r.Changes, o.full, output.PaintFor(w)); err != nil {
 		return err
 	}
 	if !r.Complete {
@@ -96,7 +97,7 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 	}
 	if m := managed.MergedIn(merged); m != nil {
 		for _, n := range m.Notes {
-			say(w, "note: %s", report.Visible(n.String()))
+			say(w, "note: %s", output.Visible(n.String()))
 		}
 		for _, b := range m.Beyond {
 			say(w, "note: a preset can't prevent this use: %s", b)

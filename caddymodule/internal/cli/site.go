@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -182,7 +183,7 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 		return nil, fmt.Errorf("%s has no site %s. %s", c.path, c.host, sitesAre(handlerNames(all)))
 	case group == nil && at != nil && sameSite(list):
 		return nil, fmt.Errorf("%s has no site for %s. %s: to use its settings, add --site %s", c.path, at.Hostname(),
-			sitesAre(handlerNames(list)), shellWord(list[0].Hosts[0]))
+			sitesAre(handlerNames(list)), output.ShellWord(list[0].Hosts[0]))
 	case group == nil && at != nil:
 		return nil, fmt.Errorf("%s has no site for %s. %s: select one with --site", c.path, at.Hostname(), sitesAre(handlerNames(list)))
 	case group == nil && !sameSite(list):

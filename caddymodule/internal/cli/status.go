@@ -25,7 +25,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -103,12 +103,12 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		demote(&s.Health)
 	}
 	out := cmd.OutOrStdout()
-	width, _ := sizeOf(out)
+	width, _ := output.Size(out)
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
 	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == statusapi.Busy })
-	return cmp.Or(o.print(out, s, width, paintFor(out)), findingIf(alarming || busy))
+	return cmp.Or(o.print(out, s, width, output.PaintFor(out)), findingIf(alarming || busy))
 }
 
 // demote makes notes of the problems that the operator of the server can't mend.
@@ -213,15 +213,15 @@ var statusTemplate string
 
 // print writes a report for a terminal with this width; 0: w is no terminal, and the
 // tables have all columns. It escapes control characters from clients.
-func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint report.Paint) error {
+func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint output.Paint) error {
 	if o.json {
-		return report.NewEncoder(w).Encode(s)
+		return output.NewEncoder(w).Encode(s)
 	}
 	total := s.Crawlers.In(o.span)
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
 		s.Modes[statusapi.Monitor]+s.Modes[statusapi.Both] > 0
 	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
-	return report.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
+	return output.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
 		"monitored": func() bool { return monitored },
 		"monitor":   func() bool { return monitored || width == 0 }, // the columns
@@ -335,7 +335,7 @@ func lineOf(layer, file string, line int) string {
 	if layer == "file" {
 		file = cmp.Or(file, "robots.txt")
 	}
-	return fmt.Sprintf("%s:%d", report.Visible(cmp.Or(file, "configuration")), line)
+	return fmt.Sprintf("%s:%d", output.Visible(cmp.Or(file, "configuration")), line)
 }
 
 // actionsOf returns the actions that a rule decided.
@@ -372,14 +372,14 @@ func (o *statusOptions) fleetStatus(address string, out io.Writer) error {
 		return err
 	}
 	if o.json {
-		return report.NewEncoder(out).Encode(view)
+		return output.NewEncoder(out).Encode(view)
 	}
 	span := statusapi.SpanDay
 	if o.span == statusapi.SpanHour {
 		span = o.span
 	}
-	width, _ := sizeOf(out)
-	return report.Layout{Paint: paintFor(out), Width: width}.Execute(out, fleetTemplate, template.FuncMap{
+	width, _ := output.Size(out)
+	return output.Layout{Paint: output.PaintFor(out), Width: width}.Execute(out, fleetTemplate, template.FuncMap{
 		"span": func() string { return span },
 		"counts": func(s statusapi.FleetSpans) statusapi.FleetCounts {
 			if span == statusapi.SpanHour {

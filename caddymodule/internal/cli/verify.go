@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -138,8 +138,8 @@ func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 		return verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()}
 	})
 	if o.json {
-		return report.NewEncoder(w).Encode(v)
+		return output.NewEncoder(w).Encode(v)
 	}
-	width, _ := sizeOf(w)
-	return report.Layout{Paint: paintFor(w), Width: width}.Execute(w, verifyTemplate, nil, v)
+	width, _ := output.Size(w)
+	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, verifyTemplate, nil, v)
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -25,19 +23,11 @@ const (
 	clearBelow  = "\x1b[J"
 )
 
-// sizeOf returns the size of a terminal in columns and lines; 0 if w is not a terminal.
-func sizeOf(w io.Writer) (width, height int) {
-	if f, ok := w.(*os.File); ok {
-		width, height, _ = term.GetSize(int(f.Fd()))
-	}
-	return width, height
-}
-
 // repeat prints the status repeatedly until ctx ends: on a terminal, on its alternate
 // screen, which it leaves however it ends. If Caddy does not answer, for example during
 // a restart, it tries again.
 func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer) error {
-	onScreen := isTerminal(w) && !o.json
+	onScreen := output.IsTerminal(w) && !o.json
 	if onScreen {
 		fmt.Fprint(w, enterScreen)
 		defer fmt.Fprint(w, leaveScreen)
@@ -56,10 +46,10 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 				panic(a.panicked)
 			}
 			var page strings.Builder
-			width, height := sizeOf(w)
+			width, height := output.Size(w)
 			if a.err == nil {
 				reports = recent(reports, a.report)
-				a.err = o.print(&page, a.report, width, paintFor(w))
+				a.err = o.print(&page, a.report, width, output.PaintFor(w))
 			}
 			if a.err != nil {
 				fmt.Fprintf(&page, "Error: %v\n", a.err)

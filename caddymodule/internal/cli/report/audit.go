@@ -11,6 +11,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
@@ -26,8 +27,8 @@ const SeveralHandlers = "handlers"
 
 // Audit writes the report of an audit as text. It escapes control characters from
 // logs and robots.txt files.
-func Audit(w io.Writer, r *audit.Report, paint Paint) error {
-	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, auditTemplate, template.FuncMap{
+func Audit(w io.Writer, r *audit.Report, paint output.Paint) error {
+	return output.Layout{Paint: paint, Indent: "  ", FaintHeads: true}.Execute(w, auditTemplate, template.FuncMap{
 		"octets":       words.Octets,
 		"took":         words.Seconds,
 		"shares":       page.Shares,
@@ -56,19 +57,11 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	}, r)
 }
 
-// moment returns a time in UTC, "-" for none.
-func moment(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return t.UTC().Format("2006-01-02 15:04")
-}
-
 // sourceNames returns the display names of several robots.txt files.
 func sourceNames(list []audit.Source) string {
 	var names []string
 	for i := range list {
-		if name := Visible(list[i].Name); !slices.Contains(names, name) {
+		if name := output.Visible(list[i].Name); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -103,7 +96,7 @@ func ruleLine(r audit.Line) string {
 	if r.Layer == "file" {
 		return strconv.Itoa(r.Line)
 	}
-	file := Visible(cmp.Or(r.File, "configuration"))
+	file := output.Visible(cmp.Or(r.File, "configuration"))
 	if r.Line == 0 { // a policy in JSON
 		return file
 	}
@@ -125,7 +118,7 @@ func crawlerCounts(n int, of func(i int) (name string, count int64)) string {
 	var list []string
 	for i := range min(n, 3) {
 		name, count := of(i)
-		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(name, "(no User-Agent)"), 24), words.Count(count)))
+		list = append(list, fmt.Sprintf("%s %s", output.Clip(cmp.Or(name, "(no User-Agent)"), 24), words.Count(count)))
 	}
 	if n > 3 {
 		list = append(list, fmt.Sprintf("%d more", n-3))

@@ -20,7 +20,7 @@ func TestAuditShowsUnusedRulesOnce(t *testing.T) {
 		{Layer: "policy", TextLine: 15, Text: "Disallow: /d"},
 	}}
 	var out strings.Builder
-	if err := Audit(&out, r, Paint(false)); err != nil {
+	if err := Audit(&out, r, false); err != nil {
 		t.Fatal(err)
 	}
 	const want = `

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
@@ -20,12 +21,12 @@ var changesTemplate string
 // Changes writes the changes between two files as text: for each change the
 // affected crawlers, the lines that make it, and example paths. Unless full is
 // set, it names at most 12 crawlers of a change.
-func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
+func Changes(w io.Writer, changes []diff.Change, full bool, paint output.Paint) error {
 	limit := maxCrawlers
 	if full {
 		limit = math.MaxInt
 	}
-	return Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
+	return output.Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
 		"excerpt": func(text string) string { return newExcerpt(text, 0, 0).text },
 		"limit":   func() int { return limit },
 		"beyond":  func(list []string) int { return max(0, len(list)-limit) },
@@ -39,7 +40,7 @@ func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
 // ChangesJSON writes changes as JSON, one object per line.
 func ChangesJSON(w io.Writer, changes []diff.Change) error {
 	buf := bufio.NewWriter(w)
-	enc := NewEncoder(buf)
+	enc := output.NewEncoder(buf)
 	for i := range changes {
 		if err := enc.Encode(&changes[i]); err != nil {
 			return err

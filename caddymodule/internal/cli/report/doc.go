@@ -3,9 +3,8 @@
 // of an audit.
 //
 //	d := &report.Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
-//	err := report.Text(os.Stdout, d, report.Paint(true))
+//	err := report.Text(os.Stdout, d, true) // with colours
 //
-// The contents and names of files are not trusted: the package escapes control
-// characters in text for a terminal. It does not depend on Caddy or on the command
-// line.
+// The contents and names of files are not trusted: control characters are escaped in text
+// for a terminal. The package does not depend on Caddy or on the command line.
 package report

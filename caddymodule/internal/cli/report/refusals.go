@@ -8,6 +8,7 @@ import (
 	"slices"
 	"text/template"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/decided"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -17,8 +18,8 @@ import (
 var refusalsTemplate string
 
 // Refusals writes which requests Caddy refused, as text.
-func Refusals(w io.Writer, r *decided.Refusals, paint Paint) error {
-	return Layout{Paint: paint, Indent: "  ", Heads: faint}.Execute(w, refusalsTemplate, template.FuncMap{
+func Refusals(w io.Writer, r *decided.Refusals, paint output.Paint) error {
+	return output.Layout{Paint: paint, Indent: "  ", FaintHeads: true}.Execute(w, refusalsTemplate, template.FuncMap{
 		"place": placeOf,
 		"why":   func(q *decided.Request) string { return why(q, r.Sources) },
 	}, r)
@@ -26,7 +27,7 @@ func Refusals(w io.Writer, r *decided.Refusals, paint Paint) error {
 
 // Forbidden writes a request that a rule forbade as a line of text.
 func Forbidden(w io.Writer, r *decided.Request) error {
-	_, err := fmt.Fprintln(w, Visible(fmt.Sprintf("%s  %s  %s  %s %s%s  %d  %s: %s  %s", cmp.Or(r.Time, "(no time)"), r.Client, r.Robots.Verified,
+	_, err := fmt.Fprintln(w, output.Visible(fmt.Sprintf("%s  %s  %s  %s %s%s  %d  %s: %s  %s", cmp.Or(r.Time, "(no time)"), r.Client, r.Robots.Verified,
 		r.Method, r.Host, r.Target, r.Status, r.Robots.Action, placeOf(r.Robots), r.Agent)))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -55,7 +56,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 		notifications := words.Map(failures, func(err error) object { return object{"level": "error", "message": message(err.Error())} })
 		run["invocations"] = []object{{"executionSuccessful": false, "toolExecutionNotifications": notifications}}
 	}
-	return WriteJSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
+	return output.WriteJSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
 }
 
 // level returns the name of a severity in SARIF (section 3.27.10).

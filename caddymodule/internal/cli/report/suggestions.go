@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -19,7 +20,7 @@ var suggestionsTemplate string
 // Suggestions writes the suggestions of an audit as a Caddyfile: a site with a robots
 // block, and comments with the lines for robots.txt.
 func Suggestions(w io.Writer, r *audit.Report) error {
-	return Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
+	return output.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
 		"sum": sum,
 		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
 		"any": func(what string) bool {
@@ -58,7 +59,7 @@ type commented struct {
 }
 
 // comment adds a line of a comment.
-func (b *commented) comment(text string) { fmt.Fprintf(b, "%s# %s\n", b.prefix, Visible(text)) }
+func (b *commented) comment(text string) { fmt.Fprintf(b, "%s# %s\n", b.prefix, output.Visible(text)) }
 
 // lines adds the lines of a text.
 func (b *commented) lines(text string) {

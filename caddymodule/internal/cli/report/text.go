@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -42,7 +42,7 @@ func (d *Document) label() string {
 	if d.Name == "-" {
 		return "standard input"
 	}
-	return Visible(d.Name)
+	return output.Visible(d.Name)
 }
 
 // lines returns the lines that have findings or are related to one, by number.
@@ -63,7 +63,7 @@ func (d *Document) lines() map[int]robots.Line {
 // Text writes findings as text: each with its line, carets below the text that
 // was found, the reason (once for each code) and the correction, and a summary
 // at the end. For a document that is Unchanged, it writes only the summary.
-func Text(w io.Writer, d *Document, paint Paint) error {
+func Text(w io.Writer, d *Document, paint output.Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), explained: map[string]bool{}}
 	if !d.Unchanged {
 		for i := range d.Findings {
@@ -77,20 +77,20 @@ func Text(w io.Writer, d *Document, paint Paint) error {
 // textWriter writes findings or changes as text.
 type textWriter struct {
 	*bufio.Writer
-	paint     Paint
+	paint     output.Paint
 	lines     map[int]robots.Line
 	explained map[string]bool // codes of rules whose reason was written
 }
 
 func (t *textWriter) finding(name string, f *lint.Finding) {
 	fmt.Fprintf(t, "%s %s: %s %s\n",
-		t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", name, f.Line, f.Column)),
-		t.paint.severity(f.Severity, f.Severity.String()), Visible(f.Message),
-		t.paint.in(faint, "["+f.Code+"]"))
+		t.paint.Bold(fmt.Sprintf("%s:%d:%d:", name, f.Line, f.Column)),
+		t.severity(f.Severity, f.Severity.String()), output.Visible(f.Message),
+		t.paint.Faint("["+f.Code+"]"))
 	if l := t.lines[f.Line]; isOn(f, &l) {
 		e := newExcerpt(l.Raw, f.Column-1, f.Column-1+len(f.Text))
 		t.source(l.Number, e.text)
-		t.note(strings.Repeat(" ", e.from) + t.paint.severity(f.Severity, strings.Repeat("^", e.mark)))
+		t.note(strings.Repeat(" ", e.from) + t.severity(f.Severity, strings.Repeat("^", e.mark)))
 	}
 	if l, ok := t.lines[f.Related]; ok && l.Number > 0 {
 		t.source(l.Number, newExcerpt(l.Raw, 0, 0).text)
@@ -105,6 +105,17 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 	t.WriteByte('\n')
 }
 
+// severity colours text about a finding.
+func (t *textWriter) severity(s lint.Severity, text string) string {
+	switch s {
+	case lint.Info:
+		return t.paint.Note(text)
+	case lint.Warning:
+		return t.paint.Odd(text)
+	}
+	return t.paint.Bad(text)
+}
+
 // isOn reports whether a finding is about this line. Some findings are about the
 // whole file or its end.
 func isOn(f *lint.Finding, l *robots.Line) bool {
@@ -116,9 +127,9 @@ func (t *textWriter) replacement(f *lint.Finding) {
 	fix := ""
 	switch f.Fix {
 	case lint.Safe:
-		fix = t.paint.in(faint, "  (--fix corrects it)")
+		fix = t.paint.Faint("  (--fix corrects it)")
 	case lint.Unsafe:
-		fix = t.paint.in(faint, "  (--unsafe-fixes corrects it)")
+		fix = t.paint.Faint("  (--unsafe-fixes corrects it)")
 	}
 	if *f.Replacement == "" {
 		t.note("remove it" + fix)
@@ -139,12 +150,12 @@ const maxReplacementLines = 8
 
 // source writes a line of the file.
 func (t *textWriter) source(number int, text string) {
-	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, fmt.Sprintf("%6d |", number)), text)
+	fmt.Fprintf(t, "%s %s\n", t.paint.Faint(fmt.Sprintf("%6d |", number)), text)
 }
 
 // note writes a note below a line of the file.
 func (t *textWriter) note(text string) {
-	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, "       |"), text)
+	fmt.Fprintf(t, "%s %s\n", t.paint.Faint("       |"), text)
 }
 
 // summary writes how many findings there are, and how many of them each flag
@@ -189,7 +200,7 @@ func (t *textWriter) bySeverity(findings []lint.Finding) string {
 	var parts []string
 	for _, s := range []lint.Severity{lint.Error, lint.Warning, lint.Info} {
 		if n := counts[s]; n > 0 {
-			parts = append(parts, t.paint.severity(s, fmt.Sprintf("%d %s", n, english.PluralWord(n, s.String(), plurals[s]))))
+			parts = append(parts, t.severity(s, fmt.Sprintf("%d %s", n, english.PluralWord(n, s.String(), plurals[s]))))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -199,7 +210,7 @@ func (t *textWriter) bySeverity(findings []lint.Finding) string {
 // the name of the file.
 func JSON(w io.Writer, d *Document) error {
 	buf := bufio.NewWriter(w)
-	enc := NewEncoder(buf)
+	enc := output.NewEncoder(buf)
 	for i := range d.Findings {
 		err := enc.Encode(struct {
 			File string `json:"file"`
@@ -210,19 +221,4 @@ func JSON(w io.Writer, d *Document) error {
 		}
 	}
 	return buf.Flush()
-}
-
-// WriteJSON writes a value as indented JSON.
-func WriteJSON(w io.Writer, v any) error {
-	enc := NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// NewEncoder returns an encoder for JSON that does not escape < > &, because the output is not
-// for HTML.
-func NewEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc
 }

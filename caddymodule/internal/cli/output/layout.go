@@ -1,4 +1,4 @@
-package report
+package output
 
 import (
 	"bufio"
@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Layout writes text with tables for a terminal. In a template, each line of a table
@@ -28,7 +28,8 @@ import (
 type Layout struct {
 	Paint  Paint
 	Indent string // before each line of a table
-	Heads  style  // of the heads of tables
+	// FaintHeads makes the heads of tables faint.
+	FaintHeads bool
 	// Width is the width of the terminal in columns: longer lines are wrapped, and
 	// tables are narrowed. 0 means no limit.
 	Width int
@@ -41,7 +42,7 @@ const headMark = "\f"
 var funcs = template.FuncMap{
 	"visible": Visible,
 	"join":    func(list []string) string { return strings.Join(list, ", ") },
-	"clip":    func(n int, s string) string { return clipped(s, n) },
+	"clip":    func(n int, s string) string { return Clip(s, n) },
 	"head":    func() string { return headMark },
 	"list":    func(n int, texts []string) string { return words.List(texts, n) },
 	"lines":   func(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") },
@@ -61,6 +62,14 @@ var funcs = template.FuncMap{
 func first(n int, list any) any {
 	v := reflect.ValueOf(list)
 	return v.Slice(0, min(n, v.Len())).Interface()
+}
+
+// moment returns a time in UTC, "-" for none.
+func moment(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
 }
 
 // styles are the functions of a template for colours. They return nothing without
@@ -164,8 +173,8 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) (left []string) {
 			}
 		}
 		text := l.Indent + strings.TrimRight(line.String(), " ")
-		if n == 0 && l.Heads != "" {
-			text = l.Paint.in(l.Heads, text)
+		if n == 0 && l.FaintHeads {
+			text = l.Paint.Faint(text)
 		}
 		fmt.Fprintln(out, text)
 	}
@@ -175,7 +184,7 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) (left []string) {
 // cell returns the text of a cell with the width of its column.
 func (l Layout) cell(c *column, text string, isHead bool) string {
 	if textWidth(text) > c.width {
-		text = clipped(text, c.width)
+		text = Clip(text, c.width)
 	}
 	pad := strings.Repeat(" ", c.width-textWidth(text))
 	switch {
@@ -326,6 +335,11 @@ func (p Paint) Bad(text string) string { return p.in(red, text) }
 // Odd colours text about something unusual.
 func (p Paint) Odd(text string) string { return p.in(yellow, text) }
 
-func (p Paint) severity(s lint.Severity, text string) string {
-	return p.in([...]style{lint.Info: cyan, lint.Warning: yellow, lint.Error: red}[min(s, lint.Error)], text)
-}
+// Note colours text that informs.
+func (p Paint) Note(text string) string { return p.in(cyan, text) }
+
+// Bold makes text bold.
+func (p Paint) Bold(text string) string { return p.in(bold, text) }
+
+// Faint makes text faint.
+func (p Paint) Faint(text string) string { return p.in(faint, text) }
