@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -178,7 +179,7 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 			unknown = append(unknown, p.who)
 			continue
 		}
-		found := shown(p.robots[0].Name)
+		found := input.Shown(p.robots[0].Name)
 		if status := p.robots[0].Response.Status; status != http.StatusOK {
 			found += fmt.Sprintf(" answers %d: no rules", status)
 		}
@@ -215,7 +216,7 @@ func (p *place) read(ctx context.Context) {
 		if p.source != nil {
 			answer, err = p.source.Fetch(ctx, judge.Origin{})
 		} else {
-			answer, err = answerOf(readInput(ctx, name, nil))
+			answer, err = input.Answer(input.Read(ctx, name, nil))
 		}
 		cancel()
 		if err == nil {

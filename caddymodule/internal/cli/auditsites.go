@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -244,7 +245,7 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 				flag, value)
 		}
 		var err error
-		if v.Response, err = answerOf(readRobots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {
+		if v.Response, err = input.Answer(input.Robots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {
 			return nil, err
 		}
 		list = append(list, v)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -39,7 +40,7 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 		}
 		targets, err := readSitemap(name)
 		if err != nil {
-			return fmt.Errorf("--sitemap %s: %w", shown(name), err)
+			return fmt.Errorf("--sitemap %s: %w", input.Shown(name), err)
 		}
 		in.Sitemap = append(in.Sitemap, targets...)
 	}

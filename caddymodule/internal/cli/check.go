@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -200,7 +201,7 @@ func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 	}
 	if site.Source != nil {
 		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
-			say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", shown(c.config.path),
+			say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.path),
 				site.name())
 		}
 		return c.rulesOf(site, fromSource)
@@ -240,7 +241,7 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", shown(file),
+	say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file),
 		site.name())
 	c.rootFiles[site.index] = file
 	return file, nil
@@ -277,11 +278,11 @@ func (c *checker) read(site *Site, name string) (judge.Response, error) {
 	if answer, ok := c.responses[name]; ok {
 		return answer, nil
 	}
-	body, err := readRobots(c.cmd.Context(), name, c.cmd.InOrStdin())
+	body, err := input.Robots(c.cmd.Context(), name, c.cmd.InOrStdin())
 	answer := judge.Response{Status: http.StatusOK, Body: body}
 	if c.robots == "" {
 		missing := err
-		if answer, err = answerOf(body, err); err == nil && missing != nil {
+		if answer, err = input.Answer(body, err); err == nil && missing != nil {
 			say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -49,7 +50,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	}
 	var files [2]*robots.File
 	for i, name := range args {
-		body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
+		body, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
@@ -80,7 +80,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		if form, ok := valueForms[invalid.GetFlag().Value.Type()]; ok {
 			cause = errors.New("want " + form)
 		}
-		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, shown(invalid.GetValue()), cause)
+		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, input.Shown(invalid.GetValue()), cause)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -121,7 +121,7 @@ func run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, [
 		if err == nil {
 			return nil
 		}
-		if err = redacted(inWords(err), inputs(cmd, args)...); !errors.Is(err, errReported) {
+		if err = input.Redacted(inWords(err), inputs(cmd, args)...); !errors.Is(err, errReported) {
 			printError(cmd, err)
 		}
 		return err
@@ -171,47 +171,4 @@ func inWords(err error) error {
 		text = file.Path + " is a folder, not a file"
 	}
 	return errors.New(strings.Replace(err.Error(), file.Error(), text, 1))
-}
-
-// hidden replaces a password, as in net/url.
-const hidden = "xxxxx"
-
-// shown returns the name of an input for printing, without a password. If a URL
-// can't be parsed, it leaves out everything between scheme and host.
-func shown(name string) string {
-	scheme, rest, found := strings.Cut(name, "://")
-	if !found {
-		return name
-	}
-	if u, err := url.Parse(name); err == nil {
-		if u.User == nil {
-			return name
-		}
-		return u.Redacted()
-	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		return scheme + "://" + hidden + rest[i:]
-	}
-	return name
-}
-
-// redacted returns an error whose text has no password of the inputs in it.
-func redacted(err error, inputs ...string) error {
-	text := err.Error()
-	for _, name := range inputs {
-		s := shown(name)
-		if s == name {
-			continue
-		}
-		text = strings.ReplaceAll(text, name, s)
-		if u, err := url.Parse(name); err == nil {
-			if password, ok := u.User.Password(); ok && password != "" {
-				text = strings.ReplaceAll(text, ":"+password+"@", ":"+hidden+"@")
-			}
-		}
-	}
-	if text == err.Error() {
-		return err
-	}
-	return errors.New(text)
 }

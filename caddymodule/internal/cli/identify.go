@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -134,7 +135,7 @@ func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.
 	var body []byte
 	if o.robots != "" {
 		var err error
-		if body, err = readRobots(ctx, o.robots, stdin); err != nil {
+		if body, err = input.Robots(ctx, o.robots, stdin); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -214,8 +215,8 @@ func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, 
 	if name == "" {
 		return nil, "", nil
 	}
-	text, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
-	if status, ok := errors.AsType[*statusError](err); ok && (status.code == http.StatusNotFound || status.code == http.StatusGone) {
+	text, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
+	if status, ok := errors.AsType[*input.StatusError](err); ok && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
 		say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
 		return robots.Parse(nil), name, nil
 	}
@@ -237,8 +238,8 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", shown(name), count,
-			shown(name))
+		say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
+			input.Shown(name))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -83,7 +84,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	for _, name := range args {
 		d, err := o.document(cmd, name)
 		if err != nil {
-			err = redacted(inWords(err), name)
+			err = input.Redacted(inWords(err), name)
 			failures = append(failures, err)
 			printError(cmd, err)
 			continue
@@ -174,8 +175,8 @@ func (o *lintFlags) validateFix(args []string) error {
 		return nil
 	}
 	for _, name := range args {
-		if name == "-" || isURL(name) {
-			return fmt.Errorf("--write can't write %s back: it is not a file", shown(name))
+		if name == "-" || input.IsURL(name) {
+			return fmt.Errorf("--write can't write %s back: it is not a file", input.Shown(name))
 		}
 	}
 	return nil
@@ -183,11 +184,11 @@ func (o *lintFlags) validateFix(args []string) error {
 
 // document reads a robots.txt, corrects it if the flags say so, and lints it.
 func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
-	body, err := readInput(cmd.Context(), name, cmd.InOrStdin())
+	body, err := input.Read(cmd.Context(), name, cmd.InOrStdin())
 	if err != nil {
 		return nil, err
 	}
-	d := &report.Document{Name: shown(name), File: o.parse(body)}
+	d := &report.Document{Name: input.Shown(name), File: o.parse(body)}
 	opts := o.options(name)
 	if o.fix {
 		grade := lint.Safe
@@ -196,7 +197,7 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 		}
 		fixed, err := lint.Fix(d.File, grade, opts...)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", shown(name), err)
+			return nil, fmt.Errorf("%s: %w", input.Shown(name), err)
 		}
 		d.File = o.parse(fixed)
 		switch {
@@ -204,7 +205,7 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 			err = rewrite(name, body, fixed)
 		case o.diff:
 			d.Unchanged = bytes.Equal(body, fixed)
-			err = report.Unified(cmd.OutOrStdout(), shown(name), string(body), string(fixed))
+			err = report.Unified(cmd.OutOrStdout(), input.Shown(name), string(body), string(fixed))
 		default:
 			_, err = cmd.OutOrStdout().Write(fixed)
 		}
@@ -224,7 +225,7 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 }
 
 func (o *lintFlags) parse(body []byte) *robots.File {
-	return robots.Parse(body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(maxInput))
+	return robots.Parse(body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(input.MaxSize))
 }
 
 // options returns the linter's options for a file.
@@ -233,8 +234,8 @@ func (o *lintFlags) options(name string) []lint.Option {
 		findings.Crawlers(crawler.Builtin()), findings.WithUnseenNoindex(o.rules, crawler.Builtin()),
 		lint.WithSelect(o.selected...), lint.WithIgnore(o.ignored...),
 	}
-	if isURL(name) {
-		opts = append(opts, lint.WithLocation(robotsAddress(shown(name))))
+	if input.IsURL(name) {
+		opts = append(opts, lint.WithLocation(input.RobotsAddress(input.Shown(name))))
 	}
 	return opts
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -49,7 +50,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 	}
 	own := judge.Response{Status: http.StatusNotFound}
 	if o.robots != "" {
-		if own.Body, err = readRobots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
+		if own.Body, err = input.Robots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
 			return err
 		}
 		own.Status = http.StatusOK
@@ -110,10 +111,10 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Response) error {
 	found := false
 	for _, url := range o.check {
-		if !isURL(url) {
+		if !input.IsURL(url) {
 			return fmt.Errorf("--check %s is not an http or https URL", url)
 		}
-		answer, err := answerOf(readRobots(cmd.Context(), url, nil))
+		answer, err := input.Answer(input.Robots(cmd.Context(), url, nil))
 		if err != nil {
 			return err
 		}
@@ -126,11 +127,11 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Respon
 			return err
 		}
 		if bytes.Equal(published, want.Text()) {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s publishes the policy\n", shown(url))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s publishes the policy\n", input.Shown(url))
 			continue
 		}
 		found = true
-		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes a different robots.txt. With the policy, it would have these changes:\n", shown(url))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes a different robots.txt. With the policy, it would have these changes:\n", input.Shown(url))
 		if err := o.printChanges(cmd.OutOrStdout(), site, published, want); err != nil {
 			return err
 		}
