@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -39,10 +40,10 @@ type auditOptions struct {
 
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
-	cmd := newCommand("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
+	cmd := command.New("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
 		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused",
-		needs(1, "an access log, or - for standard input"), o.audit)
+		command.Needs(1, "an access log, or - for standard input"), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
@@ -57,11 +58,11 @@ func auditCommand(m Module) *cobra.Command {
 		"sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	o.addPast(cmd)
-	addDialectFlag(cmd, &o.dialect)
+	command.AddDialectFlag(cmd, &o.dialect)
 	f.StringArrayVarP(&o.configs, "config", "c", nil,
 		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
 	o.config.addSelection(cmd, m)
-	addRuleFlags(cmd, m, &o.rules)
+	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
@@ -115,7 +116,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return cmp.Or(o.print(cmd.OutOrStdout(), r), findingIf(r.Against != nil && r.Against.Bad))
+	return cmp.Or(o.print(cmd.OutOrStdout(), r), command.FindingIf(r.Against != nil && r.Against.Bad))
 }
 
 // print writes the report.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -41,7 +42,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	case o.config.path != "":
 		err = o.addConfigured(cmd, to, given)
 	default:
-		if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+		if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
 			return err
 		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -21,20 +22,20 @@ import (
 
 func checkCommand(m Module) *cobra.Command {
 	o := checker{responses: make(map[string]judge.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*judge.Rules)}
-	cmd := newCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
+	cmd := command.New("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
-		"Shows whether robots.txt allows a crawler to fetch URLs", needs(1, "a URL, or a path"), o.check)
-	addAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
+		"Shows whether robots.txt allows a crawler to fetch URLs", command.Needs(1, "a URL, or a path"), o.check)
+	command.AddAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
 	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
 	f.StringVar(&o.grace, "grace", judge.GraceSearch.String(),
 		"crawlers for which the file of --before still applies for a while: off, search or all")
 	f.StringVar(&o.client, "client", "", "IP address of the client, for \"exempt ... from\" in the configuration")
-	addDialectFlag(cmd, &o.dialect)
+	command.AddDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.add(cmd, m)
-	addRuleFlags(cmd, m, &o.rules)
+	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
@@ -62,7 +63,7 @@ func (c *checker) check(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return findingIf(found)
+	return command.FindingIf(found)
 }
 
 //go:embed check.txt
@@ -124,7 +125,7 @@ func (c *checker) prepare() (err error) {
 	if c.config.path != "" {
 		return c.useConfig()
 	}
-	if c.rules.Dialect, err = dialectFlag(c.dialect); err != nil {
+	if c.rules.Dialect, err = command.ParseDialect(c.dialect); err != nil {
 		return err
 	}
 	if c.rules.Grace, err = judge.ParseGrace(c.grace); err != nil {
@@ -201,7 +202,7 @@ func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 	}
 	if site.Source != nil {
 		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
-			say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.path),
+			command.Say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.path),
 				site.name())
 		}
 		return c.rulesOf(site, fromSource)
@@ -241,7 +242,7 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file),
+	command.Say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file),
 		site.name())
 	c.rootFiles[site.index] = file
 	return file, nil
@@ -283,7 +284,7 @@ func (c *checker) read(site *Site, name string) (judge.Response, error) {
 	if c.robots == "" {
 		missing := err
 		if answer, err = input.Answer(body, err); err == nil && missing != nil {
-			say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
+			command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 		}
 	}
 	if err == nil {

@@ -8,10 +8,10 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/release"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Module is the part of the Caddy module that the commands use.
@@ -42,8 +42,8 @@ func Register(m Module) {
 				"\nDocumentation: https://github.com/caddy-robots/caddy-robots/tree/main/docs\n") // of the subcommands too
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
-			cmd.SetFlagErrorFunc(flagError) // of the subcommands too
-			cmd.RunE = run(runParent)
+			cmd.SetFlagErrorFunc(command.FlagError) // of the subcommands too
+			cmd.RunE = command.Run(runParent)
 		},
 	})
 }
@@ -54,7 +54,7 @@ func subcommands(m Module) []*cobra.Command {
 		initCommand(m),
 		checkCommand(m),
 		lintCommand(m),
-		newCommand("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain),
+		command.New("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain),
 		diffCommand(),
 		identifyCommand(m),
 		verifyCommand(m),
@@ -77,14 +77,11 @@ var helpTexts embed.FS
 // addHelp adds the help and examples of a command.
 func addHelp(cmd *cobra.Command) {
 	text, err := helpTexts.ReadFile("help/" + cmd.Name() + ".txt")
-	must(err)
+	if err != nil {
+		panic(err) // a command without a help text
+	}
 	help, examples, _ := strings.Cut(string(text), "\n\nExamples:\n")
 	cmd.Long, cmd.Example = "\n"+help, strings.TrimSuffix(examples, "\n")
-}
-
-// newCommand returns a command that runs f.
-func newCommand(use, short string, args cobra.PositionalArgs, f func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: withFlags(args), RunE: run(f)}
 }
 
 // runParent prints the help of a command that only has subcommands. It returns
@@ -93,43 +90,5 @@ func runParent(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(args[0])...))
-}
-
-// addDialectFlag adds --dialect.
-func addDialectFlag(cmd *cobra.Command, dialect *string) {
-	cmd.Flags().StringVar(dialect, "dialect", "", "how the file is read: rfc9309 (default), 1994 or 1996")
-}
-
-// addAgentFlag adds --agent, which is required. The crawlers of the registry complete it.
-func addAgentFlag(cmd *cobra.Command, agent *string, usage string) {
-	cmd.Flags().StringVarP(agent, "agent", "a", "", usage)
-	must(cmd.MarkFlagRequired("agent"))
-	must(cmd.RegisterFlagCompletionFunc("agent", completeCrawlers))
-}
-
-// completeCrawlers completes the User-Agent tokens of the crawlers in the registry.
-func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var list []cobra.Completion
-	for row := range crawler.Builtin().All() {
-		if len(row.UserAgents) > 0 && strings.HasPrefix(strings.ToLower(row.UserAgents[0]), strings.ToLower(begin)) {
-			list = append(list, cobra.CompletionWithDesc(row.UserAgents[0], row.Operator))
-		}
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp
-}
-
-// must panics if a flag that the code names does not exist.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-// dialectFlag is robots.ParseDialect with a default.
-func dialectFlag(s string) (robots.Dialect, error) {
-	if s == "" {
-		return robots.RFC9309, nil
-	}
-	return robots.ParseDialect(s)
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), command.DidYouMean(cmd.SuggestionsFor(args[0])...))
 }

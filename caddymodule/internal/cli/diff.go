@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
@@ -24,10 +25,10 @@ type diffOptions struct {
 
 func diffCommand() *cobra.Command {
 	var o diffOptions
-	cmd := newCommand("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers",
-		needs(2, "two robots.txt files"),
+	cmd := command.New("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers",
+		command.Needs(2, "two robots.txt files"),
 		o.diff)
-	addDialectFlag(cmd, &o.dialect)
+	command.AddDialectFlag(cmd, &o.dialect)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line, with all crawlers")
 	cmd.Flags().BoolVar(&o.full, "full", false, fullUsage)
 	return cmd
@@ -44,7 +45,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	if args[0] == "-" && args[1] == "-" {
 		return errors.New("only one of the two can be standard input")
 	}
-	dialect, err := dialectFlag(o.dialect)
+	dialect, err := command.ParseDialect(o.dialect)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 		if !r.Complete {
 			fmt.Fprintln(cmd.ErrOrStderr(), errIncomplete)
 		}
-		return exitFinding
+		return command.ExitFinding
 	case !r.Complete:
 		return errIncomplete
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -32,44 +32,14 @@ type identifyOptions struct {
 
 func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
-	cmd := newCommand("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
-		"Identifies the crawler that sends a User-Agent", needs(1, "a User-Agent"), o.identify)
+	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
+		"Identifies the crawler that sends a User-Agent", command.Needs(1, "a User-Agent"), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.add(cmd, m)
-	addRuleFlags(cmd, m, &o.rules)
+	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	return cmd
-}
-
-// addRuleFlags adds the flags that select the clients to which robots.txt
-// applies, like the subdirectives of the same names.
-func addRuleFlags(cmd *cobra.Command, m Module, rules *judge.Settings) {
-	f := cmd.Flags()
-	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
-	f.BoolVar(&rules.Programs, "programs", false, "apply the group for * to programs that send only their name, like programs on")
-	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false,
-		"do not apply the group for * to user-triggered fetchers, like user_triggered off")
-	f.BoolVar(&rules.Strict, "strict", false, "apply every rule to every crawler, like strict on")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry",
-		"file or URL of crawlers to add to the built-in registry, like registry")
-}
-
-// registryFlag is the value of a flag that names a registry.
-type registryFlag struct {
-	path     string
-	read     func(path string) (*crawler.Registry, error)
-	registry **crawler.Registry
-}
-
-func (f *registryFlag) String() string { return f.path }
-func (f *registryFlag) Type() string   { return "file|url" }
-
-// Set reads the registry.
-func (f *registryFlag) Set(path string) (err error) {
-	f.path = path
-	*f.registry, err = f.read(path)
-	return err
 }
 
 // identify runs the command.
@@ -287,6 +257,3 @@ func browserWords(d *browser.Description) string {
 	}
 	return name
 }
-
-// Interface guard
-var _ pflag.Value = (*registryFlag)(nil)

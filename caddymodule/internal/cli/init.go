@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
@@ -37,14 +38,10 @@ type initOptions struct {
 	logs           []string
 }
 
-// defaultConfig is the default configuration file, the same as that of Caddy's
-// own commands.
-const defaultConfig = "Caddyfile"
-
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := newCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
-		noArgs, o.propose)
+	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
+		command.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "",
@@ -94,7 +91,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	o.noteUnread(sites, unread, &notes)
 	printBlocks(cmd.OutOrStdout(), &blocks)
 	for _, note := range notes.texts {
-		say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
+		command.Say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
 	}
 	return nil
 }
@@ -178,10 +175,10 @@ func shellWords(list []string) string {
 
 // sites returns the sites to print a block for.
 func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
-	path := cmp.Or(o.config, defaultConfig)
+	path := cmp.Or(o.config, command.DefaultConfig)
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
-		say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", defaultConfig)
+		command.Say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", command.DefaultConfig)
 		return []proposal.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
 	}
 	if err != nil {
@@ -217,7 +214,7 @@ func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, 
 	}
 	text, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
 	if status, ok := errors.AsType[*input.StatusError](err); ok && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
-		say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
+		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
 		return robots.Parse(nil), name, nil
 	}
 	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
@@ -238,7 +235,7 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
+		command.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
 			input.Shown(name))
 	}
 }

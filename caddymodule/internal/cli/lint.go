@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
@@ -49,10 +50,10 @@ var lintFormats = []string{"text", "json", "sarif"}
 
 func lintCommand(m Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
-	cmd := newCommand("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
-		needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
+	cmd := command.New("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
+		command.Needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
 	f := cmd.Flags()
-	addDialectFlag(cmd, &o.dialect)
+	command.AddDialectFlag(cmd, &o.dialect)
 	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line) or sarif (2.1.0)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
@@ -70,6 +71,9 @@ func lintCommand(m Module) *cobra.Command {
 	return cmd
 }
 
+// exitErrors is the exit status if a finding is an error.
+const exitErrors command.ExitStatus = 3
+
 func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	if err := o.validate(args); err != nil {
 		return err
@@ -80,13 +84,13 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	}
 	var docs []*report.Document
 	var failures []error
-	var status exitStatus
+	var status command.ExitStatus
 	for _, name := range args {
 		d, err := o.document(cmd, name)
 		if err != nil {
-			err = input.Redacted(inWords(err), name)
+			err = input.Redacted(command.InWords(err), name)
 			failures = append(failures, err)
-			printError(cmd, err)
+			command.PrintError(cmd, err)
 			continue
 		}
 		status = max(status, o.status(d))
@@ -97,7 +101,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(failures) > 0:
-		return errReported
+		return command.ErrReported
 	case status > 0:
 		return status
 	}
@@ -120,7 +124,7 @@ func (o *lintFlags) print(out io.Writer, docs []*report.Document, failures []err
 }
 
 // status returns the exit status for the findings in a file.
-func (o *lintFlags) status(d *report.Document) exitStatus {
+func (o *lintFlags) status(d *report.Document) command.ExitStatus {
 	worst, ok := d.Worst()
 	var least lint.Severity
 	if !ok || least.UnmarshalText([]byte(o.failOn)) != nil || worst < least {
@@ -129,7 +133,7 @@ func (o *lintFlags) status(d *report.Document) exitStatus {
 	if worst == lint.Error {
 		return exitErrors
 	}
-	return exitFinding
+	return command.ExitFinding
 }
 
 // validate checks the flags and reads the configuration.
@@ -156,7 +160,7 @@ func (o *lintFlags) validate(args []string) error {
 		return err
 	}
 	var err error
-	if o.dialectOfFiles, err = dialectFlag(o.dialect); err == nil && o.config != "" {
+	if o.dialectOfFiles, err = command.ParseDialect(o.dialect); err == nil && o.config != "" {
 		o.rules, err = o.headerRules(o.config)
 	}
 	return err
@@ -295,6 +299,6 @@ func knownCheck(code string) error {
 		return nil
 	}
 	codes := words.Map(lint.Checks(), func(c lint.Check) string { return c.Code })
-	near := didYouMean(editdistance.Nearest(code, slices.Values(codes)))
+	near := command.DidYouMean(editdistance.Nearest(code, slices.Values(codes)))
 	return fmt.Errorf("the linter has no check %q%s", code, cmp.Or(near, ": \"caddy robots explain\" lists all"))
 }

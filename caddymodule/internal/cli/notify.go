@@ -9,18 +9,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 )
 
 func notifyCommand(m Module) *cobra.Command {
 	var test bool
 	var path string
-	cmd := newCommand("notify --test [--config <file>]", "Sends a test message to each URL of the setting notify", cobra.NoArgs,
+	cmd := command.New("notify --test [--config <file>]", "Sends a test message to each URL of the setting notify", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error {
 			if !test {
 				return errors.New("notify needs --test: it sends a message to each URL")
 			}
-			return testNotify(cmd, m, cmp.Or(path, defaultConfig))
+			return testNotify(cmd, m, cmp.Or(path, command.DefaultConfig))
 		})
 	cmd.Flags().BoolVar(&test, "test", false, "send a test message to each URL")
 	cmd.Flags().StringVarP(&path, "config", "c", "", "configuration file (default Caddyfile in this folder)")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
@@ -29,14 +30,14 @@ type policyOptions struct {
 
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
-	cmd := newCommand("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
-		"Prints the robots.txt that a site publishes with its policy, and the changes", noArgs, o.policy)
+	cmd := command.New("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
+		"Prints the robots.txt that a site publishes with its policy, and the changes", command.NoArgs, o.policy)
 	o.config.add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that the site of this URL publishes; may be repeated")
 	f.BoolVar(&o.full, "full", false, fullUsage)
-	must(cmd.MarkFlagRequired("config"))
+	command.Require(cmd, "config")
 	return cmd
 }
 
@@ -59,7 +60,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 		return o.compare(cmd, site, own)
 	}
 	if o.robots == "" {
-		say(cmd.ErrOrStderr(),
+		command.Say(cmd.ErrOrStderr(),
 			"note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
 	}
 	merged, err := merge(site, own)
@@ -98,10 +99,10 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 	}
 	if m := managed.MergedIn(merged); m != nil {
 		for _, n := range m.Notes {
-			say(w, "note: %s", output.Visible(n.String()))
+			command.Say(w, "note: %s", output.Visible(n.String()))
 		}
 		for _, b := range m.Beyond {
-			say(w, "note: a preset can't prevent this use: %s", b)
+			command.Say(w, "note: a preset can't prevent this use: %s", b)
 		}
 	}
 	return nil
@@ -136,5 +137,5 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Respon
 			return err
 		}
 	}
-	return findingIf(found)
+	return command.FindingIf(found)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -42,8 +43,8 @@ type statusOptions struct {
 
 func statusCommand() *cobra.Command {
 	var o statusOptions
-	cmd := newCommand("status [--fleet | --watch] [--strict] [--json] [--address <address>] [--site <host>]...",
-		"Shows the state of the robots handlers of a running Caddy", noArgs, o.status)
+	cmd := command.New("status [--fleet | --watch] [--strict] [--json] [--address <address>] [--site <host>]...",
+		"Shows the state of the robots handlers of a running Caddy", command.NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
@@ -75,8 +76,8 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
 	}
 	if o.config == "" && o.address == "" {
-		if _, err := os.Stat(defaultConfig); err == nil {
-			o.config = defaultConfig // like caddy reload
+		if _, err := os.Stat(command.DefaultConfig); err == nil {
+			o.config = command.DefaultConfig // like caddy reload
 		}
 	}
 	if _, err := os.Stat(o.config); err != nil && o.config != "" && o.config != "-" {
@@ -108,7 +109,7 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
 	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == statusapi.Busy })
-	return cmp.Or(o.print(out, s, width, output.PaintFor(out)), findingIf(alarming || busy))
+	return cmp.Or(o.print(out, s, width, output.PaintFor(out)), command.FindingIf(alarming || busy))
 }
 
 // demote makes notes of the problems that the operator of the server can't mend.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -26,14 +27,13 @@ type verifyOptions struct {
 
 func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
-	cmd := newCommand("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
-		"Checks whether addresses belong to the crawler that a User-Agent names", needs(1, "an address"), o.verify)
-	addAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
+	cmd := command.New("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
+		"Checks whether addresses belong to the crawler that a User-Agent names", command.Needs(1, "an address"), o.verify)
+	command.AddAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.rules.Registry}, "registry",
-		"file of crawlers to add to the built-in registry, like registry")
+	command.AddRegistryFlag(cmd, m.ReadRegistry, &o.rules.Registry, "file of crawlers to add to the built-in registry, like registry")
 	o.config.add(cmd, m)
 	return cmd
 }
@@ -72,7 +72,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return findingIf(found)
+	return command.FindingIf(found)
 }
 
 // newVerifier returns a verifier that uses the DNS server of --resolver; "" stands for

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
-// needs checks the number of arguments: n, or 1 and more. what names them.
-func needs(n int, what string) cobra.PositionalArgs {
+// Needs checks the number of arguments: n, or 1 and more. what names them.
+func Needs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n || n > 1 && len(args) > n {
 			return fmt.Errorf("%s needs %s: `%s --help` has examples", cmd.Name(), what, cmd.CommandPath())
@@ -30,8 +30,8 @@ func needs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// noArgs checks that there are no arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
+// NoArgs checks that there are no arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s has only flags, and no argument such as %q: `%s --help` has examples", cmd.Name(), args[0], cmd.CommandPath())
 	}
@@ -51,9 +51,9 @@ func withFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// didYouMean returns the end of an error about an unknown word: the words that it
+// DidYouMean returns the end of an error about an unknown word: the words that it
 // probably means, if there are any.
-func didYouMean(words ...string) string {
+func DidYouMean(words ...string) string {
 	if len(words) == 0 || words[0] == "" {
 		return ""
 	}
@@ -69,14 +69,14 @@ func meaning(f *pflag.Flag) string {
 // valueForms says what the values of flags of a type look like.
 var valueForms = map[string]string{"int": "a whole number", "duration": "a duration, such as 30s", "bool": "true or false"}
 
-// flagError returns an error about flags in words. It adds the flag that an unknown one
+// FlagError returns an error about flags in words. It adds the flag that an unknown one
 // probably means.
-func flagError(cmd *cobra.Command, err error) error {
+func FlagError(cmd *cobra.Command, err error) error {
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return fmt.Errorf("--%s needs a value%s", missing.GetFlag().Name, meaning(missing.GetFlag()))
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		cause := inWords(invalid.Unwrap())
+		cause := InWords(invalid.Unwrap())
 		if form, ok := valueForms[invalid.GetFlag().Value.Type()]; ok {
 			cause = errors.New("want " + form)
 		}
@@ -88,41 +88,39 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s", err, didYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
+	return fmt.Errorf("%w%s", err, DidYouMean(editdistance.Nearest("--"+unknown.GetSpecifiedName(), slices.Values(names))))
 }
 
-// exitStatus is the error of a command that did its work and found a problem. Any other
+// ExitStatus is the error of a command that did its work and found a problem. Any other
 // error means that it could not do its work: its exit status is 1.
-type exitStatus int
+type ExitStatus int
 
-const (
-	exitFinding exitStatus = 2
-	exitErrors  exitStatus = 3 // of lint, if a finding is an error
-)
+// ExitFinding is the status of a command that found a problem.
+const ExitFinding ExitStatus = 2
 
-func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// findingIf returns exitFinding if a command found a problem.
-func findingIf(found bool) error {
+// FindingIf returns ExitFinding if a command found a problem.
+func FindingIf(found bool) error {
 	if found {
-		return exitFinding
+		return ExitFinding
 	}
 	return nil
 }
 
-// run converts the function of a command to that of cobra.
-func run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+// Run converts the function of a command to that of cobra.
+func Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
 		err := f(cmd, args)
-		if status, ok := errors.AsType[exitStatus](err); ok {
+		if status, ok := errors.AsType[ExitStatus](err); ok {
 			return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(status), nil })(cmd, args)
 		}
 		if err == nil {
 			return nil
 		}
-		if err = input.Redacted(inWords(err), inputs(cmd, args)...); !errors.Is(err, errReported) {
-			printError(cmd, err)
+		if err = input.Redacted(InWords(err), inputs(cmd, args)...); !errors.Is(err, ErrReported) {
+			PrintError(cmd, err)
 		}
 		return err
 	}
@@ -136,22 +134,22 @@ func inputs(cmd *cobra.Command, args []string) []string {
 	return list
 }
 
-// errReported is the error of a command that has printed its errors.
-var errReported = errors.New("not all files could be read")
+// ErrReported is the error of a command that has printed its errors.
+var ErrReported = errors.New("not all files could be read")
 
-// printError prints an error as all commands do.
-func printError(cmd *cobra.Command, err error) {
-	say(cmd.ErrOrStderr(), "Error: %v", err)
+// PrintError prints an error as all commands do.
+func PrintError(cmd *cobra.Command, err error) {
+	Say(cmd.ErrOrStderr(), "Error: %v", err)
 }
 
-// say prints a line of prose, which a terminal folds at its width.
-func say(w io.Writer, format string, args ...any) {
+// Say prints a line of prose, which a terminal folds at its width.
+func Say(w io.Writer, format string, args ...any) {
 	width, _ := output.Size(w)
 	fmt.Fprintln(w, output.Layout{Width: width}.Fold(fmt.Sprintf(format, args...)))
 }
 
-// inWords returns an error about a file in words, without the name of the system call.
-func inWords(err error) error {
+// InWords returns an error about a file in words, without the name of the system call.
+func InWords(err error) error {
 	file, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
 		return err
