@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -25,15 +26,15 @@ func init() {
 	cli.Register(commands{})
 }
 
-// commands implements cli.Module.
+// commands implements selection.Module.
 type commands struct{}
 
-// ReadRegistry implements cli.Module.
+// ReadRegistry implements selection.Module.
 func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
 	return registry.Read(path, func(r *crawler.Registry) (*crawler.Registry, error) { return r, nil })
 }
 
-// HeaderRules implements cli.Module.
+// HeaderRules implements selection.Module.
 func (commands) HeaderRules(path string) (rules []headers.Setting, err error) {
 	_, handlers, err := handlersOf(path)
 	for _, h := range handlers {
@@ -42,7 +43,7 @@ func (commands) HeaderRules(path string) (rules []headers.Setting, err error) {
 	return rules, err
 }
 
-// Config implements cli.Module.
+// Config implements selection.Module.
 func (commands) Config(name string) ([]byte, error) {
 	config, err := os.ReadFile(name)
 	if err != nil || strings.HasSuffix(name, ".json") {
@@ -111,13 +112,13 @@ func handlersOf(name string) (c *configFile, list []*configHandler, err error) {
 	return c, list, nil
 }
 
-// Sites implements cli.Module.
-func (commands) Sites(path string) ([]cli.Site, error) {
+// Sites implements selection.Module.
+func (commands) Sites(path string) ([]selection.Site, error) {
 	c, handlers, err := handlersOf(path)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]cli.Site, len(handlers))
+	found := make([]selection.Site, len(handlers))
 	for i, h := range handlers {
 		if found[i], err = h.site(c); err != nil {
 			return nil, err
@@ -127,9 +128,9 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 }
 
 // site returns what the commands have to know about the handler.
-func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
+func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
-	site = cli.Site{
+	site = selection.Site{
 		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(),
 		Sampled: c.isSampled(),
 	}

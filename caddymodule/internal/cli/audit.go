@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -31,14 +32,14 @@ type auditOptions struct {
 	suggest            bool
 	sitemaps, hosts    []string
 	configs            []string
-	config, before     configFlags // before: the old one of two configurations
-	isShared           bool        // all hosts of a site have one robots.txt
+	config, before     selection.Flags // before: the old one of two configurations
+	isShared           bool            // all hosts of a site have one robots.txt
 	rules              judge.Settings
 	location           *time.Location
 	pastOptions
 }
 
-func auditCommand(m Module) *cobra.Command {
+func auditCommand(m selection.Module) *cobra.Command {
 	var o auditOptions
 	cmd := command.New("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
 		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
@@ -61,7 +62,7 @@ func auditCommand(m Module) *cobra.Command {
 	command.AddDialectFlag(cmd, &o.dialect)
 	f.StringArrayVarP(&o.configs, "config", "c", nil,
 		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
-	o.config.addSelection(cmd, m)
+	o.config.AddSelection(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -45,7 +48,7 @@ type place struct {
 // addRobots adds the robots.txt of each of several sites, as far as they can be read,
 // also for before, the sites of the old one of two configurations. given are the
 // versions of --robots, which the sites have that read robots.txt from themselves.
-func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, before []Site, given []audit.Version) error {
+func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, before []selection.Site, given []audit.Version) error {
 	places, err := o.placesOf(&o.config, to, sites, given)
 	if err != nil {
 		return err
@@ -72,19 +75,19 @@ func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, b
 // placesOf returns where the sites of a configuration have their robots.txt: in the
 // source that their settings name, in their root folder, or at the address of each of
 // their hosts.
-func (o *auditOptions) placesOf(c *configFlags, to *audit.Options, sites []Site, given []audit.Version) (places []place, err error) {
+func (o *auditOptions) placesOf(c *selection.Flags, to *audit.Options, sites []selection.Site, given []audit.Version) (places []place, err error) {
 	main, named, err := audit.Hosts(to)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.routes()
+	all, err := c.Routes()
 	if err != nil {
 		return nil, err
 	}
 	for i := range sites {
 		s := &sites[i]
 		p := place{site: i, who: o.nameIn(c, s), source: s.Source, names: []string{s.SourceName}}
-		root := rootFile(all, s)
+		root := selection.RootFile(all, s)
 		switch hosts := o.hostsToFetch(sites, i, main); {
 		case s.Source == nil && len(o.robots) > 0:
 			p.given, p.robots = true, given
@@ -106,7 +109,7 @@ func (o *auditOptions) placesOf(c *configFlags, to *audit.Options, sites []Site,
 			}
 			continue
 		}
-		if c.path != "" {
+		if c.Path != "" {
 			places = append(places, p)
 		}
 	}
@@ -114,21 +117,21 @@ func (o *auditOptions) placesOf(c *configFlags, to *audit.Options, sites []Site,
 }
 
 // nameIn returns the name of a site of one of the configurations.
-func (o *auditOptions) nameIn(c *configFlags, s *Site) string {
+func (o *auditOptions) nameIn(c *selection.Flags, s *selection.Site) string {
 	if o.compares() {
-		return s.name() + " in " + c.path
+		return s.Name() + " in " + c.Path
 	}
-	return s.name()
+	return s.Name()
 }
 
 // hostsToFetch returns the hosts of a site to fetch the robots.txt from. Besides those
 // that its address names, these are hosts that clients may have made up: that of --site,
 // those of --host, or those with the most requests in the log.
-func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts []string) {
+func (o *auditOptions) hostsToFetch(sites []selection.Site, i int, main []string) (hosts []string) {
 	list, wanted := sites[i].Hosts, o.hosts
 	if len(list) == 0 || slices.ContainsFunc(list, routes.IsPattern) {
-		if o.config.host != "" && !routes.IsPattern(o.config.host) {
-			wanted = []string{o.config.host}
+		if o.config.Host != "" && !routes.IsPattern(o.config.Host) {
+			wanted = []string{o.config.Host}
 		}
 		list = slices.Concat(list, main, wanted) // main may have ports
 	}
@@ -137,7 +140,7 @@ func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts [
 	}
 	for _, host := range list {
 		name := hostname(host)
-		if slices.Index(bestFor(sites, name), i) == 0 && !routes.IsPattern(name) && !has(hosts, name) && (len(wanted) == 0 || has(wanted, name)) {
+		if slices.Index(selection.BestFor(sites, name), i) == 0 && !routes.IsPattern(name) && !has(hosts, name) && (len(wanted) == 0 || has(wanted, name)) {
 			hosts = append(hosts, host)
 		}
 	}
@@ -191,7 +194,7 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 	}
 	if len(unknown) > 0 {
 		how := "Pass the file or its URL with --robots"
-		if o.config.path != "" {
+		if o.config.Path != "" {
 			how += ", and the site with --site"
 		}
 		warn(to, "no_robots", fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.",
@@ -263,4 +266,14 @@ func withPlaces(sites []audit.Site, places []place) (list []audit.Site) {
 // and without www.
 func sameRobots(a, b []audit.Version) bool {
 	return len(a) > 0 && len(b) > 0 && a[0].Response.Status == b[0].Response.Status && bytes.Equal(a[0].Response.Body, b[0].Response.Body)
+}
+
+// urlOf returns the URL of a host of a site, with the scheme and port of the site's
+// server. all are the sites of the configuration.
+func urlOf(all []proposal.Site, site *selection.Site, host string) string {
+	i := slices.IndexFunc(all, func(s proposal.Site) bool { return site.ListensAt(strconv.FormatUint(uint64(s.Port), 10)) })
+	if i < 0 {
+		return new(proposal.Site).URL(host)
+	}
+	return all[i].URL(host)
 }

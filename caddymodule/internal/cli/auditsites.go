@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -33,13 +34,13 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err := o.setConfigs(); err != nil {
 		return err
 	}
-	if err := o.config.validate(cmd); err != nil {
+	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
 	switch {
-	case o.config.path == "" && len(o.robots) == 0 && o.decided: // the decisions are in the log
+	case o.config.Path == "" && len(o.robots) == 0 && o.decided: // the decisions are in the log
 		to.Sites = []audit.Site{{Rules: o.rules}}
-	case o.config.path != "":
+	case o.config.Path != "":
 		err = o.addConfigured(cmd, to, given)
 	default:
 		if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
@@ -47,7 +48,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
 		if len(o.robots) == 0 {
-			err = o.addRobots(cmd, to, []Site{{}}, nil, nil)
+			err = o.addRobots(cmd, to, []selection.Site{{}}, nil, nil)
 			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
 		}
 	}
@@ -74,10 +75,10 @@ func (o *auditOptions) setConfigs() error {
 		return errors.New("--against compares two robots.txt files under one configuration: leave it out, or give one --config")
 	case n == 2:
 		o.before = o.config
-		o.before.path = o.configs[0]
+		o.before.Path = o.configs[0]
 		fallthrough
 	case n == 1:
-		o.config.path = o.configs[n-1]
+		o.config.Path = o.configs[n-1]
 	}
 	return nil
 }
@@ -90,17 +91,17 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if err != nil && !(two && errors.As(err, &none)) {
 		return err
 	}
-	var before []Site
+	var before []selection.Site
 	var othersBefore []audit.Site
 	if two {
 		var errBefore error
 		if before, othersBefore, errBefore = o.configured(&o.before, to); errBefore != nil && (err != nil || !errors.As(errBefore, &none)) {
 			return errBefore
 		}
-		to.WasConfig = o.before.path
+		to.WasConfig = o.before.Path
 	}
 	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
-	o.isShared = slices.ContainsFunc(sites, func(s Site) bool { return s.Source != nil })
+	o.isShared = slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Source != nil })
 	if len(o.robots) > 0 && !two {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
@@ -113,7 +114,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.Was = append(append([]audit.Site{}, to.Was...), othersBefore...) // not nil: OLD may have no handler
 	}
 	both := slices.Concat(sites, before)
-	if slices.ContainsFunc(both, func(s Site) bool { return s.Sampled }) {
+	if slices.ContainsFunc(both, func(s selection.Site) bool { return s.Sampled }) {
 		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
 	}
 	return nil
@@ -127,28 +128,28 @@ func (o *auditOptions) compares() bool { return len(o.configs) == 2 }
 
 // configured returns the sites of a configuration whose requests are judged, and
 // others: those that --site does not select.
-func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Site, others []audit.Site, err error) {
-	all, err := c.module.Sites(c.path)
+func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites []selection.Site, others []audit.Site, err error) {
+	all, err := c.Module.Sites(c.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(all) == 0 {
 		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), "+
-			"or leave out --config and give robots.txt with --robots", c.path)}
+			"or leave out --config and give robots.txt with --robots", c.Path)}
 	}
 	sites, selected := all, ""
-	if c.host != "" || c.handler != 0 {
-		site, errSite := c.site("", anyHandler)
-		if errSite != nil && (c.host == "" || c.group(all, nil) != nil) {
+	if c.Host != "" || c.Handler != 0 {
+		site, errSite := oneSite(c, "", selection.Any)
+		if errSite != nil && (c.Host == "" || c.Group(all, nil) != nil) {
 			return nil, nil, errSite
 		}
 		if sites = nil; errSite != nil {
 			err = noSites{errSite}
 		} else {
-			sites, selected = []Site{*site}, site.name()
+			sites, selected = []selection.Site{*site}, site.Name()
 		}
 		for i := range all {
-			if all[i].name() != selected && len(all[i].Hosts) > 0 {
+			if all[i].Name() != selected && len(all[i].Hosts) > 0 {
 				others = append(others, audit.Site{Hosts: all[i].Hosts})
 			}
 		}
@@ -161,16 +162,16 @@ func (o *auditOptions) configured(c *configFlags, to *audit.Options) (sites []Si
 	sites = o.mainHandlers(c, sites, to)
 	if len(o.hosts) > 0 && len(sites) > 0 {
 		main := sites
-		sites = slices.DeleteFunc(slices.Clone(main), func(s Site) bool { return !o.selects(main, &s) })
+		sites = slices.DeleteFunc(slices.Clone(main), func(s selection.Site) bool { return !o.selects(main, &s) })
 		if len(sites) == 0 {
-			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.path, words.List(o.hosts, 5))}
+			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.Path, words.List(o.hosts, 5))}
 		}
 	}
 	return sites, others, err
 }
 
 // auditSites returns sites in the form of the audit, without robots.txt.
-func (o *auditOptions) auditSites(cmd *cobra.Command, sites []Site) (list []audit.Site) {
+func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (list []audit.Site) {
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
 		if cmd.Flags().Changed("max-crawl-delay") {
@@ -188,35 +189,35 @@ func (o *auditOptions) auditSites(cmd *cobra.Command, sites []Site) (list []audi
 }
 
 // selects reports whether one of the sites serves a host of --host.
-func (o *auditOptions) selects(all []Site, s *Site) bool {
+func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
 	return slices.ContainsFunc(o.hosts, func(host string) bool {
-		best := bestFor(all, hostname(host))
-		return len(best) > 0 && all[best[0]].name() == s.name()
+		best := selection.BestFor(all, hostname(host))
+		return len(best) > 0 && all[best[0]].Name() == s.Name()
 	})
 }
 
 // mainHandlers returns one handler of each site: the first without a matcher, or
 // else the first. An audit can't know which of several handlers a request of the
 // log would reach, so it warns.
-func (o *auditOptions) mainHandlers(c *configFlags, sites []Site, to *audit.Options) (list []Site) {
+func (o *auditOptions) mainHandlers(c *selection.Flags, sites []selection.Site, to *audit.Options) (list []selection.Site) {
 	for _, s := range sites {
-		i := slices.IndexFunc(list, func(other Site) bool { return other.name() == s.name() })
+		i := slices.IndexFunc(list, func(other selection.Site) bool { return other.Name() == s.Name() })
 		if i < 0 {
-			s.number, s.of = 1, 1
+			s.Number, s.Of = 1, 1
 			list = append(list, s)
 			continue
 		}
-		s.number, s.of = list[i].of+1, list[i].of+1
-		if list[i].of++; list[i].Matcher != "" && s.Matcher == "" {
+		s.Number, s.Of = list[i].Of+1, list[i].Of+1
+		if list[i].Of++; list[i].Matcher != "" && s.Matcher == "" {
 			list[i] = s
 		}
 	}
 	for i := range list {
 		s, text := &list[i], ""
 		switch {
-		case s.of > 1:
+		case s.Of > 1:
 			text = fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
-				"Select the site with --site, and another handler with --handler.", o.nameIn(c, s), s.handler())
+				"Select the site with --site, and another handler with --handler.", o.nameIn(c, s), s.Describe())
 		case o.compares() && s.Matcher != "":
 			text = fmt.Sprintf("The robots handler of %s is only for %s. All requests of the site are judged by it.", o.nameIn(c, s), s.Matcher)
 		default:

@@ -46,7 +46,7 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 	}
 	in.NoSitemap = len(o.sitemaps) == 0 && slices.ContainsFunc(r.Sources,
 		func(s audit.Source) bool { return len(robots.ParseText(s.Text).Sitemaps()) > 0 })
-	if o.config.path != "" {
+	if o.config.Path != "" {
 		in.Hosts, in.IsShared = words.Map(o.hosts, hostname), o.isShared
 	}
 	return suggest.Add(cmd.Context(), in)

@@ -14,13 +14,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
-func checkCommand(m Module) *cobra.Command {
+func checkCommand(m selection.Module) *cobra.Command {
 	o := checker{responses: make(map[string]judge.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*judge.Rules)}
 	cmd := command.New("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
@@ -34,7 +35,7 @@ func checkCommand(m Module) *cobra.Command {
 	f.StringVar(&o.client, "client", "", "IP address of the client, for \"exempt ... from\" in the configuration")
 	command.AddDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	o.config.add(cmd, m)
+	o.config.Add(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")
@@ -91,12 +92,12 @@ type checked struct {
 type checker struct {
 	agent, robots, dialect string
 	before, grace, client  string
-	config                 configFlags
+	config                 selection.Flags
 	json, noted            bool // noted: that no client sends the agent
 	rules                  judge.Settings
 
 	cmd       *cobra.Command
-	sites     []Site                    // of the configuration; nil without --config
+	sites     []selection.Site          // of the configuration; nil without --config
 	responses map[string]judge.Response // robots.txt that were read, by file or URL
 	rootFiles map[int]string            // in the root folders of sites, by index
 	inForce   map[rulesKey]*judge.Rules
@@ -111,7 +112,7 @@ type rulesKey struct {
 
 // prepare checks the flags and reads the configuration.
 func (c *checker) prepare() (err error) {
-	if err := c.config.validate(c.cmd); err != nil {
+	if err := c.config.Validate(c.cmd); err != nil {
 		return err
 	}
 	if c.client != "" {
@@ -122,7 +123,7 @@ func (c *checker) prepare() (err error) {
 	if c.rules.MaxDelay <= 0 {
 		return fmt.Errorf("--max-crawl-delay %s: want more than 0", c.rules.MaxDelay)
 	}
-	if c.config.path != "" {
+	if c.config.Path != "" {
 		return c.useConfig()
 	}
 	if c.rules.Dialect, err = command.ParseDialect(c.dialect); err != nil {
@@ -136,11 +137,11 @@ func (c *checker) prepare() (err error) {
 
 // useConfig takes the settings from the configuration.
 func (c *checker) useConfig() (err error) {
-	if c.sites, err = c.config.module.Sites(c.config.path); err != nil {
+	if c.sites, err = c.config.Module.Sites(c.config.Path); err != nil {
 		return err
 	}
 	for i := range c.sites {
-		c.sites[i].index = i
+		c.sites[i].Index = i
 		if rules := &c.sites[i].Rules; rules.MaxDelay == 0 || c.cmd.Flags().Changed("max-crawl-delay") {
 			rules.MaxDelay = c.rules.MaxDelay
 		}
@@ -150,21 +151,21 @@ func (c *checker) useConfig() (err error) {
 
 // handlers returns the robots handlers that decide about a URL or path: one,
 // unless the site in the configuration has several.
-func (c *checker) handlers(arg string) ([]Site, error) {
-	if c.config.path == "" {
-		return []Site{{Rules: c.rules}}, nil
+func (c *checker) handlers(arg string) ([]selection.Site, error) {
+	if c.config.Path == "" {
+		return []selection.Site{{Rules: c.rules}}, nil
 	}
 	at, err := url.Parse(arg)
 	if err != nil || at.Host == "" {
 		at = nil // a path; it may be malformed
 	}
-	return c.config.handlers(c.sites, at, "", anyHandler)
+	return c.config.Handlers(c.sites, at, "", selection.Any)
 }
 
 // decide makes the decision of a handler about one URL, as if it were the
 // crawler's first request. The time between requests does not count, but the time
 // of day does. With --before, its robots.txt is the one that was replaced.
-func (c *checker) decide(site *Site, target string) (*checked, error) {
+func (c *checker) decide(site *selection.Site, target string) (*checked, error) {
 	rules, err := c.rulesFor(site, target)
 	if err != nil {
 		return nil, err
@@ -179,8 +180,8 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 		Time: time.Now()}
 	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, statusapi.Explain(site.Features))
 	made := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
-	if site.of > 1 {
-		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
+	if site.Of > 1 {
+		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.Name(), site.Number, site.Of, site.Server, site.Matcher
 	}
 	if row := rules.Matcher().Registry().Lookup(c.agent); row != nil && row.ControlOnly && !c.noted {
 		c.noted = true
@@ -196,14 +197,14 @@ func (c *checker) decide(site *Site, target string) (*checked, error) {
 // (unless the configuration itself has the handler's), of the handler's source, of the root folder of its site, or of the URL's site. The
 // URL may be malformed, as those of crawlers may be, unless robots.txt is fetched
 // from it.
-func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
+func (c *checker) rulesFor(site *selection.Site, arg string) (*judge.Rules, error) {
 	if c.robots != "" && !site.Inline {
 		return c.rulesOf(site, c.robots)
 	}
 	if site.Source != nil {
-		if c.robots != "" && c.inForce[rulesKey{site.index, fromSource}] == nil {
-			command.Say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.path),
-				site.name())
+		if c.robots != "" && c.inForce[rulesKey{site.Index, fromSource}] == nil {
+			command.Say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.Path),
+				site.Name())
 		}
 		return c.rulesOf(site, fromSource)
 	}
@@ -225,15 +226,15 @@ func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 
 // rootFile returns the robots.txt in the root folder of a site, for a path. It prints
 // its name on standard error, once.
-func (c *checker) rootFile(site *Site, path string) (string, error) {
-	if file, ok := c.rootFiles[site.index]; ok {
+func (c *checker) rootFile(site *selection.Site, path string) (string, error) {
+	if file, ok := c.rootFiles[site.Index]; ok {
 		return file, nil
 	}
-	all, err := c.config.routes()
+	all, err := c.config.Routes()
 	if err != nil {
 		return "", err
 	}
-	file := rootFile(all, site)
+	file := selection.RootFile(all, site)
 	if file == "" {
 		host := "example.com"
 		if len(site.Hosts) > 0 && !strings.ContainsAny(site.Hosts[0], "*{") {
@@ -243,8 +244,8 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
 	command.Say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file),
-		site.name())
-	c.rootFiles[site.index] = file
+		site.Name())
+	c.rootFiles[site.Index] = file
 	return file, nil
 }
 
@@ -252,8 +253,8 @@ func (c *checker) rootFile(site *Site, path string) (string, error) {
 const fromSource = ""
 
 // rulesOf returns the rules of a handler with the named robots.txt.
-func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
-	key := rulesKey{site.index, name}
+func (c *checker) rulesOf(site *selection.Site, name string) (*judge.Rules, error) {
+	key := rulesKey{site.Index, name}
 	if c.inForce[key] == nil {
 		answer, err := c.read(site, name)
 		if err != nil {
@@ -268,11 +269,11 @@ func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
 
 // read reads a robots.txt, each file and URL once. If a site has none, everything is
 // allowed.
-func (c *checker) read(site *Site, name string) (judge.Response, error) {
+func (c *checker) read(site *selection.Site, name string) (judge.Response, error) {
 	if name == fromSource {
 		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
 		if err != nil {
-			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.name(), site.SourceName, err)
+			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.Name(), site.SourceName, err)
 		}
 		return answer, nil
 	}

@@ -9,28 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/internal/release"
 )
 
-// Module is the part of the Caddy module that the commands use.
-type Module interface {
-	// ReadRegistry returns the crawlers of a registry file in addition to the
-	// built-in ones.
-	ReadRegistry(path string) (*crawler.Registry, error)
-	// HeaderRules returns the x_robots_tag rules of all sites of a
-	// configuration file: a Caddyfile, or JSON if its name ends in .json.
-	HeaderRules(path string) ([]headers.Setting, error)
-	// Sites returns the robots handlers of a configuration file.
-	Sites(path string) ([]Site, error)
-	// Config returns a configuration file as JSON.
-	Config(path string) ([]byte, error)
-}
-
 // Register registers `caddy robots` and its subcommands with Caddy. Call it
 // once, before Caddy's main function.
-func Register(m Module) {
+func Register(m selection.Module) {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "robots",
 		Short: "Works with robots.txt files and crawlers",
@@ -49,7 +34,7 @@ func Register(m Module) {
 }
 
 // subcommands returns the commands below `caddy robots`.
-func subcommands(m Module) []*cobra.Command {
+func subcommands(m selection.Module) []*cobra.Command {
 	list := []*cobra.Command{
 		initCommand(m),
 		checkCommand(m),

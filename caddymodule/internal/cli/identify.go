@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
@@ -26,18 +27,18 @@ import (
 type identifyOptions struct {
 	robots string
 	json   bool
-	config configFlags
+	config selection.Flags
 	rules  judge.Settings
 }
 
-func identifyCommand(m Module) *cobra.Command {
+func identifyCommand(m selection.Module) *cobra.Command {
 	var o identifyOptions
 	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
 		"Identifies the crawler that sends a User-Agent", command.Needs(1, "a User-Agent"), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	o.config.add(cmd, m)
+	o.config.Add(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	return cmd
 }
@@ -48,7 +49,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	if fromInput && o.robots == "-" {
 		return errors.New("standard input can be the list or the robots.txt, not both")
 	}
-	if err := o.config.replace(cmd, &o.rules); err != nil {
+	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
 		return err
 	}
 	rules, err := o.compile(cmd.Context(), cmd.InOrStdin())

@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -32,13 +33,13 @@ import (
 
 // initOptions has the flags of `caddy robots init`.
 type initOptions struct {
-	module         Module
+	module         selection.Module
 	config, robots string
 	site           string
 	logs           []string
 }
 
-func initCommand(m Module) *cobra.Command {
+func initCommand(m selection.Module) *cobra.Command {
 	o := initOptions{module: m}
 	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
 		command.NoArgs, o.propose)
@@ -191,7 +192,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	if o.site != "" {
 		best := routes.BestFor(all, func(s proposal.Site) []string { return s.Hosts }, o.site)
 		if best == nil {
-			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, sitesAre(siteNames(all)))
+			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, selection.SitesAre(siteNames(all)))
 		}
 		return all[best[0]:][:1], nil
 	}

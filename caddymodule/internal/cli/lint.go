@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -48,7 +49,7 @@ type lintFlags struct {
 // lintFormats are the values of --format.
 var lintFormats = []string{"text", "json", "sarif"}
 
-func lintCommand(m Module) *cobra.Command {
+func lintCommand(m selection.Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
 	cmd := command.New("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
 		command.Needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)

@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 )
 
-func notifyCommand(m Module) *cobra.Command {
+func notifyCommand(m selection.Module) *cobra.Command {
 	var test bool
 	var path string
 	cmd := command.New("notify --test [--config <file>]", "Sends a test message to each URL of the setting notify", cobra.NoArgs,
@@ -29,7 +30,7 @@ func notifyCommand(m Module) *cobra.Command {
 }
 
 // testNotify sends a message to each URL of a configuration file.
-func testNotify(cmd *cobra.Command, m Module, path string) error {
+func testNotify(cmd *cobra.Command, m selection.Module, path string) error {
 	urls, err := notifyURLs(m, path)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func testNotify(cmd *cobra.Command, m Module, path string) error {
 
 // notifyURLs returns the URLs of a configuration file: those of the setting, and of the
 // handlers of events.
-func notifyURLs(m Module, path string) (urls []string, err error) {
+func notifyURLs(m selection.Module, path string) (urls []string, err error) {
 	text, err := m.Config(path)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -22,17 +23,17 @@ import (
 
 // policyOptions are the flags of `caddy robots policy`.
 type policyOptions struct {
-	config configFlags
+	config selection.Flags
 	robots string
 	check  []string
 	full   bool
 }
 
-func policyCommand(m Module) *cobra.Command {
+func policyCommand(m selection.Module) *cobra.Command {
 	var o policyOptions
 	cmd := command.New("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
 		"Prints the robots.txt that a site publishes with its policy, and the changes", command.NoArgs, o.policy)
-	o.config.add(cmd, m)
+	o.config.Add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that the site of this URL publishes; may be repeated")
@@ -42,10 +43,10 @@ func policyCommand(m Module) *cobra.Command {
 }
 
 func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
-	if err := o.config.validate(cmd); err != nil {
+	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
-	site, err := o.config.site(" with a policy", func(s *Site) bool { return s.Rules.Managed != nil })
+	site, err := oneSite(&o.config, " with a policy", func(s *selection.Site) bool { return s.Rules.Managed != nil })
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 }
 
 // merge merges the policy of a site with the site's own file.
-func merge(site *Site, own judge.Response) (*judge.Rules, error) {
+func merge(site *selection.Site, own judge.Response) (*judge.Rules, error) {
 	p, err := site.Rules.Rules(own)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func merge(site *Site, own judge.Response) (*judge.Rules, error) {
 
 // printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
-func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *judge.Rules) error {
+func (o *policyOptions) printChanges(w io.Writer, site *selection.Site, own []byte, merged *judge.Rules) error {
 	registry := cmp.Or(site.Rules.Registry, crawler.Builtin())
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
 	r := diff.Compare(before, merged.File(), judge.Comparable(registry)...)
@@ -109,7 +110,7 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 }
 
 // compare compares the published files of URLs with the expected ones.
-func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own judge.Response) error {
+func (o *policyOptions) compare(cmd *cobra.Command, site *selection.Site, own judge.Response) error {
 	found := false
 	for _, url := range o.check {
 		if !input.IsURL(url) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -22,10 +23,10 @@ type verifyOptions struct {
 	agent, resolver string
 	json            bool
 	rules           judge.Settings // only its Registry
-	config          configFlags
+	config          selection.Flags
 }
 
-func verifyCommand(m Module) *cobra.Command {
+func verifyCommand(m selection.Module) *cobra.Command {
 	var o verifyOptions
 	cmd := command.New("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
 		"Checks whether addresses belong to the crawler that a User-Agent names", command.Needs(1, "an address"), o.verify)
@@ -34,12 +35,12 @@ func verifyCommand(m Module) *cobra.Command {
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	command.AddRegistryFlag(cmd, m.ReadRegistry, &o.rules.Registry, "file of crawlers to add to the built-in registry, like registry")
-	o.config.add(cmd, m)
+	o.config.Add(cmd, m)
 	return cmd
 }
 
 func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
-	if err := o.config.replace(cmd, &o.rules); err != nil {
+	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
 		return err
 	}
 	o.rules.Registry = cmp.Or(o.rules.Registry, crawler.Builtin())
