@@ -7,7 +7,7 @@ import (
 
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 )
 
 func main() {

@@ -3,6 +3,7 @@ package cli
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -13,14 +14,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/release"
 )
 
-// Register registers `caddy robots` and its subcommands with Caddy. Call it
+// Register registers `caddy robots` with Caddy: check, status, and what Add added. Call it
 // once, before Caddy's main function.
 func Register(m selection.Module) {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "robots",
 		Short: "Works with robots.txt files and crawlers",
 		CobraFunc: func(cmd *cobra.Command) {
-			addHelp(cmd)
+			addHelp(cmd, helpTexts)
 			cmd.Version = release.Version()
 			cmd.SetVersionTemplate("caddy-robots {{.Version}}\n")
 			cmd.SetHelpTemplate(cmd.HelpTemplate() +
@@ -33,35 +34,43 @@ func Register(m selection.Module) {
 	})
 }
 
+// added has what Add got.
+var added []group
+
+// group has commands and their help texts.
+type group struct {
+	help     embed.FS
+	commands []func(selection.Module) *cobra.Command
+}
+
+// Add adds commands below `caddy robots`. Call it before Caddy's main function. help has
+// the help of each command NAME in the file help/NAME.txt, and its examples after a line
+// "Examples:".
+func Add(help embed.FS, commands ...func(selection.Module) *cobra.Command) {
+	added = append(added, group{help, commands})
+}
+
 // subcommands returns the commands below `caddy robots`.
-func subcommands(m selection.Module) []*cobra.Command {
-	list := []*cobra.Command{
-		initCommand(m),
-		checkCommand(m),
-		lintCommand(m),
-		command.New("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain),
-		diffCommand(),
-		identifyCommand(m),
-		verifyCommand(m),
-		policyCommand(m),
-		statusCommand(),
-		auditCommand(m),
-		notifyCommand(m),
-	}
-	for _, cmd := range list {
-		addHelp(cmd)
+func subcommands(m selection.Module) (list []*cobra.Command) {
+	own := group{helpTexts, []func(selection.Module) *cobra.Command{checkCommand, statusCommand}}
+	for _, g := range slices.Concat([]group{own}, added) {
+		for _, newCommand := range g.commands {
+			cmd := newCommand(m)
+			addHelp(cmd, g.help)
+			list = append(list, cmd)
+		}
 	}
 	return list
 }
 
-// helpTexts has the help of each command, and its examples after a line "Examples:".
+// helpTexts has the help of `caddy robots`, and of its own commands.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
 
 // addHelp adds the help and examples of a command.
-func addHelp(cmd *cobra.Command) {
-	text, err := helpTexts.ReadFile("help/" + cmd.Name() + ".txt")
+func addHelp(cmd *cobra.Command, texts embed.FS) {
+	text, err := texts.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
 		panic(err) // a command without a help text
 	}

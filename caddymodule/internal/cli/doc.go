@@ -1,2 +1,3 @@
-// Package cli has the commands below `caddy robots`.
+// Package cli has `caddy robots`, and its commands check and status. Package commands adds
+// the others.
 package cli

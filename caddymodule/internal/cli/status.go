@@ -27,6 +27,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -41,7 +42,7 @@ type statusOptions struct {
 	every                                time.Duration
 }
 
-func statusCommand() *cobra.Command {
+func statusCommand(selection.Module) *cobra.Command {
 	var o statusOptions
 	cmd := command.New("status [--fleet | --watch] [--strict] [--json] [--address <address>] [--site <host>]...",
 		"Shows the state of the robots handlers of a running Caddy", command.NoArgs, o.status)

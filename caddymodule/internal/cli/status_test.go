@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -167,11 +168,11 @@ func TestStatusTables(t *testing.T) {
 		{"status-enforce", enforcing(), 2}, // a server with shed is busy
 		{"status-monitor", monitoring(), 2},
 	} {
-		exit, stdout, stderr := runCommand("", "status", "--address", adminEndpoint(t, tt.answers))
+		exit, stdout, stderr := commandline.Run("", "status", "--address", adminEndpoint(t, tt.answers))
 		if exit != tt.exit || stderr != "" {
 			t.Errorf("%s: exit status %d, want %d; standard error %q", tt.name, exit, tt.exit, stderr)
 		}
-		compareGolden(t, filepath.Join(commandsFolder, tt.name+".golden"), stdout)
+		commandline.Compare(t, filepath.Join(commandline.Folder(t), tt.name+".golden"), stdout)
 		if strings.ContainsRune(stdout, '\x1b') {
 			t.Errorf("%s: control characters are printed: %q", tt.name, stdout)
 		}
@@ -181,11 +182,11 @@ func TestStatusTables(t *testing.T) {
 func TestStatusOfUnknownSite(t *testing.T) {
 	quiet := enforcing()
 	quiet["/robots/"].(*statusapi.Summary).Health.Problems = nil
-	exit, _, stderr := runCommand("", "status", "--site", "shop.test", "--site", "elsewhere.test", "--address", adminEndpoint(t, quiet))
+	exit, _, stderr := commandline.Run("", "status", "--site", "shop.test", "--site", "elsewhere.test", "--address", adminEndpoint(t, quiet))
 	if exit != 0 {
 		t.Errorf("a known site: exit status %d, %s", exit, stderr)
 	}
-	exit, stdout, stderr := runCommand("", "status", "--site", "elsewhere.test", "--address", adminEndpoint(t, enforcing()))
+	exit, stdout, stderr := commandline.Run("", "status", "--site", "elsewhere.test", "--address", adminEndpoint(t, enforcing()))
 	if exit != 1 || stdout != "" || !strings.Contains(stderr, "robots: there is no such site") {
 		t.Errorf("exit status %d, %q, %q", exit, stdout, stderr)
 	}
@@ -193,7 +194,7 @@ func TestStatusOfUnknownSite(t *testing.T) {
 
 // --json has the grace periods too.
 func TestStatusJSON(t *testing.T) {
-	exit, stdout, stderr := runCommand("", "status", "--json", "--address", adminEndpoint(t, monitoring()))
+	exit, stdout, stderr := commandline.Run("", "status", "--json", "--address", adminEndpoint(t, monitoring()))
 	var report struct {
 		Grace []statusapi.Origin
 		Files []statusapi.Origin `json:"robots_txt"`
@@ -208,7 +209,7 @@ func TestStatusJSON(t *testing.T) {
 
 // The help explains each heading of the tables.
 func TestStatusHelpExplainsColumns(t *testing.T) {
-	cmd, _, err := robotsCommand().Find([]string{"status"})
+	cmd, _, err := commandline.Command().Find([]string{"status"})
 	if err != nil {
 		t.Fatal(err)
 	}

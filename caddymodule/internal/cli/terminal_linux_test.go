@@ -19,6 +19,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 )
 
 // terminal is a pseudo terminal. What a command writes to file is in its output.
@@ -83,7 +84,7 @@ func (tty *terminal) end() string {
 
 // run runs a command on the terminal.
 func (tty *terminal) run(ctx context.Context, args ...string) error {
-	root := robotsCommand()
+	root := commandline.Command()
 	root.SetOut(tty.file)
 	root.SetErr(io.Discard)
 	root.SetArgs(args)
@@ -98,7 +99,7 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 			tty := newTerminal(t, width, 50)
 			_ = tty.run(t.Context(), "status", "--address", adminEndpoint(t, answers)) // 2: there is a problem
 			text := tty.end()
-			compareGolden(t, filepath.Join(commandsFolder, fmt.Sprintf("status-%s-%d.golden", name, width)), text)
+			commandline.Compare(t, filepath.Join(commandline.Folder(t), fmt.Sprintf("status-%s-%d.golden", name, width)), text)
 			for line := range strings.Lines(text) {
 				if n := len([]rune(line)) - 1; n > int(width) && !strings.HasPrefix(line, "        curl ") {
 					t.Errorf("%s, %d columns: a line has %d: %s", name, width, n, line)

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 )
 
 // asServer is the environment variable with which the test binary is a server: one

@@ -13,7 +13,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 	"github.com/caddy-robots/caddy-robots/internal/test/scenario"
 )
 

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+// auditOptions has the flags of `caddy robots audit`.
+type auditOptions struct {
+	robots, against    []string
+	zone, resolver     string
+	dialect            string
+	json, full, verify bool
+	html               string
+	suggest            bool
+	sitemaps, hosts    []string
+	configs            []string
+	config, before     selection.Flags // before: the old one of two configurations
+	isShared           bool            // all hosts of a site have one robots.txt
+	rules              judge.Settings
+	location           *time.Location
+	pastOptions
+}
+
+func auditCommand(m selection.Module) *cobra.Command {
+	var o auditOptions
+	cmd := command.New("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
+		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
+		"Shows from access logs what robots did, and what robots.txt would have refused",
+		command.Needs(1, "an access log, or - for standard input"), o.audit)
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
+	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
+	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
+	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
+	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
+	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
+	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
+	f.StringArrayVar(&o.sitemaps, "sitemap", nil,
+		"sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
+	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
+	o.addPast(cmd)
+	command.AddDialectFlag(cmd, &o.dialect)
+	f.StringArrayVarP(&o.configs, "config", "c", nil,
+		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
+	o.config.AddSelection(cmd, m)
+	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
+		"limit for the Crawl-delay of the file, like max in crawl_delay")
+	return cmd
+}
+
+func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
+	files, size, err := openLogs(args, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(o.checkSuggest(files), o.checkPast()); err != nil {
+		return err
+	}
+	if o.location, err = parseZone(o.zone); err != nil {
+		return err
+	}
+	options := audit.Options{
+		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
+		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
+	}
+	var page *os.File
+	if o.html != "" {
+		if page, err = openPage(o.html); err != nil {
+			return err
+		}
+		defer discardPage(page)
+	}
+	if err := cmp.Or(o.addSites(cmd, &options), o.checkSite(&options)); err != nil {
+		return err
+	}
+	done, err := o.addVerification(&options)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if o.decided {
+		return o.past(cmd, options)
+	}
+	r, err := audit.Run(cmd.Context(), options)
+	clearProgress(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.suggest {
+		if err := o.addSuggestions(cmd, options, r); err != nil {
+			return err
+		}
+	}
+	if o.html != "" { // first, because the text may go to a program that stops reading
+		if err := writePage(page, r); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(o.print(cmd.OutOrStdout(), r), command.FindingIf(r.Against != nil && r.Against.Bad))
+}
+
+// print writes the report.
+func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
+	switch {
+	case o.json:
+		return output.WriteJSON(w, r)
+	case o.suggest:
+		return report.Suggestions(w, r)
+	}
+	return report.Audit(w, r, output.PaintFor(w))
+}
+
+// parseZone reads --zone: the name of a zone, or an offset from UTC.
+func parseZone(s string) (*time.Location, error) {
+	switch {
+	case s == "":
+		return nil, nil
+	case s == "Local" || s == "local":
+		return time.Local, nil
+	case s[0] == '+' || s[0] == '-':
+		for _, layout := range []string{"-07:00", "-0700", "-07"} {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t.Location(), nil
+			}
+		}
+	default:
+		if l, err := time.LoadLocation(s); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("--zone %q: want the name of a zone such as Europe/Berlin, an offset such as +02:00, UTC or Local", s)
+}
+
+var errSeveralStdin = errors.New("standard input can be read only once")

@@ -1,0 +1,109 @@
+package commands
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/decided"
+)
+
+// pastOptions has the flags of `caddy robots audit` that ask what Caddy really decided.
+type pastOptions struct {
+	decided  bool
+	clients  []string
+	at       string
+	requests string
+}
+
+func (o *auditOptions) addPast(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.decided, "decided", false, "say what Caddy really refused, by the decisions in its log, instead of the report")
+	f.StringArrayVar(&o.clients, "client", nil, "with --decided: only requests of this address or network; may be repeated")
+	f.StringVar(&o.at, "at", "", "with --decided: only this day, hour, minute or second, such as 2026-11-23T14:03, in --zone")
+	f.StringVar(&o.requests, "requests", "", "with --decided: the requests of this crawler that a rule forbade, one a line, with the rule")
+	for _, other := range []string{"suggest", "html", "against"} {
+		cmd.MarkFlagsMutuallyExclusive("decided", other)
+	}
+}
+
+// checkPast checks the flags that ask what Caddy decided.
+func (o *auditOptions) checkPast() error {
+	switch {
+	case !o.decided && (len(o.clients) > 0 || o.at != "" || o.requests != ""):
+		return errors.New("--client, --at and --requests need --decided")
+	case o.decided && len(o.configs) > 1:
+		return errors.New("--decided compares no configurations: give one --config")
+	}
+	return nil
+}
+
+// past prints or writes what Caddy decided.
+func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
+	q := &decided.Query{Options: options}
+	for _, s := range o.clients {
+		p, err := netip.ParsePrefix(s)
+		if addr, errAddr := netip.ParseAddr(s); errAddr == nil {
+			p, err = addr.Unmap().Prefix(addr.Unmap().BitLen())
+		}
+		if err != nil {
+			return fmt.Errorf("--client %s: want an address, or a network such as 192.0.2.0/24", s)
+		}
+		q.Clients = append(q.Clients, p)
+	}
+	if o.at != "" {
+		from, ok := o.date(o.at)
+		if !ok {
+			return fmt.Errorf("--at %s: want a day such as 2026-11-23, or a time such as 2026-11-23T14:03", o.at)
+		}
+		length := time.Second
+		switch len(o.at) {
+		case len(time.DateOnly):
+			length = 24 * time.Hour
+		case len("2026-11-23T14:03"):
+			length = time.Minute
+		}
+		q.From, q.To = from, from.Add(length)
+	}
+	if o.requests != "" {
+		return o.printForbidden(cmd, q)
+	}
+	r, err := decided.Ask(cmd.Context(), q)
+	clearProgress(cmd.ErrOrStderr())
+	switch w := cmd.OutOrStdout(); {
+	case err != nil:
+		return err
+	case o.json:
+		return output.WriteJSON(w, r)
+	default:
+		return report.Refusals(w, r, output.PaintFor(w))
+	}
+}
+
+// printForbidden prints the requests of a crawler that a rule forbade.
+func (o *auditOptions) printForbidden(cmd *cobra.Command, q *decided.Query) error {
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	n := int64(0)
+	err := decided.Forbidden(cmd.Context(), q, o.requests, func(r *decided.Request) error {
+		n++
+		if o.json {
+			return json.NewEncoder(w).Encode(r)
+		}
+		return report.Forbidden(w, r)
+	})
+	err = cmp.Or(err, w.Flush())
+	clearProgress(cmd.ErrOrStderr())
+	if err == nil && n == 0 {
+		return fmt.Errorf("the logs have no request of %s that a rule forbade", o.requests)
+	}
+	return err
+}

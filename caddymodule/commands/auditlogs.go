@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+)
+
+// openLogs opens the logs that the arguments (files and globs) name. It also
+// returns their total size in octets, -1 if it is unknown.
+func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64, err error) {
+	seen := map[string]bool{}
+	for _, arg := range args {
+		if arg == "-" {
+			if seen["-"] {
+				return nil, 0, errSeveralStdin
+			}
+			seen["-"], size = true, -1
+			files = append(files, logfile.File{
+				Name: "standard input", Once: true,
+				Open: func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil },
+			})
+			continue
+		}
+		names, err := logNames(arg)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, name := range names {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			info, err := os.Stat(name)
+			switch {
+			case err != nil:
+				return nil, 0, err
+			case info.IsDir():
+				return nil, 0, fmt.Errorf("%s is a folder: name the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
+			}
+			if size >= 0 {
+				size += info.Size()
+			}
+			files = append(files, logfile.File{
+				Name: name, Once: !info.Mode().IsRegular(),
+				Open: func() (io.ReadCloser, error) { return os.Open(name) },
+			})
+		}
+	}
+	return files, size, nil
+}
+
+// logNames returns the files that an argument names: the argument itself, or
+// the files that a glob matches.
+func logNames(arg string) ([]string, error) {
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[") {
+		return []string{arg}, nil
+	}
+	names, err := filepath.Glob(arg)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s matches no file", arg)
+	}
+	return names, nil
+}
+
+const (
+	progressAfter = 2 * time.Second // before the first update
+	progressEach  = time.Second / 4 // between updates
+)
+
+// progressOn returns a function that shows the progress of an audit that takes long,
+// or nil if w is not a terminal. total is the size of the logs in octets, -1 if it is
+// not known.
+func progressOn(w io.Writer, total int64) func(audit.Progress) {
+	if !output.IsTerminal(w) {
+		return nil
+	}
+	begin := time.Now()
+	next := begin.Add(progressAfter)
+	return func(at audit.Progress) {
+		if now := time.Now(); !now.Before(next) {
+			next = now.Add(progressEach)
+			fmt.Fprintf(w, "\r\x1b[K%s", progressLine(at, now.Sub(begin), total))
+		}
+	}
+}
+
+// progressLine returns the rate and, if the size is known, the remaining time.
+func progressLine(at audit.Progress, passed time.Duration, total int64) string {
+	line := fmt.Sprintf("%d lines, %.0f lines/s", at.Lines, float64(at.Lines)/max(passed.Seconds(), 0.001))
+	if total > 0 && at.Read > 0 {
+		share := min(float64(at.Read)/float64(total), 1)
+		left := time.Duration(float64(passed) * (1 - share) / share)
+		line += fmt.Sprintf(", %.0f %%, %s left", 100*share, left.Round(time.Second))
+	}
+	return line
+}
+
+// clearProgress removes the progress line from the terminal.
+func clearProgress(w io.Writer) {
+	if output.IsTerminal(w) {
+		fmt.Fprint(w, "\r\x1b[K")
+	}
+}
+
+// pageStart is the beginning of every report.
+const pageStart = "<!DOCTYPE html>"
+
+// openPage opens or creates the file that --html names. It is called before the logs
+// are read, so that an error is reported at once. It returns an error for a file that
+// is not a report, for example a log that was named by mistake.
+func openPage(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("--html: %w", err)
+	}
+	start := make([]byte, len(pageStart))
+	if n, _ := io.ReadFull(file, start); n > 0 && string(start[:n]) != pageStart {
+		_ = file.Close()
+		return nil, fmt.Errorf("--html would overwrite %s, which is not a report: use another file name, or delete the file first", name)
+	}
+	return file, nil
+}
+
+// writePage writes the report and closes the file.
+func writePage(file *os.File, r *audit.Report) error {
+	_, err := file.Seek(0, io.SeekStart)
+	if err = errors.Join(err, file.Truncate(0)); err == nil {
+		err = page.Write(file, r)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
+}
+
+// discardPage closes the file if writePage has not, and removes it if it is empty.
+func discardPage(file *os.File) {
+	info, err := file.Stat()
+	if err == nil && file.Close() == nil && info.Size() == 0 {
+		_ = os.Remove(file.Name())
+	}
+}

@@ -1,0 +1,311 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// addSites adds the sites whose requests are judged.
+func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
+	given, err := o.versions(cmd, "--robots", o.robots)
+	if err != nil {
+		return err
+	}
+	old, err := o.versions(cmd, "--against", o.against)
+	if err != nil {
+		return err
+	}
+	if err := o.setConfigs(); err != nil {
+		return err
+	}
+	if err := o.config.Validate(cmd); err != nil {
+		return err
+	}
+	switch {
+	case o.config.Path == "" && len(o.robots) == 0 && o.decided: // the decisions are in the log
+		to.Sites = []audit.Site{{Rules: o.rules}}
+	case o.config.Path != "":
+		err = o.addConfigured(cmd, to, given)
+	default:
+		if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
+			return err
+		}
+		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
+		if len(o.robots) == 0 {
+			err = o.addRobots(cmd, to, []selection.Site{{}}, nil, nil)
+			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
+		}
+	}
+	if len(o.against) > 0 {
+		to.Was = slices.Clone(to.Sites)
+		for i := range to.Was {
+			if len(to.Was[i].Robots) > 0 {
+				to.Was[i].Robots = old
+			}
+		}
+		if len(old) == 0 { // none: nothing is refused
+			to.Was = []audit.Site{}
+		}
+	}
+	return err
+}
+
+// setConfigs checks the values of --config.
+func (o *auditOptions) setConfigs() error {
+	switch n := len(o.configs); {
+	case n > 2:
+		return fmt.Errorf("--config was given %d times: give one configuration, or the old and the new one", n)
+	case n == 2 && len(o.against) > 0:
+		return errors.New("--against compares two robots.txt files under one configuration: leave it out, or give one --config")
+	case n == 2:
+		o.before = o.config
+		o.before.Path = o.configs[0]
+		fallthrough
+	case n == 1:
+		o.config.Path = o.configs[n-1]
+	}
+	return nil
+}
+
+// addConfigured adds the sites of the configurations. given are the versions of
+// --robots.
+func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given []audit.Version) error {
+	sites, others, err := o.configured(&o.config, to)
+	two, none := o.compares(), noSites{}
+	if err != nil && !(two && errors.As(err, &none)) {
+		return err
+	}
+	var before []selection.Site
+	var othersBefore []audit.Site
+	if two {
+		var errBefore error
+		if before, othersBefore, errBefore = o.configured(&o.before, to); errBefore != nil && (err != nil || !errors.As(errBefore, &none)) {
+			return errBefore
+		}
+		to.WasConfig = o.before.Path
+	}
+	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
+	o.isShared = slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Source != nil })
+	if len(o.robots) > 0 && !two {
+		for i := range to.Sites {
+			to.Sites[i].Robots = given
+		}
+	} else if err := o.addRobots(cmd, to, sites, before, given); err != nil {
+		return err
+	}
+	to.Sites = append(to.Sites, others...)
+	if two {
+		to.Was = append(append([]audit.Site{}, to.Was...), othersBefore...) // not nil: OLD may have no handler
+	}
+	both := slices.Concat(sites, before)
+	if slices.ContainsFunc(both, func(s selection.Site) bool { return s.Sampled }) {
+		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
+	}
+	return nil
+}
+
+// noSites is the error for a configuration without a site that the flags select.
+type noSites struct{ error }
+
+// compares reports whether two configurations are compared.
+func (o *auditOptions) compares() bool { return len(o.configs) == 2 }
+
+// configured returns the sites of a configuration whose requests are judged, and
+// others: those that --site does not select.
+func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites []selection.Site, others []audit.Site, err error) {
+	all, err := c.Module.Sites(c.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), "+
+			"or leave out --config and give robots.txt with --robots", c.Path)}
+	}
+	sites, selected := all, ""
+	if c.Host != "" || c.Handler != 0 {
+		site, errSite := oneSite(c, "", selection.Any)
+		if errSite != nil && (c.Host == "" || c.Group(all, nil) != nil) {
+			return nil, nil, errSite
+		}
+		if sites = nil; errSite != nil {
+			err = noSites{errSite}
+		} else {
+			sites, selected = []selection.Site{*site}, site.Name()
+		}
+		for i := range all {
+			if all[i].Name() != selected && len(all[i].Hosts) > 0 {
+				others = append(others, audit.Site{Hosts: all[i].Hosts})
+			}
+		}
+	}
+	for i := range sites {
+		if off := sites[i].Modes.Off(); len(off) > 0 {
+			others = append(others, audit.Site{Hosts: off})
+		}
+	}
+	sites = o.mainHandlers(c, sites, to)
+	if len(o.hosts) > 0 && len(sites) > 0 {
+		main := sites
+		sites = slices.DeleteFunc(slices.Clone(main), func(s selection.Site) bool { return !o.selects(main, &s) })
+		if len(sites) == 0 {
+			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.Path, words.List(o.hosts, 5))}
+		}
+	}
+	return sites, others, err
+}
+
+// auditSites returns sites in the form of the audit, without robots.txt.
+func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (list []audit.Site) {
+	for i := range sites {
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
+		if cmd.Flags().Changed("max-crawl-delay") {
+			s.Rules.MaxDelay = o.rules.MaxDelay
+		}
+		if !o.compares() && len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
+			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
+		}
+		if o.compares() && o.verify {
+			s.Rules.Verification = sites[i].Verification
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// selects reports whether one of the sites serves a host of --host.
+func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
+	return slices.ContainsFunc(o.hosts, func(host string) bool {
+		best := selection.BestFor(all, hostname(host))
+		return len(best) > 0 && all[best[0]].Name() == s.Name()
+	})
+}
+
+// mainHandlers returns one handler of each site: the first without a matcher, or
+// else the first. An audit can't know which of several handlers a request of the
+// log would reach, so it warns.
+func (o *auditOptions) mainHandlers(c *selection.Flags, sites []selection.Site, to *audit.Options) (list []selection.Site) {
+	for _, s := range sites {
+		i := slices.IndexFunc(list, func(other selection.Site) bool { return other.Name() == s.Name() })
+		if i < 0 {
+			s.Number, s.Of = 1, 1
+			list = append(list, s)
+			continue
+		}
+		s.Number, s.Of = list[i].Of+1, list[i].Of+1
+		if list[i].Of++; list[i].Matcher != "" && s.Matcher == "" {
+			list[i] = s
+		}
+	}
+	for i := range list {
+		s, text := &list[i], ""
+		switch {
+		case s.Of > 1:
+			text = fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
+				"Select the site with --site, and another handler with --handler.", o.nameIn(c, s), s.Describe())
+		case o.compares() && s.Matcher != "":
+			text = fmt.Sprintf("The robots handler of %s is only for %s. All requests of the site are judged by it.", o.nameIn(c, s), s.Matcher)
+		default:
+			continue
+		}
+		warn(to, report.SeveralHandlers, text)
+	}
+	return list
+}
+
+// versions reads the files of a flag: FILE, or DATE=FILE several times.
+func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string) ([]audit.Version, error) {
+	var list []audit.Version
+	for _, value := range values {
+		if value == "none" && len(values) == 1 {
+			return nil, nil
+		}
+		v := audit.Version{Name: value}
+		if date, name, ok := strings.Cut(value, "="); ok {
+			if from, ok := o.date(date); ok {
+				v.From, v.Name = from, name
+			}
+		}
+		if v.From.IsZero() && len(values) > 1 {
+			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a "+
+				"time such as 2026-11-01T15:04:05Z",
+				flag, value)
+		}
+		var err error
+		if v.Response, err = input.Answer(input.Robots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// date reads a day or a time. A day begins at midnight in --zone.
+func (o *auditOptions) date(s string) (time.Time, bool) {
+	location := o.location
+	if location == nil {
+		location = time.UTC
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04"} {
+		if t, err := time.ParseInLocation(layout, s, location); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// addVerification turns on the verification of crawlers. The returned function
+// stops it.
+func (o *auditOptions) addVerification(to *audit.Options) (done func(), err error) {
+	if !o.verify {
+		if o.resolver != "" {
+			return nil, errors.New("--resolver needs --verify")
+		}
+		return func() {}, nil
+	}
+	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true}, o.resolver)
+	if err != nil {
+		return nil, err
+	}
+	checkers := map[*crawler.Registry]*verify.Checker{}
+	for _, rules := range allRules(to) {
+		if o.compares() && rules.Verification == nil { // this configuration lets impostors pass
+			continue
+		}
+		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
+		if checkers[rules.Registry] == nil {
+			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
+				verifier.Close()
+				return nil, err
+			}
+		}
+		ignore := rules.Verification != nil && rules.Verification.IgnoreImpostors
+		rules.Verification = &judge.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
+	}
+	return verifier.Close, nil
+}
+
+// allRules returns the settings of all sites.
+func allRules(to *audit.Options) (list []*judge.Settings) {
+	for _, sites := range [][]audit.Site{to.Sites, to.Was} {
+		for i := range sites {
+			list = append(list, &sites[i].Rules)
+		}
+	}
+	return list
+}

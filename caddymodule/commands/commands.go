@@ -1,0 +1,22 @@
+// Package commands has the commands of `caddy robots` which prepare, examine and verify:
+// init, lint, explain, diff, identify, verify, policy, audit and notify. Import it for its
+// side effects:
+//
+//	import _ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
+package commands
+
+import (
+	"embed"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+)
+
+// helpTexts has the help of each command.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+func init() {
+	cli.Add(helpTexts, initCommand, lintCommand, explainCommand, diffCommand, identifyCommand, verifyCommand, policyCommand,
+		auditCommand, notifyCommand)
+}

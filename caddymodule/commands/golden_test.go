@@ -1,0 +1,217 @@
+package commands_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
+	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+// The help of each command ends with this project's documentation.
+func TestHelpEndsWithDocumentation(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"lint", "--help"}} {
+		if _, out, _ := commandline.Run("", args...); !strings.HasSuffix(out, "/caddy-robots/tree/main/docs\n") {
+			t.Errorf("%q ends with %q", args, out[max(0, len(out)-80):])
+		}
+	}
+}
+
+func TestCommandsPrint(t *testing.T) {
+	commandline.Goldens(t, []commandline.Golden{
+		{"init", 0, "init --config init.json --site example.com --robots init.txt", ""},
+		{"init-several", 0, "init --config init.json", ""},
+		{"init-url", 0, "init --config init.json --site internal --robots SITE", ""},
+		{"init-url-missing", 0, "init --config init.json --site internal --robots SITE/none/robots.txt", ""},
+		{"init-url-failing", 1, "init --config init.json --site internal --robots SITE/failing/robots.txt", ""},
+		{"init-without-config", 0, "init --robots clean.txt", ""},
+		{"init-config-missing", 1, "init --config nothing-here", ""},
+		{"init-several-one-robots", 1, "init --config init.json --robots init.txt", ""},
+		{"init-any-host", 0, "init --config init.json --site other.test", ""},
+		{"init-nothing-left", 1, "init --config tags.caddyfile", ""},
+
+		{"lint", 3, "lint mistakes.txt", ""},
+		{"lint-json", 3, "lint --json mistakes.txt", ""},
+		{"lint-sarif", 3, "lint --sarif mistakes.txt clean.txt", ""},
+		{"lint-clean", 0, "lint clean.txt", ""},
+		{"lint-config", 2, "lint --config tags.caddyfile clean.txt", ""},
+		{"lint-config-json", 2, "lint --json --config tags.caddyfile clean.txt", ""},
+		{"lint-config-missing", 1, "lint --config nothing-here clean.txt", ""},
+		{"lint-clean-json", 0, "lint --json clean.txt", ""},
+		{"lint-warning", 2, "lint -", "User-agent: *\nDisallow: /\n"},
+		{"lint-info", 0, "lint -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-dialect-1994", 0, "lint --dialect 1994 -", "User-agent: *\nDisallow: /a\n"},
+		{"lint-several", 3, "lint clean.txt mistakes.txt --json", ""},
+		{"lint-url", 0, "lint SITE", ""},
+		{"lint-url-redirected", 3, "lint SITE/moved/robots.txt", ""},
+		{"lint-url-not-at-root", 3, "lint SITE/blog/robots.txt", ""},
+		{"lint-url-with-password", 0, "lint http://user:secret@HOST/robots.txt", ""},
+		{"lint-500-with-password", 1, "lint http://user:secret@HOST/failing/robots.txt", ""},
+		{"lint-fix", 2, "lint --fix fixable.txt", ""},
+		{"lint-fix-left", 3, "lint --fix mistakes.txt", ""},
+		{"lint-fix-stdin", 0, "lint --fix -", "USER-AGENT: *\nDisallow: /a\n"},
+
+		{"lint-info-shown", 0, "lint --info -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-select", 2, "lint --select never-decides,upper-case-key mistakes.txt -", "USER-AGENT: *\nDisallow: /a\nDisallow: /a\nDisallow: b\n"},
+		{"lint-select-unknown", 1, "lint --select never-decide mistakes.txt", ""},
+		{"lint-ignore", 2, "lint --ignore missing-slash -", "User-agent: *\nDissallow: /a\nDisallow: b\n"},
+		{"lint-fail-on-error", 0, "lint --fail-on error -", "User-agent: *\nDissallow: /a\n"},
+		{"lint-fail-on-info", 2, "lint --fail-on info -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-fail-on-never", 0, "lint --fail-on never mistakes.txt", ""},
+		{"lint-fail-on-unknown", 1, "lint --fail-on often mistakes.txt", ""},
+		{"lint-suppressed", 0, "lint -", "User-agent: *\nDissallow: /a # robots-lint: ignore misspelt-key\n"},
+		{"lint-unknown-format", 1, "lint --format xml mistakes.txt", ""},
+		{"lint-fix-unsafe", 0, "lint --unsafe-fixes fixable.txt", ""},
+		{"lint-fix-diff", 0, "lint --unsafe-fixes --diff fixable.txt clean.txt", ""},
+		{"lint-fix-diff-nothing", 3, "lint --fix --diff -", "User-agent: *\nDissallow: a\n  Allow: /b\n"},
+		{"lint-unsafe-fixes-diff-nothing", 0, "lint --unsafe-fixes --diff clean.txt", ""},
+		{"lint-fix-diff-nothing-json", 3, "lint --fix --diff --json -", "User-agent: *\nDisallow: a\n"},
+		{"lint-info-corrected", 2, "lint -", "USER-AGENT: *\nDissallow: /a # b\n"},
+		{"lint-fix-diff-no-newline", 0, "lint --fix --diff -", "USER-AGENT: *\nDISALLOW: /a"},
+		{"lint-diff-alone", 1, "lint --diff clean.txt", ""},
+		{"lint-some-missing", 1, "lint clean.txt nothing-here.txt mistakes.txt", ""},
+		{"lint-some-missing-sarif", 1, "lint --sarif nothing-here.txt clean.txt", ""},
+		{"lint-invalid-url-with-password", 1, "lint http://user:sec%zzret@HOST/robots.txt", ""},
+		{"lint-odd-port-with-password", 1, "lint http://user:sec/ret@HOST/robots.txt", ""},
+		{"lint-other-scheme-with-password", 1, "lint ftp://user:secret@HOST/robots.txt", ""},
+		{"lint-write-url-with-password", 1, "lint --fix --write HTTP://user:secret@HOST/robots.txt", ""},
+		{"lint-dead-url-with-password", 1, "lint http://user:secret@127.0.0.1:1/robots.txt", ""},
+		{"lint-json-url-with-password", 3, "lint --json http://user:secret@HOST/blog/robots.txt", ""},
+
+		{"diff-invalid-url-with-password", 1, "diff clean.txt http://user:sec%zzret@HOST/", ""},
+
+		{"explain", 0, "explain missing-slash byte-order-mark", ""},
+		{"explain-unknown", 1, "explain mising-slash", ""},
+
+		{"lint-missing", 1, "lint nothing-here.txt", ""},
+		{"lint-500", 1, "lint SITE/failing/robots.txt", ""},
+		{"lint-404", 1, "lint EMPTY/robots.txt", ""},
+		{"lint-huge", 1, "lint SITE/huge/robots.txt", ""},
+		{"lint-html", 3, "lint SITE/page/robots.txt", ""},
+		{"lint-binary", 3, "lint binary.dat", ""},
+		{"lint-folder", 1, "lint .", ""},
+		{"lint-unknown-dialect", 1, "lint --dialect 2024 clean.txt", ""},
+		{"lint-json-and-sarif", 1, "lint --json --sarif clean.txt", ""},
+		{"lint-write-alone", 1, "lint --write clean.txt", ""},
+		{"lint-write-stdin", 1, "lint --fix --write -", "User-agent: *\n"},
+		{"lint-fix-several", 1, "lint --fix clean.txt mistakes.txt", ""},
+
+		{"identify-config", 0, "identify --config crawlers.caddyfile our-indexer/1.0 curl/8.5.0", ""},
+		{"identify-config-strict", 1, "identify --config crawlers.caddyfile --strict our-indexer/1.0", ""},
+
+		{"diff", 2, "diff old.txt new.txt", ""},
+		{"diff-full", 2, "diff --full old.txt new.txt", ""},
+		{"diff-json", 2, "diff --json old.txt new.txt", ""},
+		{"diff-same", 0, "diff old.txt old.txt", ""},
+		{"diff-stdin", 2, "diff - clean.txt", "User-agent: *\nDisallow:\n"},
+		{"diff-url", 0, "diff clean.txt SITE", ""},
+		{"diff-html", 1, "diff clean.txt page.html", ""},
+		{"diff-binary", 1, "diff clean.txt binary.dat", ""},
+		{"diff-missing", 1, "diff clean.txt nothing-here.txt", ""},
+		{"diff-500", 1, "diff clean.txt SITE/failing/robots.txt", ""},
+		{"diff-two-stdins", 1, "diff - -", ""},
+
+		{"audit", 0, "audit -r AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-json", 0, "audit --json -r AUDIT/robots.txt LOGS/caddy.log", ""},
+		{"audit-full", 0, "audit --full -r AUDIT/robots.txt LOGS/vhost-combined.log", ""},
+		{"audit-config", 0, "audit -c audit.caddyfile LOGS/caddy.log", ""},
+		{"audit-config-site", 0, "audit -c audit.caddyfile --site www.example.com LOGS/caddy.log", ""},
+		{"audit-config-robots", 0, "audit -c audit.caddyfile -r audit-old.txt LOGS/caddy.log", ""},
+		{"audit-config-strict", 1, "audit -c audit.caddyfile --strict LOGS/caddy.log", ""},
+		{"audit-against", 2, "audit -r AUDIT/robots.txt --against audit-old.txt LOGS/combined.log", ""},
+		{"audit-against-better", 0, "audit -r audit-old.txt --against AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-configs", 0, "audit -c audit.caddyfile -c audit-new.caddyfile LOGS/caddy.log", ""},
+		{"audit-configs-worse", 2, "audit -c audit-new.caddyfile -c audit.caddyfile LOGS/caddy.log", ""},
+		{"audit-configs-site", 0, "audit -c audit.caddyfile -c audit-new.caddyfile --site www.example.com LOGS/caddy.log", ""},
+		{"audit-configs-no-site", 1, "audit -c audit.caddyfile -c audit-new.caddyfile --site example.org LOGS/caddy.log", ""},
+		{"audit-configs-three", 1, "audit -c audit.caddyfile -c audit-new.caddyfile -c audit.caddyfile LOGS/caddy.log", ""},
+		{"audit-configs-against", 1, "audit -c audit.caddyfile -c audit-new.caddyfile --against audit-old.txt LOGS/caddy.log", ""},
+		{"audit-versions", 0, "audit -r 2026-11-07T12:00:15Z=AUDIT/robots.txt -r 2026-11-01=audit-old.txt LOGS/combined.log", ""},
+		{"audit-versions-undated", 1, "audit -r audit-old.txt -r AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-none", 0, "audit -r none LOGS/caddy.log", ""},
+		{"audit-glob", 0, "audit -r none LOGS/caddy-[r2]*.log", ""},
+		{"audit-glob-empty", 1, "audit -r none LOGS/nothing*.log", ""},
+		{"audit-stdin", 0, "audit -r audit-old.txt -", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"\x1b]0;Bad\u202eBot/1.0 \xff(+https://example.org)\"\nnothing\n"},
+		{"audit-suggest-short", 0, "audit --suggest -r AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-suggest-stdin", 1, "audit --suggest -r AUDIT/robots.txt -", ""},
+		{"audit-suggest-none", 1, "audit --suggest -r none LOGS/caddy.log", ""},
+		{"audit-suggest-sites", 1, "audit --suggest -c audit.caddyfile LOGS/caddy.log", ""},
+		{"audit-host", 0, "audit -r AUDIT/robots.txt --host WWW.example.com. LOGS/vhost-combined.log", ""},
+		{"audit-host-unknown", 1, "audit -r none --host example.org LOGS/vhost-combined.log", ""},
+		{"audit-host-not-configured", 1, "audit -c audit.caddyfile --host example.org LOGS/caddy.log", ""},
+		{"audit-host-suggest", 0, "audit --suggest -c audit.caddyfile --host www.example.com LOGS/caddy.log", ""},
+		{"audit-suggest-sitemap", 1, "audit --suggest -r AUDIT/robots.txt --sitemap AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-sitemap-alone", 1, "audit -r none --sitemap none LOGS/combined.log", ""},
+		{"audit-no-agents", 1, "audit -r none LOGS/common.log", ""},
+		{"audit-no-log", 1, "audit -r none clean.txt", ""},
+		{"audit-missing", 1, "audit -r none nothing-here.log", ""},
+		{"audit-folder", 1, "audit -r none LOGS", ""},
+		{"audit-zone", 0, "audit -r none --zone +02:00 LOGS/caddy-renamed.log", ""},
+		{"audit-zone-unknown", 1, "audit -r none --zone Nowhere LOGS/caddy-renamed.log", ""},
+		{"audit-decided", 0, "audit --decided decided.log", ""},
+		{"audit-decided-host", 0, "audit --decided --host t401.example decided.log", ""},
+		{"audit-decided-client", 0, "audit --decided --client 20.171.207.5 --at 2026-11-23T15:03 --zone +01:00 decided.log", ""},
+		{"audit-decided-nearest", 0, "audit --decided --at 2026-11-23T14:05 decided.log", ""},
+		{"audit-decided-json", 0, "audit --decided --json --client 198.51.100.0/24 decided.log", ""},
+		{"audit-decided-none", 1, "audit --decided LOGS/combined.log", ""},
+		{"audit-decided-suggest", 1, "audit --decided --suggest decided.log", ""},
+		{"audit-client-alone", 1, "audit --client 192.0.2.1 decided.log", ""},
+		{"audit-client-invalid", 1, "audit --decided --client example.com decided.log", ""},
+		{"audit-at-invalid", 1, "audit --decided --at yesterday decided.log", ""},
+		{"audit-requests", 0, "audit --decided --requests gptbot decided.log", ""},
+		{"audit-requests-json", 0, "audit --decided --requests GPTBot --json decided.log", ""},
+		{"audit-requests-unknown", 1, "audit --decided --requests Bingbot decided.log", ""},
+		{"audit-requests-alone", 1, "audit --requests GPTBot decided.log", ""},
+		{"audit-resolver-alone", 1, "audit -r none --resolver 192.0.2.53 LOGS/combined.log", ""},
+	})
+}
+
+func TestLintWritesFilesBack(t *testing.T) {
+	before, err := os.ReadFile(filepath.Join(commandline.Folder(t), "fixable.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := lint.Fix(robots.Parse(before), lint.Unsafe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "robots.txt"), filepath.Join(folder, "link.txt")
+	if err := os.WriteFile(file, before, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("robots.txt", link); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := commandline.Run("", "lint", "--unsafe-fixes", "--write", link); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	after, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(after, fixed) || bytes.Equal(after, before) {
+		t.Errorf("the file is now %q, want %q", after, fixed)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the symbolic link was replaced: %v %v", info, err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file's mode has changed to %v: %v", info.Mode(), err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 2 {
+		t.Errorf("the folder has the entries %v: %v", entries, err)
+	}
+	if status, _, _ := commandline.Run("", "lint", "--unsafe-fixes", "--write", file); status != 0 {
+		t.Error("a file that is correct can't be written back")
+	}
+	if again, err := os.Stat(file); err != nil || !again.ModTime().Equal(info.ModTime()) {
+		t.Errorf("a file without anything to correct was written: %v", err)
+	}
+}

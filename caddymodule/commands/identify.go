@@ -1,0 +1,260 @@
+package commands
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// identifyOptions are the flags of `caddy robots identify`.
+type identifyOptions struct {
+	robots string
+	json   bool
+	config selection.Flags
+	rules  judge.Settings
+}
+
+func identifyCommand(m selection.Module) *cobra.Command {
+	var o identifyOptions
+	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
+		"Identifies the crawler that sends a User-Agent", command.Needs(1, "a User-Agent"), o.identify)
+	f := cmd.Flags()
+	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
+	o.config.Add(cmd, m)
+	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
+	return cmd
+}
+
+// identify runs the command.
+func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
+	fromInput := len(args) == 1 && args[0] == "-"
+	if fromInput && o.robots == "-" {
+		return errors.New("standard input can be the list or the robots.txt, not both")
+	}
+	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
+		return err
+	}
+	rules, err := o.compile(cmd.Context(), cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	matcher := rules.Matcher()
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	enc := output.NewEncoder(out)
+	var id crawler.Identity
+	identify := func(ua string) {
+		matcher.Identify(ua, &id)
+		if found := o.describe(rules, matcher, ua, &id); o.json {
+			_ = enc.Encode(found) // Flush returns the error
+		} else {
+			found.write(out)
+		}
+	}
+	if fromInput {
+		err = eachUserAgent(cmd.InOrStdin(), identify)
+	} else {
+		for _, arg := range args {
+			identify(oneLine.Replace(arg))
+		}
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// oneLine replaces line breaks and TABs, which no User-Agent has, with blanks.
+var oneLine = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
+// maxListLine is the maximum length of a line of a list, in octets.
+const maxListLine = 1 << 20
+
+// eachUserAgent calls f for each line of a list of User-Agents. A TAB and the
+// text after it are ignored. An empty line is an empty User-Agent. A line of more
+// than maxListLine octets is an error.
+func eachUserAgent(list io.Reader, f func(ua string)) error {
+	s := bufio.NewScanner(list)
+	s.Buffer(nil, maxListLine)
+	n := 0
+	for ; s.Scan(); n++ {
+		ua, _, _ := strings.Cut(s.Text(), "\t")
+		f(ua)
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("reading line %d: %w", n+1, err)
+	}
+	return nil
+}
+
+// compile returns the rules of --robots, or of an empty file.
+func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.Rules, error) {
+	var body []byte
+	if o.robots != "" {
+		var err error
+		if body, err = input.Robots(ctx, o.robots, stdin); err != nil {
+			return nil, err
+		}
+	}
+	return o.rules.Rules(judge.Response{Status: http.StatusOK, Body: body})
+}
+
+// describe returns the result for a User-Agent.
+func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
+	found := &identified{UserAgent: ua, Class: id.Class().String()}
+	for i := range id.Len() {
+		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
+	}
+	if id.Len() == 0 {
+		d := browser.Describe(ua)
+		found.Browser = &d
+		for _, w := range m.Explain(ua).Words {
+			found.Words = append(found.Words, grounds{w.Text, w.Start, w.End, w.Meaning, ""})
+		}
+	}
+	return found
+}
+
+// crawler returns the result for one of the crawlers of a User-Agent.
+func (o *identifyOptions) crawler(rules *judge.Rules, ua string, a *crawler.Agent) identifiedCrawler {
+	c := identifiedCrawler{
+		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
+		grounds: grounds{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
+	}
+	if row := a.Crawler; row != nil {
+		c.Crawler, c.Operator, c.Purposes, c.Tokens = row.Name, row.Operator, words.Strings(row.Purposes), row.Robots
+	}
+	if o.robots == "" {
+		c.HeldTo = groupWords(&o.rules, a)
+	} else if g := rules.Group(a); g != nil {
+		c.Group = rules.TokenOf(a, g)
+		_, c.GroupLine = rules.Origin(g.Line())
+	}
+	return c
+}
+
+// groupWords describes the group of a robots.txt that would apply to a crawler.
+func groupWords(rules *judge.Settings, a *crawler.Agent) string {
+	switch star := rules.BoundByStar(a.Class, a.Crawler); {
+	case a.Token == "" && star:
+		return "*"
+	case a.Token == "":
+		return "nothing"
+	case star:
+		return "its own group, else *"
+	default:
+		return "its own group"
+	}
+}
+
+// identified is the output of identify for one User-Agent.
+type identified struct {
+	UserAgent string               `json:"user_agent"`
+	Class     string               `json:"class"`
+	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
+	Browser   *browser.Description `json:"browser,omitempty"` // only for a person
+	Words     []grounds            `json:"words,omitempty"`   // only for a person
+}
+
+// identifiedCrawler is one of the crawlers that a User-Agent names.
+type identifiedCrawler struct {
+	Crawler   string   `json:"crawler"`
+	Class     string   `json:"class"`
+	Operator  string   `json:"operator,omitempty"`
+	Purposes  []string `json:"purposes,omitempty"`
+	Tokens    []string `json:"tokens"`
+	HeldTo    string   `json:"would_apply,omitempty"` // without a robots.txt
+	Group     string   `json:"group,omitempty"`       // with one
+	GroupLine int      `json:"group_line,omitempty"`
+	grounds
+}
+
+// grounds are a part of a User-Agent, its position in octets, and its meaning.
+type grounds struct {
+	Text     string `json:"evidence"`
+	Start    int    `json:"start"`
+	End      int    `json:"end"`
+	Says     string `json:"reason"`
+	Strength string `json:"strength,omitempty"` // of a crawler: "token", "declaration" or "form"
+}
+
+// String returns the evidence as text.
+func (e grounds) String() string {
+	if e.Start == e.End {
+		return e.Says
+	}
+	return fmt.Sprintf("%q at %d-%d: %s", e.Text, e.Start, e.End, e.Says)
+}
+
+// strengths describes each strength of evidence.
+var strengths = map[string]string{
+	"token":       "token: the name of a crawler in the registry or in robots.txt",
+	"declaration": "declaration: the client says that it is a robot",
+	"form":        "form: only the form of the User-Agent",
+}
+
+// write prints the result as text. Control characters from clients are escaped.
+func (f *identified) write(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", output.Visible(f.UserAgent))
+	if f.Browser != nil {
+		fmt.Fprintf(w, "    person: %s\n", output.Visible(browserWords(f.Browser)))
+		writeReasons(w, f.Words)
+	}
+	for _, c := range f.Crawlers {
+		facts := append([]string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator}, c.Purposes...)
+		facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" })
+		fmt.Fprintf(w, "    %s: %s\n", c.Class, output.Visible(strings.Join(facts, ", ")))
+		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
+			fmt.Fprintf(w, "        tokens   %s\n", output.Visible(tokens))
+		}
+		obeys := cmp.Or(c.HeldTo, "nothing")
+		if c.Group != "" {
+			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
+		}
+		fmt.Fprintf(w, "        obeys    %s\n", output.Visible(obeys))
+		writeReasons(w, []grounds{c.grounds})
+		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
+	}
+}
+
+// writeReasons prints the reasons for a result.
+func writeReasons(w io.Writer, why []grounds) {
+	label := "reason"
+	for _, e := range why {
+		fmt.Fprintf(w, "        %-7s  %v\n", label, e)
+		label = ""
+	}
+}
+
+// browserWords returns the browser, the operating system and the like that a
+// User-Agent names.
+func browserWords(d *browser.Description) string {
+	name := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
+	if d.Browser == browser.UnknownPart {
+		name = "unknown browser or app"
+	}
+	if d.System != browser.UnknownPart {
+		name += " on " + d.System
+	}
+	if d.Device != "" {
+		name += ", " + d.Device
+	}
+	if d.Mobile {
+		name += ", mobile"
+	}
+	return name
+}

@@ -1,0 +1,355 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+// initOptions has the flags of `caddy robots init`.
+type initOptions struct {
+	module         selection.Module
+	config, robots string
+	site           string
+	logs           []string
+}
+
+func initCommand(m selection.Module) *cobra.Command {
+	o := initOptions{module: m}
+	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
+		command.NoArgs, o.propose)
+	f := cmd.Flags()
+	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
+	f.StringVar(&o.site, "site", "",
+		"host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
+	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
+	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
+	return cmd
+}
+
+func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
+	sites, err := o.sites(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.robots != "" && len(sites) > 1 {
+		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
+	}
+	var blocks, notes grouped
+	suggestions := ""
+	if len(sites) > 1 {
+		if suggestions, err = o.readLogs(cmd, sites, nil, &notes); err != nil {
+			return err
+		}
+	}
+	var unread []int // the sites without a known robots.txt
+	for i := range sites {
+		f, from, err := o.file(cmd, &sites[i])
+		if err != nil {
+			return err
+		}
+		if len(sites) == 1 {
+			if suggestions, err = o.readLogs(cmd, sites, f, &notes); err != nil {
+				return err
+			}
+		}
+		p := sites[i].Propose(f, crawler.Builtin(), suggestions)
+		blocks.add(p.Block, sites[i].Name())
+		for _, note := range p.Notes {
+			notes.add(note, sites[i].Name())
+		}
+		if f != nil {
+			o.lint(cmd, f, from)
+		} else {
+			unread = append(unread, i)
+		}
+	}
+	o.noteUnread(sites, unread, &notes)
+	printBlocks(cmd.OutOrStdout(), &blocks)
+	for _, note := range notes.texts {
+		command.Say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
+	}
+	return nil
+}
+
+// grouped has texts with the names of the sites that they are for.
+type grouped struct {
+	texts []string // in the order of add
+	names map[string][]string
+}
+
+func (g *grouped) add(text, name string) {
+	if g.names == nil {
+		g.names = map[string][]string{}
+	}
+	if g.names[text] == nil {
+		g.texts = append(g.texts, text)
+	}
+	g.names[text] = append(g.names[text], name)
+}
+
+// printBlocks prints robots blocks: one for several sites as a snippet.
+func printBlocks(w io.Writer, blocks *grouped) {
+	for i, block := range blocks.texts {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		names := blocks.names[block]
+		fmt.Fprintf(w, "# For %s\n", output.Visible(strings.Join(names, "; ")))
+		if len(names) == 1 {
+			fmt.Fprintf(w, "# Into the block of the site:\n%s", block)
+			continue
+		}
+		snippet := fmt.Sprintf("crawlers%d", i+1)
+		lines := strings.ReplaceAll("\t"+strings.TrimSuffix(block, "\n"), "\n", "\n\t")
+		fmt.Fprintf(w, "# 1. Into the block of each of these sites: import %s\n"+
+			"# 2. Above the first site, and below the global options if there are any:\n(%s) {\n%s\n}\n", snippet, snippet,
+			strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
+	}
+}
+
+// noteUnread adds notes about the sites whose robots.txt is not known.
+func (o *initOptions) noteUnread(sites []proposal.Site, unread []int, notes *grouped) {
+	for _, i := range unread {
+		how, example := "run", &sites[i]
+		switch {
+		case len(unread) > maxCommands:
+			how, example = "run this for each of them, as for the first", &sites[unread[0]]
+		case example.Port == 0:
+			how = "run this with the address of the site"
+		}
+		notes.add(fmt.Sprintf("robots.txt was not read. To take it into account, %s: %s", how, o.command(example, len(sites) > 1)),
+			sites[i].Name())
+	}
+}
+
+// maxCommands is the number of sites up to which each gets the command for its robots.txt.
+const maxCommands = 3
+
+// command returns the command line that reads the robots.txt of a site from its
+// URL. several says that this command found several sites.
+func (o *initOptions) command(s *proposal.Site, several bool) string {
+	list := []string{"caddy", "robots", "init"}
+	if o.config != "" {
+		list = append(list, "--config", o.config)
+	}
+	host := cmp.Or(o.site, s.Host())
+	if several || o.site != "" {
+		list = append(list, "--site", host)
+	}
+	list = append(list, "--robots", s.URL(host))
+	for _, log := range o.logs {
+		list = append(list, "--log", log)
+	}
+	return shellWords(list)
+}
+
+// shellWords returns words of a command line, as a POSIX shell needs them.
+func shellWords(list []string) string {
+	return strings.Join(words.Map(list, output.ShellWord), " ")
+}
+
+// sites returns the sites to print a block for.
+func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
+	path := cmp.Or(o.config, command.DefaultConfig)
+	config, err := o.module.Config(path)
+	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
+		command.Say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", command.DefaultConfig)
+		return []proposal.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := proposal.Read(config)
+	if err != nil {
+		return nil, err
+	}
+	if o.site != "" {
+		best := routes.BestFor(all, func(s proposal.Site) []string { return s.Hosts }, o.site)
+		if best == nil {
+			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, selection.SitesAre(siteNames(all)))
+		}
+		return all[best[0]:][:1], nil
+	}
+	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots || s.Redirects })
+	if len(left) == 0 {
+		return nil, fmt.Errorf("all sites of %s have a robots handler, or only redirect: select one with --site", path)
+	}
+	return left, nil
+}
+
+// file returns the site's robots.txt and its name, or nil if it is not
+// available.
+func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, string, error) {
+	name := o.robots
+	if name == "" && s.Root != "" && !strings.Contains(s.Root, "{") {
+		name = filepath.Join(s.Root, "robots.txt")
+	}
+	if name == "" {
+		return nil, "", nil
+	}
+	text, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
+	if status, ok := errors.AsType[*input.StatusError](err); ok && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
+		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
+		return robots.Parse(nil), name, nil
+	}
+	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return robots.Parse(text), name, nil
+}
+
+// lint prints the number of mistakes in the file.
+func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
+	count := 0
+	for _, finding := range lint.Lint(f, findings.Crawlers(crawler.Builtin())) {
+		if finding.Severity == lint.Error {
+			count++
+		}
+	}
+	if count > 0 {
+		command.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
+			input.Shown(name))
+	}
+}
+
+// siteNames returns the names of sites.
+func siteNames(sites []proposal.Site) []string {
+	return words.Map(sites, func(s proposal.Site) string { return s.Name() })
+}
+
+// readLogs returns what the logs suggest for the robots block, as comments, and adds
+// notes about their clients. Only requests for the hosts of the sites count, unless the logs
+// name no hosts, or a site serves hosts that its address does not name. f is the robots.txt, nil if it is not known.
+func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *robots.File, notes *grouped) (string, error) {
+	if len(o.logs) == 0 {
+		return "", nil
+	}
+	files, size, err := openLogs(o.logs, cmd.InOrStdin())
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
+		return "", errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
+	}
+	answer := judge.Response{Status: http.StatusNotFound}
+	if f != nil {
+		answer = judge.Response{Status: http.StatusOK, Body: f.Bytes()}
+	}
+	options := audit.Options{
+		Files: files, Progress: progressOn(cmd.ErrOrStderr(), size),
+		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: answer}}}},
+	}
+	_, named, err := audit.Hosts(&options)
+	if err != nil {
+		return "", err
+	}
+	open := slices.ContainsFunc(sites, func(s proposal.Site) bool { return s.Open() })
+	for i := 0; i < len(sites) && named && !open; i++ {
+		options.Hosts = append(options.Hosts, sites[i].Hosts...)
+	}
+	r, err := audit.Run(cmd.Context(), options)
+	clearProgress(cmd.ErrOrStderr())
+	if err != nil {
+		return "", err
+	}
+	noteClients(r, notes)
+	if err := suggest.Add(cmd.Context(), &suggest.Input{Options: options, Report: r}); err != nil {
+		return "", err
+	}
+	text, others := report.Commented(r)
+	if others > 0 {
+		host, each := sites[0].Host(), ""
+		if len(sites) > 1 {
+			host, each = "HOST", " for each HOST"
+		}
+		notes.add(fmt.Sprintf("suggestions for robots.txt: %d. To see them, run this%s: caddy robots audit --host %s "+
+			"--robots robots.txt --suggest %s",
+			others, each, host, shellWords(o.logs)), theLog)
+	}
+	if len(sites) > 1 && len(r.Suggestions) > 0 {
+		notes.add("the suggestions are for all of its sites together. Robots "+
+			"cost most at "+costliest(r.Hosts)+". To see what would help one site, run this with --site",
+			theLog)
+	}
+	if len(r.Suggestions) == 0 {
+		for _, note := range r.Suggested.Notes {
+			notes.add(note, theLog)
+		}
+	}
+	return text, nil
+}
+
+// costliest returns the three hosts that sent most octets to robots.
+func costliest(hosts []audit.Host) string {
+	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b audit.Host) int { return cmp.Compare(b.Octets, a.Octets) })
+	nameOf := func(h audit.Host) string { return fmt.Sprintf("%s (%s)", h.Name, words.Octets(h.Octets)) }
+	return strings.Join(words.Map(hosts[:min(3, len(hosts))], nameOf), ", ")
+}
+
+// theLog is the name before notes about logs.
+const theLog = "the log"
+
+// noteClients adds notes about probes, and about clients that may be those of an API.
+func noteClients(r *audit.Report, notes *grouped) {
+	is := func(classes ...crawler.Class) func(*audit.Crawler) bool {
+		return func(c *audit.Crawler) bool {
+			return slices.ContainsFunc(classes, func(class crawler.Class) bool { return class.String() == c.Class })
+		}
+	}
+	programs := is(crawler.Library, crawler.Program, crawler.Webhook)
+	for _, kind := range []struct {
+		text    string
+		selects func(*audit.Crawler) bool
+	}{
+		{"it has health checks or monitors: %s. Only a group of robots.txt that names them applies to them", is(crawler.Probe)},
+		{"it has programs that may be clients of an API: %s. Before you add http_clients or programs to the block, exempt those that are",
+			programs},
+		{"it has clients that came from one or two addresses, and that the group for * applies to: %s. Exempt those that " +
+			"are yours: exempt NAME from ADDRESS",
+			func(c *audit.Crawler) bool { return c.MayBeOwn() && !programs(c) }},
+	} {
+		var list []string
+		refused := int64(0)
+		for _, c := range r.CrawlersWith(kind.selects) {
+			list = append(list, fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "no User-Agent"), words.Plural(c.Requests, "request", "requests")))
+			refused += c.Denied + c.Throttled
+		}
+		if len(list) == 0 {
+			continue
+		}
+		text := fmt.Sprintf(kind.text, words.List(list, 5))
+		if refused > 0 {
+			text += fmt.Sprintf(". robots.txt would have refused some of these requests: %s", words.Count(refused))
+		}
+		notes.add(text, theLog)
+	}
+}

@@ -1,0 +1,143 @@
+package commands_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
+)
+
+// logOfFlood is a log of four days in which GPTBot costs most. It has a monitor, a
+// client of an API, and people.
+func logOfFlood(hosts ...string) string {
+	var b strings.Builder
+	for i := range 800 {
+		for _, c := range []struct{ target, agent string }{
+			{"/item/%d", "GPTBot/1.2"}, {"/about", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"},
+			{"/health", "UptimeRobot/2.0"}, {"/api/%d", "python-requests/2.32"},
+		} {
+			if c.target != "/item/%d" && i%10 > 0 {
+				continue
+			}
+			fmt.Fprintf(&b, `{"ts":%d,"logger":"http.log.access","request":{"client_ip":"198.51.100.%d","method":"GET","host":%q,"uri":%q,"headers":{"User-Agent":[%q]}},"duration":1,"size":5000,"status":200}`+"\n",
+				1794052800+i*500, i%60, hosts[i%len(hosts)], strings.ReplaceAll(c.target, "%d", fmt.Sprint(i)), c.agent)
+		}
+	}
+	return b.String()
+}
+
+// initOutput runs init, and returns the Caddyfile it prints with the suggestions in use,
+// and the notes.
+func initOutput(t *testing.T, args ...string) (block, used, notes string) {
+	t.Helper()
+	status, stdout, stderr := commandline.Run("", append([]string{"init"}, args...)...)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	return stdout, regexp.MustCompile(`(?m)^(\t+)#([^ ])`).ReplaceAllString(stdout, "$1$2"), stderr
+}
+
+// checked returns what a configuration does with a request of GPTBot.
+func checked(t *testing.T, dir, config, host string) string {
+	t.Helper()
+	name := filepath.Join(dir, "used.caddyfile")
+	robots := filepath.Join(dir, "robots.txt")
+	writeText(t, name, config)
+	writeText(t, robots, "User-agent: *\nDisallow: /private/\n")
+	_, stdout, stderr := commandline.Run("", "check", "--agent", "GPTBot", "--config", name, "--site", host, "--robots", robots, "/item/1")
+	return stdout + stderr
+}
+
+// With --log, the block has what the log suggests as comments, and probes and clients of
+// APIs are named. Nothing changes until the operator removes a #, and then it works.
+func TestInitLog(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log")
+	writeText(t, config, sitesWith("respond ok", []string{"a.test", "b.test"}))
+	writeText(t, log, logOfFlood("a.test"))
+	block, used, notes := initOutput(t, "--config", config, "--site", "a.test", "--log", log)
+	for _, want := range []string{"\n\t# The log suggests these lines.", "\n\t#policy no-training\n"} {
+		if !strings.Contains(block, want) {
+			t.Errorf("no %q in\n%s", want, block)
+		}
+	}
+	for _, want := range []string{"note: the log: it has health checks or monitors: UptimeRobot (80 requests).", "note: the log: it has programs that may be clients of an API: python-requests (80 requests)."} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in\n%s", want, notes)
+		}
+	}
+	for text, want := range map[string]string{block: "allowed", used: "deny "} {
+		if got := checked(t, dir, "a.test {\n"+text+"}\n", "a.test"); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s\nwant %s", text, got, want)
+		}
+	}
+	// A log with other hosts only is an error.
+	if status, _, stderr := commandline.Run("", "init", "--config", config, "--site", "b.test", "--log", log); status != 1 || !strings.Contains(stderr, "has no request for b.test") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if status, _, stderr := commandline.Run(logOfFlood("a.test"), "init", "--config", config, "--log", "-"); status != 1 || !strings.Contains(stderr, "several times") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// A short log is too little for a pace, and is said to be short.
+func TestInitLogThatIsShort(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log")
+	writeText(t, config, sitesWith("respond ok", []string{"a.test"}))
+	writeText(t, log, strings.Join(strings.SplitAfter(logOfFlood("a.test"), "\n")[:8], ""))
+	block, used, notes := initOutput(t, "--config", config, "--log", log)
+	if block != used || !strings.Contains(notes, "note: the log: 33 min of a log are not enough for a pace: only challenge can be suggested.") {
+		t.Errorf("%s%s", block, notes)
+	}
+}
+
+// The suggestions for the block are numbered alone. For the others there is a command.
+func TestInitLogNamesTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access log")
+	writeText(t, config, sitesWith("respond ok", []string{"a.test", "b.test"}))
+	text := strings.NewReplacer(`"headers":{`, `"headers":{"Referer":["http://a.test/"],`, `"duration":1`, `"duration":1.5`).Replace(logOfFlood("a.test"))
+	writeText(t, log, text+strings.NewReplacer("GPTBot", "AhrefsBot", "/item/", "/thing/", `"duration":1.5`, `"duration":0.5`).Replace(text))
+	block, _, notes := initOutput(t, "--config", config, "--site", "a.test", "--log", log)
+	if !strings.Contains(block, "# 1. Saves") || !strings.Contains(block, "# 2. Saves") || strings.Contains(block, "# 3. Saves") {
+		t.Errorf("%s", block)
+	}
+	const want = "suggestions for robots.txt: 2. To see them, run this: caddy robots audit --host a.test --robots robots.txt --suggest '"
+	if !strings.Contains(notes, want+log+"'\n") {
+		t.Errorf("no %q in\n%s", want, notes)
+	}
+}
+
+// 30 equal sites get one snippet, and each note once.
+func TestInitLogOfManySites(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log")
+	var hosts []string
+	for i := range 30 {
+		hosts = append(hosts, fmt.Sprintf("site%d.test", i))
+	}
+	writeText(t, config, sitesWith("respond ok", hosts))
+	writeText(t, log, logOfFlood(hosts...)+strings.ReplaceAll(logOfFlood("other.test"), "UptimeRobot", "kube-probe"))
+	block, used, notes := initOutput(t, "--config", config, "--log", log)
+	if strings.Count(block, "robots {") != 1 || strings.Count(block, "\n(crawlers1) {\n") != 1 || strings.Count(notes, "\n") != 5 || !strings.Contains(notes, "Robots cost most at site0.test (") || !strings.Contains(notes, "robots.txt was not read") || !strings.Contains(notes, "monitors: UptimeRobot (80 requests).") {
+		t.Errorf("the block is\n%s\nthe notes are\n%s", block, notes)
+	}
+	for text, want := range map[string]string{block: "allowed", used: "deny "} {
+		if got := checked(t, dir, text+sitesWith("import crawlers1", hosts), "site7.test"); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// sitesWith returns a Caddyfile with the same line in each site.
+func sitesWith(line string, hosts []string) string {
+	var b strings.Builder
+	for _, host := range hosts {
+		fmt.Fprintf(&b, "%s {\n\t%s\n}\n", host, line)
+	}
+	return b.String()
+}

@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// verifyOptions are the flags of `caddy robots verify`.
+type verifyOptions struct {
+	agent, resolver string
+	json            bool
+	rules           judge.Settings // only its Registry
+	config          selection.Flags
+}
+
+func verifyCommand(m selection.Module) *cobra.Command {
+	var o verifyOptions
+	cmd := command.New("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
+		"Checks whether addresses belong to the crawler that a User-Agent names", command.Needs(1, "an address"), o.verify)
+	command.AddAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
+	f := cmd.Flags()
+	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
+	command.AddRegistryFlag(cmd, m.ReadRegistry, &o.rules.Registry, "file of crawlers to add to the built-in registry, like registry")
+	o.config.Add(cmd, m)
+	return cmd
+}
+
+func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
+	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
+		return err
+	}
+	o.rules.Registry = cmp.Or(o.rules.Registry, crawler.Builtin())
+	rows, err := o.crawlers()
+	if err != nil {
+		return err
+	}
+	addrs := make([]netip.Addr, len(args))
+	for i, arg := range args {
+		if addrs[i], err = netip.ParseAddr(arg); err != nil {
+			return fmt.Errorf("%q is not an IP address", arg)
+		}
+	}
+	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true, Signatures: true}, o.resolver)
+	if err != nil {
+		return err
+	}
+	defer verifier.Close()
+	checker, err := verifier.Bind(o.rules.Registry)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, addr := range addrs {
+		for _, row := range rows {
+			e := checker.Explain(cmd.Context(), row, addr)
+			found = found || e.Result.State != verify.Verified
+			if err := o.print(cmd.OutOrStdout(), &e); err != nil {
+				return err
+			}
+		}
+	}
+	return command.FindingIf(found)
+}
+
+// newVerifier returns a verifier that uses the DNS server of --resolver; "" stands for
+// the system's.
+func newVerifier(config verify.Config, resolver string) (*verify.Verifier, error) {
+	if resolver != "" {
+		var err error
+		if config.Resolver, err = verify.NewServerResolver(resolver); err != nil {
+			return nil, fmt.Errorf("--resolver: %w", err)
+		}
+	}
+	return verify.New(config), nil
+}
+
+// crawlers returns the crawlers of the registry that --agent names.
+func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
+	var id crawler.Identity
+	crawler.NewCache(1).Identify(o.rules.Registry.Matcher(nil), o.agent, &id)
+	var rows []*crawler.Crawler
+	for i := range id.Len() {
+		if row := id.At(i).Crawler; row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		if row := o.rules.Registry.Lookup(o.agent); row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%q names no crawler of the registry, so its addresses are unknown", o.agent)
+	}
+	return rows, nil
+}
+
+//go:embed verify.txt
+var verifyTemplate string
+
+// verified is the output of the command for one address.
+type verified struct {
+	Address string         `json:"address"`
+	Crawler string         `json:"crawler"`
+	State   string         `json:"state"`
+	Method  string         `json:"method,omitempty"` // the method that confirmed the address
+	Reason  string         `json:"reason,omitempty"` // why it is unverified
+	Steps   []verifiedStep `json:"steps,omitempty"`
+}
+
+// verifiedStep is the result of one method.
+type verifiedStep struct {
+	Method string `json:"method"`
+	Asked  string `json:"asked"`
+	Answer string `json:"answer"`
+	Says   string `json:"says"` // verified, impostor or unverified
+}
+
+func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
+	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
+	if e.Result.State == verify.Verified {
+		v.Method = e.Result.Method.String()
+	}
+	v.Steps = words.Map(e.Steps, func(s verify.Step) verifiedStep {
+		return verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()}
+	})
+	if o.json {
+		return output.NewEncoder(w).Encode(v)
+	}
+	width, _ := output.Size(w)
+	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, verifyTemplate, nil, v)
+}

@@ -1,0 +1,9 @@
+// Package standard is the plugin with all of its commands. Import it for its side effects:
+//
+//	xcaddy build --with github.com/caddy-robots/caddy-robots/caddymodule/standard
+package standard
+
+import (
+	_ "github.com/caddy-robots/caddy-robots/caddymodule"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
+)
