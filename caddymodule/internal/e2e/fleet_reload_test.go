@@ -1,20 +1,12 @@
 package e2e_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
 )
-
-// has reports whether a metric exists.
-func (s *server) has(metric string) bool {
-	s.t.Helper()
-	all := s.do("GET", fmt.Sprintf("http://localhost:%d/metrics", s.admin), chrome, "", nil).body
-	return strings.Contains(all, "\n"+metric+" ") || strings.Contains(all, "\n"+metric+"{")
-}
 
 // The password of Redis may change while the server runs. A reload reads it again,
 // even if the text of the configuration is the same.
@@ -52,27 +44,4 @@ func TestChangedRedisPasswordAfterAReload(t *testing.T) {
 			t.Errorf("the log has %q, which is a part of a password", password)
 		}
 	}
-}
-
-func TestFleetMetricsExistOnlyWithAFleet(t *testing.T) {
-	t.Parallel()
-	const metric = "caddy_robots_fleet_up"
-	s := start(t, siteWith(""))
-	s.wants(200, s.get(bingbot, "/"), "a crawler")
-	if s.has(metric) || !s.has("caddy_robots_decisions_total") {
-		t.Error("there is a metric of the fleet without a fleet")
-	}
-	with := siteWith("fleet redis://" + miniredis.RunT(t).Addr())
-	if err := s.reload(with); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("there is a fleet", func() bool {
-		s.get(bingbot, "/")
-		return s.has(metric) && s.metric(metric) == 1
-	})
-	if err := s.reload(siteWith("")); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("the fleet is gone, and its metric", func() bool { return !s.has(metric) })
-	s.wants(200, s.get(chrome, "/"), "a person")
 }

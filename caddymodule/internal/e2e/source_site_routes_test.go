@@ -23,41 +23,6 @@ func TestInternalReadThroughAHandlerThatPanics(t *testing.T) {
 	s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
 }
 
-// The access log and the request metrics have requests of clients only.
-func TestInternalReadIsInNoLogAndNoRequestMetric(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	s := start(t, "{\n\tmetrics\n}\nhttp://:$PORT {\n\tlog\n\trobots {\n\t\trefresh 1s\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
-	denied := 0
-	s.eventually("robots.txt was read three times", func() bool {
-		denied++
-		s.wants(403, s.get(googlebot, "/private/x"), "a crawler")
-		return back.count() >= 3
-	})
-	s.wants(200, s.get(chrome, "/marker"), "a person")
-	s.eventually("the last request is in the log", func() bool {
-		for _, l := range s.lines("handled request") {
-			if request, ok := l["request"].(map[string]any); ok && request["uri"] == "/marker" {
-				return true
-			}
-		}
-		return false
-	})
-	handled := s.lines("handled request")
-	if len(handled) != denied+1 {
-		t.Errorf("%d requests are logged, want %d", len(handled), denied+1)
-	}
-	for _, l := range handled {
-		request, _ := l["request"].(map[string]any)
-		if request["uri"] == "/robots.txt" || request["remote_port"] == "0" {
-			t.Errorf("a request that no client sent is logged: %v", request)
-		}
-	}
-	if got := s.metric(`caddy_http_requests_total{handler="robots",server="srv0"}`); got != float64(denied+1) {
-		t.Errorf("%v requests are counted, want %d", got, denied+1)
-	}
-}
-
 // The internal read must not double the background work of the site's modules,
 // such as active health checks.
 func TestInternalReadDoublesNoHealthChecks(t *testing.T) {

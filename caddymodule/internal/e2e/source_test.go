@@ -14,7 +14,6 @@ type flaky struct {
 	*httptest.Server
 	mu     sync.Mutex
 	answer http.HandlerFunc
-	asked  int
 }
 
 func newFlaky(t *testing.T) *flaky {
@@ -24,7 +23,6 @@ func newFlaky(t *testing.T) *flaky {
 	f.Server = httptest.NewServer(onlyRobotsTxt(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		answer := f.answer
-		f.asked++
 		f.mu.Unlock()
 		answer(w, r)
 	}))
@@ -37,12 +35,6 @@ func (f *flaky) answerWith(h http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answer = h
-}
-
-func (f *flaky) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.asked
 }
 
 // onlyRobotsTxt returns a handler that answers requests for other paths with a page.
