@@ -104,55 +104,15 @@ func watched(t *testing.T, h *Handler, text string) registryWriter {
 	return w
 }
 
-func TestRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
+func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 	started := goleak.IgnoreCurrent()
-	t.Run("", func(t *testing.T) {
-		h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}}
-		w := watched(t, h, `{"name": "OneThing"}`+"\n")
-		status := func(want int, ua, target string) {
-			t.Helper()
-			if got := serve(t, h, request(ua, target)).Code; got != want {
-				t.Errorf("%s for %s: %d, want %d", target, ua, got, want)
-			}
-		}
-		status(403, oneThing, "/private/")
-		status(200, otherThing, "/private/")
-		status(200, oneThing, "/")
-		status(429, oneThing, "/")
-
-		w.write(`{"name": "OneThing"}` + "\n" + `{"name": "OtherThing"}` + "\n")
-		w.logged(1, "read again")
-		status(403, otherThing, "/private/")
-		status(429, oneThing, "/") // the new registry keeps the budgets
-		status(200, chrome, "/private/")
-
-		before := h.running.Load()
-		w.write("# comment\n{broken\n")
-		if e := w.logged(1, "can't be used")[0]; !strings.Contains(fmt.Sprint(e.ContextMap()["error"]), w.path+": line 2:") {
-			t.Errorf("the line is not named: %v", e.ContextMap())
-		}
-		w.write(`{"name": "Safari"}` + "\n") // browsers send it
-		w.logged(2, "can't be used")
-		if err := os.Remove(w.path); err != nil {
-			t.Fatal(err)
-		}
-		w.logged(3, "can't be used")
-		if h.running.Load() != before {
-			t.Error("a broken file was put in force")
-		}
-		status(403, otherThing, "/private/")
-		status(200, chrome, "/private/")
-
-		w.write("")
-		w.logged(2, "read again")
-		status(200, oneThing, "/private/")
-	})
+	t.Run("", serveWhileTheRegistryIsReplaced)
 	if err := goleak.Find(started, reviewing); err != nil {
 		t.Errorf("after Cleanup: %v", err)
 	}
 }
 
-func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
+func serveWhileTheRegistryIsReplaced(t *testing.T) {
 	h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
 	w := watched(t, h, "")
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -3,7 +3,6 @@ package enforce
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -239,39 +238,6 @@ func (g *graceTest) reread() {
 	g.clock.Advance(time.Minute)
 	g.origins.Refetch(&judge.Request{Origin: fake.Home, Time: g.clock.Now()})
 	g.origins.Settle()
-}
-
-// The version that a crawler read last applies to it. A crawler that is not
-// known to have read one is denied only paths that all versions disallow that
-// it may have.
-func TestSeveralChanges(t *testing.T) {
-	file := func(paths ...string) string {
-		return "User-agent: *\nDisallow: " + strings.Join(paths, "\nDisallow: ") + "\n"
-	}
-	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
-	g.change(file("/1"))
-	g.reads(fake.Gptbot, "192.0.2.1")
-	g.decideFrom(fake.Newbot, "192.0.2.1", "/")
-	g.change(file("/2"))
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.change(file("/1", "/2", "/3"))
-	g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
-	for _, tt := range []struct {
-		ua       string
-		statuses [4]judge.Reason // for /1, /2, /3
-	}{
-		{fake.Gptbot, [4]judge.Reason{judge.Disallowed, judge.Graced, judge.Graced}},    // has read the first version
-		{fake.Googlebot, [4]judge.Reason{judge.Graced, judge.Disallowed, judge.Graced}}, // has read the second version
-		{fake.Newbot, [4]judge.Reason{judge.Graced, judge.Graced, judge.Graced}},        // may have any version
-		{fake.Bingbot, [4]judge.Reason{judge.Disallowed, judge.Disallowed, judge.Disallowed}},
-	} {
-		for i := range 3 {
-			g.wants(tt.statuses[i], tt.ua, fmt.Sprintf("/%d", i+1), "after three versions")
-		}
-	}
-	g.clock.Advance(judge.GracePeriod - time.Minute - 4*time.Second)
-	g.wants(judge.Disallowed, fake.Googlebot, "/2", "after the end of the first version")
-	g.wants(judge.Graced, fake.Googlebot, "/1", "before the end of the second version")
 }
 
 // A changed comment or Crawl-delay makes no new version. The number of versions

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bufio"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -195,48 +194,5 @@ func TestDocumentedNotify(t *testing.T) {
 	settings := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/config/apps/robots/", s.admin), "test", "", nil).body
 	if log := string(s.log.bytes()); strings.Contains(log, "S3cret") || !strings.Contains(log, "invoking subscribed handler") || strings.Contains(settings, password) {
 		t.Errorf("a secret is shown, or handlers are not logged:\n%s", settings)
-	}
-}
-
-// The command sends a message to each URL, of the setting and of handlers of events, and
-// says which service took it.
-func TestNotifyCommand(t *testing.T) {
-	t.Parallel()
-	box := new(inbox)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		box.add(r.URL.Path + " " + r.Header.Get("Title") + ": " + string(body))
-		if r.URL.Path == "/down" {
-			w.WriteHeader(http.StatusForbidden)
-		}
-		fmt.Fprint(w, "{}")
-	}))
-	t.Cleanup(web.Close)
-	host := web.Listener.Addr().String()
-	run := func(config string) (status int, out string) {
-		path := filepath.Join(t.TempDir(), "Caddyfile")
-		writeFile(t, path, config)
-		cmd := exec.Command(binary, "robots", "notify", "--test", "--config", path)
-		text, err := cmd.CombinedOutput()
-		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-			status = failed.ExitCode()
-		}
-		return status, string(text)
-	}
-	events := documented(t, "notify.md", "caddyfile", "robots_rules_lost", "ntfy://ntfy.sh/my-topic", "ntfy://u:S3cret@"+host+"/topic?scheme=http")
-	if status, out := run(events); status != 0 || out != "sent    ntfy://"+host+"\n" {
-		t.Errorf("%d %s", status, out)
-	}
-	if box.count("/topic robots: a test: This is a test of caddy-robots.") != 1 {
-		t.Errorf("got: %s", box)
-	}
-	status, out := run(strings.Replace(events, "{\n", "{\n\trobots {\n\t\tnotify http://u:S3cret@"+host+"/down {env.NOT_SET}\n\t}\n", 1))
-	for _, want := range []string{"failed  http://" + host + ": ", "403 Forbidden", "sent    ntfy://" + host, "failed  URL 3: ", "{env.NOT_SET}", "Error: 2 of 3 URLs did not get the message"} {
-		if status != 1 || !strings.Contains(out, want) || strings.Contains(out, "S3cret") {
-			t.Errorf("%d, want %q in %s", status, want, out)
-		}
-	}
-	if status, out := run(":80 {\n\trobots\n}\n"); status != 1 || !strings.Contains(out, "has no notify in the block robots of its global options") {
-		t.Errorf("%d %s", status, out)
 	}
 }
