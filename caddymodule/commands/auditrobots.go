@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -270,10 +270,10 @@ func sameRobots(a, b []audit.Version) bool {
 
 // urlOf returns the URL of a host of a site, with the scheme and port of the site's
 // server. all are the sites of the configuration.
-func urlOf(all []proposal.Site, site *selection.Site, host string) string {
-	i := slices.IndexFunc(all, func(s proposal.Site) bool { return site.ListensAt(strconv.FormatUint(uint64(s.Port), 10)) })
+func urlOf(all []allsites.Site, site *selection.Site, host string) string {
+	i := slices.IndexFunc(all, func(s allsites.Site) bool { return site.ListensAt(strconv.FormatUint(uint64(s.Port), 10)) })
 	if i < 0 {
-		return new(proposal.Site).URL(host)
+		return new(allsites.Site).URL(host)
 	}
 	return all[i].URL(host)
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -78,7 +79,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 				return err
 			}
 		}
-		p := sites[i].Propose(f, crawler.Builtin(), suggestions)
+		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
 		blocks.add(p.Block, sites[i].Name())
 		for _, note := range p.Notes {
 			notes.add(note, sites[i].Name())
@@ -134,7 +135,7 @@ func printBlocks(w io.Writer, blocks *grouped) {
 }
 
 // noteUnread adds notes about the sites whose robots.txt is not known.
-func (o *initOptions) noteUnread(sites []proposal.Site, unread []int, notes *grouped) {
+func (o *initOptions) noteUnread(sites []allsites.Site, unread []int, notes *grouped) {
 	for _, i := range unread {
 		how, example := "run", &sites[i]
 		switch {
@@ -153,7 +154,7 @@ const maxCommands = 3
 
 // command returns the command line that reads the robots.txt of a site from its
 // URL. several says that this command found several sites.
-func (o *initOptions) command(s *proposal.Site, several bool) string {
+func (o *initOptions) command(s *allsites.Site, several bool) string {
 	list := []string{"caddy", "robots", "init"}
 	if o.config != "" {
 		list = append(list, "--config", o.config)
@@ -175,28 +176,28 @@ func shellWords(list []string) string {
 }
 
 // sites returns the sites to print a block for.
-func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
+func (o *initOptions) sites(stderr io.Writer) ([]allsites.Site, error) {
 	path := cmp.Or(o.config, command.DefaultConfig)
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
 		command.Say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", command.DefaultConfig)
-		return []proposal.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
+		return []allsites.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := proposal.Read(config)
+	all, err := allsites.Read(config)
 	if err != nil {
 		return nil, err
 	}
 	if o.site != "" {
-		best := routes.BestFor(all, func(s proposal.Site) []string { return s.Hosts }, o.site)
+		best := routes.BestFor(all, func(s allsites.Site) []string { return s.Hosts }, o.site)
 		if best == nil {
 			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, selection.SitesAre(siteNames(all)))
 		}
 		return all[best[0]:][:1], nil
 	}
-	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots || s.Redirects })
+	left := slices.DeleteFunc(slices.Clone(all), func(s allsites.Site) bool { return s.Robots || s.Redirects })
 	if len(left) == 0 {
 		return nil, fmt.Errorf("all sites of %s have a robots handler, or only redirect: select one with --site", path)
 	}
@@ -205,7 +206,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 
 // file returns the site's robots.txt and its name, or nil if it is not
 // available.
-func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, string, error) {
+func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (*robots.File, string, error) {
 	name := o.robots
 	if name == "" && s.Root != "" && !strings.Contains(s.Root, "{") {
 		name = filepath.Join(s.Root, "robots.txt")
@@ -242,14 +243,14 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 }
 
 // siteNames returns the names of sites.
-func siteNames(sites []proposal.Site) []string {
-	return words.Map(sites, func(s proposal.Site) string { return s.Name() })
+func siteNames(sites []allsites.Site) []string {
+	return words.Map(sites, func(s allsites.Site) string { return s.Name() })
 }
 
 // readLogs returns what the logs suggest for the robots block, as comments, and adds
 // notes about their clients. Only requests for the hosts of the sites count, unless the logs
 // name no hosts, or a site serves hosts that its address does not name. f is the robots.txt, nil if it is not known.
-func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *robots.File, notes *grouped) (string, error) {
+func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, f *robots.File, notes *grouped) (string, error) {
 	if len(o.logs) == 0 {
 		return "", nil
 	}
@@ -272,7 +273,7 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []proposal.Site, f *rob
 	if err != nil {
 		return "", err
 	}
-	open := slices.ContainsFunc(sites, func(s proposal.Site) bool { return s.Open() })
+	open := slices.ContainsFunc(sites, func(s allsites.Site) bool { return s.Open() })
 	for i := 0; i < len(sites) && named && !open; i++ {
 		options.Hosts = append(options.Hosts, sites[i].Hosts...)
 	}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -265,7 +265,7 @@ func (s *Site) ListensAt(port string) bool {
 
 // Routes returns the sites of the configuration, also those without a robots handler;
 // none without --config.
-func (c *Flags) Routes() ([]proposal.Site, error) {
+func (c *Flags) Routes() ([]allsites.Site, error) {
 	if c.Path == "" {
 		return nil, nil
 	}
@@ -273,13 +273,13 @@ func (c *Flags) Routes() ([]proposal.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proposal.Read(config)
+	return allsites.Read(config)
 }
 
 // RootFile returns the path of the robots.txt that a site serves from its root
 // folder. all are the sites of the configuration. It returns "" if there is no such
 // file, or if the site has several root folders.
-func RootFile(all []proposal.Site, site *Site) string {
+func RootFile(all []allsites.Site, site *Site) string {
 	root := ""
 	for i := range all {
 		switch s := &all[i]; {

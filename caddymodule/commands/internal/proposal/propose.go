@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -44,12 +45,12 @@ const longDelay = 60 * time.Second
 // Propose proposes a policy for all of them.
 const minShutOut = 3
 
-// Propose returns a block for the site. f is its robots.txt, nil if it is not known.
+// Propose returns a block for a site. f is its robots.txt, nil if it is not known.
 // The block is in monitor mode: it refuses nothing. suggestions are comments for its end.
-func (s *Site) Propose(f *robots.File, registry *crawler.Registry, suggestions string) Proposal {
+func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry, suggestions string) Proposal {
 	w := new(writer)
 	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
-	s.configured(w)
+	configured(w, s)
 	switch {
 	case f == nil:
 	case len(f.Groups()) == 0:
@@ -65,7 +66,7 @@ func (s *Site) Propose(f *robots.File, registry *crawler.Registry, suggestions s
 }
 
 // configured adds what follows from the configuration of the site.
-func (s *Site) configured(w *writer) {
+func configured(w *writer, s *allsites.Site) {
 	if s.Open() {
 		w.line("max_origins 10000", "The site serves hosts that its address does not name: cache the robots.txt of at most 10,000 hosts.")
 	}

@@ -1,4 +1,4 @@
-package proposal
+package allsites
 
 import (
 	"cmp"
