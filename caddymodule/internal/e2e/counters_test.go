@@ -1,38 +1,12 @@
 package e2e_test
 
 import (
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
-
-// Counters survive a reload. A configuration that can't be loaded ends neither the
-// counters nor the API.
-func TestCountersSurviveReloads(t *testing.T) {
-	t.Parallel()
-	s := startTenants(t, "")
-	if err := s.reload(strings.Replace(tenants, `"page"`, `"another page"`, 1)); err != nil {
-		t.Fatal(err)
-	}
-	s.visit()
-	if c := adminValue[statusapi.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
-		t.Errorf("after a reload: %+v", c.Crawlers.Hour)
-	}
-	if err := s.reload(strings.Replace(tenants, "source inline", "source file /nonexistent/robots.txt\n\t\t#", 1)); err == nil {
-		t.Fatal("a broken configuration is loaded")
-	}
-	s.visit()
-	if c := adminValue[statusapi.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
-		t.Errorf("after a reload that failed: %+v", c)
-	}
-	if err := s.reload("http://:$PORT {\n\trespond hello\n}"); err != nil {
-		t.Fatal(err)
-	}
-	s.adminRequest(http.MethodGet, "", 503, nil)
-}
 
 // persist keeps counters over a restart. A damaged file is kept, and what can be read
 // of it counts. A second server with the same file waits for the first one.

@@ -282,20 +282,6 @@ func TestProxiesWithoutHandler(t *testing.T) {
 	}
 }
 
-// `caddy robots check` judges URLs of the proxy's site by the handler's settings.
-func TestCheckOfForwardedRequest(t *testing.T) {
-	t.Parallel()
-	site := proxiedSite(t, nil)
-	text := example(t, "nginx", "source site\n", "source url "+site.URL+"/robots.txt\n", "forwarded_request", "mode enforce\n\t\tforwarded_request")
-	path := filepath.Join(t.TempDir(), "Caddyfile")
-	writeFile(t, path, text)
-	for _, tt := range []struct{ path, want string }{{"/private/x", "deny     https://example.com/private/x  Googlebot (crawler): disallowed"}, {"/x", "pass     https://example.com/x"}} {
-		if out, _ := exec.Command(binary, "robots", "check", "--config", path, "--agent", "Googlebot", "https://example.com"+tt.path).CombinedOutput(); !strings.HasPrefix(string(out), tt.want) {
-			t.Errorf("%s: %s", tt.path, out)
-		}
-	}
-}
-
 // With the location of the documentation, nginx serves the robots.txt that a policy
 // makes. Its own read by the handler is not affected.
 func TestDocumentedNginxLocation(t *testing.T) {
