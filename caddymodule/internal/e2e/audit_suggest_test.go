@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,41 +123,5 @@ func TestSuggestionsHold(t *testing.T) {
 	served := auditJSON(t, "--config", config, logs).WouldHave
 	if !close1Percent(statuses[429], served.Throttled) || !close1Percent(statuses[403], served.Denied) || statuses[429] == 0 {
 		t.Errorf("the server answered %v, by its log it would have refused %+v", statuses, served)
-	}
-}
-
-// What is suggested for one host of a block that serves others touches it alone.
-func TestSuggestionsForOneHost(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	file := func(name, text string) string {
-		name = filepath.Join(folder, name)
-		writeFile(t, name, text)
-		return name
-	}
-	log, own := file("week.log", forgeLog(forgeVisits())), file("robots.txt", "User-agent: *\nDisallow: /private/\n")
-	shared := "{\n\trobots {\n\t\tsource file " + own + "\n\t}\n\trespond page\n}\n"
-	for _, tt := range []struct {
-		name, config string
-		args         []string
-		kinds        string
-	}{
-		{name: "its own block", config: "http://localhost " + shared, kinds: "[disallow limit policy]"},
-		{name: "one robots.txt for all", config: "http:// " + shared, kinds: "[limit]"},
-		{name: "a wildcard", config: "http://*.test, http://localhost " + shared, kinds: "[limit]"},
-		{name: "a robots.txt of its own", config: "http:// {\n\trobots\n\trespond page\n}\n", args: []string{"--robots", own}, kinds: "[disallow limit]"},
-	} {
-		r := auditJSON(t, append(tt.args, "--host", "localhost", "--suggest", "--config", file(tt.name+".caddyfile", tt.config), log)...)
-		var kinds []string
-		for _, s := range r.Suggestions {
-			kinds = append(kinds, s.Kind)
-			if s.Kind == "limit" && strings.Contains(s.Text, "\n\thosts localhost\n") != (tt.name != "its own block") {
-				t.Errorf("%s: %s", tt.name, s.Text)
-			}
-		}
-		slices.Sort(kinds)
-		if got := fmt.Sprint(slices.Compact(kinds)); got != tt.kinds {
-			t.Errorf("%s: %s, want %s: %v", tt.name, got, tt.kinds, r.Suggested.Notes)
-		}
 	}
 }

@@ -151,32 +151,6 @@ func TestGraceOfRealCrawlers(t *testing.T) {
 	}
 }
 
-// wget gets grace only at an address that it visited from before the change.
-func TestGraceOfWgetDependsOnTheAddress(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("wget"); err != nil {
-		t.Log("wget is not installed: nothing is tested")
-		return
-	}
-	a := startChangingSite(t, "grace all")
-	a.door.open()
-	fetch := func(addr string) string {
-		dir := t.TempDir()
-		_, _ = exec.Command("wget", "--bind-address="+addr, "-nv", "-t", "1", "-T", "100", "-P", dir, fmt.Sprintf("http://127.0.0.1:%d/a/1.html", a.port)).CombinedOutput()
-		return contents(t, dir)
-	}
-	if got := fetch("127.0.0.1"); got != "page /a/1.html" {
-		t.Fatalf("before the change: %q", got)
-	}
-	a.changeFile(closedFile, "/a/1.html")
-	if got := fetch("127.0.0.1"); got != "page /a/1.html" {
-		t.Errorf("the same address: %q", got)
-	}
-	if got := fetch("127.0.0.2"); got != "" {
-		t.Errorf("another address: %q", got)
-	}
-}
-
 func (a *changingSite) wget(dir, addr string, more ...string) *exec.Cmd {
 	return exec.Command("wget", append(more, "--bind-address="+addr, "-r", "-l", "2", "-nv", "-t", "1", "-T", "100", "-P", dir, fmt.Sprintf("http://127.0.0.1:%d/", a.port))...)
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"testing"
 )
 
 // status runs `caddy robots status` and returns what it prints.
@@ -43,19 +42,5 @@ func (s *server) reasonsAddUp(reasons ...string) {
 	}
 	if lines < 2 || s.t.Failed() {
 		s.t.Errorf("status:\n%s", out)
-	}
-}
-
-// In a folder with a Caddyfile, the command takes the address from it, and prints
-// nothing on standard error.
-func TestStatusCommandInTheFolderOfTheCaddyfile(t *testing.T) {
-	t.Parallel()
-	s := startTenants(t, "")
-	cmd := exec.Command(binary, "robots", "status")
-	cmd.Dir, cmd.Env = s.dir, s.env()
-	var problems strings.Builder
-	cmd.Stderr = &problems
-	if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "shop.test") || problems.String() != "" {
-		t.Errorf("%v\n%s\nstandard error:\n%s", err, out, &problems)
 	}
 }
