@@ -50,7 +50,6 @@ type core struct {
 	site        *counters.Site    // the counters of the site
 	arrival     challenge.Arrival // what the client brings for the check
 	verdict     challenge.Verdict // of the check
-	instead     *judge.Decision   // the refusal of a request that gets no ActivityPub document; nil for all others
 	unread      *answer           // to a request whose body was not read; nil for all others
 
 	recorded *record // nil for a person
@@ -68,9 +67,9 @@ func (x *exchange) release() {
 	}
 	if x.countsAtEnd {
 		delete(x.vars, step.UncountVar) // error routes run later, when x may be another request's
-		if !x.isUncounted {
-			x.count(&x.Decision)
-		}
+	}
+	if (x.countsAtEnd || x.MayChange) && !x.isUncounted {
+		x.count(&x.Decision)
 	}
 	for _, s := range x.handler.steps.enders {
 		s.End(&x.Exchange)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
@@ -191,9 +190,7 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	if x.handler.steps.areBusy() {
 		x.set(busyVar, true)
 	}
-	if d.Action != judge.Pass {
-		x.instead = nil
-	}
+	x.MayChange = x.MayChange && d.Action == judge.Pass
 }
 
 // respond refuses the request, or answers it, or passes it on.
@@ -209,11 +206,9 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
 		return h.refuse(w, r, d)
-	case x.instead != nil:
-		return x.serveDocument(d, w, next)
 	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.Request.Target) || x.Request.Method != http.MethodGet,
 		forwarded.IsAnswer(w):
-		return x.serve(d, w, next)
+		return x.passOn(0, d, w, next)
 	}
 	const accepted = "Accept-Encoding"
 	codings := r.Header[accepted]
@@ -221,7 +216,7 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 		delete(r.Header, accepted) // so that the writer sees which file is sent
 	}
 	read := response.NewReadWriter(w)
-	err := x.serve(d, read, next)
+	err := x.passOn(0, d, read, next)
 	if codings != nil {
 		r.Header[accepted] = codings
 	}
@@ -232,42 +227,27 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 	return err
 }
 
-// federate lets a refused request pass as long as it gets an ActivityPub document.
-func (x *exchange) federate(d *judge.Decision) {
-	refusal := *d
-	if !x.Client.Federate(d) {
-		return
-	}
-	if !x.running.MayFederate(&x.Request) {
-		*d = refusal
-		return
-	}
-	if x.running.Pace(x.HTTP.Context(), &x.Request, d); d.Action == judge.Pass {
-		x.instead = &refusal
-	}
+// Withdraw implements step.Core.
+func (x *exchange) Withdraw(refusal *judge.Decision) {
+	x.running.Release(&x.Request, &x.Decision, true)
+	x.Decision = *refusal
+	x.rerecord(&x.Decision)
 }
 
-// serveDocument answers a request that may get only an ActivityPub document. If the answer
-// is another one, the refusal takes its place, before anything of the answer is sent. The
-// decision is counted when it is final.
-func (x *exchange) serveDocument(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
-	defer x.count(d)
-	request := x.HTTP
-	serve := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		x.HTTP = r
-		return x.serve(d, w, next)
-	})
-	refused, err := federation.Serve(w, request, serve, func() bool {
-		x.running.Release(&x.Request, d, true)
-		*d = *x.instead
-		x.rerecord(d)
-		return !d.Monitored
-	})
-	if x.HTTP = request; !refused {
-		return err
+// Refuse implements step.Core.
+func (x *exchange) Refuse(w http.ResponseWriter) error {
+	response.ForbidStoring(w) // a cache in front of the server would give the answer to people
+	return x.handler.refuse(w, x.HTTP, &x.Decision)
+}
+
+// passOn lets the steps from one on, and then the next handler, answer a request.
+func (x *exchange) passOn(from int, d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
+	for i, s := range x.handler.steps.servers[from:] {
+		if s.Serves(&x.Exchange) {
+			return s.Serve(&x.Exchange, w, func(w http.ResponseWriter) error { return x.passOn(from+i+1, d, w, next) })
+		}
 	}
-	response.ForbidStoring(w)
-	return x.handler.refuse(w, x.HTTP, d)
+	return x.serve(d, w, next)
 }
 
 // serve answers a request that is let through.

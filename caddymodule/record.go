@@ -52,7 +52,7 @@ func (x *exchange) record(d *judge.Decision) {
 		x.set(rulesVar, d.Rules)
 	}
 	switch {
-	case x.instead != nil:
+	case x.MayChange: // counted at the end
 	case h.app.countsAtEnd.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
 		x.countsAtEnd = true
 		x.set(step.UncountVar, x)

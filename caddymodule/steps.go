@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/federation"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -17,6 +16,7 @@ type steps struct {
 	decide     step.Decide // all stages
 	holders    []step.Holder
 	responders []step.Responder
+	servers    []step.Server
 	enders     []step.Ender
 	busy       []step.Busy
 	places     []*judge.Place
@@ -88,6 +88,7 @@ func (j joined) Key() string {
 func (s *steps) add(a step.Step) {
 	s.holders = appendIf(s.holders, a)
 	s.responders = appendIf(s.responders, a)
+	s.servers = appendIf(s.servers, a)
 	s.enders = appendIf(s.enders, a)
 	s.busy = appendIf(s.busy, a)
 	s.features = appendIf(s.features, a)
@@ -115,7 +116,7 @@ func stages(list []step.Step) step.Decide {
 	}
 	for _, s := range slices.Backward(list) {
 		if budgets != nil && s.Info().Stage < step.Shed {
-			decide, budgets = budgets(decide), nil
+			decide, budgets = budgets(decide), nil // before what comes before them
 		}
 		if decider, ok := s.(step.Decider); ok {
 			decide = decider.Wrap(decide)
@@ -139,9 +140,6 @@ func (x *exchange) useBudgets(d *judge.Decision) {
 		x.readBody(d)
 	}
 	x.running.Pace(x.HTTP.Context(), &x.Request, d)
-	if d.Action != judge.Pass && x.handler.forwarded == nil && federation.Asks(x.HTTP) {
-		x.federate(d)
-	}
 }
 
 // areBusy reports whether a step finds the server busy.

@@ -18,8 +18,6 @@ type Memory struct {
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
 	flights   flights
-
-	federating *table.Table[federating]
 }
 
 // NewMemory returns an empty Memory for a number of unverified claims, of which there is
@@ -29,7 +27,6 @@ func NewMemory(claims, visitors int) *Memory {
 	return &Memory{
 		claims: newEvents(claims), visits: newVisitors(visitors), histories: new(origins.Histories),
 		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
-		federating: table.New[federating](maxFederating),
 	}
 }
 

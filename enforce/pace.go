@@ -108,7 +108,6 @@ const (
 	seedBudget     = 1
 	seedMonitor    = 3  // in monitor mode
 	seedProbe      = 11 // of probes on the internet
-	seedFederated  = 13 // of clients with signed requests; see MayFederate
 	seedUnverified = 21 // added for each client address with an unverified claim
 	seedPool       = 31 // added for all unverified claims together
 	seedImpostor   = 41

@@ -64,18 +64,18 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 		hash: maphash.String(visitorSeed, r.Target), asked: r.Time,
 		path: maphash.String(visitorSeed, path)*hashFactor ^ maphash.String(visitorSeed, a.Name()),
 	}
-	if !m.probes.Add(siteClient(seedProbe, r, addr), (*probeClient).begin, nil).request(target, limit) {
+	if !m.probes.Add(siteClient(r, addr), (*probeClient).begin, nil).request(target, limit) {
 		a.Class = crawler.SelfDeclared
 	}
 }
 
 // siteClient returns the key of a client address at the site of a request.
-func siteClient(seed uint8, r *judge.Request, addr netip.Addr) uint64 {
+func siteClient(r *judge.Request, addr netip.Addr) uint64 {
 	site := judge.Origin{Host: r.Origin.Host}
 	if r.Invented {
 		site.Host = r.Site // otherwise each host that the client invents would allow more
 	}
-	key, _ := hash(seed, site, "")
+	key, _ := hash(seedProbe, site, "")
 	return visitorKey{hash: key}.at(addr).hash
 }
 

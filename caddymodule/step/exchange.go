@@ -14,12 +14,29 @@ type Exchange struct {
 	Decision judge.Decision
 	HTTP     *http.Request // for the handlers that follow
 
+	// MayChange says that Withdraw may change the decision while the request is answered, so
+	// that it is counted only when the request has ended.
+	MayChange bool
+
 	// Taken says that something else may still use the exchange when the request has ended,
 	// such as a connection that was hijacked, so that it is not used again.
 	Taken bool
 
 	states []clearer // by slot
 }
+
+// Core is what the core does for steps. The Caller of Request is one.
+type Core interface {
+	Withdraw(refusal *judge.Decision)
+	Refuse(w http.ResponseWriter) error
+}
+
+// Withdraw refuses a request that was let through, while it is answered: its budgets are
+// given back, and its record is that of the refusal. The client must have got nothing yet.
+func (x *Exchange) Withdraw(refusal *judge.Decision) { x.Request.Caller.(Core).Withdraw(refusal) }
+
+// Refuse answers a refused request.
+func (x *Exchange) Refuse(w http.ResponseWriter) error { return x.Request.Caller.(Core).Refuse(w) }
 
 // clearer is a state of a step.
 type clearer interface{ clear() }

@@ -53,6 +53,9 @@ type Info struct {
 	// Enforces says that the step may refuse requests without a robots.txt.
 	Enforces bool
 
+	// Default says that the step is on unless `off` names it. Its settings are empty then.
+	Default bool
+
 	// Process says that the step is for the whole process: its line stands in the global
 	// option robots, and it sees no requests.
 	Process bool
@@ -111,6 +114,14 @@ type Responder interface {
 	// Respond returns the ResponseWriter for the handlers that follow: w if the step does not
 	// ask for this request.
 	Respond(x *Exchange, w http.ResponseWriter) http.ResponseWriter
+}
+
+// Server is a step that answers requests that are let through, or sees their whole answer.
+type Server interface {
+	// Serves reports whether the step asks for a request.
+	Serves(x *Exchange) bool
+	// Serve answers it. next lets the handlers that follow answer.
+	Serve(x *Exchange, w http.ResponseWriter, next func(http.ResponseWriter) error) error
 }
 
 // Ender is a step that must know when a request has ended.

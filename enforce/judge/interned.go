@@ -1,10 +1,11 @@
 package judge
 
 import (
-	"github.com/caddy-robots/caddy-robots/internal/background"
 	"runtime"
 	"sync"
 	"weak"
+
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // interned has the values that are in use, by what they are made of. So equal

@@ -195,7 +195,7 @@ func (c *Client) isLimited(a *crawler.Agent, why Reason) bool {
 	case isNeverLimited(a):
 		return false
 	case why != Unbound && why != NoRules:
-		return why.hasGroup() || why == NotCrawling || why == Federation
+		return why.hasGroup() || why.Info().NoCrawling
 	}
 	return c.rules.settings.BoundByStar(a.Class, a.Crawler) && c.starApplies(a)
 }

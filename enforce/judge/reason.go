@@ -46,6 +46,9 @@ type ReasonInfo struct {
 	// Terms says that the request is refused by the terms that the site publishes, so the
 	// answer names the license under which its pages can be had.
 	Terms bool
+	// NoCrawling says that the request is let through because it is no crawling. Limits hold
+	// it.
+	NoCrawling bool
 	// Field is the field of robots.txt about the pace of a crawler whose line decided; ""
 	// if it is none.
 	Field string
@@ -170,9 +173,7 @@ var (
 	})
 	NotCrawling = RegisterReason(ReasonInfo{
 		Name: "not_crawling", Meaning: "a self-declared crawler changes something or sends credentials, and only `*` applies to it",
-	})
-	Federation = RegisterReason(ReasonInfo{
-		Name: "federation", Meaning: "a signed request of a Fediverse server got an ActivityPub document, and only `*` applies to it",
+		NoCrawling: true,
 	})
 	Disallowed = RegisterReason(ReasonInfo{
 		Name: "disallowed", Action: Deny, Meaning: "a rule disallows the path",

@@ -113,11 +113,10 @@ func (r *Request) Reads() bool {
 	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// Federate lets a request pass that d refuses, with the reason Federation, if the group for
-// `*` or the lack of rules is why, and reports whether it did. The caller, who knows that
-// the request is a signed one for an ActivityPub document, must send no other answer.
-// Crawlers and scrapers of the registry are held whatever they send.
-func (c *Client) Federate(d *Decision) bool {
+// Excuse lets a request pass that d refuses, with a reason of NoCrawling, if the group for
+// `*` or the lack of rules is why it is refused, and reports whether it did. Crawlers and
+// scrapers of the registry are held whatever they send.
+func (c *Client) Excuse(d *Decision, why Reason) bool {
 	class, settings := d.Agent.Class, c.rules.settings
 	if class == crawler.Registered || class == crawler.Scraper || settings.Strict || len(c.Agents()) != 1 || len(c.before) > 0 {
 		return false
@@ -131,10 +130,10 @@ func (c *Client) Federate(d *Decision) bool {
 	default:
 		return false
 	}
-	*d = Decision{Reason: Federation, Rules: d.Rules, Addr: d.Addr, Monitored: d.Monitored, Subject: Subject{Agent: d.Agent, Claim: d.Claim}}
+	*d = Decision{Reason: why, Rules: d.Rules, Addr: d.Addr, Monitored: d.Monitored, Subject: Subject{Agent: d.Agent, Claim: d.Claim}}
 	c.views = settings.viewsOf(c.request.Target)
 	defer views.Put(c.views)
-	d.Held = c.heldBy(&d.Subject, Federation)
+	d.Held = c.heldBy(&d.Subject, why)
 	return true
 }
 

@@ -36,6 +36,7 @@ func (s *Settings) Complete(defaults *Settings, off []string) error {
 // those in off. If the settings themselves switch Strict on, the defaults that it
 // overrides are left out. defaults may be nil.
 func (s *Settings) AddDefaults(defaults *Settings, off []string) {
+	defer func() { s.Steps = s.withDefaultSteps(off) }()
 	if defaults == nil {
 		return
 	}

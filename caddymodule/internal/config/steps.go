@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -67,6 +68,23 @@ func (s *Settings) stepsWith(defaults *Settings, off []string) caddy.ModuleMap {
 		delete(all, name)
 	}
 	maps.Copy(all, s.Steps)
+	return all
+}
+
+// withDefaultSteps returns the steps of the settings, with those that are on by default and
+// not off.
+func (s *Settings) withDefaultSteps(off []string) caddy.ModuleMap {
+	all := maps.Clone(s.Steps)
+	for _, name := range step.Names(false) {
+		info := step.New(name).Info()
+		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && s.IsForwarded() {
+			continue
+		}
+		if all == nil {
+			all = make(caddy.ModuleMap)
+		}
+		all[name] = json.RawMessage("{}")
+	}
 	return all
 }
 

@@ -70,7 +70,10 @@ func clientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
 // crawling.
 func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 	switch d.Reason {
-	case judge.Person, judge.Exempt, judge.ExemptPath, judge.NotCrawling, judge.Federation:
+	case judge.Person, judge.Exempt, judge.ExemptPath:
+		return r, false
+	}
+	if d.Reason.Info().NoCrawling {
 		return r, false
 	}
 	switch d.Agent.Class {

@@ -155,6 +155,7 @@ func (s *Shed) Wrap(next step.Decide) step.Decide {
 
 func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	load, now, q := s.load(), x.Request.Time.UnixNano(), requests.Of(x)
+	q.leave() // a step before may decide again
 	rank, isRobot := RankOf(&x.Request, d)
 	entered := false
 	if isRobot && d.Action == judge.Pass {

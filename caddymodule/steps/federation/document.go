@@ -1,6 +1,3 @@
-// Package federation knows the requests with which servers of the Fediverse fetch each
-// other's actors and posts (ActivityPub), and lets only such documents through. It checks
-// no signature: whose key it is only the site's own software knows.
 package federation
 
 import (
@@ -19,10 +16,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
-// Asks reports whether a request is a signed GET or HEAD for an ActivityPub document. The
+// asks reports whether a request is a signed GET or HEAD for an ActivityPub document. The
 // signature is that of an HTTP client (draft-cavage-http-signatures, with the field
 // Signature, or RFC 9421), and not that of a crawler (Web Bot Auth).
-func Asks(r *http.Request) bool {
+func asks(r *http.Request) bool {
 	inputs := r.Header["Signature-Input"]
 	signed := strings.TrimSpace(r.Header.Get("Signature")+r.Header.Get("Signature-Input")) != ""
 	return signed && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
@@ -66,10 +63,10 @@ type writer struct {
 	begun, bodiless, withheld bool
 }
 
-// Serve lets a handler answer a request that Asks. If the answer is not a document, it
+// serveDocument lets a handler answer a request that asks. If the answer is not a document, it
 // calls withhold, once, and sends nothing of the answer if that returns true. Then it
 // returns true, and the header of w is the one of before.
-func Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, withhold func() bool) (withheld bool, err error) {
+func serveDocument(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, withhold func() bool) (withheld bool, err error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	d := &writer{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, withhold, ctx, cancel, w.Header().Clone(), false, false, false}

@@ -1,4 +1,4 @@
-package enforce
+package federation
 
 import (
 	"net/http"
@@ -6,16 +6,19 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
 // An address has 60 such requests in any minute.
-func TestMayFederate(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	begin := e.clock.Now()
+func TestMayPass(t *testing.T) {
+	f := new(Federation)
+	if err := f.Join(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Cleanup()
+	begin := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	passes := func(n int, after time.Duration, client, host string) (passed int) {
 		for range n {
-			if e.MayFederate(&judge.Request{Method: http.MethodGet, Client: client, Origin: judge.NewOrigin("https", host, 443), Time: begin.Add(after)}) {
+			if f.mayPass(&judge.Request{Method: http.MethodGet, Client: client, Origin: judge.NewOrigin("https", host, 443), Time: begin.Add(after)}) {
 				passed++
 			}
 		}

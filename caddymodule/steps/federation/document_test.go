@@ -17,7 +17,7 @@ import (
 func serve(mayHavePage bool, handler func(w http.ResponseWriter, r *http.Request) error) (w *httptest.ResponseRecorder, refused bool, asked int, err error) {
 	w = httptest.NewRecorder()
 	w.Header().Set("Server", "Caddy")
-	refused, err = Serve(w, httptest.NewRequest(http.MethodGet, "/", nil), caddyhttp.HandlerFunc(handler), func() bool { asked++; return !mayHavePage })
+	refused, err = serveDocument(w, httptest.NewRequest(http.MethodGet, "/", nil), caddyhttp.HandlerFunc(handler), func() bool { asked++; return !mayHavePage })
 	return w, refused, asked, err
 }
 
@@ -175,7 +175,7 @@ func TestAsks(t *testing.T) {
 				r.Header.Set(name, value)
 			}
 		}
-		if got := Asks(r); got != tt.want {
+		if got := asks(r); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
@@ -195,7 +195,7 @@ func FuzzAccept(f *testing.F) {
 func TestAsksAllocatesNothing(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("Accept", "text/html")
-	if n := testing.AllocsPerRun(100, func() { Asks(r) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { asks(r) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
