@@ -13,10 +13,3 @@
 //		reverse_proxy localhost:8080
 //	}
 package caddymodule
-
-import (
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
-)

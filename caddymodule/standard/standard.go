@@ -1,4 +1,4 @@
-// Package standard is the plugin with all of its commands. Import it for its side effects:
+// Package standard is the plugin with all of its commands and steps. Import it for its side effects:
 //
 //	xcaddy build --with github.com/caddy-robots/caddy-robots/caddymodule/standard
 package standard
@@ -6,4 +6,8 @@ package standard
 import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"

@@ -12,8 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")

@@ -218,7 +218,7 @@ func (r *reference) adapt(name, caddyfile string, isPart func(map[string]any) bo
 type referenceFields struct {
 	config.Settings
 	Off    []string `json:"off,omitempty"`
-	global // whose steps are read as those of Settings
+	global          // whose steps are read as those of Settings
 }
 
 type global struct{ config.Global }
