@@ -38,7 +38,7 @@ func (s *Settings) Unseen() (names []string) {
 		}
 	}
 	for name, step := range s.KnownSteps() {
-		add(step.Info().NeedsResponse, name)
+		add(step.Info().NeedsResponse && !step.Info().Default, name)
 	}
 	add(s.Challenge != nil, "challenge")
 	add(On(s.MetaRobots), "meta_robots")
