@@ -121,7 +121,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.pa
 
 // parse is UnmarshalCaddyfile with the defaults of the global option.
 func (h *Handler) parse(d *caddyfile.Dispenser, defaults *config.Settings) (err error) {
-	h.Settings, h.Off, err = config.Parse(d, defaults)
+	h.Settings, err = config.Parse(d, defaults)
 	return err
 }
 

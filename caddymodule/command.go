@@ -129,7 +129,7 @@ func (commands) Sites(path string) ([]selection.Site, error) {
 
 // site returns what the commands have to know about the handler.
 func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
-	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
+	h.AddDefaults(c.Apps.Robots.Defaults)
 	site = selection.Site{
 		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(),
 		Sampled: c.isSampled(),

@@ -70,11 +70,6 @@ func init() {
 type Handler struct {
 	config.Settings
 
-	// Settings of the app's `defaults` that this handler does not use, by their
-	// names: `answers`, `exempt`, `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`,
-	// `verify`, `x_robots_tag` and the names of steps. Default: none.
-	Off []string `json:"off,omitempty"`
-
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
 	changed   atomic.Bool                 // the source file may have changed since it is watched

@@ -23,7 +23,6 @@ import (
 // it has in JSON.
 type placed struct {
 	config.Settings
-	Off []string `json:"off"`
 
 	route  *routes.Route
 	advice string // what to write instead of this handler, which rewrites the URI and is no robots handler
@@ -51,7 +50,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		case routes.Decode(object, p) != nil:
 			needs.unknown = true // it is an error of its own
 		default:
-			p.AddDefaults(h.app.Defaults, p.Off)
+			p.AddDefaults(h.app.Defaults)
 			robots = &mistakes.Robots{Name: p.name(), Forwarded: p.IsForwarded(), Reads: p.SourceKind() == config.SourceSite}
 			needs.addHandler(&p.Settings)
 		}

@@ -60,7 +60,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 // provisionAnswers completes the settings, and prepares what depends on them alone: the
 // answers and the fields of responses.
 func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
-	if err := h.Complete(h.app.Defaults, h.Off); err != nil {
+	if err := h.Complete(h.app.Defaults); err != nil {
 		return err
 	}
 	h.warnSlowReaders(ctx)

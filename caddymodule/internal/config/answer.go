@@ -188,7 +188,7 @@ func (p *parser) answer(_ string, values []string) error {
 			return nil
 		}
 		s := *p.settings
-		s.AddDefaults(p.defaults, p.off)
+		s.AddDefaults(p.defaults)
 		return lines.Place(&head, s.checkNeeded(own))
 	})
 	p.settings.Answers = append(p.settings.Answers, a)

@@ -22,36 +22,40 @@ func switchableNames() []string {
 }
 
 // Complete adds the defaults to the settings of a site, and checks the result.
-// off has the settings whose defaults are not used.
-func (s *Settings) Complete(defaults *Settings, off []string) error {
-	if err := s.checkOff(off); err != nil {
+func (s *Settings) Complete(defaults *Settings) error {
+	if err := s.checkOff(); err != nil {
 		return err
 	}
 	own := s.Answers
-	s.AddDefaults(defaults, off)
+	s.AddDefaults(defaults)
 	return errors.Join(s.Check(), s.checkForwarded(), s.checkNeeded(own))
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for
-// those in off. If the settings themselves switch Strict on, the defaults that it
-// overrides are left out. defaults may be nil.
-func (s *Settings) AddDefaults(defaults *Settings, off []string) {
-	defer func() { s.Steps = s.withDefaultSteps(off) }()
-	if defaults == nil {
-		return
+// those in Off, and adds the steps that are on by default. If the settings themselves
+// switch Strict on, the defaults that it overrides are left out. defaults may be nil.
+func (s *Settings) AddDefaults(defaults *Settings) {
+	if defaults != nil {
+		s.addDefaults(defaults)
 	}
+	s.Steps = s.withDefaultSteps(defaults)
+}
+
+// addDefaults is AddDefaults without the steps that are on by default.
+func (s *Settings) addDefaults(defaults *Settings) {
+	off := slices.Clone(s.Off)
 	if s.Mode != "" { // these belong to the mode
-		off = append(slices.Clone(off), "enforced")
+		off = append(off, "enforced")
 	}
 	facts := len(s.Crawlers) == 0 && On(s.Strict)
 	if On(s.Strict) {
-		off = append(slices.Clone(off), "user_triggered")
+		off = append(off, "user_triggered")
 	}
 	if s.Places != nil && defaults.Places != nil {
 		s.Places = s.Places.with(defaults.Places)
 	}
 	s.Steps = s.stepsWith(defaults, off)
-	off = append(slices.Clone(off), "steps")
+	off = append(off, "steps", "off")
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
 	for i, name := range names() {
 		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {
@@ -75,10 +79,10 @@ var names = sync.OnceValue(func() (list []string) {
 	return list
 })
 
-// checkOff checks that the settings in off can be switched off and are not given.
+// checkOff checks that the settings in Off can be switched off and are not given.
 // Call it before AddDefaults.
-func (s *Settings) checkOff(off []string) error {
-	for _, name := range off {
+func (s *Settings) checkOff() error {
+	for _, name := range s.Off {
 		if known := switchableNames(); !slices.Contains(known, name) {
 			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(known, ", "))
 		}
@@ -96,13 +100,13 @@ func (p *parser) orOff(setting string, parse lines.Line) lines.Line {
 		if len(values) != 1 || values[0] != "off" || ahead.NextBlock(ahead.Nesting()) {
 			return parse(name, values)
 		}
-		if p.global {
+		if p.global && !isDefault(setting) {
 			return fmt.Errorf("%s off: remove the line, because %s is off by default", name, name)
 		}
-		if slices.Contains(p.off, setting) {
+		if slices.Contains(p.settings.Off, setting) {
 			return fmt.Errorf("%s off is given twice", name)
 		}
-		p.off = append(p.off, setting)
+		p.settings.Off = append(p.settings.Off, setting)
 		return nil
 	}
 }

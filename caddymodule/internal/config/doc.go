@@ -2,9 +2,9 @@
 // syntax, the checks of their values, and their conversion to the settings of
 // the engine.
 //
-//	settings, off, err := config.Parse(dispenser, defaults)
+//	settings, err := config.Parse(dispenser, defaults)
 //	...
-//	err = settings.Complete(defaults, off)
+//	err = settings.Complete(defaults)
 //	...
 //	engineSettings, err := settings.EngineSettings()
 //

@@ -57,7 +57,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 // id returns judge.Settings.ID.
 func (s *Settings) id() string {
 	same := *s
-	same.Places = nil
+	same.Places, same.Off = nil, nil
 	for name := range s.KnownSteps() { // whose lines refuse requests
 		same.Places = same.Places.with(Places{name: s.Places[name]})
 	}

@@ -131,7 +131,7 @@ func (s *Settings) CheckNames(registry *crawler.Registry) error {
 // not known here, because the crawler blocks of the site replace those of the
 // global option.
 func (p *parser) checkDefaultNames() error {
-	if p.defaults == nil || p.settings.Crawlers == nil || p.settings.Exempt != nil || slices.Contains(p.off, "exempt") {
+	if p.defaults == nil || p.settings.Crawlers == nil || p.settings.Exempt != nil || slices.Contains(p.settings.Off, "exempt") {
 		return nil
 	}
 	registry, complete := p.knownRegistry()

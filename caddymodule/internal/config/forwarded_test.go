@@ -25,7 +25,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 		asked + "source site\nanswer disallowed redir /terms":                                          "write a full URL",
 		"forwarded_request x_original\nsource site\nanswer disallowed redir https://example.com/terms": "answer disallowed can't redirect",
 	} {
-		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "at Testfile:2") {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
@@ -35,26 +35,26 @@ func TestForwardedRequestErrors(t *testing.T) {
 		asked + "source site\nanswer disallowed redir https://example.com/terms", asked + "source site\nanswer disallowed 451",
 		"forwarded_request off\nmeta_robots",
 	} {
-		s, off, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		s, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
-		} else if err := s.Complete(nil, off); err != nil {
+		} else if err := s.Complete(nil); err != nil {
 			t.Errorf("%q, from JSON: %v", text, err)
 		}
 	}
 	defaults := &Settings{Source: &Source{Kind: SourceURL, URL: "https://example.com/robots.txt"}}
-	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err != nil {
+	if _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err != nil {
 		t.Errorf("with a source for all sites: %v", err)
 	}
 	defaults.Steps = caddy.ModuleMap{"shed": []byte(`{"in_flight":9}`)}
-	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err == nil {
+	if _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"}"), defaults); err == nil {
 		t.Error("shed for all sites is no error")
 	}
-	if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"shed off\n}"), defaults); err != nil {
+	if _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+asked+"shed off\n}"), defaults); err != nil {
 		t.Errorf("shed for all sites, and off here: %v", err)
 	}
 	s := &Settings{}
-	if err := s.Complete(&Settings{ForwardedRequest: "x_original"}, nil); err == nil || !strings.Contains(err.Error(), "needs a line source") {
+	if err := s.Complete(&Settings{ForwardedRequest: "x_original"}); err == nil || !strings.Contains(err.Error(), "needs a line source") {
 		t.Errorf("for all sites, without a source: %v", err)
 	}
 }

@@ -126,6 +126,11 @@ func (g *Global) Check() error {
 	if err := checkSteps(g.Steps, true); err != nil || g.Defaults == nil {
 		return err
 	}
+	for _, name := range g.Defaults.Off {
+		if !isDefault(name) {
+			return fmt.Errorf("off: %q is off by default", name)
+		}
+	}
 	return g.Defaults.Check()
 }
 

@@ -37,7 +37,7 @@ func (p *parser) mode(name string, values []string) error {
 // merged returns the settings with the defaults of the global option.
 func (p *parser) merged() *Settings {
 	s := *p.settings
-	s.AddDefaults(p.defaults, p.off)
+	s.AddDefaults(p.defaults)
 	return &s
 }
 

@@ -32,7 +32,6 @@ func init() {
 type parser struct {
 	lines.Parser
 	settings *Settings
-	off      []string
 	defaults *Settings                    // those of the global option; nil without
 	global   bool                         // the block is that of the global option
 	later    []func() error               // checks that need the whole block
@@ -42,12 +41,11 @@ type parser struct {
 
 // Parse parses the block of the directive robots. The defaults are those of the
 // global option, nil without. Parse checks the settings together with the
-// defaults, and returns the settings without them. off has the settings whose
-// defaults are not used.
-func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, off []string, err error) {
+// defaults, and returns the settings without them.
+func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, err error) {
 	p := &parser{Parser: lines.Parser{Dispenser: d}, settings: &s, defaults: defaults}
 	err = p.directive(p.site())
-	return s, p.off, err
+	return s, err
 }
 
 // directive parses the block of a directive or of a global option, and checks
@@ -75,7 +73,7 @@ func (p *parser) directive(known lines.Table) error {
 			return err
 		}
 	}
-	return lines.Place(p.Dispenser, errors.Join(p.settings.checkOff(p.off), p.checkDefaultNames(), p.settings.Check()))
+	return lines.Place(p.Dispenser, errors.Join(p.settings.checkOff(), p.checkDefaultNames(), p.settings.Check()))
 }
 
 // site returns the lines of the directive robots.

@@ -93,7 +93,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"answer disallowed redir /a b":                     `answer disallowed redir: unexpected "/a b"`,
 		"answer hidden 404\nanswer hidden 410":             "answer hidden is given twice, at Testfile:3",
 	} {
-		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
@@ -121,7 +121,7 @@ func TestLinesOfBlocksAreNamed(t *testing.T) {
 			continue
 		}
 		n++
-		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+word+" x\n}"), nil)
+		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+word+" x\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), word+" is no line of this block: write ") || !strings.Contains(err.Error(), "the block of ") {
 			t.Errorf("%s: %v", word, err)
 		}
@@ -161,7 +161,7 @@ func TestLimitErrors(t *testing.T) {
 		"limit {\nall 1000000000/1s\n}":                           `all: "1000000000/1s" is not a rate`,
 		"limit /1 {\nall 1/1m\n}" + manyLimits(7):                 "there are 8 limits: at most 7 are possible",
 	} {
-		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
@@ -173,7 +173,7 @@ func TestLimitErrors(t *testing.T) {
 		"registry crawlers.jsonl\nlimit {\nall 30/1m\nexcept NobodyKnows\n}",
 		"crawler OwnBot {\nuser_agents OwnBot\n}\nlimit {\nall 30/1m\nexcept OwnBot\n}",
 	} {
-		if _, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil); err != nil {
+		if _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -194,6 +194,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 		"crawlers", // a name that no request has changes nothing
 		"places",   // of other settings
 		"steps",    // by their names
+		"off",
 		"enforced", // belongs to the mode
 	}
 	for i, name := range names() {
@@ -218,9 +219,9 @@ func TestOff(t *testing.T) {
 		{"limit off", "limits", ""},
 		{"limit off\n limit {\n all 1/1m\n }", "", "limits is off, and is also given"},
 	} {
-		_, off, err := Parse(caddyfile.NewTestDispenser("robots {\n "+tt.block+"\n}"), nil)
-		if tt.err == "" && (err != nil || strings.Join(off, ",") != tt.off) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
-			t.Errorf("%q: %q, %v; want %q, %q", tt.block, off, err, tt.off, tt.err)
+		s, err := Parse(caddyfile.NewTestDispenser("robots {\n "+tt.block+"\n}"), nil)
+		if tt.err == "" && (err != nil || strings.Join(s.Off, ",") != tt.off) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%q: %q, %v; want %q, %q", tt.block, s.Off, err, tt.off, tt.err)
 		}
 	}
 }
@@ -250,9 +251,9 @@ func TestStrictAndExplicitLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, off, err := Parse(caddyfile.NewTestDispenser("robots {\n"+tt.site+"}"), global.Defaults)
+		s, err := Parse(caddyfile.NewTestDispenser("robots {\n"+tt.site+"}"), global.Defaults)
 		if err == nil {
-			err = s.Complete(global.Defaults, off)
+			err = s.Complete(global.Defaults)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -217,8 +217,7 @@ func (r *reference) adapt(name, caddyfile string, isPart func(map[string]any) bo
 // referenceFields are the fields that an example can set.
 type referenceFields struct {
 	config.Settings
-	Off    []string `json:"off,omitempty"`
-	global          // whose steps are read as those of Settings
+	global // whose steps are read as those of Settings
 }
 
 type global struct{ config.Global }

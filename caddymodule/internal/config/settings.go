@@ -348,6 +348,12 @@ type Settings struct {
 	//	signals on
 	Signals *bool `json:"signals,omitempty"`
 
+	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
+	// `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`, `verify`, `x_robots_tag` and
+	// the names of steps. In `defaults`, the names of steps that are on by default and are off
+	// for all sites. Default: none.
+	Off []string `json:"off,omitempty"`
+
 	// The places of options in the configuration file, such as
 	// `{"registry": "Caddyfile:12"}`. Errors about files and URLs that are found at load
 	// begin with them. Default: none.

@@ -71,10 +71,19 @@ func (s *Settings) stepsWith(defaults *Settings, off []string) caddy.ModuleMap {
 	return all
 }
 
-// withDefaultSteps returns the steps of the settings, with those that are on by default and
-// not off.
-func (s *Settings) withDefaultSteps(off []string) caddy.ModuleMap {
-	all := maps.Clone(s.Steps)
+// isDefault reports whether there is a step with a name that is on by default.
+func isDefault(name string) bool {
+	s := step.New(name)
+	return s != nil && s.Info().Default
+}
+
+// withDefaultSteps returns the steps of the settings, with those that are on by default, and
+// off neither here nor in the defaults, which may be nil.
+func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
+	all, off := maps.Clone(s.Steps), s.Off
+	if defaults != nil {
+		off = slices.Concat(off, defaults.Off)
+	}
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()
 		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && s.IsForwarded() {

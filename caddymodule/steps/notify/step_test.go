@@ -25,7 +25,7 @@ func TestNotifyErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if _, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\nnotify ntfy://ntfy.sh/topic\n}"), nil); err == nil || !strings.Contains(err.Error(), "write it in the global option robots") {
+	if _, err := config.Parse(caddyfile.NewTestDispenser("robots {\nnotify ntfy://ntfy.sh/topic\n}"), nil); err == nil || !strings.Contains(err.Error(), "write it in the global option robots") {
 		t.Errorf("in a site: %v", err)
 	}
 }

@@ -20,12 +20,12 @@ func TestShedErrors(t *testing.T) {
 		"shed {\nin_flight 0\n}":            `in_flight: "0" is not a whole number from 1 to 1000000, at Testfile:3`,
 		"shed {\nin_fligt 9\n}":             `unknown subdirective "in_fligt": did you mean in_flight?`,
 	} {
-		_, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		_, err := config.Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
 	}
-	s, _, err := config.Parse(caddyfile.NewTestDispenser("robots {\nshed {\nin_flight 64\n}\n}"), nil)
+	s, err := config.Parse(caddyfile.NewTestDispenser("robots {\nshed {\nin_flight 64\n}\n}"), nil)
 	if got := string(s.Steps["shed"]); err != nil || got != `{"in_flight":64}` || s.Places["shed"] != "Testfile:2" {
 		t.Errorf("%s, %v", got, err)
 	}
