@@ -208,7 +208,7 @@ func (p *Table) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, 
 	}
 	good := e.good
 	e.mu.Unlock()
-	if !good.at.Before(now) { // this fetch found it
+	if found.IsGood() {
 		good.published = current.PublishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
