@@ -166,6 +166,7 @@ func TestTwoServersWithOneIdentity(t *testing.T) {
 		}
 		return list
 	}
+	one.eventually("the first one has its identity, and has told the fleet", func() bool { return len(redis.Keys()) > 0 })
 	two := startIn(t, one, config)
 	for _, s := range []*server{one, two} {
 		s.eventually("the server knows that another one has its identity", func() bool { return len(problems(s)) == 1 })
