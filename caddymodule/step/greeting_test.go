@@ -32,7 +32,8 @@ func (*Greeting) Info() step.Info { return step.Info{Example: "greeting NAME"} }
 //	greeting <crawlers...>
 func (g *Greeting) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
-	if g.Crawlers = d.RemainingArgs(); len(g.Crawlers) == 0 {
+	g.Crawlers = d.RemainingArgs()
+	if len(g.Crawlers) == 0 {
 		return d.Err("greeting: want names of crawlers")
 	}
 	return nil

@@ -143,7 +143,8 @@ func (f *Federation) Wrap(next step.Decide) step.Decide {
 			x.Decision = refusal
 			return
 		}
-		if next(x); x.Decision.Action == judge.Pass {
+		next(x)
+		if x.Decision.Action == judge.Pass {
 			*refusals.Of(x), x.MayChange = refusal, true
 		}
 	}
@@ -166,7 +167,8 @@ func (*Federation) Serve(x *step.Exchange, w http.ResponseWriter, next func(http
 		x.Withdraw(refusals.Of(x))
 		return !x.Decision.Monitored
 	})
-	if x.HTTP = request; !refused {
+	x.HTTP = request
+	if !refused {
 		return err
 	}
 	return x.Refuse(w)

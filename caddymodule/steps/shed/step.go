@@ -159,12 +159,14 @@ func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	rank, isRobot := RankOf(&x.Request, d)
 	entered := false
 	if isRobot && d.Action == judge.Pass {
-		if q.place, entered = load.EnterRobot(now, rank); !entered {
+		q.place, entered = load.EnterRobot(now, rank)
+		if !entered {
 			d.Refuse(Reason, s.place, leastRetry+rand.N(mostRetry-leastRetry))
 		}
 	}
 	if d.Action == judge.Pass || d.Monitored {
-		if q.load = load; !entered {
+		q.load = load
+		if !entered {
 			q.enterOther(x.HTTP, now)
 		}
 	}
