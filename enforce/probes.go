@@ -71,11 +71,7 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 
 // siteClient returns the key of a client address at the site of a request.
 func siteClient(r *judge.Request, addr netip.Addr) uint64 {
-	site := judge.Origin{Host: r.Origin.Host}
-	if r.Invented {
-		site.Host = r.Site // otherwise each host that the client invents would allow more
-	}
-	key, _ := hash(seedProbe, site, "")
+	key, _ := hash(seedProbe, judge.Origin{Host: r.SiteName()}, "")
 	return visitorKey{hash: key}.at(addr).hash
 }
 

@@ -162,6 +162,15 @@ func (r *Request) Addr() (addr netip.Addr) {
 	return addr
 }
 
+// SiteName returns the host of a request, or the pattern of its site for a host that anybody
+// can invent: otherwise each such host would allow a client more.
+func (r *Request) SiteName() string {
+	if r.Invented {
+		return r.Site
+	}
+	return r.Origin.Host
+}
+
 // ReadsRobotsTxt reports whether the request is for /robots.txt.
 func (c *Client) ReadsRobotsTxt() bool { return c.robotsTxt }
 

@@ -109,7 +109,7 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 	}
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	var b [26]byte
-	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, siteOf(q)))
+	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, q.SiteName()))
 	network := netaddr.Client(a.bearer.addr).As16()
 	copy(b[8:], network[:])
 	binary.NativeEndian.PutUint16(b[24:], q.Origin.Port)

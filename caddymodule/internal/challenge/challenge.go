@@ -128,19 +128,10 @@ func (c *Check) seconds() int { return int(c.Window / time.Second) }
 // New returns a Check.
 func New(m *Memory, c Config) *Check { return &Check{Config: c, memory: m} }
 
-// siteOf returns the host of a request, or the pattern of its site, for hosts that anybody can
-// invent.
-func siteOf(q *judge.Request) string {
-	if q.Invented {
-		return q.Site
-	}
-	return q.Origin.Host
-}
-
 // storm returns the storm of the origin of a request. Without create, it is nil if there
 // is none yet.
 func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
-	name := siteOf(q)
+	name := q.SiteName()
 	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Name) + uint64(c.Over) + uint64(q.Origin.Port) + uint64(c.Window)
 	hash = max(1, hash)
 	s := c.memory.storms.Get(hash)

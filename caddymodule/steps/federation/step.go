@@ -116,11 +116,7 @@ var seed = maphash.MakeSeed()
 // mayPass notes a request, and reports whether it is one of the first 60 in a minute of its
 // client address at a site.
 func (f *Federation) mayPass(r *judge.Request) bool {
-	site := r.Origin.Host
-	if r.Invented {
-		site = r.Site // otherwise each host that the client invents would allow more
-	}
-	key := throttle.Key{maphash.String(seed, site)}.Client(r.Addr())
+	key := throttle.Key{maphash.String(seed, r.SiteName())}.Client(r.Addr())
 	return f.passed.Add(key[0], (*federating).latest, nil).take(r.Time.UnixNano())
 }
 
