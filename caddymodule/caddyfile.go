@@ -110,7 +110,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
-//		meta_robots    [on|off]
 //		signals        [on|off]
 //		# and the lines of steps, such as shed
 //	}

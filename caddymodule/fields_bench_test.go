@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
@@ -36,7 +37,11 @@ func BenchmarkMetaRobots(b *testing.B) {
 	})
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
-			h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, MetaRobots: &on}})
+			h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}}}
+			if on {
+				h.Steps = caddy.ModuleMap{"meta_robots": []byte("{}")}
+			}
+			provisioned(b, h)
 			b.SetBytes(int64(len(page)))
 			benchmarkPage(b, h, "/x", serveIt)
 		})

@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"

@@ -84,7 +84,7 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.fields = response.Fields{
 		Table: table, Views: h.Paths.Views(),
-		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots),
+		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Reader: h.steps.reader,
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type steps struct {
 	servers    []step.Server
 	enders     []step.Ender
 	busy       []step.Busy
+	reader     func() step.HeadReader // nil without one
 	places     []*judge.Place
 	features   []step.Feature
 }
@@ -90,6 +91,9 @@ func (s *steps) add(a step.Step) {
 	s.responders = appendIf(s.responders, a)
 	s.servers = appendIf(s.servers, a)
 	s.enders = appendIf(s.enders, a)
+	if reader, ok := a.(step.Reader); ok {
+		s.reader = reader.NewReader
+	}
 	s.busy = appendIf(s.busy, a)
 	s.features = appendIf(s.features, a)
 	if placed, ok := a.(step.Placed); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -49,6 +50,10 @@ type Info struct {
 	// NeedsResponse says that the step works only where the handler sees the response or
 	// when it ends, so not for the sub-requests of another proxy.
 	NeedsResponse bool
+
+	// Headers says that the step is about the headers of responses, so that a site may have no
+	// robots.txt on purpose.
+	Headers bool
 
 	// Enforces says that the step may refuse requests without a robots.txt.
 	Enforces bool
@@ -122,6 +127,15 @@ type Server interface {
 	Serves(x *Exchange) bool
 	// Serve answers it. next lets the handlers that follow answer.
 	Serve(x *Exchange, w http.ResponseWriter, next func(http.ResponseWriter) error) error
+}
+
+// HeadReader reads the beginning of a document.
+type HeadReader = response.HeadReader
+
+// Reader is a step that finds X-Robots-Tag headers in documents.
+type Reader interface {
+	// NewReader returns a reader for one document.
+	NewReader() HeadReader
 }
 
 // Ender is a step that must know when a request has ended.

@@ -41,7 +41,6 @@ func (s *Settings) Unseen() (names []string) {
 		add(step.Info().NeedsResponse && !step.Info().Default, name)
 	}
 	add(s.Challenge != nil, "challenge")
-	add(On(s.MetaRobots), "meta_robots")
 	add(slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 }), "at_once in limit")
 	for _, rule := range s.XRobotsTag {
 		add(rule.Kind == headers.KindType || rule.Kind == headers.KindStatus, "x_robots_tag by "+string(rule.Kind))

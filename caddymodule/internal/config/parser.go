@@ -118,7 +118,6 @@ func (p *parser) core() lines.Table {
 		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":     lines.OnOff(&s.NoindexLines),
-		"meta_robots":       lines.OnOff(&s.MetaRobots),
 		"signals":           lines.OnOff(&s.Signals),
 	}
 }

@@ -200,7 +200,7 @@ type Settings struct {
 	// all others get 403, in monitor mode 200. The answer is 200, or the refusal: with `x_original`
 	// always 403, with its own status in X-Robots-Status. It needs a line `source`; with
 	// `source site`, the next handlers answer the handler's own fetch of /robots.txt. It
-	// excludes `shed`, `meta_robots`, `at_once`, `action bind`, and `x_robots_tag` by type
+	// excludes `shed`, `meta_robots`, `at_once`, and `x_robots_tag` by type
 	// or status. Default: `off`.
 	//
 	//	forwarded_request x_original
@@ -334,13 +334,6 @@ type Settings struct {
 	//
 	//	noindex_lines on
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
-
-	// Whether the robots meta tags in the first 64 KiB of an HTML document, compressed with
-	// gzip and zstd too, are also sent as X-Robots-Tag. The document is not changed.
-	// Default: false.
-	//
-	//	meta_robots on
-	MetaRobots *bool `json:"meta_robots,omitempty"`
 
 	// Whether the Content-Signal and Content-Usage lines of the client's group are sent as
 	// header fields, and its License lines as `Link: <…>; rel="license"`. Default: false.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -54,12 +55,14 @@ func (s *Settings) SourceKind() string {
 // NeedsFile reports whether the settings enforce nothing without a robots.txt, and are not
 // about the headers of responses.
 func (s *Settings) NeedsFile() bool {
-	return s.Policy == nil && s.Limits == nil && s.Challenge == nil && !s.stepsEnforce() && !s.IsAboutHeaders()
+	return s.Policy == nil && s.Limits == nil && s.Challenge == nil && !s.hasStep(func(i step.Info) bool { return i.Enforces }) && !s.IsAboutHeaders()
 }
 
 // IsAboutHeaders reports whether the settings have headers of responses, so that a site
 // may have no robots.txt on purpose.
-func (s *Settings) IsAboutHeaders() bool { return s.XRobotsTag != nil || On(s.MetaRobots) }
+func (s *Settings) IsAboutHeaders() bool {
+	return s.XRobotsTag != nil || s.hasStep(func(i step.Info) bool { return i.Headers })
+}
 
 // IsLocal reports whether the source is a file or in the configuration.
 func (s *Settings) IsLocal() bool {

@@ -47,10 +47,10 @@ func (s *Settings) has(name string) bool {
 	return s.Steps[name] != nil || field >= 0 && !reflect.ValueOf(s).Elem().Field(field).IsZero()
 }
 
-// stepsEnforce reports whether a step may refuse requests without a robots.txt.
-func (s *Settings) stepsEnforce() bool {
+// hasStep reports whether a step is set of which is says so.
+func (s *Settings) hasStep(is func(step.Info) bool) bool {
 	for _, step := range s.KnownSteps() {
-		if step.Info().Enforces {
+		if is(step.Info()) {
 			return true
 		}
 	}

@@ -23,7 +23,7 @@ type Fields struct {
 	Noindex bool               // send Noindex lines of robots.txt
 	Signals bool               // send Content-Signal, Content-Usage and License lines
 	Usage   []string           // the Content-Usage field of responses that have none; nil: none
-	Meta    bool               // send the robots meta tags of HTML documents
+	Reader  func() HeadReader  // returns a reader of a document, whose tags are sent; nil: none
 	Views   robots.ViewOptions // how paths are compared with Noindex lines
 }
 
@@ -40,7 +40,7 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 		}
 	}
 	noLines := lines.usage == nil && lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
-	if match.Empty() && noLines && !f.Table.NeedsResponse() && !f.Meta {
+	if match.Empty() && noLines && !f.Table.NeedsResponse() && f.Reader == nil {
 		return next.ServeHTTP(w, r)
 	}
 	t := &writer{
@@ -50,7 +50,9 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 		target:                target,
 		body:                  r.Method != http.MethodHead,
 		sniff:                 f.Table.NeedsMediaType(),
-		meta:                  f.Meta && r.Method == http.MethodGet,
+	}
+	if f.Reader != nil && r.Method == http.MethodGet {
+		t.reader = f.Reader()
 	}
 	if head, ok := w.(*Head); ok { // one ResponseWriter around another would cost more
 		t.ResponseWriter, t.head = head.ResponseWriter, head
@@ -69,7 +71,7 @@ func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d 
 
 // writer adds fields to a response, just before its header is sent. By then the
 // later handlers have set the status and the media type. If the fields also
-// depend on the body (on its detected media type, or on robots meta tags), writer
+// depend on the body (on its detected media type, or on what it says), writer
 // holds the header and the beginning of the body back, up to maxHead octets or
 // until a flush.
 type writer struct {
@@ -77,10 +79,10 @@ type writer struct {
 	match    headers.Match
 	lines    robotsTxtFields
 	target   string
-	crawlers []string // tokens of the crawler that sent the request
-	body     bool     // responses to this method have a body
-	sniff    bool     // the fields depend on the media type
-	meta     bool     // the fields depend on robots meta tags
+	crawlers []string   // tokens of the crawler that sent the request
+	body     bool       // responses to this method have a body
+	sniff    bool       // the fields depend on the media type
+	reader   HeadReader // that the fields depend on; nil without one
 
 	head     *Head // that the writer is in place of; nil without one
 	status   int   // 0 until WriteHeader
@@ -117,10 +119,11 @@ func (t *writer) holds() bool {
 		media = mediaType(header.Get("Content-Type"))
 	}
 	switch {
-	case t.meta && t.status < 300 && t.status != http.StatusPartialContent && (!typed || media == mediaHTML || media == mediaXHTML):
-		return t.document.begin(encoding, media, true)
+	case t.reader != nil && t.status < 300 && t.status != http.StatusPartialContent &&
+		(!typed || media != "") && t.reader.Wants(media):
+		return t.document.begin(encoding, media, t.reader)
 	case t.sniff && !typed && encoding == "":
-		return t.document.begin("", "", false)
+		return t.document.begin("", "", nil)
 	}
 	return false
 }
@@ -130,8 +133,8 @@ func (t *writer) addTags(status int) {
 	header := t.Header()
 	t.match.Apply(header, status, t.crawlers)
 	t.lines.apply(header, t.target, status)
-	if found := t.document.found; len(found) > 0 {
-		headers.AddTags(header, found.tags())
+	if found := t.document.tags(); len(found) > 0 {
+		headers.AddTags(header, found)
 	}
 }
 

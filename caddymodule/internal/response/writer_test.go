@@ -2,7 +2,6 @@ package response
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -53,20 +51,12 @@ func serve(t testing.TB, f *Fields, method, target string, answer func(w http.Re
 	return w
 }
 
-const page = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
-
 func gzipped(s string) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = io.WriteString(w, s)
 	w.Close()
 	return b.Bytes()
-}
-
-func zstded(s string) []byte {
-	w, _ := zstd.NewWriter(nil)
-	defer w.Close()
-	return w.EncodeAll([]byte(s), nil)
 }
 
 func TestXRobotsTagOfResponses(t *testing.T) {
@@ -121,83 +111,23 @@ func TestInformationalResponsesPass(t *testing.T) {
 	}
 }
 
-func TestMetaRobotsAreSentAsHeader(t *testing.T) {
-	f := &Fields{Meta: true}
-	const both = "noindex|googlebot: nosnippet"
-	for _, tt := range []struct {
-		name   string
-		header http.Header
-		body   []byte
-		want   string
-		method string
-	}{
-		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(page), want: both},
-		{name: "html that is detected in the body", header: http.Header{}, body: []byte(page), want: both},
-		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
-		{name: "x-gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"X-Gzip"}}, body: gzipped(page), want: both},
-		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(page), want: both},
-		{name: "gzip without a media type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
-		{name: "gzip of plain text", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + page), want: ""},
-		{name: "XHTML", header: http.Header{"Content-Type": {"application/xhtml+xml"}}, body: []byte("<html><head><script src=\"x\"/><meta name=\"robots\" content=\"noindex\"/></head></html>"), want: "noindex"},
-		{name: "an unsupported encoding", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(page), want: ""},
-		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(page), want: ""},
-		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(page), want: ""},
-		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + page), want: ""},
-		{name: "after the limit", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", maxHead) + "-->" + page), want: ""},
-		{name: "before the limit, in a longer body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(page + strings.Repeat("more ", 50_000)), want: both},
-		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(page), want: ""},
-		{name: "empty", header: http.Header{"Content-Type": {"text/html"}}, want: ""},
-	} {
-		for _, piece := range []int{1 << 20, 1000, 7} {
-			t.Run(fmt.Sprintf("%s in pieces of %d", tt.name, piece), func(t *testing.T) {
-				w := serve(t, f, cmp.Or(tt.method, http.MethodGet), "/x", func(w http.ResponseWriter) {
-					for k, v := range tt.header {
-						w.Header()[k] = v
-					}
-					w.WriteHeader(200)
-					for body := tt.body; len(body) > 0; body = body[min(len(body), piece):] {
-						if n, err := w.Write(body[:min(len(body), piece)]); err != nil || n != min(len(body), piece) {
-							t.Fatalf("Write = %d, %v", n, err)
-						}
-					}
-				})
-				if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
-					t.Errorf("X-Robots-Tag %q, want %q", got, tt.want)
-				}
-				if got := w.Header().Get("Content-Type"); got != tt.header.Get("Content-Type") && tt.header.Get("Content-Encoding") != "" {
-					t.Errorf("an encoded body got the Content-Type %q", got)
-				}
-				if !bytes.Equal(w.Body.Bytes(), tt.body) {
-					t.Errorf("the body was changed: %d octets, want %d", w.Body.Len(), len(tt.body))
-				}
-			})
-		}
-	}
-}
+// endless is a HeadReader that wants all of the head of HTML documents, and finds nothing.
+type endless struct{}
 
-func TestMetaRobotsThroughReadFrom(t *testing.T) {
-	f := &Fields{Meta: true}
-	body := page + strings.Repeat("more ", 50_000)
-	w := serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/html")
-		if n, err := io.Copy(w, struct{ io.Reader }{strings.NewReader(body)}); err != nil || n != int64(len(body)) {
-			t.Errorf("Copy = %d, %v", n, err)
-		}
-	})
-	if w.Header()["X-Robots-Tag"] == nil || w.Body.String() != body {
-		t.Errorf("%v, %d octets", w.Header(), w.Body.Len())
-	}
-}
+func (endless) Wants(media string) bool  { return media == "" || media == "text/html" }
+func (endless) Read(string, []byte) bool { return false }
+func (endless) Tags() []headers.Tag      { return nil }
+func newEndless() HeadReader             { return endless{} }
 
 // An encoded body that arrives in small pieces is not decoded again for each piece.
 func TestDecodingIsLinearInTheBody(t *testing.T) {
 	text := incompressible(8000)
-	body := gzipped("<head><title>" + text + "</title>" + page)
+	body := gzipped("<head><title>" + text + "</title></head>")
 	read := 0
 	decode := decoders["gzip"]
 	decoders["gzip"] = func(b []byte) []byte { read += len(b); return decode(b) }
 	defer func() { decoders["gzip"] = decode }()
-	f := &Fields{Meta: true}
+	f := &Fields{Reader: newEndless}
 	w := serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Encoding", "gzip")
@@ -223,7 +153,7 @@ func TestXRobotsTagOfErrors(t *testing.T) {
 	defer engine.Close()
 	var d judge.Decision
 	engine.Decide(t.Context(), &judge.Request{Method: http.MethodGet, Target: "/", UserAgents: []string{"bingbot/2.0"}, Origin: judge.NewOrigin("http", "example.com", 80)}, &d)
-	f := &Fields{Noindex: true, Meta: true, Table: table(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}
+	f := &Fields{Noindex: true, Reader: newEndless, Table: table(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}
 	for _, tt := range []struct {
 		path string
 		err  error
@@ -257,7 +187,7 @@ func TestXRobotsTagOfErrors(t *testing.T) {
 }
 
 func TestFlushSendsTheHeldBody(t *testing.T) {
-	f := &Fields{Meta: true}
+	f := &Fields{Reader: newEndless}
 	serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
 		rec := w.(*writer).ResponseWriter.(*httptest.ResponseRecorder)
 		w.Header().Set("Content-Type", "text/html")

@@ -1,4 +1,4 @@
-package response
+package meta
 
 import (
 	"encoding/xml"
@@ -85,7 +85,7 @@ func tagsOf(metas []meta) string {
 	for _, t := range metas {
 		m.add(t.name, t.content)
 	}
-	return fmt.Sprint(m.tags())
+	return fmt.Sprint(m.Tags())
 }
 
 // found returns the tags that are found in a document that arrives in pieces of
@@ -95,12 +95,11 @@ func found(doc string, size int, xhtml bool) string {
 	if xhtml {
 		media = mediaXHTML
 	}
-	var d document
-	d.begin("", media, true)
-	for n := min(size, len(doc)); !d.read([]byte(doc[:n]), n == len(doc)) && n < len(doc); {
+	var m metaTags
+	for n := min(size, len(doc)); !m.Read(media, []byte(doc[:n])) && n < len(doc); {
 		n = min(n+size, len(doc))
 	}
-	return fmt.Sprint(d.found.tags())
+	return fmt.Sprint(m.Tags())
 }
 
 // headPieces are the parts of random documents: parts of real heads, and parts
@@ -114,7 +113,7 @@ var headPieces = strings.Split("<meta name=robots content=noindex>|<META NAME='r
 // It returns true if readHTML finds all tags.
 func compareHead(t *testing.T, doc string) (whole bool) {
 	t.Helper()
-	if len(doc) > maxHead {
+	if len(doc) > 64<<10 {
 		return false
 	}
 	metas := parsedMetas(doc)
