@@ -8,18 +8,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 )
 
-var challengeResults = newCounter("challenges_total",
+var challengeResults = NewCounter("challenges_total",
 	"Checks of strangers, by result: pages shown, cookies sent with the style sheet, new passes that came back, presses of the button, "+
 		"and requests that got 429.", "result")
 
 // Challenges is a challenge.Observer. The zero value is ready.
 type Challenges struct {
-	log    logger
+	log    Logger
 	failed atomic.Bool // the keys can't be read or stored
 }
 
 // Start logs to log from now on.
-func (c *Challenges) Start(log *zap.Logger) { c.log.set(log) }
+func (c *Challenges) Start(log *zap.Logger) { c.log.Set(log) }
 
 // Checked implements challenge.Observer.
 func (*Challenges) Checked(r challenge.Result) { challengeResults.WithLabelValues(r.String()).Inc() }

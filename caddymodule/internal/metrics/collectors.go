@@ -27,59 +27,60 @@ func Register(registry *prometheus.Registry) error {
 	return nil
 }
 
-// collected adds a collector to those that Register registers.
-func collected[C prometheus.Collector](c C) C {
+// Collected adds a collector to those that Register registers.
+func Collected[C prometheus.Collector](c C) C {
 	collectors = append(collectors, c)
 	return c
 }
 
-var _ = collected(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+var _ = Collected(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 	Name: "caddy_robots_build_info", Help: "1, with the version of the plugin.", ConstLabels: prometheus.Labels{"version": release.Version()},
 }, func() float64 { return 1 }))
 
-// newCounter returns a new counter for each set of label values.
-func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
-	return collected(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "caddy_robots_" + name, Help: help}, labels))
+// NewCounter returns a new counter for each set of label values.
+func NewCounter(name, help string, labels ...string) *prometheus.CounterVec {
+	return Collected(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "caddy_robots_" + name, Help: help}, labels))
 }
 
-// newDesc describes a metric of a live.
-func newDesc(name, help string, labels ...string) *prometheus.Desc {
+// NewDesc describes a metric of a Live.
+func NewDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("caddy_robots_"+name, help, labels, nil)
 }
 
-// live is a prometheus.Collector. At each scrape it computes its metrics from the
+// Live is a prometheus.Collector. At each scrape it computes its metrics from the
 // values that are in use, those of all running configurations.
-type live[V any] struct {
+type Live[V any] struct {
 	kind    prometheus.ValueType
 	descs   []*prometheus.Desc
-	collect func(values []V, send sender)
+	collect func(values []V, send Sender)
 
 	values sync.Map // a key to a V
 }
 
-// sender sends the current value of a metric.
-type sender func(d *prometheus.Desc, value float64, labels ...string)
+// Sender sends the current value of a metric.
+type Sender func(d *prometheus.Desc, value float64, labels ...string)
 
-func newLive[V any](kind prometheus.ValueType, collect func(values []V, send sender), descs ...*prometheus.Desc) *live[V] {
-	return collected(&live[V]{kind: kind, descs: descs, collect: collect})
+// NewLive returns a Live with these metrics of one kind. collect is called at each scrape.
+func NewLive[V any](kind prometheus.ValueType, collect func(values []V, send Sender), descs ...*prometheus.Desc) *Live[V] {
+	return Collected(&Live[V]{kind: kind, descs: descs, collect: collect})
 }
 
-// report reports a value until stop is called, in place of that of an earlier call with
+// Report reports a value until stop is called, in place of that of an earlier call with
 // the key.
-func (l *live[V]) report(key any, value V) (stop func()) {
+func (l *Live[V]) Report(key any, value V) (stop func()) {
 	l.values.Store(key, value)
 	return func() { l.values.CompareAndDelete(key, value) }
 }
 
 // Describe implements prometheus.Collector.
-func (l *live[V]) Describe(ch chan<- *prometheus.Desc) {
+func (l *Live[V]) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range l.descs {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (l *live[V]) Collect(ch chan<- prometheus.Metric) {
+func (l *Live[V]) Collect(ch chan<- prometheus.Metric) {
 	var values []V
 	l.values.Range(func(_, v any) bool {
 		values = append(values, v.(V))

@@ -18,14 +18,14 @@ import (
 )
 
 var (
-	decisions = newCounter("decisions_total",
+	decisions = NewCounter("decisions_total",
 		"Decisions about requests of crawlers, by the crawler's name in the registry or its class. Requests of browsers and "+
 			"apps are not counted.", "crawler", "action", "reason")
-	verifications = newCounter("verifications_total",
+	verifications = NewCounter("verifications_total",
 		"Requests of crawlers whose claim can be checked, by crawler, method that confirmed the claim, and outcome: "+
 			"verified, impostor or unverified.",
 		"crawler", "method", "outcome")
-	verifiedRefused = newCounter("verified_refused_total",
+	verifiedRefused = NewCounter("verified_refused_total",
 		"Requests of verified crawlers that were refused, by crawler, purpose and reason.", "crawler", "purpose", "reason")
 )
 

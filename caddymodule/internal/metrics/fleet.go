@@ -13,26 +13,26 @@ import (
 )
 
 var (
-	fleetUp = newDesc("fleet_up",
+	fleetUp = NewDesc("fleet_up",
 		"1 while the fleet's Redis or Valkey answers (in a cluster, every master), 0 while each server counts alone. Absent without a fleet.")
-	fleets = newLive(prometheus.GaugeValue, sendFleets, fleetUp)
+	fleets = NewLive(prometheus.GaugeValue, sendFleets, fleetUp)
 
-	fleetCalls = collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	fleetCalls = Collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "caddy_robots_fleet_call_duration_seconds",
 		Help:    "Round-trip times to the fleet's Redis or Valkey, in seconds, by result.",
 		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
 	}, []string{"result"}))
-	fleetRefusals = newCounter("fleet_refusals_total",
+	fleetRefusals = NewCounter("fleet_refusals_total",
 		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while "+
 			"Redis or Valkey does not answer.",
 		"engine")
-	fleetFallbacks = newCounter("fleet_fallbacks_total",
+	fleetFallbacks = NewCounter("fleet_fallbacks_total",
 		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()
 )
 
 // Fleet is a throttle.Observer.
 type Fleet struct {
-	log       logger
+	log       Logger
 	instances int
 	last      atomic.Pointer[FleetChange] // nil before the first change
 
@@ -57,7 +57,7 @@ func NewFleet(instances int) *Fleet { return &Fleet{instances: instances} }
 
 // Start begins to report the fleet, and logs to log from now on.
 func (f *Fleet) Start(log *zap.Logger) {
-	f.log.set(log)
+	f.log.Set(log)
 	fleets.values.Store(f, f)
 }
 
@@ -121,7 +121,7 @@ func (*Fleet) FleetRefusal(by string) { fleetRefusals.WithLabelValues(by).Inc() 
 func (*Fleet) FleetFallback() { fleetFallbacks.Inc() }
 
 // sendFleets sends the metric of the fleets.
-func sendFleets(fleets []*Fleet, send sender) {
+func sendFleets(fleets []*Fleet, send Sender) {
 	if len(fleets) == 0 {
 		return
 	}

@@ -15,23 +15,24 @@ const maxLogged = 256
 // Clip shortens a value from a client to 256 octets.
 func Clip(s string) string { return s[:min(len(s), maxLogged)] }
 
-// logger is the logger of the newest configuration. The zero value logs nothing.
-type logger struct{ current atomic.Pointer[zap.Logger] }
+// Logger is the logger of the newest configuration. The zero value logs nothing.
+type Logger struct{ current atomic.Pointer[zap.Logger] }
 
-func (l *logger) set(log *zap.Logger) { l.current.Store(log) }
+// Set makes it the logger of a configuration.
+func (l *Logger) Set(log *zap.Logger) { l.current.Store(log) }
 
 // Load returns the logger.
-func (l *logger) Load() *zap.Logger {
+func (l *Logger) Load() *zap.Logger {
 	if log := l.current.Load(); log != nil {
 		return log
 	}
 	return zap.NewNop()
 }
 
-// limited returns a logger that writes at most n lines with the same message in
+// Limited returns a Logger that writes at most n lines with the same message in
 // a minute, by the times of the lines. It replaces zap's own sampler, which takes
 // 450 KB of memory: too much for hundreds of sites.
-func limited(log *zap.Logger, n int) *zap.Logger {
+func Limited(log *zap.Logger, n int) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return &limitedCore{Core: core, limits: &limits{most: n, since: make(map[string]messages)}}
 	}))

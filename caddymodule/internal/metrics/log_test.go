@@ -17,7 +17,7 @@ func (*fixedClock) NewTicker(d time.Duration) *time.Ticker { return time.NewTick
 func TestLimitedLogsEqualLinesPerMinute(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	clock := &fixedClock{time.Unix(1e9, 0)}
-	log := limited(zap.New(core, zap.WithClock(clock)), 3).With(zap.String("site", "a.test"))
+	log := Limited(zap.New(core, zap.WithClock(clock)), 3).With(zap.String("site", "a.test"))
 	for range 10 {
 		log.Info("one")
 		log.Debug("not enabled")

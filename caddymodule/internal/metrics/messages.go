@@ -1,6 +1,6 @@
 package metrics
 
-var sentMessages = newCounter("messages_total",
+var sentMessages = NewCounter("messages_total",
 	"Messages about accidents, by service and result: sent; failed, after half an hour of attempts; or dropped, because a hundred were "+
 		"waiting or the configuration has the URL no more.", "service", "result")
 

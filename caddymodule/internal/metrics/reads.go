@@ -24,12 +24,12 @@ import (
 const readsLogged = 20
 
 var (
-	fetches       = newCounter("fetches_total", "Fetches of robots.txt, by kind of source and outcome.", "source", "outcome")
-	lastGoodFetch = collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	fetches       = NewCounter("fetches_total", "Fetches of robots.txt, by kind of source and outcome.", "source", "outcome")
+	lastGoodFetch = Collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "caddy_robots_last_good_fetch_timestamp_seconds",
 		Help: "Unix time of the last fetch of a robots.txt whose outcome was not failed, by kind of source.",
 	}, []string{"source"}))
-	registryReads = newCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.",
+	registryReads = NewCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.",
 		"outcome")
 )
 
@@ -50,7 +50,7 @@ type Reads struct {
 // may be nil. Close it when no more files are read.
 func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting,
 	more func(*zap.Logger, *judge.Rules)) *Reads {
-	log = limited(log, readsLogged)
+	log = Limited(log, readsLogged)
 	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
 }
 
@@ -180,11 +180,11 @@ func ReadLevel(e *origins.FetchEvent) (zapcore.Level, string) {
 }
 
 var (
-	originCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source",
+	originCount = NewDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source",
 		"state")
-	ruleCount = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
+	ruleCount = NewDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
 
-	engines = newLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
+	engines = NewLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
 )
 
 // engine is an engine and the kind of its source.
@@ -196,11 +196,11 @@ type engine struct {
 // ReportEngine reports the rules of an engine, with the kind of its source, until
 // stop is called.
 func ReportEngine(e *enforce.Engine, kind string) (stop func()) {
-	return engines.report(e, engine{e, kind})
+	return engines.Report(e, engine{e, kind})
 }
 
 // sendRules sends the metrics of the engines.
-func sendRules(engines []engine, send sender) {
+func sendRules(engines []engine, send Sender) {
 	type key struct{ kind, state string }
 	counts, rules := map[key]int{}, map[string]int{}
 	for _, e := range engines {
@@ -218,8 +218,8 @@ func sendRules(engines []engine, send sender) {
 }
 
 var (
-	evictions       = newCounter("evictions_total", "Origins that were dropped because of max_origins or max_memory.", "limit")
-	repeatedFetches = newCounter("repeated_fetches_total",
+	evictions       = NewCounter("evictions_total", "Origins that were dropped because of max_origins or max_memory.", "limit")
+	repeatedFetches = NewCounter("repeated_fetches_total",
 		"Fetches of the robots.txt of an origin that had been dropped. If they are many, the limit is too low.")
 
 	evicted, repeated perMinute

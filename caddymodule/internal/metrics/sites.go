@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	siteDecisions = newDesc("site_decisions_total",
+	siteDecisions = NewDesc("site_decisions_total",
 		"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
-	sitePeople = newDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
+	sitePeople = NewDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
 
-	hostDecisions = newDesc("host_decisions_total",
+	hostDecisions = NewDesc("host_decisions_total",
 		"Decisions about requests of crawlers, by host, of at most 500 hosts that only a pattern such as *.example.com names, and that had "+
 			"requests on two days. The site of the pattern counts them too. Absent without the option metrics per_site.", "host", "action")
-	hostPeople = newDesc("host_people_total",
+	hostPeople = NewDesc("host_people_total",
 		"Requests of browsers and apps, of the same hosts. Absent without the option metrics per_site.", "host")
 
-	sites = newLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, hostDecisions, hostPeople)
+	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, hostDecisions, hostPeople)
 )
 
 // siteReport is the report of one configuration.
@@ -34,11 +34,11 @@ type siteReport struct {
 // the report of an earlier call. The most sites that have most requests of crawlers
 // get a label value of their own. If most is 0, nothing is reported.
 func ReportSites(counts *counters.Counters, most int) (stop func()) {
-	return sites.report(0, &siteReport{counts, most})
+	return sites.Report(0, &siteReport{counts, most})
 }
 
 // sendSites sends the metrics of the newest report.
-func sendSites(reports []*siteReport, send sender) {
+func sendSites(reports []*siteReport, send Sender) {
 	if len(reports) == 0 || reports[0].most == 0 {
 		return
 	}
@@ -55,7 +55,7 @@ const maxHosts = 500
 
 // sendCounts sends the counts of the sites or hosts that are named: several sites may have
 // the same host. The others count as rest, unless that is "".
-func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons *prometheus.Desc, send sender) {
+func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons *prometheus.Desc, send Sender) {
 	type key struct{ name, action string }
 	decided, people := make(map[key]uint64), make(map[string]uint64)
 	for _, n := range counts {
@@ -105,10 +105,10 @@ func chooseSites(chosen *atomic.Value, counts []counters.SiteCounts, most int) m
 }
 
 var (
-	accidentCount = newDesc("accidents", "Accidents of now, by kind, without shedding.", "kind")
-	sheddingCount = newDesc("shedding", "Sites that are busy now, so that crawlers are refused there (shed).")
+	accidentCount = NewDesc("accidents", "Accidents of now, by kind, without shedding.", "kind")
+	sheddingCount = NewDesc("shedding", "Sites that are busy now, so that crawlers are refused there (shed).")
 
-	accidents = newLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
+	accidents = NewLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
 )
 
 // accidentReport counts the accidents of each kind.
@@ -121,11 +121,11 @@ const shedding = "shedding"
 // ReportAccidents reports how many accidents of each kind there are, until stop is
 // called, in place of the report of an earlier call.
 func ReportAccidents(count func() map[string]int) (stop func()) {
-	return accidents.report(0, &accidentReport{count})
+	return accidents.Report(0, &accidentReport{count})
 }
 
 // sendAccidents sends the metric of the newest report.
-func sendAccidents(reports []*accidentReport, send sender) {
+func sendAccidents(reports []*accidentReport, send Sender) {
 	for _, report := range reports {
 		for kind, n := range report.count() {
 			if kind == shedding {

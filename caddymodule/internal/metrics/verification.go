@@ -13,23 +13,23 @@ import (
 )
 
 var (
-	lookups = newCounter("verification_lookups_total",
+	lookups = NewCounter("verification_lookups_total",
 		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.",
 		"outcome")
-	sourceReads = newCounter("verification_fetches_total",
+	sourceReads = NewCounter("verification_fetches_total",
 		"Fetches of a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
-	storageFailures = newCounter("verification_storage_failures_total",
+	storageFailures = NewCounter("verification_storage_failures_total",
 		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()
 
-	sourceAge = newDesc("verification_age_seconds",
+	sourceAge = NewDesc("verification_age_seconds",
 		"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", "kind", "url")
-	sourceEntries = newDesc("verification_entries",
+	sourceEntries = NewDesc("verification_entries",
 		"Address prefixes in the copy in use of a list, or keys in the copy of a directory.", "kind", "url")
-	cacheEntries = newDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
+	cacheEntries = NewDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
 		"answer")
-	lookupsInFlight = newDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
+	lookupsInFlight = NewDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
 
-	verifiers = newLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
+	verifiers = NewLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
 )
 
 // verificationLines is the largest number of log lines about verification with
@@ -38,14 +38,14 @@ const verificationLines = 5
 
 // Verification is a verify.Observer. The zero value is ready.
 type Verification struct {
-	log         logger
+	log         Logger
 	failing     sync.Map // the URL of a list or directory whose last read failed → the error
 	dnsFailures atomic.Int64
 }
 
 // Start begins to report on a verifier, and logs to log from now on.
 func (v *Verification) Start(verifier *verify.Verifier, log *zap.Logger) {
-	v.log.set(limited(log, verificationLines))
+	v.log.Set(Limited(log, verificationLines))
 	verifiers.values.Store(v, verifier)
 }
 
@@ -110,7 +110,7 @@ func (*Verification) LookupDropped() { lookups.WithLabelValues("dropped").Inc() 
 
 // sendVerifiers sends the metrics of the verifiers. If several use the same list,
 // it reports the newest copy.
-func sendVerifiers(verifiers []*verify.Verifier, send sender) {
+func sendVerifiers(verifiers []*verify.Verifier, send Sender) {
 	type source struct{ kind, url string }
 	sources := make(map[source]verify.SourceState)
 	var stats verify.Stats
