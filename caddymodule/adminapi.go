@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -140,14 +141,14 @@ func (h *Handler) problems() []statusapi.Problem {
 	if h.check == nil {
 		return problems
 	}
-	if runs, err := h.check.Keys(clock.Now()); err != nil {
-		severity, effect := statusapi.Warning, "those that are known stay in use, and passes may end with this process"
-		if h.Challenge != nil && !runs {
-			severity, effect = statusapi.Severe, "nobody is asked, because there is no key"
-		}
-		note(severity, "challenge", "the keys of passes can't be read or stored: "+effect+": "+err.Error(),
-			"Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage. If the file is damaged, delete it: "+
-				"a new key is made, and browsers show once more that they are browsers.")
+	damaged, err := h.check.Keys(clock.Now())
+	if err != nil {
+		note(statusapi.Warning, "challenge", "the keys of passes can't be read or stored: those that are known stay in use, and passes may end "+
+			"with this process: "+err.Error(), "Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage.")
+	}
+	if !damaged.IsZero() {
+		note(statusapi.Remark, "challenge", "the file of the keys of passes was damaged, and was replaced at "+damaged.UTC().Format(time.DateTime)+
+			" UTC: browsers show once more that they are browsers", "Find out what changed robots/challenge/keys in Caddy's storage.")
 	}
 	return problems
 }

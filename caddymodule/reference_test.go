@@ -190,7 +190,7 @@ func messageLists(t *testing.T) string {
 func accidentList(t *testing.T, comments pages.Comments) string {
 	kinds := map[string]string{"RulesLost": live.RulesLost, "SearchShutOut": live.SearchShutOut, "SearchRefused": live.SearchRefused,
 		"Flood": live.Flood, "Shedding": live.Shedding,
-		"Strangers": live.Strangers, "ChallengeBroken": live.ChallengeBroken, "FleetLost": live.FleetLost}
+		"Strangers": live.Strangers, "FleetLost": live.FleetLost}
 	var rows []string
 	for name, kind := range kinds {
 		if comments[name] == "" {

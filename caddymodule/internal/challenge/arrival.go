@@ -17,6 +17,7 @@ import (
 type Arrival struct {
 	bearer  bearer
 	hash    uint64 // of the address at this site; 0 until identify
+	network uint64 // the same of its network
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
 	formed  bool   // the parameter has the form of a token
@@ -96,8 +97,7 @@ func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time)
 		return
 	}
 	p := c.memory.pass(t)
-	network := maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
-	if good, first := p.from(network, uint32(now.Unix())); good {
+	if good, first := p.from(a.network, uint32(now.Unix())); good {
 		a.pass, a.memory, a.isNew = t, p, first
 	}
 }
@@ -110,10 +110,11 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	var b [26]byte
 	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, q.SiteName()))
-	network := netaddr.Client(a.bearer.addr).As16()
-	copy(b[8:], network[:])
+	addr := netaddr.Client(a.bearer.addr).As16()
+	copy(b[8:], addr[:])
 	binary.NativeEndian.PutUint16(b[24:], q.Origin.Port)
 	a.hash = max(1, maphash.Bytes(c.memory.seed, b[:]))
+	a.network = maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
 }
 
 // pass returns what is remembered of a pass.

@@ -61,11 +61,12 @@ type Memory struct {
 	observer Observer
 	ring     atomic.Pointer[ring]
 	first    *key        // of this process: it signs until keys are loaded
-	loaded   atomic.Bool // ring has keys that outlive the process
+	ready    atomic.Bool // the keys were looked for, so that passes of an earlier process are known
 	inFleet  atomic.Bool
 
 	keysSince  atomic.Int64          // when Run began first
 	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
+	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
 
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
@@ -81,7 +82,7 @@ type stormAt struct {
 	seen atomic.Uint32
 }
 
-// NewMemory returns an empty Memory. It checks nobody until Run has loaded a key.
+// NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
 func NewMemory(o Observer) *Memory {
 	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
 		signs: table.New[sign](maxSigns), storms: table.New[stormAt](maxStorms)}
@@ -154,9 +155,8 @@ func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
 	return s.IsOn(now, c.Busy) && c.isUsed(host)
 }
 
-// isUsed reports whether there are keys for passes, and the operator has not switched the
-// check off for a host.
-func (c *Check) isUsed(host string) bool { return c.memory.loaded.Load() && !c.IsOff(host) }
+// isUsed reports whether the operator has not switched the check off for a host.
+func (c *Check) isUsed(host string) bool { return c.memory.ready.Load() && !c.IsOff(host) }
 
 // IsOff reports whether the operator has switched the check off for a host.
 func (c *Check) IsOff(host string) bool {

@@ -314,36 +314,56 @@ func (s *site) fetchStyle(addr string) {
 	}
 }
 
-func TestItWatchesItself(t *testing.T) {
+func (s *site) trouble() string {
+	for storm := range s.check.Storms {
+		return storm.Trouble(s.now).Text
+	}
+	return ""
+}
+
+// Where nobody comes back, the operator hears of it, and the page has its button alone, until
+// somebody comes back or an hour has passed. Nothing switches the check off.
+func TestNobodyComesBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.storm(40*time.Second, 20)
-	for i := range 20 {
-		s.fetchStyle(address(1<<20 + i))
-	}
-	s.now = s.now.Add(11 * time.Second)
-	if s.isOn() {
-		t.Error("on, although nobody comes back with the cookie")
-	}
-	for storm := range s.check.Storms {
-		if why := storm.Trouble(s.now); why != NoneReturns {
-			t.Errorf("why: %q", why)
+	isAlone := func() bool {
+		t.Helper()
+		w := s.serve("GET", "/blame/x", "192.0.2.250")
+		if w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "<button") {
+			t.Fatalf("no page: %d", w.Code)
 		}
+		return !strings.Contains(w.Body.String(), "<script")
 	}
-	s.now = s.now.Add(time.Hour)
-	if s.storm(40*time.Second, 20); !s.isOn() {
-		t.Error("off after an hour")
-	}
-	cookie := s.pass("192.0.2.1") // so it works
-	s.now = s.now.Add(20 * time.Minute)
 	s.storm(40*time.Second, 20)
-	s.ask("GET", "/blame/b", "192.0.2.1", "Cookie", cookie)
 	for i := range 40 {
-		s.fetchStyle(address(1<<21 + i))
+		s.fetchStyle(address(1<<20 + i)) // all of one network
 	}
 	s.now = s.now.Add(11 * time.Second)
-	if s.storm(2*time.Second, 20); !s.isOn() {
-		t.Error("strangers that fetch style sheets switch it off, although it works")
+	if isAlone() || s.trouble() != "" {
+		t.Error("one network makes it look broken")
+	}
+	for i := range troubled {
+		s.fetchStyle(address(1<<20 + i<<8))
+	}
+	s.now = s.now.Add(11 * time.Second)
+	if !isAlone() || !strings.Contains(s.trouble(), "nobody came back") {
+		t.Errorf("nobody comes back, and health says: %q", s.trouble())
+	}
+	if through, all := s.storm(10*time.Second, 20); through > 0 {
+		t.Errorf("%d of %d strangers get through", through, all)
+	}
+	page := s.serve("GET", "/blame/a", "192.0.2.1").Body.String()
+	press := html.UnescapeString(regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	cookie := s.serve("POST", "/blame/a"+press, "192.0.2.1").Result().Cookies()[0]
+	if s.ask("GET", "/blame/a", "192.0.2.1", "Cookie", cookie.Name+"="+cookie.Value); isAlone() || s.trouble() != "" {
+		t.Error("somebody came back")
+	}
+	for i := range troubled {
+		s.fetchStyle(address(1<<21 + i<<8))
+	}
+	s.storm(time.Hour+time.Minute, 1)
+	if isAlone() || s.trouble() != "" {
+		t.Error("it is not tried again after an hour")
 	}
 }
 
@@ -351,35 +371,23 @@ func TestAnotherServersPasses(t *testing.T) {
 	t.Parallel()
 	other := newSite(t, nil)
 	other.storm(40*time.Second, 20)
-	s := newSite(t, nil)
-	s.storm(40*time.Second, 20)
-	for i := range 20 {
-		addr := address(1<<20 + i)
-		s.fetchStyle(addr)
-		if _, v, _ := s.ask("GET", "/blame/b", addr, "Cookie", other.pass(addr)); v != Stranger && v != Go {
-			t.Errorf("%v", v)
+	for _, fleet := range []bool{false, true} { // whose servers have one key
+		s := newSite(t, nil)
+		s.memory.inFleet.Store(fleet)
+		s.storm(40*time.Second, 20)
+		for i := range troubled {
+			addr := address(1<<20 + i<<8)
+			s.fetchStyle(addr)
+			if _, v, _ := s.ask("GET", "/blame/b", addr, "Cookie", other.pass(addr)); v != Stranger {
+				t.Errorf("%v", v)
+			}
 		}
-	}
-	s.now = s.now.Add(time.Second)
-	if s.isOn() {
-		t.Error("on, although passes of another server come")
-	}
-	for storm := range s.check.Storms {
-		if why := storm.Trouble(s.now); why != OtherKeys {
-			t.Errorf("why: %q", why)
+		if s.now = s.now.Add(time.Second); !s.isOn() {
+			t.Error("passes of another server switch the check off")
 		}
-	}
-	s = newSite(t, nil)
-	s.memory.inFleet.Store(true) // whose servers have one key
-	s.storm(40*time.Second, 20)
-	for i := range 30 {
-		addr := address(1<<20 + i)
-		s.fetchStyle(addr)
-		s.ask("GET", "/blame/b", addr, "Cookie", other.pass(addr))
-	}
-	s.now = s.now.Add(time.Second)
-	if !s.isOn() {
-		t.Error("forged passes switch the check of a fleet off")
+		if why := s.trouble(); strings.Contains(why, "another server") == fleet {
+			t.Errorf("in a fleet %v: %q", fleet, why)
+		}
 	}
 }
 

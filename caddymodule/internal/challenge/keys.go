@@ -110,20 +110,26 @@ type storedKey struct {
 	Secret []byte `json:"secret"`
 }
 
-// load reads the keys from the storage.
-func load(ctx context.Context, storage certmagic.Storage) (keys []*key, err error) {
+// load reads the keys from the storage. Text that has none is damaged, and no error: a new
+// key takes its place.
+func load(ctx context.Context, storage certmagic.Storage) (keys []*key, damaged bool, err error) {
 	text, err := storage.Load(ctx, keysName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	var stored []storedKey
-	if err == nil {
-		err = json.Unmarshal(text, &stored)
-	}
+	damaged = json.Unmarshal(text, &stored) != nil || len(stored) == 0
 	for _, k := range stored[:min(len(stored), maxKeys)] {
-		keys = append(keys, newKey(string(k.Secret), time.Unix(k.Made, 0)))
+		if made := newKey(string(k.Secret), time.Unix(k.Made, 0)); made != nil {
+			keys = append(keys, made)
+		} else {
+			damaged = true
+		}
 	}
-	return keys, err
+	return keys, damaged, nil
 }
 
 // store writes the keys to the storage.
@@ -147,7 +153,8 @@ const (
 
 // Run reads the keys, makes a new one when the newest is 30 days old, and exchanges them
 // with the other servers of a fleet, until ctx ends. fleet is nil without one, and returns
-// nil while it is not connected.
+// nil while it is not connected. While there are no keys that outlive the process, passes
+// are signed with one of its own.
 func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func() *throttle.Fleet) {
 	m.inFleet.Store(fleet != nil)
 	m.keysSince.CompareAndSwap(0, clock.Now().UnixNano())
@@ -156,6 +163,7 @@ func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func(
 		err := keys.sync(ctx, clock.Now())
 		m.observer.KeyFailed(err)
 		m.keysFailed.Store(&err)
+		m.ready.Store(true)
 		select {
 		case <-ctx.Done():
 			return
@@ -164,18 +172,20 @@ func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func(
 	}
 }
 
-// Keys reports whether there are keys that outlive the process, and why they can't be
-// exchanged with the storage.
-func (c *Check) Keys(now time.Time) (found bool, err error) {
+// Keys returns why the keys can't be exchanged with the storage, and when keys that could
+// not be read were replaced in the last 24 hours; nil and zero if all is well.
+func (c *Check) Keys(now time.Time) (damaged time.Time, err error) {
 	m := c.memory
-	found = m.loaded.Load()
+	if at := m.damaged.Load(); at != 0 && now.Sub(time.Unix(at, 0)) < 24*time.Hour {
+		damaged = time.Unix(at, 0)
+	}
 	if failed := m.keysFailed.Load(); failed != nil && *failed != errFleet {
-		return found, *failed
+		return damaged, *failed
 	}
-	if since := m.keysSince.Load(); !found && since != 0 && now.UnixNano()-since > int64(2*syncDeadline) {
-		return false, errors.New("the storage does not answer")
+	if since := m.keysSince.Load(); !m.ready.Load() && since != 0 && now.UnixNano()-since > int64(2*syncDeadline) {
+		return damaged, errors.New("the storage does not answer")
 	}
-	return found, nil
+	return damaged, nil
 }
 
 // keeper keeps the keys of a Memory, of the storage and of a fleet equal.
@@ -195,16 +205,19 @@ const storageEvery = time.Minute
 func (s *keeper) sync(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
 	defer cancel()
-	var keys ring
-	if s.memory.loaded.Load() {
-		keys = *s.memory.ring.Load()
-	}
+	keys := s.memory.ring.Load().with(nil, now) // without that of the process, which has no time
 	var storageErr error
 	if now.Sub(s.read).Abs() >= storageEvery || len(keys) == 0 {
 		var read []*key
-		if read, storageErr = load(ctx, s.storage); storageErr == nil {
+		var damaged bool
+		read, damaged, storageErr = load(ctx, s.storage)
+		if storageErr == nil {
 			s.read, s.stored = now, read
 			keys = keys.with(read, now)
+		}
+		if damaged {
+			s.memory.damaged.Store(now.Unix())
+			s.stored = nil // so that it is written again
 		}
 	}
 	known, fleetErr := s.fromFleet(ctx)
@@ -219,7 +232,6 @@ func (s *keeper) sync(ctx context.Context, now time.Time) error {
 	if len(keys) > 0 {
 		accepted := append(slices.Clone(keys), s.memory.first) // which may have signed a button
 		s.memory.ring.Store(&accepted)
-		s.memory.loaded.Store(true)
 	}
 	if fleetErr == nil {
 		fleetErr = s.toFleet(ctx, keys, known)
@@ -233,7 +245,7 @@ func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, erro
 		return keys, err
 	}
 	defer func() { _ = s.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
-	read, err := load(ctx, s.storage)
+	read, _, err := load(ctx, s.storage)
 	if err != nil {
 		return keys, err
 	}

@@ -36,11 +36,11 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	storage := &brokenStorage{&certmagic.FileStorage{Path: t.TempDir()}, errors.New("no storage")}
 	ctx := t.Context()
 	first := &keeper{memory: NewMemory(nobody{}), storage: storage}
-	if err := first.sync(ctx, noon); err == nil || first.memory.loaded.Load() {
-		t.Fatalf("a key without a storage: %v", err)
+	if err := first.sync(ctx, noon); err == nil || len(*first.memory.ring.Load()) != 1 {
+		t.Fatalf("without a storage: %v, and not only the key of the process", err)
 	}
 	storage.err = nil
-	if err := first.sync(ctx, noon); err != nil || !first.memory.loaded.Load() {
+	if err := first.sync(ctx, noon); err != nil || len(*first.memory.ring.Load()) != 2 {
 		t.Fatal(err)
 	}
 	text := (*first.memory.ring.Load())[0].text(newToken(noon).as(passByStyle), &here)
@@ -65,7 +65,7 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 		}
 	}
 	storage.err = errors.New("no storage")
-	if err := first.sync(ctx, noon.AddDate(0, 0, 61)); err == nil || !first.memory.loaded.Load() {
+	if err := first.sync(ctx, noon.AddDate(0, 0, 61)); err == nil || len(*first.memory.ring.Load()) == 1 {
 		t.Error("an outage of the storage is no error, or costs the key")
 	}
 	storage.err = nil
@@ -77,18 +77,42 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	}
 }
 
-func TestStorageWithNonsense(t *testing.T) {
+// A file that has no keys is replaced, and health says so for a day; none is while the storage
+// can't be reached.
+func TestDamagedKeys(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "x", "{}", "[{}]", `[{"made":1,"secret":"AAAA"}]`, "[null]"} {
+	for _, text := range []string{"", "x", "{}", "[]", "[{}]", `[{"made":1,"secret":"AAAA"}]`, "[null]"} {
 		storage := &certmagic.FileStorage{Path: t.TempDir()}
 		if err := storage.Store(t.Context(), keysName, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		k := &keeper{memory: NewMemory(nobody{}), storage: storage}
-		_ = k.sync(t.Context(), noon)
-		if ring := *k.memory.ring.Load(); len(ring) == 0 || ring[0] == nil {
-			t.Errorf("%s: no key", text)
+		for i, damaged := range []bool{true, false} { // before and after a restart
+			k := &keeper{memory: NewMemory(nobody{}), storage: storage}
+			if err := k.sync(t.Context(), noon); err != nil || len(*k.memory.ring.Load()) != 2 {
+				t.Errorf("%s, %d: %v, or no key", text, i, err)
+			}
+			check := New(k.memory, Config{})
+			for days, want := range []bool{damaged, false} {
+				if since, err := check.Keys(noon.AddDate(0, 0, days)); err != nil || since.IsZero() == want {
+					t.Errorf("%s, %d, after %d days: damaged since %v, %v", text, i, days, since, err)
+				}
+			}
 		}
+	}
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	k := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	if err := k.sync(t.Context(), noon); err != nil {
+		t.Fatal(err)
+	}
+	known := (*k.memory.ring.Load())[0]
+	if err := storage.Store(t.Context(), keysName, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.sync(t.Context(), noon.Add(time.Hour)); err != nil || (*k.memory.ring.Load())[0].secret != known.secret {
+		t.Errorf("keys that are in use are not kept: %v", err)
+	}
+	if read, damaged, err := load(t.Context(), storage); err != nil || damaged || len(read) != 1 || read[0].secret != known.secret {
+		t.Errorf("keys that are in use are not stored: %v", err)
 	}
 }
 

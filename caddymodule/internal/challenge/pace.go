@@ -28,7 +28,7 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	c.watchSigns(a, q, r, d, now)
 	if a.memory != nil {
 		if s := c.storm(q, now, false); s != nil {
-			s.trouble.cameBack(a.hash, now)
+			s.trouble.cameBack()
 			if a.isNew && a.pass.kind == passByStyle {
 				c.count(s, Passed)
 			}
@@ -94,12 +94,12 @@ func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, r *http.R
 	v := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
 	s.document(v, now)
 	if a.alien && v.hasPass(now) { // else it may be anybody's forgery
-		s.trouble.cameStrange(a.hash, now)
+		s.trouble.cameStrange(a.network, now)
 	}
 	if !s.isOn(c, q.Origin.Host, now) && !signed {
 		return Go
 	}
-	a.alone = a.alone || signed || a.alien || !v.mayGet(now, false) // who has an alien pass would come again and again
+	a.alone = a.alone || signed || a.alien || s.trouble.noneReturns(now) || !v.mayGet(now, false) // who has an alien pass would come again and again
 	a.page = newToken(q.Time)
 	c.count(s, Shown)
 	return Stranger
@@ -200,7 +200,7 @@ func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
 	p.given.Store(true)
 	s := c.storm(q, now, true) // another server may have made the page
 	a.pass = a.token.as(passByStyle)
-	s.trouble.fetchedStyle(a.hash, now)
+	s.trouble.fetchedStyle(a.network, now)
 	c.count(s, Style)
 }
 

@@ -20,8 +20,6 @@ const (
 	// leastBusy is how many documents of lone addresses say something about the load of a
 	// busy server.
 	leastBusy = 10
-	// brokenFor is for how many seconds the check is off after it was found not to work.
-	brokenFor = 60 * 60
 )
 
 // second counts the documents of a second.
@@ -79,10 +77,9 @@ func (s *Storm) at(now uint32) *second {
 // than it can.
 func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
-		s.trouble.check(now)
 		s.evaluate(now, busy != nil && busy())
 	}
-	return s.on.Load() && !s.trouble.isBroken(now)
+	return s.on.Load()
 }
 
 // evaluate switches the check on or off. Documents of the last 20 seconds do not count:
@@ -124,9 +121,8 @@ type State struct {
 	Lone    int       // documents of lone addresses in the time of `over`
 	Asked   int       // pages shown since
 	Passed  int       // clients that passed since, by themselves or with the button
-	Trouble Trouble   // why the check is off because it did not work; "" if it works
-	Off     time.Time // since when, with a Trouble
-	Blind   bool      // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
+	Trouble Trouble
+	Blind   bool // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
 }
 
 // State returns the state.
@@ -136,7 +132,7 @@ func (s *Storm) State(now time.Time) State {
 	since := func(r Result) int { return int(s.counts[r].Load() - s.before[r].Load()) }
 	return State{
 		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: since(Shown), Passed: since(Passed) + since(Button),
-		Trouble: s.Trouble(now), Off: time.Unix(int64(s.trouble.until.Load())-brokenFor, 0), Blind: s.visitors.fewEmbed(),
+		Trouble: s.Trouble(now), Blind: s.visitors.fewEmbed(),
 	}
 }
 

@@ -44,7 +44,7 @@ var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 func newSite(t testing.TB, change func(*Config)) *site {
 	t.Helper()
 	m := NewMemory(nobody{})
-	m.loaded.Store(true)
+	m.ready.Store(true)
 	s := &site{t: t, now: noon, memory: m, host: "example.com", scheme: "https"}
 	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: Builtin()}
 	if change != nil {
@@ -354,8 +354,8 @@ func TestSwitch(t *testing.T) {
 	if s.check.Set("other.example", false); !s.isOn() {
 		t.Error("off for another host")
 	}
-	s.memory.loaded.Store(false)
+	s.memory.ready.Store(false)
 	if s.isOn() {
-		t.Error("on without a key")
+		t.Error("on before keys were looked for: who has a pass would be asked")
 	}
 }

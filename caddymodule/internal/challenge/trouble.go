@@ -1,118 +1,112 @@
 package challenge
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// How many clients show that the check does not work, how many seconds each may take to
-// come back, and for how many the check is known to work after one came back.
+// How many networks show that the check does not work, how many seconds each may take to
+// come back, and for how many seconds it is remembered.
 const (
 	troubled  = 20
 	backAfter = 10
-	proven    = 10 * 60
+	troubles  = 60 * 60
 )
 
-// Trouble is a reason for which a check does not work.
-type Trouble string
-
-// The reasons for which a check does not work.
-const (
-	NoneReturns Trouble = "clients fetch the style sheet and come back without the cookie"
-	OtherKeys   Trouble = "clients come with passes that another server has made with its own key"
-)
-
-// trouble watches whether the check works.
+// trouble watches whether the check works. Clients can make it look broken. So nothing
+// follows but a problem that the operator sees and, while nobody at all comes back, a page
+// that has the button alone.
 type trouble struct {
-	until   atomic.Uint32 // the check is off until then
-	latest  atomic.Uint32 // when cameBack counted last
+	waits   atomic.Bool // fetched is not empty
 	mu      sync.Mutex
-	back    uint32  // when a client came back with a pass
-	sound   uint32  // when one did that has no pass of another server
-	fetched clients // that have fetched a style sheet since
-	strange clients // that came with passes of another server
-	why     Trouble
+	fetched networks // that have fetched a style sheet since somebody came back
+	strange networks // that got a pass here, and came with one of another server
 }
 
-// clients are different clients.
-type clients struct {
+// networks are different networks of clients: hashes of a /24 or /48.
+type networks struct {
 	hashes [troubled]uint64
 	n      int
+	since  uint32
 	latest uint32
 }
 
-// add adds a client. Those of the hour before are forgotten.
-func (c *clients) add(hash uint64, now uint32) {
-	if now-c.latest > brokenFor {
-		*c = clients{}
+// add adds a network. Those of the hour before are forgotten.
+func (c *networks) add(hash uint64, now uint32) {
+	if now-c.latest > troubles {
+		*c = networks{since: now}
 	}
-	if c.n < troubled && !c.has(hash) {
+	if c.n < troubled && !slices.Contains(c.hashes[:c.n], hash) {
 		c.hashes[c.n], c.latest = hash, now
 		c.n++
 	}
 }
 
-func (c *clients) has(hash uint64) bool { return slices.Contains(c.hashes[:c.n], hash) }
-
-// isBroken reports whether the check is off because it did not work.
-func (t *trouble) isBroken(now uint32) bool {
-	left := t.until.Load() - now // more than an hour if that is over, or if the clock was set back
-	return left > 0 && left <= brokenFor
+// are reports whether they are so many that something is wrong, after a number of seconds.
+func (c *networks) are(now, after uint32) bool {
+	age := now - c.latest
+	return c.n == troubled && age >= after && age <= troubles
 }
 
-// fetchedStyle counts a client that was sent the cookie.
-func (t *trouble) fetchedStyle(hash uint64, now uint32) {
+// fetchedStyle notes a network to which the cookie was sent.
+func (t *trouble) fetchedStyle(network uint64, now uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fetched.add(hash, now)
+	t.fetched.add(network, now)
+	t.waits.Store(true)
 }
 
-// cameStrange counts a client with a pass of another server.
-func (t *trouble) cameStrange(hash uint64, now uint32) {
+// cameStrange notes a network that came with a pass of another server.
+func (t *trouble) cameStrange(network uint64, now uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.strange.add(hash, now)
+	t.strange.add(network, now)
 }
 
-// cameBack counts a client with a pass of this server, once a second. Strangers can't make
-// the check look broken while it works for others.
-func (t *trouble) cameBack(hash uint64, now uint32) {
-	if t.latest.Swap(now) == now {
+// cameBack notes that a client came back with a pass of this server.
+func (t *trouble) cameBack() {
+	if !t.waits.Load() {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.back, t.fetched = now, clients{}
-	if !t.strange.has(hash) {
-		t.sound = now
-	}
+	t.fetched = networks{}
+	t.waits.Store(false)
 }
 
-// check switches the check off if it does not work.
-func (t *trouble) check(now uint32) {
+// noneReturns reports whether nobody comes back with the cookie of the style sheet.
+func (t *trouble) noneReturns(now uint32) bool {
+	if !t.waits.Load() {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.fetched.are(now, backAfter)
+}
+
+// Trouble is what looks as if the check did not work.
+type Trouble struct {
+	Text, Advice string // "" if nothing does
+	Since        time.Time
+}
+
+// Trouble returns what looks as if the check did not work.
+func (s *Storm) Trouble(now time.Time) Trouble {
+	t, at := &s.trouble, uint32(now.Unix())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.fetched.n == troubled && now-t.fetched.latest >= backAfter && now-t.back >= proven:
-		t.why = NoneReturns
-	case t.strange.n == troubled && now-t.sound >= proven:
-		t.why = OtherKeys
-	default:
-		return
+	case t.fetched.are(at, backAfter):
+		return Trouble{fmt.Sprintf("%d networks fetched the style sheet of the check, and nobody came back with the cookie: "+
+			"the page shows its button alone", troubled),
+			"A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429.",
+			time.Unix(int64(t.fetched.since), 0)}
+	case t.strange.are(at, 0):
+		return Trouble{fmt.Sprintf("%d networks that got a pass of this server came with one of another server", troubled),
+			"Servers behind one balancer need the same storage in their configuration, or `fleet`.", time.Unix(int64(t.strange.since), 0)}
 	}
-	t.fetched, t.strange = clients{}, clients{}
-	t.until.Store(now + brokenFor)
-}
-
-// Trouble returns why the check is off because it did not work; "" if it works.
-func (s *Storm) Trouble(now time.Time) Trouble {
-	t := &s.trouble
-	if !t.isBroken(uint32(now.Unix())) {
-		return ""
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.why
+	return Trouble{}
 }

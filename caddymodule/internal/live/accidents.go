@@ -45,9 +45,6 @@ const (
 	// request pages that robots.txt disallows, and nothing else. It ends when they have been
 	// few for five minutes. With the setting, it is a note.
 	Strangers = "strangers"
-	// The setting `challenge` is off for an hour, because clients that pass the check don't
-	// come back with the cookie, or come with that of another server.
-	ChallengeBroken = "challenge_broken"
 	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
 	// ends when Redis answers. Without it the servers can't agree which one tells, so that
 	// each one does, with its host name.
@@ -345,8 +342,7 @@ const (
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, Shedding: 0, Strangers: 0, ChallengeBroken: 0,
-		FleetLost: 0}
+	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, Shedding: 0, Strangers: 0, FleetLost: 0}
 	for _, one := range r.accidents(statusapi.AllSites()) {
 		counts[one.Kind]++
 	}

@@ -19,19 +19,12 @@ import (
 // so many.
 const WatchedShare = 20
 
-// strangerAccidents returns the storms of strangers, and the checks that do not work.
+// strangerAccidents returns the storms of strangers.
 func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 	for _, h := range r.handlers() {
 		for storm := range h.storms {
 			state, a := storm.State(now), h.stormAt(storm.Host)
 			switch {
-			case state.Trouble != "":
-				a.Kind, a.Since = ChallengeBroken, state.Off
-				a.message = fmt.Sprintf("challenge is off at %s for an hour: %s", a.subject, state.Trouble)
-				a.advice = "A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429."
-				if state.Trouble == challenge.OtherKeys {
-					a.advice = "Servers behind one balancer need the same storage in their configuration, or `fleet`."
-				}
 			case !state.On:
 				continue
 			case h.Check == nil || h.Settings.Challenge == nil:
@@ -57,9 +50,7 @@ func (r *Reporter) strangerAccidents(now time.Time) (list []Accident) {
 				}
 				a.advice = handledAdvice
 			}
-			if a.Since.IsZero() {
-				a.Since = state.Since
-			}
+			a.Since = state.Since
 			list = append(list, a)
 		}
 	}
@@ -93,17 +84,27 @@ func (h *Handler) stormAt(host string) Accident {
 	return a
 }
 
-// challengeProblems returns the checks that can't know who is lonely.
+// challengeProblems returns the checks that can't know who is lonely, and those that look as
+// if they did not work.
 func (r *Reporter) challengeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
+	now := r.app.Now()
 	for _, h := range r.handlersIn(scope) {
 		if h.Settings.Challenge == nil || h.Check == nil {
 			continue
 		}
 		for storm := range h.storms {
-			if host := storm.Host; scope.Host(h.SiteOf(host), host) && storm.State(r.app.Now()).Blind {
-				problems = append(problems, warning("challenge_blind", siteName(host), "fewer than half of the visitors of "+siteName(host)+
+			state, name := storm.State(now), siteName(storm.Host)
+			if !scope.Host(h.SiteOf(storm.Host), storm.Host) {
+				continue
+			}
+			if state.Blind {
+				problems = append(problems, warning("challenge_blind", name, "fewer than half of the visitors of "+name+
 					" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
 					"If many people read these pages, set `over` higher than what they request."))
+			}
+			if t := state.Trouble; t.Text != "" {
+				problems = append(problems, warning("challenge_broken", name, fmt.Sprintf("at %s, since %s: %s", name, formatTime(t.Since, now), t.Text),
+					t.Advice))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (c *Challenges) KeyFailed(err error) {
 		return
 	}
 	if err != nil {
-		c.log.Load().Error("challenge: the keys of passes can't be read or stored: without a key nobody is asked", zap.Error(err))
+		c.log.Load().Error("challenge: the keys of passes can't be read or stored: passes may end with this process", zap.Error(err))
 		return
 	}
 	c.log.Load().Info("challenge: the keys of passes can be read and stored again")
