@@ -22,8 +22,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 func init() {
@@ -191,7 +191,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 			IsVerified: func(name string, addr netip.Addr) bool {
 				current := h.running.Load()
 				row := current.Registry().Lookup(name)
-				return current.checker.Address(row, verify.Client{Addr: addr}, clock.Now()).State == verify.Verified
+				return current.checker.Address(row, claim.Client{Addr: addr}, clock.Now()).State == claim.Verified
 			},
 			Caller: func(origin judge.Origin) judge.Caller { return h.caller(site, origin) },
 		})

@@ -16,9 +16,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -167,7 +167,7 @@ const acceptSignature = `sig1=("@authority" "signature-agent";key="sig1");create
 func (h *Handler) couldSign(d *judge.Decision) bool {
 	row := d.Agent.Crawler
 	return h.Verify != nil && (h.Verify.Signatures == nil || *h.Verify.Signatures) && row != nil && len(row.Verify.SignatureAgents) > 0 &&
-		d.Claim.State != verify.Verified
+		d.Claim.State != claim.Verified
 }
 
 const textPlain = "text/plain; charset=utf-8"

@@ -23,9 +23,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // exchange is a request on its way through the steps of ServeHTTP, with what each of
@@ -217,8 +217,8 @@ func (x *exchange) HidesClient() bool {
 }
 
 // signed returns the parts of the request that a signature can cover.
-func (h *Handler) signed(x *exchange, trusted bool) *verify.Message {
-	return &verify.Message{
+func (h *Handler) signed(x *exchange, trusted bool) *claim.Message {
+	return &claim.Message{
 		Method: x.Request.Method, Scheme: x.Request.Origin.Scheme, Host: h.host(x.HTTP, trusted), RequestURI: x.Request.Target,
 		Header: x.HTTP.Header, HasBody: x.HTTP.ContentLength != 0,
 	}

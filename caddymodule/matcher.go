@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -261,8 +261,8 @@ func (m *MatchRobots) namesCrawlers() bool {
 }
 
 // matchesClaim reports whether the result of verification is the wanted one.
-func (m *MatchRobots) matchesClaim(s verify.State) bool {
-	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
+func (m *MatchRobots) matchesClaim(s claim.State) bool {
+	return (!m.Verified || s == claim.Verified) && (!m.Impostor || s == claim.Impostor)
 }
 
 // matchesAgent reports whether an agent has one of the values of each list.

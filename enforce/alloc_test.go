@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -90,7 +90,7 @@ func TestGraceAllocatesNothing(t *testing.T) {
 // A decision that verifies claims allocates nothing.
 func TestVerificationAllocatesNothing(t *testing.T) {
 	v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: true}})
-	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
+	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != claim.Verified {
 		runtime.Gosched() // until the list was read
 	}
 	for _, addr := range []string{"192.0.2.1", "198.51.100.1", "10.0.0.1", ""} {

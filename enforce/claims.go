@@ -4,9 +4,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // debtPeriod is how long a verified crawler's requests also use the budget of
@@ -25,14 +25,14 @@ func (p *pacer) ownUses(uses []throttle.Use, r *judge.Request, d *judge.Decision
 	switch {
 	case s.PerAddr:
 		return use(uses, own, s.Limits)
-	case s.Claim.State == verify.Impostor:
+	case s.Claim.State == claim.Impostor:
 		own = p.budget(r, s, seedImpostor)
-	case s.Claim.State == verify.Unverified:
+	case s.Claim.State == claim.Unverified:
 		uses = use(uses, p.claimBudget(r, d, s).In(own), s.Limits)
 		return use(uses, p.budget(r, s, seedPool).In(own), d.Rules.PoolLimits(s.Limits))
 	}
 	uses = use(uses, own, s.Limits)
-	if s.Claim.State == verify.Verified && p.memory.claims.seen(debtKey(own, d.Addr), r.Time, debtPeriod) {
+	if s.Claim.State == claim.Verified && p.memory.claims.seen(debtKey(own, d.Addr), r.Time, debtPeriod) {
 		// Its earlier requests, before it was verified, count too.
 		uses = use(uses, p.claimBudget(r, d, s).In(own), s.Limits)
 	}

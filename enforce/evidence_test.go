@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -99,7 +100,7 @@ func (v *verifiedTest) advance(d time.Duration) {
 	synctest.Wait()
 }
 
-func (v *verifiedTest) wants(t *testing.T, addr, ua, target string, state verify.State, reason judge.Reason) {
+func (v *verifiedTest) wants(t *testing.T, addr, ua, target string, state claim.State, reason judge.Reason) {
 	t.Helper()
 	if d := v.from(addr, ua, target); d.Claim.State != state || d.Reason != reason {
 		t.Errorf("%s from %s for %s: %s (%s), %s, want %s, %s", ua, addr, target, d.Claim.State, d.Claim.Reason, d.Reason, state, reason)
@@ -116,17 +117,17 @@ const (
 func TestBudgetsByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: true}})
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.Allowed) // the list is not read yet
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.CrawlDelay)
-		v.wants(t, "198.51.100.2", listbot, "/", verify.Unverified, judge.Allowed)
+		v.wants(t, "198.51.100.1", listbot, "/", claim.Unverified, judge.Allowed) // the list is not read yet
+		v.wants(t, "198.51.100.1", listbot, "/", claim.Unverified, judge.CrawlDelay)
+		v.wants(t, "198.51.100.2", listbot, "/", claim.Unverified, judge.Allowed)
 		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
-		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.CrawlDelay)
-		v.wants(t, "198.51.100.3", listbot, "/", verify.Impostor, judge.Allowed)
-		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, judge.CrawlDelay)
+		v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
+		v.wants(t, "192.0.2.2", listbot, "/", claim.Verified, judge.CrawlDelay)
+		v.wants(t, "198.51.100.3", listbot, "/", claim.Impostor, judge.Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", claim.Impostor, judge.CrawlDelay)
 		v.advance(10 * time.Second)
-		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.Allowed)
-		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, judge.Allowed)
+		v.wants(t, "192.0.2.2", listbot, "/", claim.Verified, judge.Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", claim.Impostor, judge.Allowed)
 	})
 }
 
@@ -158,14 +159,14 @@ func TestPoolOfUnverifiedClaims(t *testing.T) {
 func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{})
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, judge.Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", claim.Unverified, judge.Allowed)
 		synctest.Wait()
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.CrawlDelay)
+		v.wants(t, "203.0.113.5", namebot, "/", claim.Verified, judge.CrawlDelay)
 		d := v.from("203.0.113.5", namebot, "/")
 		v.advance(d.RetryAfter)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", claim.Verified, judge.Allowed)
 		v.advance(10 * time.Second)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", claim.Verified, judge.Allowed)
 	})
 }
 
@@ -175,26 +176,26 @@ func TestImpostors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{ExemptPaths: []string{"/.well-known/*"}, Exempt: []judge.Exemption{{Name: "NameBot"}}})
 		synctest.Wait()
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, judge.Allowed) // no crawler was verified yet
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
-		v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, judge.Impostor)
-		v.wants(t, "198.51.100.1", listbot, "/robots.txt", verify.Impostor, judge.ExemptPath)
-		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", verify.Impostor, judge.ExemptPath)
-		v.wants(t, "198.51.100.1", fake.Chrome, "/", verify.NoMethod, judge.Person)
-		v.wants(t, "198.51.100.1", fake.Gptbot+" "+listbot, "/", verify.Impostor, judge.Impostor)
-		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, judge.Exempt) // its address is being looked up
+		v.wants(t, "198.51.100.1", listbot, "/", claim.Unverified, judge.Allowed) // no crawler was verified yet
+		v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
+		v.wants(t, "198.51.100.1", listbot, "/", claim.Impostor, judge.Impostor)
+		v.wants(t, "198.51.100.1", listbot, "/robots.txt", claim.Impostor, judge.ExemptPath)
+		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", claim.Impostor, judge.ExemptPath)
+		v.wants(t, "198.51.100.1", fake.Chrome, "/", claim.NoMethod, judge.Person)
+		v.wants(t, "198.51.100.1", fake.Gptbot+" "+listbot, "/", claim.Impostor, judge.Impostor)
+		v.wants(t, "198.51.100.1", namebot, "/private/", claim.Unverified, judge.Exempt) // its address is being looked up
 		synctest.Wait()
-		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Impostor, judge.Impostor)
-		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, judge.Exempt)
+		v.wants(t, "198.51.100.1", namebot, "/private/", claim.Impostor, judge.Impostor)
+		v.wants(t, "203.0.113.5", namebot, "/private/", claim.Unverified, judge.Exempt)
 		synctest.Wait()
-		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, judge.Exempt)
+		v.wants(t, "203.0.113.5", namebot, "/private/", claim.Verified, judge.Exempt)
 		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // starts the lookup of the address
 		synctest.Wait()
 		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == judge.Deny {
 			t.Errorf("a verified crawler that names another one: %s", d.Reason)
 		}
 		v.advance(25 * time.Hour)
-		v.wants(t, "198.51.100.1", listbot, "/x", verify.Unverified, judge.Allowed) // the proof is too old
+		v.wants(t, "198.51.100.1", listbot, "/x", claim.Unverified, judge.Allowed) // the proof is too old
 	})
 }
 
@@ -206,14 +207,14 @@ func TestOutageOfDNSAndLists(t *testing.T) {
 		synctest.Wait()
 		v.from("203.0.113.5", namebot, "/")
 		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+		v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
 		v.published.down.Store(true)
 		for range 6 {
 			v.advance(10 * time.Minute)
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
-			v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, judge.Allowed)
-			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, judge.Impostor) // by a list that is not too old
-			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != verify.Unverified || d.Action == judge.Deny {
+			v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
+			v.wants(t, "203.0.113.5", namebot, "/", claim.Verified, judge.Allowed)
+			v.wants(t, "198.51.100.1", listbot, "/", claim.Impostor, judge.Impostor) // by a list that is not too old
+			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != claim.Unverified || d.Action == judge.Deny {
 				t.Errorf("a new address without DNS: %s, %s", d.Claim.State, d.Reason)
 			}
 			synctest.Wait()
@@ -222,7 +223,7 @@ func TestOutageOfDNSAndLists(t *testing.T) {
 		v.advance(10 * time.Minute)
 		v.from("198.51.100.9", namebot, "/")
 		synctest.Wait()
-		v.wants(t, "198.51.100.9", namebot, "/", verify.Impostor, judge.Impostor)
+		v.wants(t, "198.51.100.9", namebot, "/", claim.Impostor, judge.Impostor)
 	})
 }
 
@@ -233,16 +234,16 @@ func TestFloodOfImpostors(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: ignore}})
 			synctest.Wait()
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
+			v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
 			d := new(judge.Decision)
 			req := &judge.Request{Target: "/", UserAgents: []string{listbot}, Origin: fake.Home, Time: v.clock.Now()}
 			for i := range 200_000 {
 				req.Client = netip.AddrFrom4([4]byte{byte(16 + i>>16), byte(i >> 8), byte(i), 7}).String()
 				v.Decide(context.Background(), req, d)
 			}
-			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.CrawlDelay)
+			v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.CrawlDelay)
 			v.advance(10 * time.Second)
-			v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, judge.Allowed)
+			v.wants(t, "192.0.2.2", listbot, "/", claim.Verified, judge.Allowed)
 		})
 	}
 }
@@ -253,10 +254,10 @@ func TestAmbiguousAddress(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Exempt: []judge.Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
 		synctest.Wait()
 		v.from("192.0.2.1", listbot, "/")
-		for addr, want := range map[string]verify.Reason{"192.0.2.1": verify.AddressAmbiguous, "198.51.100.1": verify.AddressAmbiguous, "10.0.0.1": verify.AddressSpecial} {
+		for addr, want := range map[string]claim.Reason{"192.0.2.1": claim.AddressAmbiguous, "198.51.100.1": claim.AddressAmbiguous, "10.0.0.1": claim.AddressSpecial} {
 			var d judge.Decision
 			v.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{listbot}, Origin: fake.Home, Client: addr, Ambiguous: true, Time: v.clock.Now()}, &d)
-			if d.Claim.State != verify.Unverified || d.Claim.Reason != want || d.Action == judge.Deny {
+			if d.Claim.State != claim.Unverified || d.Claim.Reason != want || d.Action == judge.Deny {
 				t.Errorf("%s: %+v, %s", addr, d.Claim, d.Reason)
 			}
 		}
@@ -273,7 +274,7 @@ func TestAmbiguousAddress(t *testing.T) {
 // BenchmarkVerification measures what verification adds to a decision.
 func BenchmarkVerification(b *testing.B) {
 	v := newVerifiedTest(b, judge.Settings{})
-	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
+	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != claim.Verified {
 		time.Sleep(time.Millisecond)
 	}
 	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{Registry: v.Registry()})
@@ -302,7 +303,7 @@ func BenchmarkVerification(b *testing.B) {
 func TestProofsAreKeptPerHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{}})
-		from := func(addr, host string) verify.State {
+		from := func(addr, host string) claim.State {
 			var d judge.Decision
 			v.Decide(context.Background(), &judge.Request{
 				Target: "/", UserAgents: []string{listbot}, Origin: judge.NewOrigin("https", host, 443), Client: addr, Time: v.clock.Now(), Invented: true, Site: "*.test",
@@ -311,13 +312,13 @@ func TestProofsAreKeptPerHost(t *testing.T) {
 		}
 		from("192.0.2.1", "direct.test")
 		synctest.Wait()
-		if got := from("192.0.2.1", "direct.test"); got != verify.Verified {
+		if got := from("192.0.2.1", "direct.test"); got != claim.Verified {
 			t.Fatalf("the crawler: %s", got)
 		}
-		if got := from("198.51.100.1", "direct.test"); got != verify.Impostor {
+		if got := from("198.51.100.1", "direct.test"); got != claim.Impostor {
 			t.Errorf("another client of that host: %s", got)
 		}
-		if got := from("198.51.100.1", "proxied.test"); got != verify.Unverified {
+		if got := from("198.51.100.1", "proxied.test"); got != claim.Unverified {
 			t.Errorf("a client of another host: %s", got)
 		}
 	})
@@ -332,10 +333,10 @@ func TestVerifiedProbesMayRequestMorePaths(t *testing.T) {
 		v.from("192.0.2.1", "ListProbe/1.0", "/0")
 		synctest.Wait()
 		for i := range MaxVerifiedTargets {
-			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != judge.Unbound || d.Claim.State != verify.Verified {
+			if d := v.from("192.0.2.1", "ListProbe/1.0", fmt.Sprint("/", i)); d.Reason != judge.Unbound || d.Claim.State != claim.Verified {
 				t.Fatalf("path %d: %s, %s", i, d.Reason, d.Claim.State)
 			}
 		}
-		v.wants(t, "192.0.2.1", "ListProbe/1.0", "/more", verify.Verified, judge.Disallowed)
+		v.wants(t, "192.0.2.1", "ListProbe/1.0", "/more", claim.Verified, judge.Disallowed)
 	})
 }

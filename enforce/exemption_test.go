@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // acmeRules are rules with a crawler Acme, whose User-Agent token is AcmeBot.
@@ -75,13 +75,13 @@ func TestAssumedAddressDoesNotCountForVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Exempt: []judge.Exemption{from("ListBot", "198.51.100.0/24")}})
 		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, judge.Allowed)
-		v.wants(t, "203.0.113.77", listbot, "/", verify.Impostor, judge.Impostor)
+		v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
+		v.wants(t, "203.0.113.77", listbot, "/", claim.Impostor, judge.Impostor)
 		for client, want := range map[string]judge.Reason{"203.0.113.77": judge.Allowed, "198.51.100.7": judge.Exempt} {
 			var d judge.Decision
 			r := &judge.Request{Target: "/", UserAgents: []string{listbot}, Client: client, Assumed: true, Time: v.clock.Now()}
 			v.Origins().Peek(r).Check(r, &d)
-			if d.Reason != want || d.Claim.State != verify.Unverified {
+			if d.Reason != want || d.Claim.State != claim.Unverified {
 				t.Errorf("%s: %v, %v", client, d.Reason, d.Claim)
 			}
 		}

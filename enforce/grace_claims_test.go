@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -42,24 +42,24 @@ func TestGraceByResultOfVerification(t *testing.T) {
 			v.from(impostor, namebot, "/")
 			v.advance(time.Second)
 		}
-		v.wants(t, real, namebot, "/x", verify.Verified, judge.Allowed)
-		v.wants(t, impostor, namebot, "/x", verify.Impostor, judge.Allowed)
-		v.wants(t, claimant, listbot, "/x", verify.Unverified, judge.Allowed)
+		v.wants(t, real, namebot, "/x", claim.Verified, judge.Allowed)
+		v.wants(t, impostor, namebot, "/x", claim.Impostor, judge.Allowed)
+		v.wants(t, claimant, listbot, "/x", claim.Unverified, judge.Allowed)
 		v.change(closed)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Graced)
-		v.wants(t, impostor, namebot, "/archive/x", verify.Impostor, judge.Disallowed)
-		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, judge.Graced) // has the same path rules as listbot
-		v.wants(t, "10.0.0.2", listbot, "/archive/x", verify.Unverified, judge.Graced)
+		v.wants(t, real, namebot, "/archive/x", claim.Verified, judge.Graced)
+		v.wants(t, impostor, namebot, "/archive/x", claim.Impostor, judge.Disallowed)
+		v.wants(t, claimant, namebot, "/archive/x", claim.Unverified, judge.Graced) // has the same path rules as listbot
+		v.wants(t, "10.0.0.2", listbot, "/archive/x", claim.Unverified, judge.Graced)
 
 		v.reads(claimant, namebot)
-		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, judge.Disallowed)
+		v.wants(t, claimant, namebot, "/archive/x", claim.Unverified, judge.Disallowed)
 		v.reads(impostor, namebot)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Graced)
-		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, judge.Graced)
+		v.wants(t, real, namebot, "/archive/x", claim.Verified, judge.Graced)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", claim.Unverified, judge.Graced)
 
 		v.reads(real, namebot)
-		v.wants(t, real, namebot, "/archive/x", verify.Verified, judge.Disallowed)
-		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, judge.Disallowed)
+		v.wants(t, real, namebot, "/archive/x", claim.Verified, judge.Disallowed)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", claim.Unverified, judge.Disallowed)
 	})
 }
 
@@ -69,16 +69,16 @@ func TestGraceOfACrawlerThatIsVerifiedLater(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Grace: judge.GraceAll})
 		v.change(open)
 		v.published.down.Store(true)
-		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, judge.Allowed)
+		v.wants(t, "203.0.113.5", namebot, "/", claim.Unverified, judge.Allowed)
 		v.change(closed)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, judge.Graced)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", claim.Unverified, judge.Graced)
 		v.reads("203.0.113.5", namebot)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, judge.Disallowed)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", claim.Unverified, judge.Disallowed)
 		v.published.down.Store(false)
 		v.advance(10 * time.Minute)
 		v.from("203.0.113.5", namebot, "/")
 		v.advance(time.Second)
-		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Verified, judge.Disallowed)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", claim.Verified, judge.Disallowed)
 	})
 }
 
@@ -101,10 +101,10 @@ func TestGraceOfARobotThatAnotherVersionNames(t *testing.T) {
 				v := newVerifiedTest(t, judge.Settings{Grace: judge.GraceAll})
 				v.change(tt.before)
 				v.reads("10.0.0.1", ua)
-				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, judge.Disallowed)
+				v.wants(t, "10.0.0.1", ua, "/private/x", claim.NoMethod, judge.Disallowed)
 				v.change(tt.after)
-				v.wants(t, "10.0.0.1", ua, "/private/x", verify.NoMethod, judge.Disallowed)
-				v.wants(t, "10.0.0.1", ua, "/x", verify.NoMethod, judge.Graced)
+				v.wants(t, "10.0.0.1", ua, "/private/x", claim.NoMethod, judge.Disallowed)
+				v.wants(t, "10.0.0.1", ua, "/x", claim.NoMethod, judge.Graced)
 			})
 		}
 	}

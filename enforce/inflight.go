@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // enter counts a request that is let through as one in flight, for the limits of
@@ -164,8 +164,8 @@ func (f *flights) arrive(k throttle.Key, who uint64, now int64) bool {
 // verified, or can't be and is in the registry or in robots.txt. All others are one,
 // because a client can send any number of such names.
 func sharer(s *judge.Subject) uint64 {
-	isKnown := s.Claim.State == verify.NoMethod && (s.Agent.Crawler != nil || s.Agent.Class == crawler.Named)
-	if s.Claim.State != verify.Verified && !isKnown {
+	isKnown := s.Claim.State == claim.NoMethod && (s.Agent.Crawler != nil || s.Agent.Class == crawler.Named)
+	if s.Claim.State != claim.Verified && !isKnown {
 		return 0
 	}
 	_, who := hash(seedSharer, judge.Origin{}, s.Agent.Name())

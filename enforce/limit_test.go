@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -183,18 +183,18 @@ func TestPoolsOfALimit(t *testing.T) {
 	const all, each = 0, 1 // indices of judge.CompiledLimit.Bounds
 	e := newEngineTest(t, "", judge.Settings{Limits: []judge.Limit{{All: every(1, time.Minute), Each: every(1, time.Minute), Include: []string{"search"}}}})
 	google, ahrefs := crawler.Builtin().Lookup("Googlebot"), crawler.Builtin().Lookup("AhrefsBot")
-	pool := func(row *crawler.Crawler, state verify.State, n int) throttle.Key {
-		s := judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: verify.Result{State: state}}
+	pool := func(row *crawler.Crawler, state claim.State, n int) throttle.Key {
+		s := judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: claim.Result{State: state}}
 		return e.limitKey(&judge.Request{}, &s, 0, n)
 	}
-	others, verified, claims := pool(ahrefs, verify.NoMethod, all), pool(google, verify.Verified, all), pool(google, verify.Unverified, all)
+	others, verified, claims := pool(ahrefs, claim.NoMethod, all), pool(google, claim.Verified, all), pool(google, claim.Unverified, all)
 	if others == verified || others == claims || verified == claims {
 		t.Error("two of the pools are the same")
 	}
-	if pool(ahrefs, verify.Verified, all) != others || pool(google, verify.NoMethod, all) != claims || pool(google, verify.Impostor, all) != others {
+	if pool(ahrefs, claim.Verified, all) != others || pool(google, claim.NoMethod, all) != claims || pool(google, claim.Impostor, all) != others {
 		t.Error("a crawler has the wrong pool")
 	}
-	if pool(ahrefs, verify.Verified, each) == pool(ahrefs, verify.Unverified, each) {
+	if pool(ahrefs, claim.Verified, each) == pool(ahrefs, claim.Unverified, each) {
 		t.Error("a claim uses the budget of the verified crawler")
 	}
 }

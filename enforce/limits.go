@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // block identifies a limit at its hosts: the host of Origin is the text of both.
@@ -74,7 +74,7 @@ func poolOf(l *judge.CompiledLimit, s *judge.Subject) pool {
 	switch {
 	case !isApart:
 		return poolCrawlers
-	case s.Claim.State == verify.Verified:
+	case s.Claim.State == claim.Verified:
 		return poolVerified
 	}
 	return poolClaims
@@ -107,14 +107,14 @@ func (p *pacer) boundOf(rate *throttle.Limits) *judge.Bound {
 
 // limitBudgets appends the budgets of Settings.Limits that a crawler can use.
 func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent, verifiable bool) []Budget {
-	states := []verify.State{verify.NoMethod}
+	states := []claim.State{claim.NoMethod}
 	if verifiable {
-		states = []verify.State{verify.Verified, verify.Unverified}
+		states = []claim.State{claim.Verified, claim.Unverified}
 	}
 	for i := range p.settings.CompiledLimits {
 		l := &p.settings.CompiledLimits[i]
 		for _, state := range states {
-			s := &judge.Subject{Agent: *a, Claim: verify.Result{State: state}}
+			s := &judge.Subject{Agent: *a, Claim: claim.Result{State: state}}
 			if holds, _ := l.Holds(s); !holds {
 				continue
 			}
@@ -122,7 +122,7 @@ func (p *pacer) limitBudgets(list []Budget, rules *judge.Rules, a *crawler.Agent
 				if bound.Text == "" {
 					continue
 				}
-				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Pool: state == verify.Unverified}
+				b := Budget{Bound: bound, Rules: rules, Limits: bound.Rate, Pool: state == claim.Unverified}
 				b.Key = p.limitKey(new(judge.Request), s, i, n)
 				if !bound.Each {
 					b.Sharers = poolNames[poolOf(l, s)]

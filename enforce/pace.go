@@ -10,10 +10,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // pacer has what paces the requests of an engine: see Engine.Pace.
@@ -61,7 +61,7 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 		return
 	}
 	for i := range d.Len() {
-		if s := d.At(i); s.Claim.State == verify.Unverified && s.Limits != nil && !s.PerAddr {
+		if s := d.At(i); s.Claim.State == claim.Unverified && s.Limits != nil && !s.PerAddr {
 			p.memory.claims.mark(debtKey(p.budget(r, s, 0), d.Addr), r.Time)
 		}
 	}

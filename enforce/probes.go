@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
@@ -52,11 +52,11 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 		return
 	}
 	addr := netaddr.Unmap(r.Addr())
-	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
+	if addr.IsValid() && netaddr.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return
 	}
 	limit := MaxProbeTargets
-	if c.Claim(i) == verify.Verified {
+	if c.Claim(i) == claim.Verified {
 		limit = MaxVerifiedTargets
 	}
 	path, _, _ := strings.Cut(r.Target, "?")

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -132,7 +132,7 @@ func TestBudgetsOfPreviews(t *testing.T) {
 func TestVerifiedPreviews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, judge.Settings{Verification: &judge.Verification{IgnoreImpostors: true}})
-		want := func(addr string, state verify.State) {
+		want := func(addr string, state claim.State) {
 			t.Helper()
 			for range 10 {
 				v.wants(t, addr, "ListPreview/1.0", "/", state, judge.Allowed)
@@ -140,13 +140,13 @@ func TestVerifiedPreviews(t *testing.T) {
 			v.wants(t, addr, "ListPreview/1.0", "/", state, judge.CrawlDelay)
 		}
 		for i := range 11 { // as many as would empty the pool of unverified claims
-			want(fmt.Sprintf("198.51.100.%d", i+1), verify.Unverified)
+			want(fmt.Sprintf("198.51.100.%d", i+1), claim.Unverified)
 		}
 		synctest.Wait()
-		want("192.0.2.1", verify.Verified)
-		want("192.0.2.2", verify.Verified)
-		want("198.51.100.31", verify.Impostor)
-		want("198.51.100.32", verify.Impostor)
+		want("192.0.2.1", claim.Verified)
+		want("192.0.2.2", claim.Verified)
+		want("198.51.100.31", claim.Impostor)
+		want("198.51.100.32", claim.Impostor)
 		a := v.Agent("ListPreview", nil)
 		if list := v.Budgets(fake.Home, &a, false); len(list) != 1 || !list[0].PerAddr {
 			t.Errorf("budgets: %+v", list)

@@ -4,10 +4,10 @@ import (
 	"hash/maphash"
 	"net/netip"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // visitorKey identifies a crawler at an origin, for Memory.visits.
@@ -40,7 +40,7 @@ func newVisitor(r *judge.Request, a *crawler.Agent) visitorKey {
 // visitorOf returns the visitor for agent i of a client.
 func visitorOf(c *judge.Client, r *judge.Request, i int) visitorKey {
 	v := newVisitor(r, &c.Agents()[i])
-	if c.Claim(i) == verify.Unverified {
+	if c.Claim(i) == claim.Unverified {
 		return v.claimant(r.Addr())
 	}
 	return v
@@ -51,7 +51,7 @@ func visitorOf(c *judge.Client, r *judge.Request, i int) visitorKey {
 // addresses.
 func reader(c *judge.Client, r *judge.Request, i int) visitorKey {
 	v := newVisitor(r, &c.Agents()[i])
-	if c.Claim(i) != verify.Verified {
+	if c.Claim(i) != claim.Verified {
 		return v.claimant(r.Addr())
 	}
 	return v

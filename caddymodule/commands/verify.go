@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -67,7 +68,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
 	for _, addr := range addrs {
 		for _, row := range rows {
 			e := checker.Explain(cmd.Context(), row, addr)
-			found = found || e.Result.State != verify.Verified
+			found = found || e.Result.State != claim.Verified
 			if err := o.print(cmd.OutOrStdout(), &e); err != nil {
 				return err
 			}
@@ -132,7 +133,7 @@ type verifiedStep struct {
 
 func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
-	if e.Result.State == verify.Verified {
+	if e.Result.State == claim.Verified {
 		v.Method = e.Result.Method.String()
 	}
 	v.Steps = words.Map(e.Steps, func(s verify.Step) verifiedStep {

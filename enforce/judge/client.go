@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -37,7 +37,7 @@ type identified struct {
 	field  string           // that names them
 	id     crawler.Identity // unless extra is set
 	extra  []crawler.Agent
-	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
+	claims [crawler.MaxAgents]claim.Result // the results of verification, one for each agent
 
 	// The caller of Next sets what it remembers about these crawlers.
 	// Earlier are earlier versions of the file. Bit j of MayHold[i] says that agent i
@@ -62,7 +62,7 @@ var tooManyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "severa
 func (c *Client) Begin(r *Request, rules *Rules) {
 	c.BeginUnverified(r, rules)
 	c.verification = rules.settings.Verification
-	if r.Signed != nil && c.verification != nil && r.signature == (verify.Result{}) {
+	if r.Signed != nil && c.verification != nil && r.signature == (claim.Result{}) {
 		c.rules.identify(c.fields[0], &c.id)
 		var claim *crawler.Crawler
 		if c.id.Len() > 0 {
@@ -108,10 +108,10 @@ func (c *Client) Next() bool {
 	case c.unnamed:
 		c.unnamed, c.addr = false, c.request.Addr()
 		c.extra = []crawler.Agent{signedAgent(c.signer)}
-		c.claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+		c.claims[0] = claim.Result{State: claim.Verified, Method: claim.SignatureMethod}
 	case c.tooMany:
 		c.tooMany = false
-		c.extra, c.claims[0] = tooManyFields, verify.Result{}
+		c.extra, c.claims[0] = tooManyFields, claim.Result{}
 	default:
 		return false
 	}
@@ -175,7 +175,7 @@ func (r *Request) SiteName() string {
 func (c *Client) ReadsRobotsTxt() bool { return c.robotsTxt }
 
 // Claim returns what verification says about agent i.
-func (c *Client) Claim(i int) verify.State { return c.claims[i].State }
+func (c *Client) Claim(i int) claim.State { return c.claims[i].State }
 
 // Agent returns the crawler with a name or product token: a crawler of the
 // registry or, if the registry has none, a probe, a crawler that a group of rules

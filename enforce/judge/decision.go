@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -67,7 +67,7 @@ const maxNamed = 4
 type Subject struct {
 	Agent crawler.Agent
 	// Claim is the result of verification for the agent.
-	Claim verify.Result
+	Claim claim.Result
 	// Group is the group that applies to the agent; nil if none does.
 	Group *robots.Group
 	// Limits are the rate limits and Visit-time windows that the group sets for

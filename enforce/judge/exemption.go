@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Exemption exempts a crawler from robots.txt.
@@ -23,7 +23,7 @@ type Exemption struct {
 // way.
 func (c *Client) IsExempt(i int) bool {
 	a, settings := &c.Agents()[i], c.rules.settings
-	if c.claims[i].State == verify.Impostor {
+	if c.claims[i].State == claim.Impostor {
 		return false
 	}
 	if a.Crawler != nil {

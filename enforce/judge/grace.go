@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Grace says which crawlers have a grace period after a robots.txt changed: in
@@ -85,7 +85,7 @@ func (v *Version) Ended(now int64) bool { return now-v.To >= int64(GracePeriod) 
 
 // HasGrace reports whether agent i may follow an earlier version of the file.
 func (c *Client) HasGrace(i int) bool {
-	return c.claims[i].State != verify.Impostor && c.rules.settings.hasGrace(&c.Agents()[i])
+	return c.claims[i].State != claim.Impostor && c.rules.settings.hasGrace(&c.Agents()[i])
 }
 
 // allowingVersion returns the newest earlier version that agent i may follow and

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -82,7 +82,7 @@ func (n *identified) isEnforced(mode *Mode) bool {
 
 // judgeAgent judges agent i.
 func (c *Client) judgeAgent(i int, d *Decision) {
-	p, a, claim := c.rules, &c.Agents()[i], c.claims[i]
+	p, a, said := c.rules, &c.Agents()[i], c.claims[i]
 	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
 		c.pass(d, i, ExemptPath, nil)
 		return
@@ -91,12 +91,12 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		c.pass(d, i, Exempt, nil)
 		return
 	}
-	if claim.State == verify.Impostor && !c.verification.IgnoreImpostors {
-		*d = Decision{Action: Deny, Reason: Impostor, Subject: Subject{Agent: *a, Claim: claim}}
+	if said.State == claim.Impostor && !c.verification.IgnoreImpostors {
+		*d = Decision{Action: Deny, Reason: Impostor, Subject: Subject{Agent: *a, Claim: said}}
 		return
 	}
 	if h := c.hiddenRule(a); h != nil {
-		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: claim}, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: said}, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	w := c.matchPath(p, a)
@@ -125,21 +125,21 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		}
 		return
 	}
-	*d = Decision{Action: Deny, Reason: Disallowed, Subject: Subject{Agent: *a, Claim: claim}}
+	*d = Decision{Action: Deny, Reason: Disallowed, Subject: Subject{Agent: *a, Claim: said}}
 	d.decidedBy(p, &w)
 	d.Limits = nil
 }
 
 // judgeWithoutRules judges agent i while the rules are not known.
 func (c *Client) judgeWithoutRules(i int, d *Decision) {
-	a, claim := &c.Agents()[i], c.claims[i]
+	a, said := &c.Agents()[i], c.claims[i]
 	switch {
 	case !c.CouldBind(i):
 		c.pass(d, i, NoRules, nil)
 	case c.rules.Content().Outcome == Pending:
-		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: pendingRetry}
+		*d = Decision{Action: Throttle, Reason: RulesPending, Subject: Subject{Agent: *a, Claim: said}, RetryAfter: pendingRetry}
 	default:
-		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: claim}, RetryAfter: unavailableRetry}
+		*d = Decision{Action: Deny, Reason: Unavailable, Subject: Subject{Agent: *a, Claim: said}, RetryAfter: unavailableRetry}
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -152,7 +152,7 @@ func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
 // apart from the other crawlers, as one of the search engines and ads that are included.
 // An impostor is none of the crawlers that are not held.
 func (l *CompiledLimit) Holds(s *Subject) (holds, isApart bool) {
-	if s.Agent.Crawler == nil || s.Claim.State == verify.Impostor {
+	if s.Agent.Crawler == nil || s.Claim.State == claim.Impostor {
 		return true, false
 	}
 	r := l.roles[s.Agent.Crawler.Index()]

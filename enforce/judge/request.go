@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Request has the properties of an HTTP request that a decision can depend on.
@@ -47,13 +47,13 @@ type Request struct {
 	Proxied bool
 	// Signed has the parts of the request that a signature can cover; nil if the
 	// request has no signature.
-	Signed *verify.Message
+	Signed *claim.Message
 
 	// Caller is the server that received the request. It may be nil if the
 	// source does not need values from the request's context.
 	Caller Caller
 
-	signature verify.Result    // of Signed, which is checked once: a second check would take it for a replay
+	signature claim.Result     // of Signed, which is checked once: a second check would take it for a replay
 	signer    *crawler.Crawler // the crawler that the signature proves; nil if none
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -32,7 +31,7 @@ type urlSource struct {
 // idle connections.
 //
 // The operator chose only the first URL, not those that it redirects to. So a
-// redirect to an address that [verify.IsSpecial] reports, such as a private one, is
+// redirect to an address that [netaddr.IsSpecial] reports, such as a private one, is
 // an error, unless the host of rawURL has such an address: then only a redirect to
 // this machine or its link is one, unless that host is there too. A redirect from
 // https to http is an error too. Behind a proxy (HTTPS_PROXY), only the proxy knows
@@ -167,7 +166,7 @@ func addrOf(address string) netip.Addr {
 // sixToFour has IPv4 addresses in IPv6 form (RFC 3056), which may be private.
 var sixToFour = netip.MustParsePrefix("2002::/16")
 
-func isSpecial(a netip.Addr) bool { return verify.IsSpecial(a) || sixToFour.Contains(a) }
+func isSpecial(a netip.Addr) bool { return netaddr.IsSpecial(a) || sixToFour.Contains(a) }
 
 // isHere reports whether a special address is of this machine, or of its link, where
 // cloud providers have what only the machine may read.

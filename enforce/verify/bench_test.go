@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 )
 
 // benchFixture returns a fixture with a list of 1,292 addresses, as many as the longest published list has, and 10,000 addresses that DNS confirmed.
@@ -32,7 +34,7 @@ func benchFixture(b *testing.B) *fixture {
 func BenchmarkAddress(b *testing.B) {
 	f := benchFixture(b)
 	now := time.Now()
-	f.proof.set(now)
+	f.proof.Set(now)
 	for _, bc := range []struct{ name, crawler, addr string }{
 		{"in a list", "Listed", "17.1.1.1"},
 		{"in no list", "Listed", "198.51.100.1"},
@@ -40,7 +42,7 @@ func BenchmarkAddress(b *testing.B) {
 		{"in no list, confirmed by DNS", "Both", "203.0.3.7"},
 		{"without a method", "Plain", "203.0.3.7"},
 	} {
-		row, client := f.registry.Lookup(bc.crawler), Client{Addr: netip.MustParseAddr(bc.addr), Proof: &f.proof}
+		row, client := f.registry.Lookup(bc.crawler), claim.Client{Addr: netip.MustParseAddr(bc.addr), Proof: &f.proof}
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -72,7 +74,7 @@ func BenchmarkSignature(b *testing.B) {
 		})
 	}
 	f := benchFixture(b)
-	m := &Message{Header: http.Header{"User-Agent": {"Mozilla/5.0"}, "Accept": {"*/*"}}}
+	m := &claim.Message{Header: http.Header{"User-Agent": {"Mozilla/5.0"}, "Accept": {"*/*"}}}
 	b.Run("no signature", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -6,12 +6,13 @@ import (
 	"hash/maphash"
 	"net/netip"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/gaissmai/bart"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Checker checks claims to be the crawlers of one registry. It is safe for concurrent use.
@@ -33,7 +34,7 @@ type subject struct {
 
 	// doubt is why the client's address can't refute a claim. It is NoReason if every documented method by address is on and a document
 	// confirms the facts.
-	doubt Reason
+	doubt claim.Reason
 }
 
 // Bind returns the Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each
@@ -96,7 +97,7 @@ func (c *Checker) fill(s *subject) error {
 			return fmt.Errorf("%d host suffixes: the limit is %d", len(facts.Hosts), maxSuffixes)
 		}
 		for _, suffix := range facts.Hosts {
-			if err := CheckSuffix(suffix); err != nil {
+			if err := crawler.CheckSuffix(suffix); err != nil {
 				return err
 			}
 		}
@@ -133,17 +134,17 @@ func (c *Checker) agent(address string) (*agent, error) {
 
 // initialDoubt returns why no address can refute a claim to be the crawler; NoReason if one can. A signature never refutes a claim, so the
 // crawler must have a list or a host suffix.
-func (s *subject) initialDoubt() Reason {
+func (s *subject) initialDoubt() claim.Reason {
 	facts := &s.row.Verify
 	switch {
 	case len(facts.Ranges) == 0 && len(facts.Hosts) == 0:
-		return SignatureMissing
+		return claim.SignatureMissing
 	case slices.Contains(s.row.Unverified, "verify"):
-		return FactsUnconfirmed
+		return claim.FactsUnconfirmed
 	case len(s.lists) < len(facts.Ranges), s.names == nil && len(facts.Hosts) > 0:
-		return MethodOff
+		return claim.MethodOff
 	}
-	return NoReason
+	return claim.NoReason
 }
 
 // subject returns the methods for row; nil if there are none or row is of another registry.
@@ -167,29 +168,29 @@ func (c *Checker) Verifiable(row *crawler.Crawler) bool { return c.subject(row) 
 // request. A DNS answer is used for 24 hours if it confirms a claim, for one hour
 // if it refutes one, and for five minutes if the lookup failed. Address allocates
 // nothing unless it starts a lookup.
-func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Result {
+func (c *Checker) Address(row *crawler.Crawler, client claim.Client, now time.Time) claim.Result {
 	s := c.subject(row)
 	if s == nil {
-		return Result{}
+		return claim.Result{}
 	}
 	addr := client.Addr.Unmap().WithZone("")
-	if IsSpecial(addr) {
-		return Result{State: Unverified, Reason: AddressSpecial}
+	if netaddr.IsSpecial(addr) {
+		return claim.Result{State: claim.Unverified, Reason: claim.AddressSpecial}
 	}
 	if client.Ambiguous {
-		return Result{State: Unverified, Reason: AddressAmbiguous}
+		return claim.Result{State: claim.Unverified, Reason: claim.AddressAmbiguous}
 	}
 	doubt := s.doubt
 	for _, l := range s.lists {
 		h := l.Copy()
 		switch {
 		case h == nil:
-			doubt = ListMissing
+			doubt = claim.ListMissing
 		case h.Value.(*list).contains(addr):
-			client.Proof.set(now)
-			return Result{State: Verified, Method: ListMethod}
+			client.Proof.Set(now)
+			return claim.Result{State: claim.Verified, Method: claim.ListMethod}
 		case !fresh(h, now):
-			doubt = ListOld
+			doubt = claim.ListOld
 		}
 	}
 	if s.names != nil {
@@ -199,21 +200,21 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		}
 		switch answer {
 		case confirmed:
-			client.Proof.set(now)
-			return Result{State: Verified, Method: DNSMethod}
+			client.Proof.Set(now)
+			return claim.Result{State: claim.Verified, Method: claim.DNSMethod}
 		case noAnswer:
-			doubt = LookupPending
+			doubt = claim.LookupPending
 		case failed:
-			doubt = LookupFailed
+			doubt = claim.LookupFailed
 		}
 	}
-	if doubt != NoReason {
-		return Result{State: Unverified, Reason: doubt}
+	if doubt != claim.NoReason {
+		return claim.Result{State: claim.Unverified, Reason: doubt}
 	}
-	if !client.Proof.holds(now) {
-		return Result{State: Unverified, Reason: Unproven}
+	if !client.Proof.Holds(now) {
+		return claim.Result{State: claim.Unverified, Reason: claim.Unproven}
 	}
-	return Result{State: Impostor}
+	return claim.Result{State: claim.Impostor}
 }
 
 // LookUp gets the data that Address needs to check whether addr is the crawler
@@ -223,7 +224,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 // requests in log files, and works without Start.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
-	if addr = addr.Unmap().WithZone(""); s == nil || IsSpecial(addr) {
+	if addr = addr.Unmap().WithZone(""); s == nil || netaddr.IsSpecial(addr) {
 		return false
 	}
 	known := false
@@ -247,45 +248,6 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 	return f.answer == confirmed || f.answer != failed && (known || len(s.lists) == 0)
 }
 
-// proofPeriod is how long a verified address proves that the server sees the real addresses of its clients.
-const proofPeriod = 24 * time.Hour
-
-// Client is the sender of a request, as the server sees it.
-type Client struct {
-	Addr netip.Addr // IPv4 in IPv6 form counts as IPv4; a zone is ignored
-
-	// Ambiguous is true if Addr may not be the client's own address: it may be
-	// the address of a proxy, or one that the client wrote to a forwarding field.
-	// Such an address neither verifies nor refutes a claim.
-	Ambiguous bool
-
-	// Proof is the Proof of the host that serves the request (see
-	// Checker.Proof). If it is nil, no client is an Impostor.
-	Proof *Proof
-}
-
-// Proof records when a crawler was last verified by its address, which proves
-// that the server sees the addresses of its clients. Without such a proof it may
-// see the addresses of a CDN instead, so an address must not refute a claim. The
-// zero value is ready to use: no crawler was verified. A Proof is safe for
-// concurrent use.
-type Proof struct {
-	last atomic.Int64 // seconds since 1970
-}
-
-func (p *Proof) set(now time.Time) {
-	// Storing an equal value would make all CPU cores fetch the cache line again.
-	if s := now.Unix(); p != nil && p.last.Load() != s {
-		p.last.Store(s)
-	}
-}
-
-// holds reports whether a crawler was verified by its address in the 24 hours
-// before now.
-func (p *Proof) holds(now time.Time) bool {
-	return p != nil && p.last.Load() != 0 && now.Sub(time.Unix(p.last.Load(), 0)).Abs() <= proofPeriod
-}
-
 // maxProofs is the number of hosts that have proofs of their own.
 const maxProofs = 20_000
 
@@ -294,12 +256,12 @@ const maxProofs = 20_000
 // has its own Proof, because sites of one server may be behind different proxies.
 // Checkers of one Verifier share them. If there are more than 20,000, some are
 // forgotten, those with the oldest verification first.
-func (c *Checker) Proof(host string, proxied bool) *Proof {
+func (c *Checker) Proof(host string, proxied bool) *claim.Proof {
 	key := maphash.String(c.verifier.lookups.cache.seed, host)
 	if proxied {
 		key = ^key
 	}
-	return c.verifier.proofs.Add(key, func(p *Proof) int64 { return p.last.Load() }, nil)
+	return c.verifier.proofs.Add(key, (*claim.Proof).Last, nil)
 }
 
 // specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local,
@@ -314,17 +276,4 @@ func newTable(prefixes ...string) *bart.Lite {
 		table.Insert(netip.MustParsePrefix(p))
 	}
 	return table
-}
-
-// IsSpecial reports whether addr is not valid, or an address that no client on
-// the internet has: private, shared (100.64.0.0/10), loopback, link-local,
-// multicast, reserved or unspecified. addr must not be IPv4 in IPv6 form.
-func IsSpecial(addr netip.Addr) bool {
-	if !addr.Is4() {
-		b := addr.As16()
-		return !addr.IsValid() || b[0] == 0 || b[0]&0xfe == 0xfc || b[0] == 0xfe && b[1]&0x80 != 0 || b[0] == 0xff
-	}
-	b := addr.As4()
-	shared := b[0] == 100 && b[1]&0xc0 == 64
-	return shared || b[0] == 0 || b[0] >= 224 || addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast()
 }

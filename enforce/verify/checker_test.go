@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -15,41 +16,41 @@ func TestAddressStates(t *testing.T) {
 		f := newFixture(t)
 		startWithData(f)
 		defer f.Close()
-		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified { // this is the proof for the cases below
+		if got := f.ask("Listed", "192.0.2.9"); got.State != claim.Verified { // this is the proof for the cases below
 			t.Fatalf("%+v", got)
 		}
 		for _, tc := range []struct {
 			name, addr string
-			want       Result
+			want       claim.Result
 		}{
-			{"Listed", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"Listed", "::ffff:192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"Listed", "2001:db8:1:2::3", Result{Verified, ListMethod, NoReason}},
-			{"Listed", "198.51.100.1", Result{State: Impostor}},
-			{"Listed", "2001:db8:2::1", Result{State: Impostor}},
-			{"Listed", "203.0.113.5", Result{State: Impostor}},
-			{"Named", "203.0.113.5", Result{Verified, DNSMethod, NoReason}},
-			{"Named", "198.51.100.1", Result{State: Impostor}},
-			{"Named", "203.0.113.6", Result{State: Impostor}},
-			{"Named", "203.0.113.7", Result{Unverified, noMethod, LookupFailed}},
-			{"Both", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"Both", "203.0.113.5", Result{Verified, DNSMethod, NoReason}},
-			{"Both", "198.51.100.1", Result{State: Impostor}},
-			{"Both", "203.0.113.6", Result{State: Impostor}},
-			{"Both", "203.0.113.7", Result{Unverified, noMethod, LookupFailed}},
-			{"Signer", "198.51.100.1", Result{Unverified, noMethod, SignatureMissing}},
-			{"Plain", "198.51.100.1", Result{}},
-			{"Unconfirmed", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-			{"Unconfirmed", "198.51.100.1", Result{Unverified, noMethod, FactsUnconfirmed}},
+			{"Listed", "192.0.2.9", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+			{"Listed", "::ffff:192.0.2.9", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+			{"Listed", "2001:db8:1:2::3", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+			{"Listed", "198.51.100.1", claim.Result{State: claim.Impostor}},
+			{"Listed", "2001:db8:2::1", claim.Result{State: claim.Impostor}},
+			{"Listed", "203.0.113.5", claim.Result{State: claim.Impostor}},
+			{"Named", "203.0.113.5", claim.Result{State: claim.Verified, Method: claim.DNSMethod}},
+			{"Named", "198.51.100.1", claim.Result{State: claim.Impostor}},
+			{"Named", "203.0.113.6", claim.Result{State: claim.Impostor}},
+			{"Named", "203.0.113.7", claim.Result{State: claim.Unverified, Reason: claim.LookupFailed}},
+			{"Both", "192.0.2.9", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+			{"Both", "203.0.113.5", claim.Result{State: claim.Verified, Method: claim.DNSMethod}},
+			{"Both", "198.51.100.1", claim.Result{State: claim.Impostor}},
+			{"Both", "203.0.113.6", claim.Result{State: claim.Impostor}},
+			{"Both", "203.0.113.7", claim.Result{State: claim.Unverified, Reason: claim.LookupFailed}},
+			{"Signer", "198.51.100.1", claim.Result{State: claim.Unverified, Reason: claim.SignatureMissing}},
+			{"Plain", "198.51.100.1", claim.Result{}},
+			{"Unconfirmed", "192.0.2.9", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+			{"Unconfirmed", "198.51.100.1", claim.Result{State: claim.Unverified, Reason: claim.FactsUnconfirmed}},
 		} {
 			if got := f.askTwice(tc.name, tc.addr); got != tc.want {
 				t.Errorf("%s from %s: %+v, want %+v", tc.name, tc.addr, got, tc.want)
 			}
 		}
-		if got := f.checker.Address(nil, Client{Addr: netip.MustParseAddr("192.0.2.9")}, f.config.Now()); got != (Result{}) {
+		if got := f.checker.Address(nil, claim.Client{Addr: netip.MustParseAddr("192.0.2.9")}, f.config.Now()); got != (claim.Result{}) {
 			t.Errorf("without a crawler: %+v, want the zero Result", got)
 		}
-		if other := crawler.Builtin().At(0); f.checker.Address(other, Client{Addr: netip.MustParseAddr("192.0.2.9")}, f.config.Now()) != (Result{}) {
+		if other := crawler.Builtin().At(0); f.checker.Address(other, claim.Client{Addr: netip.MustParseAddr("192.0.2.9")}, f.config.Now()) != (claim.Result{}) {
 			t.Error("a crawler of another registry has a method")
 		}
 	})
@@ -61,7 +62,7 @@ func TestAddressDoesNotWaitForDNS(t *testing.T) {
 		f := newFixture(t)
 		startWithData(f)
 		defer f.Close()
-		if got := f.ask("Named", "203.0.113.5"); got != (Result{Unverified, noMethod, LookupPending}) {
+		if got := f.ask("Named", "203.0.113.5"); got != (claim.Result{State: claim.Unverified, Reason: claim.LookupPending}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -76,13 +77,13 @@ func TestSpecialAndAmbiguousAddressesAreUnverified(t *testing.T) {
 		f.ask("Listed", "192.0.2.9")
 		for _, addr := range []string{"", "0.0.0.0", "10.0.0.1", "172.16.9.1", "192.168.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "169.254.1.1",
 			"224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fd00::1", "ff02::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1"} {
-			if got := f.askTwice("Both", addr); got != (Result{Unverified, noMethod, AddressSpecial}) {
+			if got := f.askTwice("Both", addr); got != (claim.Result{State: claim.Unverified, Reason: claim.AddressSpecial}) {
 				t.Errorf("%q: %+v", addr, got)
 			}
 		}
 		for _, addr := range []string{"192.0.2.9", "198.51.100.1"} {
-			client := Client{Addr: netip.MustParseAddr(addr), Ambiguous: true, Proof: &f.proof}
-			if got := f.checker.Address(f.registry.Lookup("Listed"), client, f.config.Now()); got != (Result{Unverified, noMethod, AddressAmbiguous}) {
+			client := claim.Client{Addr: netip.MustParseAddr(addr), Ambiguous: true, Proof: &f.proof}
+			if got := f.checker.Address(f.registry.Lookup("Listed"), client, f.config.Now()); got != (claim.Result{State: claim.Unverified, Reason: claim.AddressAmbiguous}) {
 				t.Errorf("%s in a field with several addresses: %+v", addr, got)
 			}
 		}
@@ -98,24 +99,24 @@ func TestImpostorNeedsAProof(t *testing.T) {
 		f := newFixture(t)
 		startWithData(f)
 		defer f.Close()
-		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, noMethod, Unproven}) {
+		if got := f.ask("Listed", "198.51.100.1"); got != (claim.Result{State: claim.Unverified, Reason: claim.Unproven}) {
 			t.Errorf("before a crawler was verified: %+v", got)
 		}
 		f.ask("Listed", "192.0.2.9")
-		if got := f.ask("Listed", "198.51.100.1"); got.State != Impostor {
+		if got := f.ask("Listed", "198.51.100.1"); got.State != claim.Impostor {
 			t.Errorf("after a crawler was verified: %+v", got)
 		}
-		elsewhere := Client{Addr: netip.MustParseAddr("198.51.100.1"), Proof: new(Proof)}
-		if got := f.checker.Address(f.registry.Lookup("Listed"), elsewhere, f.config.Now()); got.Reason != Unproven {
+		elsewhere := claim.Client{Addr: netip.MustParseAddr("198.51.100.1"), Proof: new(claim.Proof)}
+		if got := f.checker.Address(f.registry.Lookup("Listed"), elsewhere, f.config.Now()); got.Reason != claim.Unproven {
 			t.Errorf("at another host: %+v", got)
 		}
 		elsewhere.Proof = nil
-		if got := f.checker.Address(f.registry.Lookup("Listed"), elsewhere, f.config.Now()); got.Reason != Unproven {
+		if got := f.checker.Address(f.registry.Lookup("Listed"), elsewhere, f.config.Now()); got.Reason != claim.Unproven {
 			t.Errorf("without a Proof: %+v", got)
 		}
-		time.Sleep(proofPeriod + time.Second)
+		time.Sleep(24*time.Hour + time.Second)
 		synctest.Wait()
-		if got := f.ask("Listed", "198.51.100.1"); got.Reason != Unproven {
+		if got := f.ask("Listed", "198.51.100.1"); got.Reason != claim.Unproven {
 			t.Errorf("more than a day later: %+v", got)
 		}
 	})
@@ -126,14 +127,14 @@ func TestMethodsThatAreOff(t *testing.T) {
 	for _, tc := range []struct {
 		off        func(*Config)
 		name, addr string
-		want       Result
+		want       claim.Result
 	}{
-		{func(c *Config) { c.DNS = false }, "Both", "198.51.100.1", Result{Unverified, noMethod, MethodOff}},
-		{func(c *Config) { c.DNS = false }, "Both", "192.0.2.9", Result{Verified, ListMethod, NoReason}},
-		{func(c *Config) { c.DNS = false }, "Named", "203.0.113.5", Result{}},
-		{func(c *Config) { c.Lists = false }, "Both", "198.51.100.1", Result{Unverified, noMethod, MethodOff}},
-		{func(c *Config) { c.Lists = false }, "Listed", "192.0.2.9", Result{}},
-		{func(c *Config) { c.Signatures = false }, "Signer", "192.0.2.9", Result{}},
+		{func(c *Config) { c.DNS = false }, "Both", "198.51.100.1", claim.Result{State: claim.Unverified, Reason: claim.MethodOff}},
+		{func(c *Config) { c.DNS = false }, "Both", "192.0.2.9", claim.Result{State: claim.Verified, Method: claim.ListMethod}},
+		{func(c *Config) { c.DNS = false }, "Named", "203.0.113.5", claim.Result{}},
+		{func(c *Config) { c.Lists = false }, "Both", "198.51.100.1", claim.Result{State: claim.Unverified, Reason: claim.MethodOff}},
+		{func(c *Config) { c.Lists = false }, "Listed", "192.0.2.9", claim.Result{}},
+		{func(c *Config) { c.Signatures = false }, "Signer", "192.0.2.9", claim.Result{}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t, tc.off)
@@ -156,7 +157,7 @@ func TestBindBuiltinRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Googlebot", "bingbot", "GPTBot", "Applebot", "CCBot", "Amazonbot", "AhrefsBot", "YandexBot", "Baiduspider"} {
-		if s := c.subject(crawler.Builtin().Lookup(name)); s == nil || s.doubt != NoReason {
+		if s := c.subject(crawler.Builtin().Lookup(name)); s == nil || s.doubt != claim.NoReason {
 			t.Errorf("a claim to be %s can't be refuted: %+v", name, s)
 		}
 	}
@@ -188,7 +189,7 @@ func TestCheckerCloseEndsReads(t *testing.T) {
 		if n := f.web.count(listURL); n != 3 || len(f.Sources()) != 0 {
 			t.Errorf("%d reads after both are closed, want 3; sources %v, want none", n, f.Sources())
 		}
-		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+		if got := f.ask("Listed", "192.0.2.9"); got.State != claim.Verified {
 			t.Errorf("a request through a closed Checker: %+v", got)
 		}
 	})
@@ -229,7 +230,7 @@ func TestAddressAllocatesNothing(t *testing.T) {
 	f.lookups.cache.put(f.lookups.cache.key(names.id, netip.MustParseAddr("203.0.113.6")), refuted, time.Now())
 	row := f.registry.Lookup("Both")
 	for _, addr := range []string{"192.0.2.9", "203.0.113.5", "203.0.113.6", "10.0.0.1"} {
-		client := Client{Addr: netip.MustParseAddr(addr), Proof: &f.proof}
+		client := claim.Client{Addr: netip.MustParseAddr(addr), Proof: &f.proof}
 		if n := testing.AllocsPerRun(100, func() { f.checker.Address(row, client, time.Now()) }); n != 0 {
 			t.Errorf("%s: %v allocations", addr, n)
 		}

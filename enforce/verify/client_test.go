@@ -3,13 +3,15 @@ package verify
 import (
 	"net/netip"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // special gives the same result as the table of special prefixes, at both ends of each prefix and for all first two octets.
 func TestSpecialAgreesWithTheTable(t *testing.T) {
 	check := func(addr netip.Addr) {
-		if addr.IsValid() && !addr.Is4In6() && IsSpecial(addr) != specialPrefixes.Contains(addr) {
-			t.Errorf("IsSpecial(%s) = %v, the table has %v", addr, IsSpecial(addr), specialPrefixes.Contains(addr))
+		if addr.IsValid() && !addr.Is4In6() && netaddr.IsSpecial(addr) != specialPrefixes.Contains(addr) {
+			t.Errorf("netaddr.IsSpecial(%s) = %v, the table has %v", addr, netaddr.IsSpecial(addr), specialPrefixes.Contains(addr))
 		}
 	}
 	for p := range specialPrefixes.All() {

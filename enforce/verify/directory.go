@@ -16,6 +16,7 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
@@ -130,7 +131,7 @@ func checkDirectorySignatures(r *document.Response, d *directory) error {
 	if len(r.Header["Signature-Input"]) == 0 {
 		return nil
 	}
-	fields := newReading(&Message{Header: r.Header})
+	fields := newReading(&claim.Message{Header: r.Header})
 	inputs, err := fields.inputs(directoryTag)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
@@ -137,7 +138,9 @@ func TestLastCopyOfADirectoryStaysInUse(t *testing.T) {
 		f.web.set(directoryAt, func(*http.Request) *http.Response { return answerWith(503, "")(nil) })
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
-		m := func() *Message { return s.request(agentMember, s.params(f.config.Now(), ""), authority, coveredBot) }
+		m := func() *claim.Message {
+			return s.request(agentMember, s.params(f.config.Now(), ""), authority, coveredBot)
+		}
 		if row, got := f.check(m(), ""); row != "Signer" {
 			t.Errorf("%+v", got)
 		}
@@ -151,7 +154,7 @@ func TestLastCopyOfADirectoryStaysInUse(t *testing.T) {
 		}
 		empty := newFixture(t)
 		defer empty.Close()
-		if _, got := empty.check(m(), ""); got.Reason != DirectoryMissing {
+		if _, got := empty.check(m(), ""); got.Reason != claim.DirectoryMissing {
 			t.Errorf("before the first read: %+v", got)
 		}
 	})
@@ -164,7 +167,7 @@ func TestDirectoryURL(t *testing.T) {
 		"https://agent.test/keys.json": "https://agent.test/keys.json",
 		"http://127.0.0.1:8080":        "http://127.0.0.1:8080/.well-known/http-message-signatures-directory",
 	} {
-		u, err := parseURL(agent)
+		u, err := document.ParseOpenURL(agent)
 		if err != nil {
 			t.Fatal(err)
 		}

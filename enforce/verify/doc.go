@@ -13,9 +13,9 @@
 //	...
 //	defer checker.Close()
 //	v.Start()
-//	client := verify.Client{Addr: addr, Proof: checker.Proof("example.com", false)}
+//	client := claim.Client{Addr: addr, Proof: checker.Proof("example.com", false)}
 //	result := checker.Address(row, client, time.Now())
-//	if result.State == verify.Impostor { /* 403 */ }
+//	if result.State == claim.Impostor { /* 403 */ }
 //
 // The package does not depend on Caddy, writes no log and registers no metrics.
 // An [Observer] receives what happens in the background.

@@ -8,15 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Step is one check of a claim by one method.
 type Step struct {
-	Method Method
-	Asked  string // the URL of a list or directory, or the query to DNS
-	Answer string // the result, as a text for people
-	State  State  // Verified: the step confirms the claim. Impostor: it refutes it. Unverified: neither
+	Method claim.Method
+	Asked  string      // the URL of a list or directory, or the query to DNS
+	Answer string      // the result, as a text for people
+	State  claim.State // Verified: the step confirms the claim. Impostor: it refutes it. Unverified: neither
 }
 
 // Explanation is the result of a check of a claim, with its steps.
@@ -24,7 +26,7 @@ type Explanation struct {
 	Crawler *crawler.Crawler
 	Addr    netip.Addr
 	Steps   []Step
-	Result  Result
+	Result  claim.Result
 }
 
 // Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists
@@ -36,8 +38,8 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 	if s == nil {
 		return e
 	}
-	if IsSpecial(e.Addr) {
-		e.Result = Result{State: Unverified, Reason: AddressSpecial}
+	if netaddr.IsSpecial(e.Addr) {
+		e.Result = claim.Result{State: claim.Unverified, Reason: claim.AddressSpecial}
 		return e
 	}
 	doubt := s.doubt
@@ -51,30 +53,30 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 		e.Steps = append(e.Steps, c.explainDirectory(ctx, a))
 	}
 	switch {
-	case e.Result.State == Verified:
-	case doubt != NoReason:
-		e.Result = Result{State: Unverified, Reason: doubt}
+	case e.Result.State == claim.Verified:
+	case doubt != claim.NoReason:
+		e.Result = claim.Result{State: claim.Unverified, Reason: doubt}
 	default:
-		e.Result = Result{State: Impostor}
+		e.Result = claim.Result{State: claim.Impostor}
 	}
 	return e
 }
 
 // add appends a step. It returns why, the reason for which the step does not refute the claim.
-func (e *Explanation) add(step Step, why Reason) Reason {
+func (e *Explanation) add(step Step, why claim.Reason) claim.Reason {
 	e.Steps = append(e.Steps, step)
-	if step.State == Verified && e.Result.State != Verified {
-		e.Result = Result{State: Verified, Method: step.Method}
+	if step.State == claim.Verified && e.Result.State != claim.Verified {
+		e.Result = claim.Result{State: claim.Verified, Method: step.Method}
 	}
 	return why
 }
 
-func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (Step, Reason) {
-	step := Step{Method: ListMethod, Asked: l.URL, State: Unverified}
+func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (Step, claim.Reason) {
+	step := Step{Method: claim.ListMethod, Asked: l.URL, State: claim.Unverified}
 	h, err := l.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the list can't be read: %v", err)
-		return step, ListMissing
+		return step, claim.ListMissing
 	}
 	now := c.verifier.config.Now()
 	age := now.Sub(h.Read()).Round(time.Minute)
@@ -84,19 +86,19 @@ func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (
 	}
 	switch {
 	case h.Value.(*list).contains(addr):
-		step.State, step.Answer = Verified, "the address is in the list ("+where+")"
+		step.State, step.Answer = claim.Verified, "the address is in the list ("+where+")"
 	case !fresh(h, now):
 		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
-		return step, ListOld
+		return step, claim.ListOld
 	default:
-		step.State, step.Answer = Impostor, "the address is not in the list ("+where+")"
+		step.State, step.Answer = claim.Impostor, "the address is not in the list ("+where+")"
 	}
-	return step, NoReason
+	return step, claim.NoReason
 }
 
-func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
+func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, claim.Reason) {
 	asked := fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or "))
-	step := Step{Method: DNSMethod, Asked: asked, State: Unverified}
+	step := Step{Method: claim.DNSMethod, Asked: asked, State: claim.Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
 	names := ""
 	if len(f.names) > 0 {
@@ -104,9 +106,9 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 	}
 	switch f.answer {
 	case confirmed:
-		step.State, step.Answer = Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
+		step.State, step.Answer = claim.Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
 	case refuted:
-		step.State, step.Answer = Impostor, cmp.Or(names, "the address has no host name")
+		step.State, step.Answer = claim.Impostor, cmp.Or(names, "the address has no host name")
 		if f.forgedName != "" {
 			step.Answer += "; " + f.forgedName + " has other addresses only"
 		}
@@ -115,13 +117,13 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 		if names != "" {
 			step.Answer = names + ": " + step.Answer
 		}
-		return step, LookupFailed
+		return step, claim.LookupFailed
 	}
-	return step, NoReason
+	return step, claim.NoReason
 }
 
 func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
-	step := Step{Method: SignatureMethod, Asked: a.source.URL, State: Unverified}
+	step := Step{Method: claim.SignatureMethod, Asked: a.source.URL, State: claim.Unverified}
 	h, err := a.source.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"testing/synctest"
+
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 )
 
 func TestExplainSteps(t *testing.T) {
@@ -17,15 +19,15 @@ func TestExplainSteps(t *testing.T) {
 		defer f.Close() // it is never started: Explain does its own reads and lookups
 		for _, tc := range []struct {
 			name, addr string
-			want       State
-			steps      []State
+			want       claim.State
+			steps      []claim.State
 		}{
-			{"Both", "192.0.2.9", Verified, []State{Verified, Impostor}},
-			{"Both", "203.0.113.5", Verified, []State{Impostor, Verified}},
-			{"Both", "198.51.100.1", Impostor, []State{Impostor, Impostor}},
-			{"Both", "10.0.0.1", Unverified, nil},
-			{"Signer", "198.51.100.1", Unverified, []State{Unverified}},
-			{"Plain", "198.51.100.1", NoMethod, nil},
+			{"Both", "192.0.2.9", claim.Verified, []claim.State{claim.Verified, claim.Impostor}},
+			{"Both", "203.0.113.5", claim.Verified, []claim.State{claim.Impostor, claim.Verified}},
+			{"Both", "198.51.100.1", claim.Impostor, []claim.State{claim.Impostor, claim.Impostor}},
+			{"Both", "10.0.0.1", claim.Unverified, nil},
+			{"Signer", "198.51.100.1", claim.Unverified, []claim.State{claim.Unverified}},
+			{"Plain", "198.51.100.1", claim.NoMethod, nil},
 		} {
 			e := f.checker.Explain(t.Context(), f.registry.Lookup(tc.name), netip.MustParseAddr(tc.addr))
 			if e.Result.State != tc.want || len(e.Steps) != len(tc.steps) {
@@ -46,7 +48,7 @@ func TestExplainSteps(t *testing.T) {
 			t.Errorf("the list was read %d times, want once", n)
 		}
 		f.names.setFail(errors.New("no network"))
-		if e := f.checker.Explain(t.Context(), f.registry.Lookup("Both"), netip.MustParseAddr("198.51.100.2")); e.Result.Reason != LookupFailed {
+		if e := f.checker.Explain(t.Context(), f.registry.Lookup("Both"), netip.MustParseAddr("198.51.100.2")); e.Result.Reason != claim.LookupFailed {
 			t.Errorf("without DNS: %+v", e)
 		}
 	})

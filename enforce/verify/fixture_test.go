@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -166,7 +167,7 @@ func (e *events) StorageFailed(_ string, err error) {
 	e.storage = append(e.storage, err)
 }
 
-func (e *events) Lookup(_ netip.Addr, suffixes []string, _ State, _ time.Duration, _ error) {
+func (e *events) Lookup(_ netip.Addr, suffixes []string, _ claim.State, _ time.Duration, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lookups[suffixes[0]]++
@@ -218,7 +219,7 @@ type fixture struct {
 	names    *names
 	storage  *memory
 	events   *events
-	proof    Proof
+	proof    claim.Proof
 }
 
 // newFixture returns a fixture that is not started. change can change its settings.
@@ -246,9 +247,9 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 }
 
 // ask checks by Address whether addr is the crawler with the given name.
-func (f *fixture) ask(name, addr string) Result {
+func (f *fixture) ask(name, addr string) claim.Result {
 	ip, _ := netip.ParseAddr(addr)
-	return f.checker.Address(f.registry.Lookup(name), Client{Addr: ip, Proof: &f.proof}, f.config.Now())
+	return f.checker.Address(f.registry.Lookup(name), claim.Client{Addr: ip, Proof: &f.proof}, f.config.Now())
 }
 
 const goodList = `{"creationTime": "2026-08-14T20:03:38.055838", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8:1::/48"}]}`
@@ -265,7 +266,7 @@ func startWithData(f *fixture) {
 }
 
 // askTwice checks the claim, waits for the lookups that the check started, and checks it again.
-func (f *fixture) askTwice(name, addr string) Result {
+func (f *fixture) askTwice(name, addr string) claim.Result {
 	f.ask(name, addr)
 	synctest.Wait()
 	return f.ask(name, addr)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -25,12 +26,12 @@ func many(n int, separator, format string) string {
 
 // costlyMessages returns requests that are made to cost time: all have wrong signatures with the keyid of a key in the directory, and fit in the
 // 1 MB that a server accepts.
-func costlyMessages(s *signer, now time.Time) map[string]*Message {
+func costlyMessages(s *signer, now time.Time) map[string]*claim.Message {
 	const agent = `"https://agent.test"`
 	wrong := ":" + base64.StdEncoding.EncodeToString(make([]byte, 64)) + ":"
 	// sign returns a request with n signatures, each of which covers components.
-	sign := func(n int, components, more string, fields ...string) *Message {
-		m := &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: "/", Header: http.Header{"Signature-Agent": {agent}}}
+	sign := func(n int, components, more string, fields ...string) *claim.Message {
+		m := &claim.Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: "/", Header: http.Header{"Signature-Agent": {agent}}}
 		for i := range n {
 			m.Header.Add("Signature-Input", fmt.Sprintf(`s%d=("@authority" "signature-agent" %s)%s`, i, components, s.params(now, more)))
 			m.Header.Add("Signature", fmt.Sprintf("s%d=%s", i, wrong))
@@ -58,7 +59,7 @@ func costlyMessages(s *signer, now time.Time) map[string]*Message {
 	}
 	emptyLines := sign(4, "", "")
 	emptyLines.Header["Signature-Input"] = append(emptyLines.Header["Signature-Input"], make([]string, 100_000)...)
-	return map[string]*Message{
+	return map[string]*claim.Message{
 		"keyed components of a field of 10 KB":    sign(4, keyed, "", "X", many(1_500, ", ", "k%d")),
 		"keyed components of a field of 4 KB":     sign(4, keyed, "", "X", many(740, ",", "k%d")),
 		"keyed components of a field of 1 MB":     sign(4, keyed, "", "X", many(100_000, ", ", "k%d=1;a")),
@@ -104,9 +105,9 @@ func TestCostlySignatures(t *testing.T) {
 	now := time.Now()
 	for name, m := range costlyMessages(s, now) {
 		var row *crawler.Crawler
-		var got Result
+		var got claim.Result
 		n := testing.AllocsPerRun(1, func() { row, got = f.checker.Signature(m, nil, now) })
-		if row != nil || got.State == Verified || n > 6_000 {
+		if row != nil || got.State == claim.Verified || n > 6_000 {
 			t.Errorf("%s: %v, %+v, %v allocations", name, row, got, n)
 		}
 	}
@@ -115,24 +116,24 @@ func TestCostlySignatures(t *testing.T) {
 // What a signature covers, and what must be parsed for it, is bounded.
 func TestSignatureTooLong(t *testing.T) {
 	s := newEd25519Signer()
-	for name, change := range map[string]func(*Message){
-		"a field of 17 KiB":           func(m *Message) { m.Header.Set("X", strings.Repeat("a", 17<<10)) },
-		"many empty lines":            func(m *Message) { m.Header["X"] = make([]string, 9<<10) },
-		"a dictionary of 17 KiB":      func(m *Message) { m.Header.Set("Y", `k="`+strings.Repeat("a", 17<<10)+`"`) },
-		"a dictionary of 1,100 keys":  func(m *Message) { m.Header.Set("Y", many(1_100, ",", "k%d")) },
-		"a URL of 17 KiB":             func(m *Message) { m.RequestURI = "/" + strings.Repeat("a", 17<<10) },
-		"a query of 17 KiB":           func(m *Message) { m.RequestURI = "/?p=" + strings.Repeat("a", 17<<10) },
-		"a query of 1,100 parameters": func(m *Message) { m.RequestURI = "/?" + many(1_100, "&", "p%d") },
-		"a Host of 17 KiB":            func(m *Message) { m.Host = strings.Repeat("a", 17<<10) },
-		"fields of 9 KiB each": func(m *Message) {
+	for name, change := range map[string]func(*claim.Message){
+		"a field of 17 KiB":           func(m *claim.Message) { m.Header.Set("X", strings.Repeat("a", 17<<10)) },
+		"many empty lines":            func(m *claim.Message) { m.Header["X"] = make([]string, 9<<10) },
+		"a dictionary of 17 KiB":      func(m *claim.Message) { m.Header.Set("Y", `k="`+strings.Repeat("a", 17<<10)+`"`) },
+		"a dictionary of 1,100 keys":  func(m *claim.Message) { m.Header.Set("Y", many(1_100, ",", "k%d")) },
+		"a URL of 17 KiB":             func(m *claim.Message) { m.RequestURI = "/" + strings.Repeat("a", 17<<10) },
+		"a query of 17 KiB":           func(m *claim.Message) { m.RequestURI = "/?p=" + strings.Repeat("a", 17<<10) },
+		"a query of 1,100 parameters": func(m *claim.Message) { m.RequestURI = "/?" + many(1_100, "&", "p%d") },
+		"a Host of 17 KiB":            func(m *claim.Message) { m.Host = strings.Repeat("a", 17<<10) },
+		"fields of 9 KiB each": func(m *claim.Message) {
 			m.Header["X"] = []string{strings.Repeat("a", 9<<10)}
 			m.Header["Y"] = []string{`k="` + strings.Repeat("a", 9<<10) + `"`}
 		},
-		"a Signature-Agent of 17 KiB": func(m *Message) { m.Header.Set("Signature-Agent", `"https://`+strings.Repeat("a", 17<<10)+`"`) },
-		"33 components": func(m *Message) {
+		"a Signature-Agent of 17 KiB": func(m *claim.Message) { m.Header.Set("Signature-Agent", `"https://`+strings.Repeat("a", 17<<10)+`"`) },
+		"33 components": func(m *claim.Message) {
 			m.Header.Set("Signature-Input", "sig1=("+many(33, " ", `"x%d"`)+`);tag="web-bot-auth"`)
 		},
-		"a Content-Digest of 17 KiB": func(m *Message) { m.Header.Set("Content-Digest", `k="`+strings.Repeat("a", 17<<10)+`"`) },
+		"a Content-Digest of 17 KiB": func(m *claim.Message) { m.Header.Set("Content-Digest", `k="`+strings.Repeat("a", 17<<10)+`"`) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newSignatureFixture(t, s)
@@ -146,7 +147,7 @@ func TestSignatureTooLong(t *testing.T) {
 			m.Header.Set("Y", "k=1")
 			m.RequestURI = "/?p=1"
 			change(m)
-			if _, got := f.check(m, ""); got.Reason != SignatureTooLong {
+			if _, got := f.check(m, ""); got.Reason != claim.SignatureTooLong {
 				t.Errorf("%s: %+v", name, got)
 			}
 		})
@@ -158,17 +159,17 @@ func TestSeveralSignatures(t *testing.T) {
 	s, stranger := newEd25519Signer(), newEd25519Signer()
 	for _, tc := range []struct {
 		name  string
-		first func(now time.Time) *Message
+		first func(now time.Time) *claim.Message
 		row   string
-		want  Result
+		want  claim.Result
 	}{
-		{"a wrong one first", func(now time.Time) *Message {
+		{"a wrong one first", func(now time.Time) *claim.Message {
 			return stranger.request(`"https://agent.test"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
-		}, "", Result{Unverified, noMethod, SignatureWrong}},
-		{"an expired one first", func(now time.Time) *Message {
+		}, "", claim.Result{State: claim.Unverified, Reason: claim.SignatureWrong}},
+		{"an expired one first", func(now time.Time) *claim.Message {
 			return s.request(`"https://agent.test"`, s.params(now.Add(-2*time.Hour), ""), authority, `"signature-agent": "https://agent.test"`)
 		}, "Signer", signatureVerified},
-		{"one of an unknown key first", func(now time.Time) *Message {
+		{"one of an unknown key first", func(now time.Time) *claim.Message {
 			return stranger.request(`"https://agent.test"`, stranger.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
 		}, "Signer", signatureVerified},
 	} {

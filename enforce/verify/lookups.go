@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
@@ -128,7 +129,7 @@ func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 }
 
 // states are the states for Observer.Lookup.
-var states = [...]State{confirmed: Verified, refuted: Impostor, failed: Unverified}
+var states = [...]claim.State{confirmed: claim.Verified, refuted: claim.Impostor, failed: claim.Unverified}
 
 // lifetimes are those of DNS answers.
 var lifetimes = [...]time.Duration{confirmed: 24 * time.Hour, refuted: time.Hour, failed: 5 * time.Minute}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -33,12 +34,12 @@ func TestLifetimesOfDNSAnswers(t *testing.T) {
 		}
 		f.names.setFail(errors.New("no network"))
 		time.Sleep(2 * time.Minute)
-		if got := f.askTwice("Named", "198.51.100.1"); got.Reason != LookupFailed {
+		if got := f.askTwice("Named", "198.51.100.1"); got.Reason != claim.LookupFailed {
 			t.Errorf("an hour later, without DNS: %+v", got)
 		}
 		time.Sleep(19 * time.Hour) // now the confirmed address needs a refresh
 		for range 40 {
-			if got := f.askTwice("Named", "203.0.113.5"); got.State != Verified {
+			if got := f.askTwice("Named", "203.0.113.5"); got.State != claim.Verified {
 				t.Fatalf("during an outage of DNS: %+v", got)
 			}
 			time.Sleep(time.Minute)
@@ -47,11 +48,11 @@ func TestLifetimesOfDNSAnswers(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		f.askTwice("Named", "203.0.113.5")
 		time.Sleep(12 * time.Hour) // longer than the lifetime of the first answer
-		if got := f.ask("Named", "203.0.113.5"); got.State != Verified {
+		if got := f.ask("Named", "203.0.113.5"); got.State != claim.Verified {
 			t.Errorf("after the refresh: %+v", got)
 		}
 		time.Sleep(13 * time.Hour)
-		if got := f.ask("Named", "203.0.113.5"); got.Reason != LookupPending {
+		if got := f.ask("Named", "203.0.113.5"); got.Reason != claim.LookupPending {
 			t.Errorf("a day after the last lookup: %+v", got)
 		}
 	})
@@ -75,7 +76,7 @@ func TestRequestsFromOneAddressShareALookup(t *testing.T) {
 		}
 		close(block.release)
 		synctest.Wait()
-		if got := f.ask("Both", "203.0.113.5"); got.State != Verified {
+		if got := f.ask("Both", "203.0.113.5"); got.State != claim.Verified {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -118,7 +119,7 @@ func TestFloodOfImpostors(t *testing.T) {
 		named := registry.Lookup("Named")
 		for i := range 4 * maxRefuted {
 			addr := netip.AddrFrom4([4]byte{byte(11 + i>>20), byte(i >> 12), byte(i >> 4), byte(i << 4)})
-			f.checker.Address(named, Client{Addr: addr, Proof: &f.proof}, f.config.Now())
+			f.checker.Address(named, claim.Client{Addr: addr, Proof: &f.proof}, f.config.Now())
 			if i%1000 == 0 {
 				synctest.Wait()
 			}
@@ -128,7 +129,7 @@ func TestFloodOfImpostors(t *testing.T) {
 		if f.events.lookups["other.test"] != 1 || f.events.dropped == 0 {
 			t.Errorf("lookups for another crawler: %v; %d dropped", f.events.lookups, f.events.dropped)
 		}
-		if got := f.ask("Named", "203.0.113.5"); got.State != Verified {
+		if got := f.ask("Named", "203.0.113.5"); got.State != claim.Verified {
 			t.Errorf("the verified address: %+v", got)
 		}
 		s := f.Stats()

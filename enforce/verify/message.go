@@ -9,18 +9,9 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
-
-// Message is the part of a request that a signature can cover.
-type Message struct {
-	Method     string
-	Scheme     string // http or https, as the client used
-	Host       string // the Host field or :authority, as sent
-	RequestURI string // path and query as the client sent them
-	Header     http.Header
-	HasBody    bool // the request has content, or may have
-}
 
 // maxComponents is the maximum number of components that a signature covers.
 const maxComponents = 32
@@ -112,7 +103,7 @@ func originForm(target string) string {
 }
 
 // authority returns the host in lower case, without the default port of the scheme (RFC 9421, section 2.2.3).
-func (m *Message) authority() string { return withoutDefaultPort(m.Scheme, strings.ToLower(m.Host)) }
+func (r *reading) authority() string { return withoutDefaultPort(r.Scheme, strings.ToLower(r.Host)) }
 
 func withoutDefaultPort(scheme, host string) string {
 	if scheme == "https" {
@@ -198,13 +189,13 @@ const (
 // reading is one check of the signatures of a message. However many components
 // name parts of a field or of the query, it is parsed once.
 type reading struct {
-	*Message
+	*claim.Message
 	octets, parts int                            // parsed so far
 	dictionaries  map[string]*httpsfv.Dictionary // by the field's name in lower case; nil: malformed or too long
 	query         url.Values
 }
 
-func newReading(m *Message) *reading {
+func newReading(m *claim.Message) *reading {
 	return &reading{Message: m, dictionaries: make(map[string]*httpsfv.Dictionary)}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Resolver queries DNS. For a name that does not exist (NXDOMAIN), it returns a [*net.DNSError] with IsNotFound; for every other failure,
@@ -163,30 +165,6 @@ const (
 	dnsConcurrency = 32  // checks that run at the same time
 )
 
-// sharedSuffixes are domains in which anybody can have a host, such as the
-// customers of a cloud provider.
-var sharedSuffixes = []string{"googleusercontent.com", "amazonaws.com", "cloudapp.azure.com", "in-addr.arpa", "ip6.arpa"}
-
-// CheckSuffix returns an error if suffix is not valid as a suffix of a crawler's
-// host names. It must be a domain like googlebot.com, but not a top-level domain
-// or a domain such as amazonaws.com, in which any customer can have a host. A dot
-// at its beginning or end is allowed.
-func CheckSuffix(suffix string) error {
-	s := normalName(suffix)
-	switch {
-	case s == "" || len(s) > maxNameOctets || strings.ContainsAny(s, "/:*@ \t"):
-		return fmt.Errorf("%q is not a domain: write one like googlebot.com", suffix)
-	case !strings.Contains(s, "."):
-		return fmt.Errorf("%q is a top-level domain, in which anybody can have a host name: write a domain like googlebot.com", suffix)
-	}
-	for _, shared := range sharedSuffixes {
-		if hasSuffix(s, []string{shared}) {
-			return fmt.Errorf("%q: anybody can have a host name under %s", suffix, shared)
-		}
-	}
-	return nil
-}
-
 // normalName returns a domain in lower case without the dots at its ends.
 func normalName(domain string) string { return strings.ToLower(strings.Trim(domain, ".")) }
 
@@ -262,7 +240,7 @@ func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.
 		return false, fmt.Errorf("looking up %.260q: %w", host, err)
 	}
 	same := func(a netip.Addr) bool { return a.Unmap().WithZone("") == addr }
-	unusable := func(a netip.Addr) bool { return IsSpecial(a.Unmap().WithZone("")) }
+	unusable := func(a netip.Addr) bool { return netaddr.IsSpecial(a.Unmap().WithZone("")) }
 	switch {
 	case slices.ContainsFunc(addrs, same):
 		return true, nil

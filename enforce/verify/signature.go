@@ -11,7 +11,9 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 // signatureTag is the tag of Web Bot Auth signatures (draft-ietf-webbotauth-httpsig-protocol).
@@ -19,71 +21,71 @@ const signatureTag = "web-bot-auth"
 
 // Signature checks the Web Bot Auth signatures of m. It returns the crawler that signed the request, whatever the User-Agent states.
 //
-// claim is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of
-// claim. If several crawlers share a directory that has the key, and claim is one of them, Signature returns claim.
+// named is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of
+// named. If several crawlers share a directory that has the key, and named is one of them, Signature returns named.
 //
 // The state is Verified with the crawler, or Unverified with nil and the reason. The result is the zero Result if m has no Web Bot Auth
 // signature. The state is never Impostor, because a signature that is not valid does not refute a claim. Call Signature only once for each
 // request: with a nonce, a second call returns SignatureReplayed.
-func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Result) {
+func (c *Checker) Signature(m *claim.Message, named *crawler.Crawler, now time.Time) (*crawler.Crawler, claim.Result) {
 	if len(m.Header["Signature-Input"]) == 0 || !c.verifier.config.Signatures {
-		return nil, Result{}
+		return nil, claim.Result{}
 	}
 	r := newReading(m)
 	inputs, err := r.inputs(signatureTag)
 	if err != nil {
-		return nil, Result{State: Unverified, Reason: reasonFor(err, SignatureMalformed)}
+		return nil, claim.Result{State: claim.Unverified, Reason: reasonFor(err, claim.SignatureMalformed)}
 	}
-	reason := NoReason
+	reason := claim.NoReason
 	for _, in := range inputs {
-		row, why := c.checkSignature(r, in, claim, now)
+		row, why := c.checkSignature(r, in, named, now)
 		if row != nil {
-			return row, Result{State: Verified, Method: SignatureMethod}
+			return row, claim.Result{State: claim.Verified, Method: claim.SignatureMethod}
 		}
 		reason = cmp.Or(reason, why)
-		if why == SignatureWrong || why == SignatureReplayed {
+		if why == claim.SignatureWrong || why == claim.SignatureReplayed {
 			break // a check by a key is the dearest step: one for each request
 		}
 	}
-	if reason == NoReason {
-		return nil, Result{} // there are only signatures of another kind
+	if reason == claim.NoReason {
+		return nil, claim.Result{} // there are only signatures of another kind
 	}
-	return nil, Result{State: Unverified, Reason: reason}
+	return nil, claim.Result{State: claim.Unverified, Reason: reason}
 }
 
 // reasonFor returns SignatureTooLong for errTooLong, and other for another error.
-func reasonFor(err error, other Reason) Reason {
+func reasonFor(err error, other claim.Reason) claim.Reason {
 	if errors.Is(err, errTooLong) {
-		return SignatureTooLong
+		return claim.SignatureTooLong
 	}
 	return other
 }
 
 // checkSignature checks one signature. The fastest checks come first.
-func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Reason) {
-	if why := in.checkTimes(now); why != NoReason {
+func (c *Checker) checkSignature(r *reading, in *signatureInput, named *crawler.Crawler, now time.Time) (*crawler.Crawler, claim.Reason) {
+	if why := in.checkTimes(now); why != claim.NoReason {
 		return nil, why
 	}
 	if !in.covers("@authority") && !in.covers("@target-uri") {
-		return nil, SignatureNotCovered
+		return nil, claim.SignatureNotCovered
 	}
 	if slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" }) {
 		if r.HasBody {
-			return nil, SignatureUnsupported // this package does not read the body
+			return nil, claim.SignatureUnsupported // this package does not read the body
 		}
 		digests, err := r.dictionary("content-digest")
 		if err == nil {
 			err = checkDigest(digests, nil)
 		}
 		if err != nil {
-			return nil, reasonFor(err, SignatureUnsupported)
+			return nil, reasonFor(err, claim.SignatureUnsupported)
 		}
 	}
-	agents, why := c.signatureAgents(r, in, claim)
-	if why != NoReason {
+	agents, why := c.signatureAgents(r, in, named)
+	if why != claim.NoReason {
 		return nil, why
 	}
-	why = DirectoryMissing
+	why = claim.DirectoryMissing
 	for _, a := range agents {
 		h := a.source.Copy()
 		if h == nil {
@@ -91,23 +93,23 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.
 		}
 		k := h.Value.(*directory).find(in.keyID, h.Read(), now)
 		if k == nil {
-			why = KeyUnknown
+			why = claim.KeyUnknown
 			continue
 		}
 		if in.algorithm != "" && in.algorithm != string(k.algorithm) {
-			return nil, SignatureUnsupported
+			return nil, claim.SignatureUnsupported
 		}
 		base, err := signatureBase(in.list, r.component)
 		if err != nil {
-			return nil, reasonFor(err, SignatureUnsupported)
+			return nil, reasonFor(err, claim.SignatureUnsupported)
 		}
 		if !k.verify(base, in.signature) {
-			return nil, SignatureWrong
+			return nil, claim.SignatureWrong
 		}
 		if in.nonce != "" && !c.verifier.firstUse(k.thumbprint, in.nonce, in.expires, now) {
-			return nil, SignatureReplayed
+			return nil, claim.SignatureReplayed
 		}
-		return a.row(claim), NoReason
+		return a.row(named), claim.NoReason
 	}
 	return nil, why
 }
@@ -118,64 +120,64 @@ type agent struct {
 	rows   []*crawler.Crawler // at least one
 }
 
-// row returns the crawler that a signature with a key of the directory proves: claim if it is one of them, else the first.
-func (a *agent) row(claim *crawler.Crawler) *crawler.Crawler {
-	if claim != nil && slices.Contains(a.rows, claim) {
-		return claim
+// row returns the crawler that a signature with a key of the directory proves: named if it is one of them, else the first.
+func (a *agent) row(named *crawler.Crawler) *crawler.Crawler {
+	if named != nil && slices.Contains(a.rows, named) {
+		return named
 	}
 	return a.rows[0]
 }
 
 // signatureAgents returns the agents whose directories can have the key of a signature. If the request has the field Signature-Agent, that
-// is the one that the field names, and the signature must cover the field. Otherwise they are the agents of claim. Only directories that
+// is the one that the field names, and the signature must cover the field. Otherwise they are the agents of named. Only directories that
 // the registry or the configuration names are returned, so a client can't make the server fetch a URL.
-func (c *Checker) signatureAgents(r *reading, in *signatureInput, claim *crawler.Crawler) ([]*agent, Reason) {
+func (c *Checker) signatureAgents(r *reading, in *signatureInput, named *crawler.Crawler) ([]*agent, claim.Reason) {
 	if len(r.Header["Signature-Agent"]) == 0 {
-		s := c.subject(claim)
+		s := c.subject(named)
 		if s == nil || len(s.agents) == 0 {
-			return nil, DirectoryUnknown
+			return nil, claim.DirectoryUnknown
 		}
-		return s.agents, NoReason
+		return s.agents, claim.NoReason
 	}
 	address, why := coveredAgent(r, in)
-	if why != NoReason {
+	if why != claim.NoReason {
 		return nil, why
 	}
 	a := c.agents[address]
 	if a == nil {
-		return nil, DirectoryUnknown
+		return nil, claim.DirectoryUnknown
 	}
-	return []*agent{a}, NoReason
+	return []*agent{a}, claim.NoReason
 }
 
 // coveredAgent returns the URL of the directory in the part of Signature-Agent that the signature covers. The field is a dictionary, and
 // the signature covers one member or the whole field. In older drafts the field is a string.
-func coveredAgent(r *reading, in *signatureInput) (string, Reason) {
+func coveredAgent(r *reading, in *signatureInput) (string, claim.Reason) {
 	if fields := r.Header["Signature-Agent"]; strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
 		if err := r.parse(fields); err != nil {
-			return "", SignatureTooLong
+			return "", claim.SignatureTooLong
 		}
 		item, err := httpsfv.UnmarshalItem(fields)
 		if err != nil {
-			return "", SignatureMalformed
+			return "", claim.SignatureMalformed
 		}
 		if !in.covers("signature-agent") {
-			return "", SignatureNotCovered
+			return "", claim.SignatureNotCovered
 		}
 		return agentURL(item)
 	}
 	members, err := r.dictionary("signature-agent")
 	if err != nil {
-		return "", reasonFor(err, SignatureMalformed)
+		return "", reasonFor(err, claim.SignatureMalformed)
 	}
 	key, ok := coveredMember(members.Names(), in)
 	if !ok {
-		return "", SignatureNotCovered
+		return "", claim.SignatureNotCovered
 	}
 	member, _ := members.Get(key)
 	item, ok := member.(httpsfv.Item)
 	if !ok {
-		return "", SignatureMalformed
+		return "", claim.SignatureMalformed
 	}
 	return agentURL(item)
 }
@@ -208,26 +210,26 @@ func coveredMember(keys []string, in *signatureInput) (string, bool) {
 
 // agentURL returns the URL of the keys of a Signature-Agent: the value itself or, of an origin without a path, its well-known URL. The
 // drafts of August 2026 have a type: for `directory`, the value must be an origin; for `jwks_uri`, it must be the URL of the document.
-func agentURL(item httpsfv.Item) (string, Reason) {
+func agentURL(item httpsfv.Item) (string, claim.Reason) {
 	text, ok := item.Value.(string)
-	u, err := parseURL(text)
+	u, err := document.ParseOpenURL(text)
 	if !ok || err != nil {
-		return "", SignatureMalformed
+		return "", claim.SignatureMalformed
 	}
 	kind := httpsfv.Token("")
 	if value, _ := item.Params.Get("type"); value != nil {
 		if kind, ok = value.(httpsfv.Token); !ok {
-			return "", SignatureMalformed
+			return "", claim.SignatureMalformed
 		}
 	}
 	origin := (u.Path == "" || u.Path == "/") && u.RawQuery == "" && !u.ForceQuery
 	switch {
 	case kind != "" && kind != "directory" && kind != "jwks_uri":
-		return "", SignatureUnsupported
+		return "", claim.SignatureUnsupported
 	case kind != "" && origin != (kind == "directory"):
-		return "", SignatureMalformed
+		return "", claim.SignatureMalformed
 	}
-	return directoryURL(u), NoReason
+	return directoryURL(u), claim.NoReason
 }
 
 // maxNonces is the number of nonces that a Verifier can store.
@@ -301,16 +303,16 @@ func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 }
 
 // checkTimes returns what is wrong with created, expires or keyid, which are all required; NoReason if they are valid.
-func (in *signatureInput) checkTimes(now time.Time) Reason {
+func (in *signatureInput) checkTimes(now time.Time) claim.Reason {
 	switch {
 	case in.created <= 0 || in.expires <= 0 || in.keyID == "" || in.expires <= in.created:
-		return SignatureMalformed
+		return claim.SignatureMalformed
 	case in.created > now.Add(clockSkew).Unix():
-		return SignatureFromFuture
+		return claim.SignatureFromFuture
 	case in.expires <= now.Unix():
-		return SignatureExpired
+		return claim.SignatureExpired
 	}
-	return NoReason
+	return claim.NoReason
 }
 
 // covers reports whether the signature covers the component id without parameters.

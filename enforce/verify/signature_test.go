@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -23,7 +24,7 @@ func newSignatureFixture(t *testing.T, s *signer, change ...func(*Config)) *fixt
 }
 
 // check returns the name of the crawler that signed m, and the result.
-func (f *fixture) check(m *Message, claim string) (string, Result) {
+func (f *fixture) check(m *claim.Message, claim string) (string, claim.Result) {
 	row, result := f.checker.Signature(m, f.registry.Lookup(claim), f.config.Now())
 	if row == nil {
 		return "", result
@@ -31,54 +32,56 @@ func (f *fixture) check(m *Message, claim string) (string, Result) {
 	return row.Name, result
 }
 
-var signatureVerified = Result{Verified, SignatureMethod, NoReason}
+var signatureVerified = claim.Result{State: claim.Verified, Method: claim.SignatureMethod}
 
 func TestValidSignatures(t *testing.T) {
 	s := newEd25519Signer()
-	for name, request := range map[string]func(now time.Time) *Message{
-		"a dictionary member is covered": func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority, coveredBot) },
-		"a dictionary is covered as a whole": func(now time.Time) *Message {
+	for name, request := range map[string]func(now time.Time) *claim.Message{
+		"a dictionary member is covered": func(now time.Time) *claim.Message {
+			return s.request(agentMember, s.params(now, ""), authority, coveredBot)
+		},
+		"a dictionary is covered as a whole": func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), authority, `"signature-agent": `+agentMember)
 		},
-		"a dictionary member with another key than the label": func(now time.Time) *Message {
+		"a dictionary member with another key than the label": func(now time.Time) *claim.Message {
 			return s.request(`bot="https://agent.test"`, s.params(now, ""), authority, `"signature-agent";key="bot": "https://agent.test"`)
 		},
-		"the URL of the directory": func(now time.Time) *Message {
+		"the URL of the directory": func(now time.Time) *claim.Message {
 			return s.request(`sig1="`+directoryAt+`"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "`+directoryAt+`"`)
 		},
-		"a string is covered": func(now time.Time) *Message {
+		"a string is covered": func(now time.Time) *claim.Message {
 			return s.request(`"https://agent.test"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
 		},
-		"a string with a slash at its end": func(now time.Time) *Message {
+		"a string with a slash at its end": func(now time.Time) *claim.Message {
 			return s.request(`"https://agent.test/"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test/"`)
 		},
-		"@target-uri instead of @authority": func(now time.Time) *Message {
+		"@target-uri instead of @authority": func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), `"@target-uri": https://site.test/a?b=c`, coveredBot)
 		},
-		"all parts of the request": func(now time.Time) *Message {
+		"all parts of the request": func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, `;alg="ed25519"`), authority, coveredBot, `"@method": GET`, `"@scheme": https`, `"@path": /a`,
 				`"@query": ?b=c`, `"@query-param";name="b": c`, `"@request-target": /a?b=c`)
 		},
-		"a nonce": func(now time.Time) *Message {
+		"a nonce": func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, `;nonce="abc"`), authority, coveredBot)
 		},
-		"a field with several values": func(now time.Time) *Message {
+		"a field with several values": func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot, `"accept": text/html, */*`)
 			m.Header["Accept"] = []string{" text/html", "*/* "}
 			return m
 		},
-		"a signature of another kind comes first": func(now time.Time) *Message {
+		"a signature of another kind comes first": func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Header.Set("Signature-Input", `cdn=("@method");created=1;keyid="x";tag="cdn", `+m.Header.Get("Signature-Input"))
 			m.Header.Set("Signature", `cdn=:AAAA:, `+m.Header.Get("Signature"))
 			return m
 		},
-		"the default port and upper case in Host": func(now time.Time) *Message {
+		"the default port and upper case in Host": func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "SITE.test:443"
 			return m
 		},
-		"an empty body with its digest": func(now time.Time) *Message {
+		"an empty body with its digest": func(now time.Time) *claim.Message {
 			digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sha256.New().Sum(nil)) + ":"
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot, `"content-digest": `+digest)
 			m.Header.Set("Content-Digest", digest)
@@ -106,10 +109,10 @@ func TestSignatureAlgorithms(t *testing.T) {
 			}
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "other.test"
-			if row, got := f.check(m, ""); row != "" || got.Reason != SignatureWrong {
+			if row, got := f.check(m, ""); row != "" || got.Reason != claim.SignatureWrong {
 				t.Errorf("%s, with another host: %q, %+v", name, row, got)
 			}
-			if _, got := f.check(s.request(agentMember, s.params(now, `;alg="hmac-sha256"`), authority, coveredBot), ""); got.Reason != SignatureUnsupported {
+			if _, got := f.check(s.request(agentMember, s.params(now, `;alg="hmac-sha256"`), authority, coveredBot), ""); got.Reason != claim.SignatureUnsupported {
 				t.Errorf("%s, with another alg: %+v", name, got)
 			}
 		})
@@ -119,8 +122,8 @@ func TestSignatureAlgorithms(t *testing.T) {
 // A signature that is not valid makes a request unverified, never an impostor's.
 func TestSignaturesThatAreNotValid(t *testing.T) {
 	s, stranger := newEd25519Signer(), newEd25519Signer()
-	change := func(name, value string) func(time.Time) *Message {
-		return func(now time.Time) *Message {
+	change := func(name, value string) func(time.Time) *claim.Message {
+		return func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			if value == "" {
 				m.Header.Del(name)
@@ -131,99 +134,99 @@ func TestSignaturesThatAreNotValid(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		request func(now time.Time) *Message
-		want    Reason
+		request func(now time.Time) *claim.Message
+		want    claim.Reason
 	}{
-		"neither @authority nor @target-uri is covered": {func(now time.Time) *Message {
+		"neither @authority nor @target-uri is covered": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), `"@method": GET`, coveredBot)
-		}, SignatureNotCovered},
-		"Signature-Agent is not covered": {func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority) }, SignatureNotCovered},
-		"two agents, none with the signature's label": {func(now time.Time) *Message {
+		}, claim.SignatureNotCovered},
+		"Signature-Agent is not covered": {func(now time.Time) *claim.Message { return s.request(agentMember, s.params(now, ""), authority) }, claim.SignatureNotCovered},
+		"two agents, none with the signature's label": {func(now time.Time) *claim.Message {
 			return s.request(`a="https://agent.test", b="https://other.test"`, s.params(now, ""), authority, `"signature-agent": a="https://agent.test", b="https://other.test"`)
-		}, SignatureNotCovered},
-		"expired": {func(now time.Time) *Message {
+		}, claim.SignatureNotCovered},
+		"expired": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now.Add(-2*time.Hour), ""), authority, coveredBot)
-		}, SignatureExpired},
-		"created in the future": {func(now time.Time) *Message {
+		}, claim.SignatureExpired},
+		"created in the future": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now.Add(10*time.Minute), ""), authority, coveredBot)
-		}, SignatureFromFuture},
-		"no times": {func(now time.Time) *Message {
+		}, claim.SignatureFromFuture},
+		"no times": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, `;keyid="`+s.thumbprint+`";tag="web-bot-auth"`, authority, coveredBot)
-		}, SignatureMalformed},
-		"no keyid": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"no keyid": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, fmt.Sprintf(`;created=%d;expires=%d;tag="web-bot-auth"`, now.Unix(), now.Unix()+60), authority, coveredBot)
-		}, SignatureMalformed},
-		"expires before it is created": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"expires before it is created": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, fmt.Sprintf(`;created=%d;expires=%d;keyid="%s";tag="web-bot-auth"`, now.Unix(), now.Unix()-60, s.thumbprint), authority, coveredBot)
-		}, SignatureMalformed},
-		"a key that is not in the directory": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"a key that is not in the directory": {func(now time.Time) *claim.Message {
 			return stranger.request(agentMember, stranger.params(now, ""), authority, coveredBot)
-		}, KeyUnknown},
-		"the keyid of the directory's key, but another key": {func(now time.Time) *Message {
+		}, claim.KeyUnknown},
+		"the keyid of the directory's key, but another key": {func(now time.Time) *claim.Message {
 			return stranger.request(agentMember, s.params(now, ""), authority, coveredBot)
-		}, SignatureWrong},
-		"a directory that the registry does not name": {func(now time.Time) *Message {
+		}, claim.SignatureWrong},
+		"a directory that the registry does not name": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="https://stranger.test"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://stranger.test"`)
-		}, DirectoryUnknown},
-		"a directory on http": {func(now time.Time) *Message {
+		}, claim.DirectoryUnknown},
+		"a directory on http": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="http://agent.test"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "http://agent.test"`)
-		}, SignatureMalformed},
-		"the URL of a document that nobody named": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"the URL of a document that nobody named": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="https://agent.test/x"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test/x"`)
-		}, DirectoryUnknown},
-		"a directory with a path": {func(now time.Time) *Message {
+		}, claim.DirectoryUnknown},
+		"a directory with a path": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="https://agent.test/x";type=directory`, s.params(now, ""), authority,
 				`"signature-agent";key="sig1": "https://agent.test/x";type=directory`)
-		}, SignatureMalformed},
-		"an unknown type of Signature-Agent": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"an unknown type of Signature-Agent": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="https://agent.test";type=cimd`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test";type=cimd`)
-		}, SignatureUnsupported},
-		"no agent and no claim": {func(now time.Time) *Message { return s.request("", s.params(now, ""), authority) }, DirectoryUnknown},
-		"another Host, as behind a proxy": {func(now time.Time) *Message {
+		}, claim.SignatureUnsupported},
+		"no agent and no claim": {func(now time.Time) *claim.Message { return s.request("", s.params(now, ""), authority) }, claim.DirectoryUnknown},
+		"another Host, as behind a proxy": {func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "backend.internal:8080"
 			return m
-		}, SignatureWrong},
-		"a component twice": {func(now time.Time) *Message {
+		}, claim.SignatureWrong},
+		"a component twice": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), authority, authority, coveredBot)
-		}, SignatureUnsupported},
-		"a field that is absent": {func(now time.Time) *Message {
+		}, claim.SignatureUnsupported},
+		"a field that is absent": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), authority, coveredBot, `"x-other": a`)
-		}, SignatureUnsupported},
-		"an unknown component": {func(now time.Time) *Message {
+		}, claim.SignatureUnsupported},
+		"an unknown component": {func(now time.Time) *claim.Message {
 			return s.request(agentMember, s.params(now, ""), authority, coveredBot, `"@moon": full`)
-		}, SignatureUnsupported},
-		"a digest of a body, which is not read": {func(now time.Time) *Message {
+		}, claim.SignatureUnsupported},
+		"a digest of a body, which is not read": {func(now time.Time) *claim.Message {
 			digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sha256.New().Sum(nil)) + ":"
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot, `"content-digest": `+digest)
 			m.Header.Set("Content-Digest", digest)
 			m.HasBody = true
 			return m
-		}, SignatureUnsupported},
-		"a label twice": {func(now time.Time) *Message {
+		}, claim.SignatureUnsupported},
+		"a label twice": {func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Header["Signature-Input"] = append(m.Header["Signature-Input"], m.Header.Get("Signature-Input"))
 			return m
-		}, SignatureMalformed},
-		"a label twice in one field": {func(now time.Time) *Message {
+		}, claim.SignatureMalformed},
+		"a label twice in one field": {func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Header.Set("Signature", `sig1=:AAAA:, `+m.Header.Get("Signature"))
 			return m
-		}, SignatureMalformed},
-		"fields of 64 KB":                      {change("Signature-Input", `sig1=("@authority");x="`+strings.Repeat("a", 64<<10)+`"`), SignatureTooLong},
-		"no Signature":                         {change("Signature", ""), SignatureMalformed},
-		"Signature that can't be parsed":       {change("Signature", "sig1=:AAA"), SignatureMalformed},
-		"Signature with a string":              {change("Signature", `sig1="AAAA"`), SignatureMalformed},
-		"Signature too short":                  {change("Signature", `sig1=:AAAA:`), SignatureWrong},
-		"Signature-Input that can't be parsed": {change("Signature-Input", `sig1=(("`), SignatureMalformed},
-		"Signature-Agent that can't be parsed": {change("Signature-Agent", `sig1="https://agent.test`), SignatureMalformed},
-		"Signature-Agent with a byte sequence": {change("Signature-Agent", `sig1=:AAAA:`), SignatureMalformed},
+		}, claim.SignatureMalformed},
+		"fields of 64 KB":                      {change("Signature-Input", `sig1=("@authority");x="`+strings.Repeat("a", 64<<10)+`"`), claim.SignatureTooLong},
+		"no Signature":                         {change("Signature", ""), claim.SignatureMalformed},
+		"Signature that can't be parsed":       {change("Signature", "sig1=:AAA"), claim.SignatureMalformed},
+		"Signature with a string":              {change("Signature", `sig1="AAAA"`), claim.SignatureMalformed},
+		"Signature too short":                  {change("Signature", `sig1=:AAAA:`), claim.SignatureWrong},
+		"Signature-Input that can't be parsed": {change("Signature-Input", `sig1=(("`), claim.SignatureMalformed},
+		"Signature-Agent that can't be parsed": {change("Signature-Agent", `sig1="https://agent.test`), claim.SignatureMalformed},
+		"Signature-Agent with a byte sequence": {change("Signature-Agent", `sig1=:AAAA:`), claim.SignatureMalformed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newSignatureFixture(t, s)
 			defer f.Close()
 			f.web.set("https://stranger.test"+wellKnown, s.directory())
-			if row, got := f.check(tc.request(f.config.Now()), ""); row != "" || got != (Result{Unverified, noMethod, tc.want}) {
+			if row, got := f.check(tc.request(f.config.Now()), ""); row != "" || got != (claim.Result{State: claim.Unverified, Reason: tc.want}) {
 				t.Errorf("%s: %q, %+v, want %s", name, row, got, tc.want)
 			}
 			synctest.Wait()
@@ -244,7 +247,7 @@ func TestSignatureWithoutSignatureAgent(t *testing.T) {
 		if row, got := f.check(m, "Signer"); row != "Signer" || got != signatureVerified {
 			t.Errorf("with a claim to be Signer: %q, %+v", row, got)
 		}
-		if row, got := f.check(m, "Both"); row != "" || got.Reason != DirectoryUnknown {
+		if row, got := f.check(m, "Both"); row != "" || got.Reason != claim.DirectoryUnknown {
 			t.Errorf("with a claim to be Both: %q, %+v", row, got)
 		}
 	})
@@ -254,16 +257,16 @@ func TestSignatureWithoutSignatureAgent(t *testing.T) {
 func TestRequestsWithoutWebBotAuth(t *testing.T) {
 	f := newFixture(t)
 	defer f.Close()
-	for _, m := range []*Message{
+	for _, m := range []*claim.Message{
 		{Header: http.Header{}},
 		{Header: http.Header{"Signature-Input": {`cdn=("@method");created=1;keyid="x";tag="cdn"`}, "Signature": {"cdn=:AAAA:"}}},
 		{Header: http.Header{"Signature-Agent": {`"https://agent.test"`}}},
 	} {
-		if row, got := f.check(m, "Signer"); row != "" || got != (Result{}) {
+		if row, got := f.check(m, "Signer"); row != "" || got != (claim.Result{}) {
 			t.Errorf("%v: %q, %+v", m.Header, row, got)
 		}
 	}
-	m := &Message{Header: http.Header{"User-Agent": {"Mozilla/5.0"}}}
+	m := &claim.Message{Header: http.Header{"User-Agent": {"Mozilla/5.0"}}}
 	if n := testing.AllocsPerRun(100, func() { f.checker.Signature(m, nil, time.Now()) }); n != 0 {
 		t.Errorf("%v allocations without a signature", n)
 	}
@@ -280,7 +283,7 @@ func TestReplayedNonce(t *testing.T) {
 		if row, _ := f.check(m, ""); row != "Signer" {
 			t.Fatal("the first request is not verified")
 		}
-		if row, got := f.check(m, ""); row != "" || got.Reason != SignatureReplayed {
+		if row, got := f.check(m, ""); row != "" || got.Reason != claim.SignatureReplayed {
 			t.Errorf("the same request again: %q, %+v", row, got)
 		}
 		if row, _ := f.check(s.request(agentMember, s.params(now, `;nonce="twice"`), authority, coveredBot), ""); row != "Signer" {
@@ -333,10 +336,10 @@ func FuzzSignature(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, input, signature, agent, uri string) {
-		m := &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: uri, Header: http.Header{
+		m := &claim.Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: uri, Header: http.Header{
 			"Signature-Input": {input}, "Signature": {signature}, "Signature-Agent": {agent}}}
 		row, got := fx.checker.Signature(m, nil, now)
-		if (row != nil) != (got.State == Verified) || got.State == Impostor || got.State == Unverified && got.Reason == NoReason {
+		if (row != nil) != (got.State == claim.Verified) || got.State == claim.Impostor || got.State == claim.Unverified && got.Reason == claim.NoReason {
 			t.Fatalf("%v, %+v", row, got)
 		}
 		if row != nil && !strings.Contains(input, s.thumbprint) {

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 )
 
 const directoryType = "application/http-message-signatures-directory+json"
@@ -65,7 +67,7 @@ func (s *signer) directory() func(*http.Request) *http.Response {
 
 // request returns a signed request for https://site.test/a?b=c. agent is the value of Signature-Agent, params are the signature parameters, and
 // components are lines of the signature base.
-func (s *signer) request(agent, params string, components ...string) *Message {
+func (s *signer) request(agent, params string, components ...string) *claim.Message {
 	header := make(http.Header)
 	if agent != "" {
 		header.Set("Signature-Agent", agent)
@@ -80,7 +82,7 @@ func (s *signer) request(agent, params string, components ...string) *Message {
 	base += `"@signature-params": ` + list
 	header.Set("Signature-Input", "sig1="+list)
 	header.Set("Signature", "sig1=:"+base64.StdEncoding.EncodeToString(s.sign(base))+":")
-	return &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: "/a?b=c", Header: header}
+	return &claim.Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: "/a?b=c", Header: header}
 }
 
 // params returns signature parameters that are valid for an hour from now, with more at the end.

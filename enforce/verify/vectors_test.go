@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 )
@@ -40,14 +41,14 @@ type vector struct {
 	agent     string // the SignatureAgents value of the registry row
 	keys      string // the body of the directory
 	mediaType string
-	message   *Message
+	message   *claim.Message
 	now       time.Time
 	claimed   bool // the User-Agent names the crawler
 	testKeys  bool // keys of RFC 9421 are accepted
 }
 
 // check returns the result of Checker.Signature for the vector.
-func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
+func (v vector) check(t *testing.T) (*crawler.Crawler, claim.Result) {
 	t.Helper()
 	registry, err := new(crawler.Registry).With(crawler.Crawler{Name: "VectorBot", UserAgents: []string{"VectorBot"}, Robots: []string{"VectorBot"},
 		Class: crawler.Registered, Verify: crawler.Verify{SignatureAgents: []string{v.agent}}})
@@ -58,10 +59,10 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 		defer acceptTestKeys()()
 	}
 	var row *crawler.Crawler
-	var result Result
+	var result claim.Result
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		u, err := parseURL(v.agent)
+		u, err := document.ParseOpenURL(v.agent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,13 +85,13 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 }
 
 // newMessage returns the Message of a request to target.
-func newMessage(t *testing.T, method, target string, headers map[string]string) *Message {
+func newMessage(t *testing.T, method, target string, headers map[string]string) *claim.Message {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Message{Method: method, Scheme: u.Scheme, Host: u.Host, RequestURI: u.RequestURI(), Header: make(http.Header)}
+	m := &claim.Message{Method: method, Scheme: u.Scheme, Host: u.Host, RequestURI: u.RequestURI(), Header: make(http.Header)}
 	for name, value := range headers {
 		m.Header.Set(name, value)
 	}
@@ -172,7 +173,7 @@ func TestNegativeVectors(t *testing.T) {
 		}
 		x.message.HasBody = v.Request.Body != ""
 		row, result := x.check(t)
-		if row != nil || result.State != Unverified || result.Reason == DirectoryMissing {
+		if row != nil || result.State != claim.Unverified || result.Reason == claim.DirectoryMissing {
 			t.Errorf("%s, %s: %v, %+v", v.ID, v.Title, row, result)
 		}
 		t.Logf("%s: %s", v.Title, result.Reason)

@@ -6,10 +6,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/document"
@@ -36,7 +36,7 @@ type Verifier struct {
 	reader  *document.Reader
 	lookups *lookups
 	nonces  expiries // of verified signatures
-	proofs  *table.Table[Proof]
+	proofs  *table.Table[claim.Proof]
 
 	binding  sync.Mutex
 	checkers map[*crawler.Registry]*Checker
@@ -66,7 +66,7 @@ func New(config Config) *Verifier {
 	})
 	v.lookups = newLookups(&v.config)
 	v.nonces = newExpiries(maxNonces)
-	v.proofs = table.New[Proof](maxProofs)
+	v.proofs = table.New[claim.Proof](maxProofs)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }
@@ -151,7 +151,7 @@ type Observer interface {
 	StorageFailed(url string, err error)
 	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
 	// names outside suffixes) or Unverified (the lookup failed with err).
-	Lookup(addr netip.Addr, suffixes []string, state State, took time.Duration, err error)
+	Lookup(addr netip.Addr, suffixes []string, state claim.State, took time.Duration, err error)
 	// LookupDropped is called if a lookup was not queued because 128 lookups of addresses with the same suffixes already wait.
 	LookupDropped()
 }
@@ -159,10 +159,10 @@ type Observer interface {
 // noObserver ignores everything.
 type noObserver struct{}
 
-func (noObserver) SourceRead(SourceState, error)                            {}
-func (noObserver) StorageFailed(string, error)                              {}
-func (noObserver) Lookup(netip.Addr, []string, State, time.Duration, error) {}
-func (noObserver) LookupDropped()                                           {}
+func (noObserver) SourceRead(SourceState, error)                                  {}
+func (noObserver) StorageFailed(string, error)                                    {}
+func (noObserver) Lookup(netip.Addr, []string, claim.State, time.Duration, error) {}
+func (noObserver) LookupDropped()                                                 {}
 
 // Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load
 // must return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's
@@ -183,24 +183,6 @@ const (
 
 	maxSources = 1000 // lists and directories of a Verifier
 )
-
-// CheckURL returns an error if address is not a valid URL of a list or directory.
-// It must begin with https://, or with http:// and a loopback address or
-// localhost, and must have no user name. A fragment names the member of a JSON
-// document that has the addresses: https://api.github.com/meta#hooks.
-func CheckURL(address string) error {
-	_, err := parseURL(address)
-	return err
-}
-
-// parseURL parses a URL for which CheckURL returns nil.
-func parseURL(address string) (*url.URL, error) {
-	u, err := document.ParseURL(address)
-	if err == nil && u.User != nil {
-		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name", address)
-	}
-	return u, err
-}
 
 // content is the parsed content of a document: a *list or a *directory.
 type content interface{ entries() int }
@@ -241,7 +223,7 @@ func (v *Verifier) read(s *source) {
 
 // list returns the source of the list at address. The caller must release it.
 func (v *Verifier) list(address string) (*source, error) {
-	u, err := parseURL(address)
+	u, err := document.ParseOpenURL(address)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +240,7 @@ func (v *Verifier) list(address string) (*source, error) {
 
 // directory returns the source of the agent's directory. The caller must release it.
 func (v *Verifier) directory(agent string) (*source, error) {
-	u, err := parseURL(agent)
+	u, err := document.ParseOpenURL(agent)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -155,7 +155,7 @@ func (g *against) count(v *judgement) {
 	if agent.Class == crawler.Person {
 		agent = &v.was.Agent
 	}
-	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != verify.Impostor && (now || was) {
+	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != claim.Impostor && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
 		countIf(&n[0], now)
 		countIf(&n[1], was)

@@ -131,7 +131,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	}
 	a.hosts = newHosts(a.sites, a.before)
 	if o.Verify {
-		a.claims = &claims{origins: make(map[claim]claimOrigin)}
+		a.claims = &claims{origins: make(map[claimant]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {
 			return nil, err
 		}

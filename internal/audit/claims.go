@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -28,16 +29,16 @@ const (
 
 // claims are the claims of the log that are looked up with published lists and DNS.
 type claims struct {
-	origins map[claim]claimOrigin
-	list    []claim
+	origins map[claimant]claimOrigin
+	list    []claimant
 	dropped int64        // claims that were not looked up
 	failed  atomic.Int64 // failed lookups
 	worked  atomic.Bool  // a lookup succeeded
 	ends    time.Time    // when lookups line by line end; zero before the first one
 }
 
-// claim is an address whose User-Agent names a crawler.
-type claim struct {
+// claimant is an address whose User-Agent names a crawler.
+type claimant struct {
 	row  *crawler.Crawler
 	addr netip.Addr
 }
@@ -51,14 +52,14 @@ type claimOrigin struct {
 
 // needsLookup reports whether a lookup could change the state of a decision's claim.
 func (c *claims) needsLookup(d *judge.Decision) bool {
-	unknown := d.Claim.Reason == verify.LookupPending || d.Claim.Reason == verify.ListMissing
-	return d.Claim.State == verify.Unverified && d.Agent.Crawler != nil && unknown
+	unknown := d.Claim.Reason == claim.LookupPending || d.Claim.Reason == claim.ListMissing
+	return d.Claim.State == claim.Unverified && d.Agent.Crawler != nil && unknown
 }
 
 // add adds a claim to the list, and reports whether it was not there yet.
 func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) bool {
 	addr, err := netip.ParseAddr(r.Client)
-	key := claim{row, addr}
+	key := claimant{row, addr}
 	if _, ok := c.origins[key]; ok || err != nil {
 		return false
 	}
@@ -159,7 +160,7 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	for _, key := range c.list {
 		where := c.origins[key]
 		proof := where.checker.Proof(where.host, false)
-		where.checker.Address(key.row, verify.Client{Addr: key.addr, Proof: proof}, where.at)
+		where.checker.Address(key.row, claim.Client{Addr: key.addr, Proof: proof}, where.at)
 	}
 	return ctx.Err()
 }

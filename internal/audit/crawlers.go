@@ -9,9 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -204,9 +204,9 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	t.Requests++
 	t.Bytes += e.Bytes
 	t.statuses[statusClass(e.Status)]++
-	countIf(&t.Verified, d.Claim.State == verify.Verified)
-	countIf(&t.Impostor, d.Claim.State == verify.Impostor)
-	countIf(&t.Unverified, d.Claim.State == verify.Unverified)
+	countIf(&t.Verified, d.Claim.State == claim.Verified)
+	countIf(&t.Impostor, d.Claim.State == claim.Impostor)
+	countIf(&t.Unverified, d.Claim.State == claim.Unverified)
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.period.add(e.At)
@@ -241,9 +241,9 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 		t.atHalfHour(v.at).refused++
 	}
 	paced := d.Reason.Info().Field != ""
-	if t.Known && d.Claim.State != verify.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
-		countIf(&t.VerifiedRefused, d.Claim.State == verify.Verified)
-		countIf(&t.ClaimsRefused, d.Claim.State != verify.Verified)
+	if t.Known && d.Claim.State != claim.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
+		countIf(&t.VerifiedRefused, d.Claim.State == claim.Verified)
+		countIf(&t.ClaimsRefused, d.Claim.State != claim.Verified)
 	}
 	if len(t.Refused) < maxRefused {
 		t.Refused = append(t.Refused, v.example(m, v.source.verdict(d)))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
@@ -170,14 +170,14 @@ func (o *outcomes) countRefused(v *judgement) {
 	countIf(&o.Denied, v.now.Action == judge.Deny)
 	countIf(&o.Throttled, v.now.Action == judge.Throttle)
 	*o.reasons.of(v.now.Reason.String())++
-	isImpostor, purpose := v.now.Claim.State == verify.Impostor, ""
+	isImpostor, purpose := v.now.Claim.State == claim.Impostor, ""
 	if purposes := v.crawler.Purposes; len(purposes) > 0 && !isImpostor {
 		purpose = purposes[0]
 	}
 	*o.purposes.of(purpose)++
 	isSearch := v.crawler.isSearch()
 	countIf(&o.Search, isSearch && !isImpostor)
-	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == verify.Verified)
+	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == claim.Verified)
 	countIf(&o.Browsers, v.isBrowser())
 }
 

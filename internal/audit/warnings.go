@@ -10,7 +10,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
@@ -148,7 +147,7 @@ func (t *reliability) count(e *logformat.Entry, clock int64) {
 	countIf(&t.hosted, e.Host != "")
 	countIf(&t.relative, e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":"))
 	addr, err := netip.ParseAddr(e.Client)
-	countIf(&t.private, err == nil && verify.IsSpecial(netaddr.Unmap(addr)))
+	countIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)))
 	isMasked := isMaskedAddress(e.Client)
 	countIf(&t.masked, isMasked)
 	countIf(&t.unclear, err != nil && !isMasked)

@@ -313,3 +313,15 @@ func TestParseURL(t *testing.T) {
 		}
 	}
 }
+
+func TestParseOpenURL(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://operator.test/list.json": true, "http://127.0.0.1:8080/list": true, "http://[::1]/list": true, "http://localhost/x": true,
+		"http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false, "file:///etc/passwd": false,
+		"https://user:secret@operator.test/": false, "https://": false, "operator.test": false, "http://127.0.0.1.operator.test/": false, "https://a.test/#x": true,
+	} {
+		if _, err := ParseOpenURL(address); (err == nil) != ok {
+			t.Errorf("ParseOpenURL(%q) = %v, want accepted: %v", address, err, ok)
+		}
+	}
+}

@@ -43,6 +43,16 @@ func ParseURL(address string) (*url.URL, error) {
 	return nil, fmt.Errorf("%q must begin with https:// (http:// is allowed for loopback addresses only)", u.Redacted())
 }
 
+// ParseOpenURL is ParseURL for a document that everybody may read: the URL must have no
+// user name.
+func ParseOpenURL(address string) (*url.URL, error) {
+	u, err := ParseURL(address)
+	if err == nil && u.User != nil {
+		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name", address)
+	}
+	return u, err
+}
+
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()

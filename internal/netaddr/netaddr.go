@@ -1,4 +1,4 @@
-// Package netaddr says which addresses are one client.
+// Package netaddr says which addresses are one client, and which no client has.
 package netaddr
 
 import "net/netip"
@@ -28,4 +28,17 @@ func Client(addr netip.Addr) netip.Addr {
 		return netip.AddrFrom16(b)
 	}
 	return addr
+}
+
+// IsSpecial reports whether addr is not valid, or an address that no client on
+// the internet has: private, shared (100.64.0.0/10), loopback, link-local,
+// multicast, reserved or unspecified. addr must not be IPv4 in IPv6 form.
+func IsSpecial(addr netip.Addr) bool {
+	if !addr.Is4() {
+		b := addr.As16()
+		return !addr.IsValid() || b[0] == 0 || b[0]&0xfe == 0xfc || b[0] == 0xfe && b[1]&0x80 != 0 || b[0] == 0xff
+	}
+	b := addr.As4()
+	shared := b[0] == 100 && b[1]&0xc0 == 64
+	return shared || b[0] == 0 || b[0] >= 224 || addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast()
 }

@@ -3,8 +3,8 @@ package verdict
 import (
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Verdict is what was decided about a request, and by which line.
@@ -75,9 +75,9 @@ func Purpose(d *judge.Decision) string {
 // unverified, as signature_missing or signature_wrong; "" for all others.
 func Verification(d *judge.Decision) string {
 	switch d.Claim.State {
-	case verify.Verified:
+	case claim.Verified:
 		return d.Claim.Method.String()
-	case verify.Unverified:
+	case claim.Unverified:
 		return string(d.Claim.Reason)
 	}
 	return ""

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
 
@@ -46,7 +46,7 @@ func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v 
 		return v
 	}
 	switch class := d.Agent.Class; {
-	case class == crawler.Probe, class == crawler.Webhook && !q.Reads(), d.Claim.State == verify.Verified:
+	case class == crawler.Probe, class == crawler.Webhook && !q.Reads(), d.Claim.State == claim.Verified:
 	case d.Reason == judge.Exempt, d.Reason == judge.ExemptPath, d.Reason == judge.Allowed, d.Reason == judge.Graced:
 	case class != crawler.Person || d.Reason != judge.Person || len(q.UserAgents) != 1:
 		v.kind = other

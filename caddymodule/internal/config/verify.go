@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 // ImpostorsIgnore is the value of Verify.Impostors that is not the default.
@@ -118,10 +120,11 @@ func (v *CrawlerVerify) check() error {
 	}
 	var err error
 	for _, u := range slices.Concat(v.Lists, v.Signatures) {
-		err = cmp.Or(err, lines.About("verify:", verify.CheckURL(u)))
+		_, wrong := document.ParseOpenURL(u)
+		err = cmp.Or(err, lines.About("verify:", wrong))
 	}
 	for _, suffix := range v.DNS {
-		err = cmp.Or(err, lines.About("verify dns:", verify.CheckSuffix(suffix)))
+		err = cmp.Or(err, lines.About("verify dns:", crawler.CheckSuffix(suffix)))
 	}
 	return err
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -21,7 +21,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		site.Count(decision(gptbot, judge.Disallowed), clock.request())
 	}
 	claimed := decision(gptbot, judge.Allowed)
-	claimed.Claim.State = verify.Verified
+	claimed.Claim.State = claim.Verified
 	site.Count(claimed, clock.request())
 	monitored := decision(goodbot, judge.CrawlDelay)
 	monitored.Monitored = true
@@ -105,22 +105,22 @@ func TestRefusedClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	googlebot := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
-	count := func(a crawler.Agent, why judge.Reason, state verify.State, group *robots.Group, monitored bool) {
+	count := func(a crawler.Agent, why judge.Reason, state claim.State, group *robots.Group, monitored bool) {
 		d := decision(a, why)
 		d.Claim.State, d.Monitored, d.Rules, d.Group = state, monitored, rules, group
 		site.Count(d, clock.request())
 	}
 	star, named := rules.File().Star(), rules.File().Named("GPTBot")
-	count(googlebot, judge.Disallowed, verify.Verified, star, false)
-	count(googlebot, judge.CrawlDelay, verify.Verified, star, false)
-	count(googlebot, judge.RulesPending, verify.Verified, nil, false)
-	count(googlebot, judge.CrawlDelay, verify.Verified, named, false)
-	count(googlebot, judge.Disallowed, verify.Verified, star, true)
-	count(googlebot, judge.Allowed, verify.Verified, star, false)
-	count(googlebot, judge.Disallowed, verify.Unverified, star, false)
-	count(googlebot, judge.Impostor, verify.Impostor, nil, false)
-	count(gptbot, judge.Disallowed, verify.NoMethod, star, false)
-	count(goodbot, judge.Disallowed, verify.NoMethod, star, false)
+	count(googlebot, judge.Disallowed, claim.Verified, star, false)
+	count(googlebot, judge.CrawlDelay, claim.Verified, star, false)
+	count(googlebot, judge.RulesPending, claim.Verified, nil, false)
+	count(googlebot, judge.CrawlDelay, claim.Verified, named, false)
+	count(googlebot, judge.Disallowed, claim.Verified, star, true)
+	count(googlebot, judge.Allowed, claim.Verified, star, false)
+	count(googlebot, judge.Disallowed, claim.Unverified, star, false)
+	count(googlebot, judge.Impostor, claim.Impostor, nil, false)
+	count(gptbot, judge.Disallowed, claim.NoMethod, star, false)
+	count(goodbot, judge.Disallowed, claim.NoMethod, star, false)
 	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || siteByName(c, statusapi.AllSites(), "example.com").Search.Hour != n {
 		t.Errorf("search engines: %+v", n)

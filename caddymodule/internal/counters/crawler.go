@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // maxName is the maximum length of a name that a client sent, in octets. The rest
@@ -108,7 +108,7 @@ func (c *Crawler) countClaim(d *judge.Decision) {
 	}
 	switch {
 	case !c.known || d.Action == judge.Pass || d.Monitored || d.Reason == judge.Impostor || isPacedByName(d):
-	case d.Claim.State == verify.Verified:
+	case d.Claim.State == claim.Verified:
 		add(verifiedRefused)
 	default:
 		add(claimsRefused)
@@ -116,7 +116,7 @@ func (c *Crawler) countClaim(d *judge.Decision) {
 }
 
 // claimMeasures are the measures of the results of verification.
-var claimMeasures = [...]measure{verify.Verified: verified, verify.Unverified: unverified, verify.Impostor: impostors}
+var claimMeasures = [...]measure{claim.Verified: verified, claim.Unverified: unverified, claim.Impostor: impostors}
 
 // nameOf returns the name of a crawler in the counters: the name in the registry,
 // or the token that the client sent.

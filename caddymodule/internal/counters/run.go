@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // MaxPause is the longest time between two refusals of a run.
@@ -79,7 +79,7 @@ func isPacedByName(d *judge.Decision) bool {
 
 // isSearch reports whether a decision is about a verified search engine.
 func isSearch(d *judge.Decision) bool {
-	return d.Claim.State == verify.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
+	return d.Claim.State == claim.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
 }
 
 // Runs returns the latest run of each search engine at each site, in no order.

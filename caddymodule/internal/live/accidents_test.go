@@ -14,11 +14,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // watcher is a Reporter with a clock, and counters without requests.
@@ -39,13 +39,13 @@ func newWatcher() *watcher {
 }
 
 // count counts n requests to a site. Those of people have no crawler.
-func (w *watcher) count(n int, site string, a crawler.Agent, claim verify.State, why judge.Reason) {
+func (w *watcher) count(n int, site string, a crawler.Agent, said claim.State, why judge.Reason) {
 	for range n {
 		if a == (crawler.Agent{}) {
 			w.app.Counters.Site(site).CountPerson(0)
 			continue
 		}
-		d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: a, Claim: verify.Result{State: claim}}}
+		d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: a, Claim: claim.Result{State: said}}}
 		if why == judge.RulesPending {
 			d.Action = judge.Throttle
 		}
@@ -124,11 +124,11 @@ func TestFloods(t *testing.T) {
 		{"a client's name", func(w *watcher) { usual(w, 6, stranger); w.count(300, site, stranger, 0, judge.Allowed) }, "begin flood a.test self-declared"},
 		{"a verified search engine", func(w *watcher) {
 			usual(w, 6, googlebot)
-			w.count(900, site, googlebot, verify.Verified, judge.Allowed)
+			w.count(900, site, googlebot, claim.Verified, judge.Allowed)
 		}, ""},
 		{"one that is not verified", func(w *watcher) {
 			usual(w, 6, googlebot)
-			w.count(900, site, googlebot, verify.Unverified, judge.Allowed)
+			w.count(900, site, googlebot, claim.Unverified, judge.Allowed)
 		}, "begin flood a.test Googlebot"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,13 +192,13 @@ func TestFloodsEnd(t *testing.T) {
 func TestRefusedSearchEngines(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
-		claim           verify.State
+		claim           claim.State
 		refused, served int // in each half minute
 		want            string
 	}{
-		{"more than it is served", verify.Verified, 2, 1, "begin search_refused a.test Googlebot"},
-		{"as often as it is served", verify.Verified, 2, 2, ""},
-		{"a claim", verify.Unverified, 2, 0, ""},
+		{"more than it is served", claim.Verified, 2, 1, "begin search_refused a.test Googlebot"},
+		{"as often as it is served", claim.Verified, 2, 2, ""},
+		{"a claim", claim.Unverified, 2, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWatcher()

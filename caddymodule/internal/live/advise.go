@@ -10,9 +10,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -97,7 +97,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 	var sent uint64
 	for f := range r.app.Counters.Kept(scope, 0) {
 		switch {
-		case f.Crawler == p.Crawler && f.Verified == verify.Verified.String() && f.Line > 0 && p.Sites == nil:
+		case f.Crawler == p.Crawler && f.Verified == claim.Verified.String() && f.Line > 0 && p.Sites == nil:
 			file := cmp.Or(f.File, "robots.txt")
 			if by = fmt.Sprintf(", the last one by line %d of %s, %s", f.Line, file, cmp.Or(f.Rule, f.Reason)); file == "robots.txt" {
 				p.Line = f.Line

@@ -8,9 +8,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // What is handled says so first, and needs no action. What is not has the lines that hold
@@ -65,9 +65,9 @@ func TestHandledFloods(t *testing.T) {
 func TestClaims(t *testing.T) {
 	google := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
 	w := newWatcher()
-	send := func(n int, client string, state verify.State, why judge.Reason, action judge.Action) {
+	send := func(n int, client string, state claim.State, why judge.Reason, action judge.Action) {
 		for range n {
-			d := &judge.Decision{Reason: why, Action: action, Subject: judge.Subject{Agent: google, Claim: verify.Result{State: state}}}
+			d := &judge.Decision{Reason: why, Action: action, Subject: judge.Subject{Agent: google, Claim: claim.Result{State: state}}}
 			if action == judge.Deny && why == judge.Disallowed {
 				d.Line, d.Layer = 3, judge.FileLayer
 			}
@@ -80,15 +80,15 @@ func TestClaims(t *testing.T) {
 		}
 		return list
 	}
-	send(40, "192.0.2.1", verify.Verified, judge.Allowed, judge.Pass)
-	send(2, "192.0.2.1", verify.Verified, judge.Disallowed, judge.Deny)
-	send(3, "198.51.100.7", verify.Impostor, judge.Allowed, judge.Pass) // with impostors ignore
+	send(40, "192.0.2.1", claim.Verified, judge.Allowed, judge.Pass)
+	send(2, "192.0.2.1", claim.Verified, judge.Disallowed, judge.Deny)
+	send(3, "198.51.100.7", claim.Impostor, judge.Allowed, judge.Pass) // with impostors ignore
 	if got := told(); len(got) != 0 {
 		t.Errorf("nothing is wrong: %q", got)
 	}
-	send(1, "192.0.2.1", verify.Verified, judge.Disallowed, judge.Deny)
-	send(5, "198.51.100.7", verify.Impostor, judge.Impostor, judge.Deny)
-	send(5, "203.0.113.7", verify.Impostor, judge.Impostor, judge.Deny)
+	send(1, "192.0.2.1", claim.Verified, judge.Disallowed, judge.Deny)
+	send(5, "198.51.100.7", claim.Impostor, judge.Impostor, judge.Deny)
+	send(5, "203.0.113.7", claim.Impostor, judge.Impostor, judge.Deny)
 	want := "warning Googlebot, a verified search engine: 3 of its 43 verified requests were refused in the last hour, the last one by line 3 of robots.txt, disallowed" +
 		"|note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
 	if got := strings.Join(told(), "|"); got != want {

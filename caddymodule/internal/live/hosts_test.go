@@ -8,15 +8,15 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // countHost counts n requests to a host of a catch-all site.
-func (w *watcher) countHost(n int, host string, a crawler.Agent, claim verify.State, why judge.Reason) {
+func (w *watcher) countHost(n int, host string, a crawler.Agent, said claim.State, why judge.Reason) {
 	for range n {
-		d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: a, Claim: verify.Result{State: claim}}}
+		d := &judge.Decision{Reason: why, Subject: judge.Subject{Agent: a, Claim: claim.Result{State: said}}}
 		if why == judge.RulesPending {
 			d.Action = judge.Throttle
 		}

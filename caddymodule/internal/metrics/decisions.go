@@ -11,9 +11,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -47,7 +47,7 @@ type Decisions struct {
 // row has the counters of one crawler or class.
 type row struct {
 	reasons [2][]counter // by reason: refused or let through; in monitor mode
-	claims  [verify.Impostor + 1][verify.SignatureMethod + 1]counter
+	claims  [claim.Impostor + 1][claim.SignatureMethod + 1]counter
 	refused []counter // by reason: requests of the verified crawler
 }
 
@@ -119,7 +119,7 @@ func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) 
 			c.logDecision(q, d, r, omitted)
 		}
 	}
-	if d.Agent.Crawler != nil && d.Claim.State != verify.NoMethod {
+	if d.Agent.Crawler != nil && d.Claim.State != claim.NoMethod {
 		c.countClaim(row, q, d, r)
 	}
 }
@@ -145,16 +145,16 @@ func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Rea
 // see verified crawlers that are throttled, because a search engine that is
 // throttled often crawls less.
 func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r *http.Request) {
-	from, claim := d.Agent.Crawler, d.Claim
-	row.claims[claim.State][claim.Method].inc(func() prometheus.Counter {
-		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
+	from, said := d.Agent.Crawler, d.Claim
+	row.claims[said.State][said.Method].inc(func() prometheus.Counter {
+		return verifications.WithLabelValues(from.Name, said.Method.String(), said.State.String())
 	})
-	if claim.State == verify.Verified && d.Action != judge.Pass && !d.Monitored {
+	if said.State == claim.Verified && d.Action != judge.Pass && !d.Monitored {
 		row.refused[d.Reason].inc(func() prometheus.Counter {
 			return verifiedRefused.WithLabelValues(from.Name, string(from.Purpose()), d.Reason.String())
 		})
 	}
-	if claim.State != verify.Impostor {
+	if said.State != claim.Impostor {
 		return
 	}
 	if omitted, ok := c.passes(q, d, judge.Impostor); ok {

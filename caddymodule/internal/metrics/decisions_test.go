@@ -10,9 +10,9 @@ import (
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
@@ -47,7 +47,7 @@ func TestCountAllocatesNothing(t *testing.T) {
 	counts := NewDecisions(registry, zap.NewNop(), func() string { return "*" })
 	q, r := &judge.Request{Time: time.Unix(1e9, 0)}, new(http.Request)
 	d := &judge.Decision{Reason: judge.Allowed, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}}
-	d.Claim = verify.Result{State: verify.Verified, Method: verify.DNSMethod}
+	d.Claim = claim.Result{State: claim.Verified, Method: claim.DNSMethod}
 	if n := testing.AllocsPerRun(100, func() { counts.Count(q, d, r) }); n != 0 {
 		t.Errorf("%v allocations for each decision, want 0", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -94,7 +95,7 @@ func (v *Verification) StorageFailed(url string, err error) {
 }
 
 // Lookup implements verify.Observer.
-func (v *Verification) Lookup(addr netip.Addr, _ []string, state verify.State, took time.Duration, err error) {
+func (v *Verification) Lookup(addr netip.Addr, _ []string, state claim.State, took time.Duration, err error) {
 	lookups.WithLabelValues(state.String()).Inc()
 	if err == nil {
 		v.dnsFailures.Store(0)

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/document"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // maxRejectionsLogged is the number of rejected rows that are logged one by one.
@@ -232,7 +232,7 @@ func checkFacts(facts *crawler.Verify) error {
 		return fmt.Errorf("verify: %d hosts: the limit is %d", len(facts.Hosts), maxHosts)
 	}
 	for _, suffix := range facts.Hosts {
-		if err := verify.CheckSuffix(suffix); err != nil {
+		if err := crawler.CheckSuffix(suffix); err != nil {
 			return fmt.Errorf("verify: hosts: %w", err)
 		}
 		if isLocal(suffix) {
@@ -255,7 +255,7 @@ func checkFacts(facts *crawler.Verify) error {
 // that only resolvers read, or a name in a local network.
 func isLocal(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return verify.IsSpecial(addr.Unmap().WithZone(""))
+		return netaddr.IsSpecial(addr.Unmap().WithZone(""))
 	}
 	host = strings.ToLower(strings.Trim(host, "."))
 	last := host[strings.LastIndexByte(host, '.')+1:]

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Names of steps.
@@ -87,7 +87,7 @@ func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 		return r, false
 	}
 	row := d.Agent.Crawler
-	if row == nil || d.Claim.State == verify.Impostor {
+	if row == nil || d.Claim.State == claim.Impostor {
 		return Rank{}, true
 	}
 	main := row.Purpose()
@@ -95,7 +95,7 @@ func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 		main = crawler.Search
 	}
 	if isProtected(main) {
-		r = Rank{Engine: row.Name, Verified: d.Claim.State == verify.Verified}
+		r = Rank{Engine: row.Name, Verified: d.Claim.State == claim.Verified}
 		if r.Verified {
 			r.Step = len(Steps) - 1
 		} else {

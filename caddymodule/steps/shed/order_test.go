@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // decide returns the decision on a request with a User-Agent at a site without
@@ -68,11 +68,11 @@ func TestRanks(t *testing.T) {
 	}
 	q := judge.Request{Target: "/"}
 	d := decide(t, &q, "Googlebot/2.1")
-	d.Claim.State = verify.Verified
+	d.Claim.State = claim.Verified
 	if r, ok := RankOf(&q, d); !ok || !r.Verified || Steps[r.Step] != verified {
 		t.Errorf("the verified Googlebot: %+v, %v", r, ok)
 	}
-	d.Claim.State = verify.Impostor
+	d.Claim.State = claim.Impostor
 	if got := (*Shed)(nil).Explain(&q, d); got != "refused while the server is busy, step 1 of 7: self-declared" {
 		t.Errorf("an impostor: %s", got)
 	}

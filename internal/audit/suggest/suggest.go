@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -236,7 +236,7 @@ func (t *trial) count(r *audit.Replayed) {
 		}
 		refused |= 1 << i
 		t.saved[i].Add(r.Sum)
-		if isSearch(d.Agent.Crawler) && d.Claim.State != verify.Impostor {
+		if isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor {
 			t.saved[i].SearchEngines++
 		}
 		if d.Agent.Class == crawler.Person {

@@ -1,4 +1,6 @@
-package verify
+// Package claim has what is known about a claim to be a crawler: anybody can send a
+// crawler's User-Agent. Package verify checks claims.
+package claim
 
 // State is the result of a check of a claim to be a crawler.
 type State uint8
