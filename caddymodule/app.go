@@ -91,12 +91,12 @@ type App struct {
 
 	checks       *challenge.Memory
 	checkReports *metrics.Challenges
-	keyFleet     func() *throttle.Fleet // that keys of passes are shared with; nil without one
-	keepsKeys    bool                   // the keys of passes are needed
-	watcher      *filewatch.Watcher     // of all configurations
-	hung         bool                   // a file took longer than fileLimit while the handlers were provisioned
-	starts       []func()               // called by Start
-	stops        []func()               // called by Stop, from the last to the first
+	keyStore     step.Store         // that servers share the keys of passes in; nil without one
+	keepsKeys    bool               // the keys of passes are needed
+	watcher      *filewatch.Watcher // of all configurations
+	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
+	starts       []func()           // called by Start
+	stops        []func()           // called by Stop, from the last to the first
 	started      bool
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
@@ -171,7 +171,6 @@ func (a *App) Start() error {
 		start()
 	}
 	a.background("robots.txt: first reads", a.prefetch)
-	a.background("fleet: counts", a.report.TellFleet)
 	a.announceAccidents()
 	return nil
 }
@@ -309,24 +308,6 @@ func (c *siteCopies) octets() (n int64) {
 		n += copies.(*origins.Copies).Octets()
 	}
 	return n
-}
-
-// limiter returns the limiter that holds the budgets of a handler. It outlives
-// the configuration.
-func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
-	if s.CrawlDelay != nil {
-		a.entries = max(a.entries, s.CrawlDelay.MaxEntries)
-	}
-	if s.Fleet == nil {
-		return a.memory, nil
-	}
-	settings, id, err := s.Fleet.Config()
-	if err != nil {
-		return nil, err
-	}
-	fleet := pooled(a, "fleet:"+id, func() *shared.Fleet { return shared.NewFleet(settings, a.memory) })
-	a.onStart(func() { fleet.Start(a.log) })
-	return fleet, nil
 }
 
 // verifier returns the verifier for the settings. It outlives the configuration.

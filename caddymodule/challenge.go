@@ -9,9 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
@@ -55,7 +53,10 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 		}
 	}
 	h.check = challenge.New(h.app.checks, settings)
-	h.app.keepKeys(ctx, h.limiter)
+	if h.steps.sharer != nil && h.app.keyStore == nil {
+		h.app.keyStore = h.steps.sharer.Store()
+	}
+	h.app.keepKeys(ctx)
 	return nil
 }
 
@@ -69,11 +70,8 @@ func isWatched(addr string) bool {
 }
 
 // keepKeys makes the app exchange the keys of passes, after Start, with the storage and with
-// the fleet, if there is one.
-func (a *App) keepKeys(ctx caddy.Context, limiter throttle.Limiter) {
-	if f, ok := limiter.(*shared.Fleet); ok && a.keyFleet == nil {
-		a.keyFleet = f.Connected
-	}
+// what other servers share.
+func (a *App) keepKeys(ctx caddy.Context) {
 	if a.keepsKeys {
 		return
 	}
@@ -81,7 +79,7 @@ func (a *App) keepKeys(ctx caddy.Context, limiter throttle.Limiter) {
 	a.onStart(func() {
 		storage := a.storage(ctx)
 		a.checkReports.Start(a.log.Named("challenge"))
-		a.background("challenge", func(ctx context.Context) { a.checks.Run(ctx, storage, a.keyFleet) })
+		a.background("challenge", func(ctx context.Context) { a.checks.Run(ctx, storage, a.keyStore) })
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/fleet"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
@@ -149,10 +150,10 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"crawlers": [{"name": "X1Thing", "purposes": ["ai-trainig"]}]}`, "did you mean ai-training"},
 		{`{"crawlers": [{"name": "X1Thing", "star": "maybe"}]}`, "yes or no"},
 		{`{"registry": "/no/such/file"}`, "no such file"},
-		{`{"fleet": {}}`, "fleet"},
-		{`{"fleet": {"url": "memcached://x"}}`, "fleet"},
-		{`{"fleet": {"url": "redis://x", "instances": -1}}`, "instances"},
-		{`{"fleet": {"url": "redis://x", "deadline": "1m"}}`, "deadline"},
+		{`{"steps": {"fleet": {}}}`, "fleet"},
+		{`{"steps": {"fleet": {"url": "memcached://x"}}}`, "fleet"},
+		{`{"steps": {"fleet": {"url": "redis://x", "instances": -1}}}`, "instances"},
+		{`{"steps": {"fleet": {"url": "redis://x", "deadline": "1m"}}}`, "deadline"},
 	} {
 		h := new(Handler)
 		if err := json.Unmarshal([]byte(tt.config), h); err != nil {

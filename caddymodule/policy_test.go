@@ -13,9 +13,9 @@ import (
 // JSON can switch off some settings only, and none that is also given.
 func TestInvalidOffInJSON(t *testing.T) {
 	for config, want := range map[string]string{
-		`{"off": ["mode"]}`:                             `"mode" is not one of answers`,
-		`{"off": ["paths"], "paths": {}}`:               "paths is off, and is also given",
-		`{"off": ["fleet"], "fleet": {"url": "redis"}}`: "fleet is off",
+		`{"off": ["mode"]}`:                                        `"mode" is not one of answers`,
+		`{"off": ["paths"], "paths": {}}`:                          "paths is off, and is also given",
+		`{"off": ["fleet"], "steps": {"fleet": {"url": "redis"}}}`: "fleet is off",
 	} {
 		h := new(Handler)
 		if err := json.Unmarshal([]byte(config), h); err != nil {

@@ -111,7 +111,14 @@ func (h *Handler) provisionSource(caddy.Context) (err error) {
 
 // provisionBudgets gets the limiter and the verifier, which outlive the configuration.
 func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
-	if h.limiter, err = h.app.limiter(&h.Settings); err == nil && h.Verify != nil {
+	if h.CrawlDelay != nil {
+		h.app.entries = max(h.app.entries, h.CrawlDelay.MaxEntries)
+	}
+	h.limiter = h.app.memory
+	if h.steps.sharer != nil {
+		h.limiter = h.steps.sharer.Limiter()
+	}
+	if h.Verify != nil {
 		h.verifier, err = h.app.verifier(ctx, h.Verify)
 	}
 	return err

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"go.uber.org/zap"
+
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // steps are the steps of a handler, in the order of their stages: those that do something
@@ -22,6 +26,7 @@ type steps struct {
 	reader     func() step.HeadReader // nil without one
 	places     []*judge.Place
 	features   []step.Feature
+	sharer     step.Sharer // nil without
 }
 
 // busyVar is the name of the request variable that is set while the server is busy.
@@ -33,7 +38,7 @@ const busyVar = "caddy_robots.busy"
 func (h *Handler) provisionSteps() error {
 	var list []step.Step
 	for name := range h.KnownSteps() {
-		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.Places, name})
+		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.app, h.Places, name})
 		if err != nil {
 			return err
 		}
@@ -50,7 +55,7 @@ func (a *App) provisionSteps() error {
 		if a.Steps[name] == nil {
 			continue
 		}
-		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a.Places(), name}); err != nil {
+		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a, a.Places(), name}); err != nil {
 			return err
 		}
 	}
@@ -64,12 +69,19 @@ func (a *App) loadStep(name string, settings json.RawMessage, site joined) (step
 		return nil, config.InOption(name, err)
 	}
 	s := module.(step.Step)
-	return s, config.InOption(name, s.Join(site))
+	if err := s.Join(site); err != nil {
+		return nil, config.InOption(name, err)
+	}
+	if starter, ok := s.(step.Starter); ok {
+		a.onStart(starter.Start)
+	}
+	return s, nil
 }
 
 // joined is a handler, nil for the process, as its step with a name sees it.
 type joined struct {
 	*Handler
+	app    *App
 	places config.Places
 	name   string
 }
@@ -85,6 +97,25 @@ func (j joined) Key() string {
 	return fmt.Sprint(j.app.siteOf(j.Handler).Key)
 }
 
+// Hosts implements step.Site.
+func (j joined) Hosts() []string {
+	if j.Handler == nil {
+		return nil
+	}
+	return j.app.siteOf(j.Handler).Hosts
+}
+
+// Counts implements step.Site.
+func (j joined) Counts(sites []string) (all, crawlers []statusapi.FleetRow) {
+	return j.app.counters.FleetRows(statusapi.Sites(sites...))
+}
+
+// Budgets implements step.Site.
+func (j joined) Budgets() *throttle.Memory { return j.app.memory }
+
+// Log implements step.Site.
+func (j joined) Log() *zap.Logger { return j.app.log }
+
 // add notes what a step does.
 func (s *steps) add(a step.Step) {
 	s.holders = appendIf(s.holders, a)
@@ -96,6 +127,9 @@ func (s *steps) add(a step.Step) {
 	}
 	s.busy = appendIf(s.busy, a)
 	s.features = appendIf(s.features, a)
+	if sharer, ok := a.(step.Sharer); ok {
+		s.sharer = sharer
+	}
 	if placed, ok := a.(step.Placed); ok {
 		s.places = append(s.places, placed.Places()...)
 	}

@@ -8,6 +8,7 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/fleet"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"

@@ -15,10 +15,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Namespace is the namespace of the modules.
@@ -84,6 +86,12 @@ type Step interface {
 	Join(site Site) error
 }
 
+// Starter is a step that works beside requests.
+type Starter interface {
+	// Start begins that when the app starts. It must end when the step is cleaned up.
+	Start()
+}
+
 // Site is the handler that a step belongs to.
 type Site interface {
 	// Place returns the place of the step's line in the configuration: the name of the file and
@@ -93,6 +101,14 @@ type Site interface {
 	// one for each handler. It is known when requests come, and not in Join. "" for a step
 	// for the process.
 	Key() string
+	// Hosts returns the names of the sites of the handler. Like Key, it is not known in Join.
+	Hosts() []string
+	// Counts returns the counts of sites and of their hosts, and of the crawlers there.
+	Counts(sites []string) (all, crawlers []statusapi.FleetRow)
+	// Budgets returns the budgets of this server.
+	Budgets() *throttle.Memory
+	// Log returns the logger of the app.
+	Log() *zap.Logger
 }
 
 // Decide decides on a request: it changes x.Decision.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 )
@@ -85,4 +86,15 @@ func Strings[S ~string](list []S) []string {
 		out[i] = string(s)
 	}
 	return out
+}
+
+// Ago returns an elapsed time, in one unit.
+func Ago(d time.Duration) string {
+	switch {
+	case d < 2*time.Hour:
+		return Plural(int(d/time.Minute), "minute", "minutes")
+	case d < 48*time.Hour:
+		return Plural(int(d/time.Hour), "hour", "hours")
+	}
+	return Plural(int(d/(24*time.Hour)), "day", "days")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/seal"
 )
 
@@ -152,10 +152,9 @@ const (
 )
 
 // Run reads the keys, makes a new one when the newest is 30 days old, and exchanges them
-// with the other servers of a fleet, until ctx ends. fleet is nil without one, and returns
-// nil while it is not connected. While there are no keys that outlive the process, passes
-// are signed with one of its own.
-func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet func() *throttle.Fleet) {
+// with the other servers of a fleet, until ctx ends. fleet is nil without one. While there
+// are no keys that outlive the process, passes are signed with one of its own.
+func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.Store) {
 	m.inFleet.Store(fleet != nil)
 	m.keysSince.CompareAndSwap(0, clock.Now().UnixNano())
 	keys := keeper{memory: m, storage: storage, fleet: fleet}
@@ -192,8 +191,8 @@ func (c *Check) Keys(now time.Time) (damaged time.Time, err error) {
 type keeper struct {
 	memory  *Memory
 	storage certmagic.Storage
-	fleet   func() *throttle.Fleet
-	stored  ring // the keys of the storage
+	fleet   step.Store // nil without
+	stored  ring       // the keys of the storage
 	read    time.Time
 }
 
@@ -260,11 +259,10 @@ func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, erro
 // fromFleet returns the keys of a fleet; none if they have not changed. While Redis does
 // not answer, the servers go on with the keys that they have.
 func (s *keeper) fromFleet(ctx context.Context) (keys []*key, err error) {
-	f := s.connected()
-	if f == nil {
+	if s.fleet == nil {
 		return nil, nil
 	}
-	members, _, err := f.Members(ctx, keySet, "-", maxKeys)
+	members, err := s.fleet.Members(ctx, keySet, maxKeys)
 	for _, m := range members {
 		keys = append(keys, newKey(m.Name, m.Time))
 	}
@@ -279,26 +277,17 @@ var errFleet = errors.New("the fleet does not answer")
 
 // toFleet gives a fleet the keys that it does not have, also after it was emptied.
 func (s *keeper) toFleet(ctx context.Context, keys ring, known []*key) error {
-	f := s.connected()
-	if f == nil || len(keys) == 0 {
+	if s.fleet == nil || len(keys) == 0 {
 		return nil
 	}
-	var missing []throttle.Member
+	var missing []step.Member
 	for _, k := range keys {
 		if !slices.ContainsFunc(known, func(have *key) bool { return have != nil && have.secret == k.secret }) {
-			missing = append(missing, throttle.Member{Name: k.secret, Time: k.made})
+			missing = append(missing, step.Member{Name: k.secret, Time: k.made})
 		}
 	}
-	if len(missing) > 0 && f.AddMembers(ctx, keySet, missing, keysKept, maxKeys) != nil {
+	if len(missing) > 0 && s.fleet.AddMembers(ctx, keySet, missing, keysKept, maxKeys) != nil {
 		return errFleet
 	}
 	return nil
-}
-
-// connected returns the connection to the fleet, nil if there is none.
-func (s *keeper) connected() *throttle.Fleet {
-	if s.fleet == nil {
-		return nil
-	}
-	return s.fleet()
 }

@@ -98,7 +98,6 @@ func (s *Settings) Check() error {
 		exemptErr,
 		checkCrawlers(s.Crawlers),
 		checkAnswers(s.Answers),
-		s.Fleet.check(),
 	)
 }
 

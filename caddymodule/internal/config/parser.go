@@ -25,7 +25,6 @@ func init() {
 	lines.KnowBlock("verify", "impostors", "resolver", "lists", "dns", "signatures")
 	lines.KnowBlock("challenge /PATH", "over", "for", "trap")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
-	lines.KnowBlock("fleet URL", "ca_file", "instances", "prefix", "deadline")
 }
 
 // parser parses the block of the directive robots, or that of the global option.
@@ -113,7 +112,6 @@ func (p *parser) core() lines.Table {
 		"paths":             p.orOff("paths", p.paths),
 		"crawl_delay":       p.crawlDelay,
 		"limit":             p.orOff("limits", p.limit),
-		"fleet":             p.orOff("fleet", p.names("fleet", lines.One(p.fleet))),
 		"verify":            p.orOff("verify", p.verify),
 		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
-	"github.com/caddyserver/caddy/v2"
 )
 
 // Places has the lines of a Caddyfile that name files or URLs, by option, such as
@@ -35,10 +34,7 @@ func InOption(option string, err error) error {
 // Resolve replaces the placeholders in the value of an option. One without a value is an
 // error that names it.
 func Resolve(option, value string) (string, error) {
-	resolved, err := caddy.NewReplacer().ReplaceOrErr(value, true, true)
-	if err != nil {
-		err = fmt.Errorf("%w: set it where Caddy is started, or write the value", err)
-	}
+	resolved, err := lines.Replace(value)
 	return resolved, InOption(option, err)
 }
 

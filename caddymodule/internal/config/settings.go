@@ -285,16 +285,6 @@ type Settings struct {
 	//	}
 	Limits []Limit `json:"limits,omitempty"`
 
-	// Shares the budgets of several servers in Redis or Valkey, version 6 or later.
-	// Default: each server counts for itself, so that a crawler may send as many requests
-	// to each of them as robots.txt allows in total.
-	//
-	//	fleet rediss://10.0.0.5:6379 {
-	//		instances 4
-	//		ca_file /etc/redis/ca.pem
-	//	}
-	Fleet *Fleet `json:"fleet,omitempty"`
-
 	// Checks whether a client is the crawler that its User-Agent names. Default: off,
 	// because it sends requests to the servers of crawlers' operators and to DNS.
 	//
@@ -342,7 +332,7 @@ type Settings struct {
 	Signals *bool `json:"signals,omitempty"`
 
 	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
-	// `fleet`, `limits`, `hosts`, `paths`, `policy`, `registry`, `verify`, `x_robots_tag` and
+	// `limits`, `hosts`, `paths`, `policy`, `registry`, `verify`, `x_robots_tag` and
 	// the names of steps. In `defaults`, the names of steps that are on by default and are off
 	// for all sites. Default: none.
 	Off []string `json:"off,omitempty"`

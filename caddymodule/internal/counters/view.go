@@ -143,17 +143,26 @@ func (c *Counters) Sites(rows []Row) []statusapi.Site {
 	return list
 }
 
-// Spans returns the counts of the sites of a scope and of their hosts, in no order.
-func (c *Counters) Spans(scope statusapi.Scope) (list []statusapi.FleetSite) {
+// FleetRows returns the counts of the sites of a scope and of their hosts, and of the crawlers
+// there, in no order.
+func (c *Counters) FleetRows(scope statusapi.Scope) (sites, crawlers []statusapi.FleetRow) {
+	all, _ := c.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanDay})
+	for i := range all {
+		of := func(c statusapi.Counts) statusapi.FleetCounts {
+			return statusapi.FleetCounts{Requests: c.Requests, Denied: c.Denied, Throttled: c.Throttled, WouldRefuse: c.WouldDeny + c.WouldThrottle}
+		}
+		crawlers = append(crawlers, statusapi.FleetRow{Name: all[i].Name, Class: all[i].Class,
+			FleetSpans: statusapi.FleetSpans{Hour: of(all[i].Hour), Day: of(all[i].Day)}})
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
 	for s := range c.allSites() {
 		if spans := (statusapi.FleetSpans{Hour: s.counts(hourSpan), Day: s.counts(daySpan)}); !s.gone && s.in(scope) {
-			list = append(list, statusapi.FleetSite{Name: s.name, Pattern: s.patternName(), FleetSpans: spans})
+			sites = append(sites, statusapi.FleetRow{Name: s.name, Pattern: s.patternName(), FleetSpans: spans})
 		}
 	}
-	return list
+	return sites, crawlers
 }
 
 // subtract returns a - b, or 0 if b is larger.

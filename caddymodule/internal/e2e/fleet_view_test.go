@@ -122,8 +122,8 @@ func TestOneServerOfAFleetTellsOfATenant(t *testing.T) {
 	for _, s := range servers {
 		s.wants(403, s.at("tenant.test", gptbot, "/private/x"), "a disallowed path")
 		s.eventually("Redis answers", func() bool {
-			fleets := adminValue[statusapi.Health](s, "health").Fleets
-			return len(fleets) == 1 && fleets[0].Up && fleets[0].Since != nil
+			sections := adminValue[statusapi.Health](s, "health").Sections
+			return len(sections) == 1 && sections[0].Rows[0][1] != "" && sections[0].Rows[0][3] == ""
 		})
 	}
 	told := func(message, kind string) (told int) {

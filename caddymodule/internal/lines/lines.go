@@ -219,3 +219,12 @@ func ParseRate(s string) (rate robots.RequestRate, err error) {
 	}
 	return rates[0], nil
 }
+
+// Replace replaces the placeholders in a value. One without a value is an error that names it.
+func Replace(value string) (string, error) {
+	resolved, err := caddy.NewReplacer().ReplaceOrErr(value, true, true)
+	if err != nil {
+		err = fmt.Errorf("%w: set it where Caddy is started, or write the value", err)
+	}
+	return resolved, err
+}

@@ -48,7 +48,7 @@ const (
 	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
 	// ends when Redis answers. Without it the servers can't agree which one tells, so that
 	// each one does, with its host name.
-	FleetLost = "fleet_lost"
+	FleetLost = statusapi.FleetLost
 )
 
 // Accident is something that the operator most likely did not want. Cause, Crawler
@@ -133,7 +133,6 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.featureAccidents()...)
 	list = append(list, r.strangerAccidents(now)...)
-	list = append(list, r.fleetAccidents()...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
 		was := open[x.key()]
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject

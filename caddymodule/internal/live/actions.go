@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -82,7 +81,7 @@ func (r *Reporter) setModes(hosts map[*Handler][]string, query statusapi.ModeQue
 	}
 	for h, modes := range set {
 		h.SetModes(modes)
-		if _, isFleet := h.Limiter.(*shared.Fleet); isFleet {
+		if h.Sharer != nil {
 			answer.Note = "it holds on this server only: set it on each server of the fleet, or write it into the configuration"
 		}
 		changed := hosts[h]

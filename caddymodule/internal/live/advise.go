@@ -164,7 +164,7 @@ const (
 func (r *Reporter) empty(scope statusapi.Scope, s *statusapi.Summary) *statusapi.Empty {
 	e := &statusapi.Empty{Message: "No crawler has come yet.", Sites: []statusapi.EmptySite{}}
 	if age := r.app.Now().Sub(s.Since); age >= emptyFor {
-		e.Message = "No crawler has come for " + ago(age) + ". If others see some: a CDN may answer them, a proxy may send its own " +
+		e.Message = "No crawler has come for " + words.Ago(age) + ". If others see some: a CDN may answer them, a proxy may send its own " +
 			"User-Agent or be missing in trusted_proxies, or another server has these names."
 	}
 	var list []*inForce

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -106,9 +105,8 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 
 // budgetStatus returns the state of a budget.
 func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
-	_, isFleet := p.Limiter.(*shared.Fleet)
 	s := statusapi.Budget{
-		Mode: p.mode(), Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet && b.AtOnce == 0, AtOnce: b.AtOnce,
+		Mode: p.mode(), Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: p.Sharer != nil && b.AtOnce == 0, AtOnce: b.AtOnce,
 	}
 	isLimit := b.Text != ""
 	if isLimit {

@@ -97,9 +97,12 @@ func (r *Reporter) featureAccidents() (list []Accident) {
 	for _, h := range r.handlers() {
 		for _, feature := range h.Features {
 			for _, p := range feature.Accidents(h.mode() == statusapi.Monitor) {
-				site := h.Hosts[0]
-				list = append(list, Accident{Kind: p.Kind, Site: site, Crawler: everybody, Since: *p.Since, Now: p.Now,
-					subject: siteName(site), sites: h.Hosts, message: siteName(site) + " " + p.Message, advice: p.Advice, severity: p.Severity})
+				sites, message := p.Sites, p.Message
+				if sites == nil {
+					sites, message = h.Hosts, siteName(h.Hosts[0])+" "+p.Message
+				}
+				list = append(list, Accident{Kind: p.Kind, Site: sites[0], Crawler: p.Crawler, Since: *p.Since, Now: p.Now,
+					subject: siteName(sites[0]), sites: sites, message: message, advice: p.Advice, severity: p.Severity})
 			}
 		}
 	}

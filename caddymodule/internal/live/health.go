@@ -24,9 +24,9 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 // Problem.Kind of its problem.
 func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
 	now := r.app.Now()
-	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
+	health := &statusapi.Health{Problems: []statusapi.Problem{}, Lists: []statusapi.List{}}
 	for _, one := range r.accidents(scope) {
-		if one.Kind == FleetLost && scope.All() { // addShared says it at once
+		if one.Kind == FleetLost && scope.All() { // App.Problems has it at once
 			continue
 		}
 		problem := one.problem()

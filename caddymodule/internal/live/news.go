@@ -12,7 +12,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -257,9 +256,9 @@ func (r *Reporter) isTeller(it *newsItem, state string, now time.Time) bool {
 		return true // each server has lost it for itself
 	}
 	for _, h := range r.handlers() {
-		if fleet, ok := h.Limiter.(*shared.Fleet); ok && (slices.Contains(h.Hosts, it.Site) || h.Owns(it.Site)) {
+		if h.Sharer != nil && (slices.Contains(h.Hosts, it.Site) || h.Owns(it.Site)) {
 			sum := xxhash.Sum64String(strings.Join([]string{"news", it.Kind, it.key().site, it.Crawler, state}, " "))
-			return fleet.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}).OK
+			return h.Limiter.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}).OK
 		}
 	}
 	return true

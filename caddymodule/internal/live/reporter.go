@@ -30,6 +30,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -63,6 +64,7 @@ type Handler struct {
 	Settings *config.Settings
 	SourceID uint64 // the same after a reload and in every process
 	Limiter  throttle.Limiter
+	Sharer   step.Sharer      // nil if no other server shares Limiter
 	Verifier *shared.Verifier // nil without verify
 
 	// Running returns the engine in use and the modes.
@@ -89,12 +91,10 @@ type Reporter struct {
 	began    time.Time
 	handlers func() []*Handler // sorted by site
 	findings findingsCache
-	told     toldCache
 	dropped  []droppedMode // by the load
 
 	mu      sync.Mutex
-	modeSet time.Time             // when a mode was last set; zero if never
-	twins   map[*shared.Fleet]int // how often, one after the other, a value before was of another process
+	modeSet time.Time // when a mode was last set; zero if never
 }
 
 // New returns a Reporter.
@@ -326,6 +326,17 @@ func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 		return true
 	}
 	return false
+}
+
+// Fleet implements statusapi.Reporter.
+func (r *Reporter) Fleet(scope statusapi.Scope, query statusapi.FleetQuery) (*statusapi.FleetView, error) {
+	for _, h := range r.handlers() {
+		if h.Sharer != nil {
+			return h.Sharer.Fleet(scope, query)
+		}
+	}
+	return &statusapi.FleetView{Now: r.app.Now().UTC(), Servers: []statusapi.FleetServer{}, Sites: []statusapi.FleetRow{},
+		Crawlers: []statusapi.FleetRow{}}, nil
 }
 
 // Interface guards

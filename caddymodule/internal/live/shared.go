@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
@@ -15,29 +13,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/background"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
-	var fleets []*shared.Fleet
 	var verifiers []*shared.Verifier
 	for _, h := range r.handlers() {
-		if f, ok := h.Limiter.(*shared.Fleet); ok && !slices.Contains(fleets, f) {
-			fleets = append(fleets, f)
-		}
 		if h.Verifier != nil && !slices.Contains(verifiers, h.Verifier) {
 			verifiers = append(verifiers, h.Verifier)
-		}
-	}
-	for _, f := range fleets {
-		fleet := fleetStatus(f, now)
-		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
-			problem := severe("fleet", fleet.Address, fleet.Message, fleetAdvice)
-			problem.Since = fleet.Since
-			health.Problems = append(health.Problems, problem)
-		}
-		if twin := r.twinProblem(f, fleet.Address); twin.Severity != "" {
-			health.Problems = append(health.Problems, twin)
 		}
 	}
 	var lists, unstored []statusapi.Problem
@@ -129,7 +113,7 @@ func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status
 		list.Message = name + " could not be read: crawlers that need it stay unverified"
 	case list.Stale:
 		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name,
-			ago(now.Sub(s.Read)))
+			words.Ago(now.Sub(s.Read)))
 	case s.Failures > 0:
 		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
 	default:
@@ -156,35 +140,4 @@ func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 		dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
 	}
 	return dns
-}
-
-// twinProblem returns the problem that another server of a fleet has the identity of this one;
-// its Severity is "" if there is none.
-func (r *Reporter) twinProblem(f *shared.Fleet, address string) (p statusapi.Problem) {
-	r.mu.Lock()
-	n := r.twins[f]
-	r.mu.Unlock()
-	if n < 2 { // the first time, it may be the process before this one
-		return p
-	}
-	_, name := serverID()
-	return severe("fleet", address, "another server of the fleet has the same identity as this one ("+name+"): the numbers of the fleet lack one of the two",
-		"Stop one of the two, delete instance.uuid in its data folder, here "+caddy.AppDataDir()+", and start it again. If they share that folder, "+
-			"give each its own, with the environment variable XDG_DATA_HOME.")
-}
-
-const fleetAdvice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
-	"its own share of the budget."
-
-// fleetStatus returns the state of a fleet.
-func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
-	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: max(1, f.Config.Instances), Up: true,
-		Message: "the connection is being made"}
-	if last := f.LastChange(); last != nil {
-		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
-		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
-			fleet.Message = fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting(now.Sub(last.Time)))
-		}
-	}
-	return fleet
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // badRequest returns an error that is answered with status 400.
@@ -29,23 +30,12 @@ func formatTime(t, now time.Time) string {
 	return t.Format("2 January 15:04") + " UTC"
 }
 
-// ago returns an elapsed time for messages, in one unit.
-func ago(d time.Duration) string {
-	switch {
-	case d < 2*time.Hour:
-		return quantity(int(d/time.Minute), "minute")
-	case d < 48*time.Hour:
-		return quantity(int(d/time.Hour), "hour")
-	}
-	return quantity(int(d/(24*time.Hour)), "day")
-}
-
 // lasting returns how long something has lasted, such as " for 5 minutes"; "" below a minute.
 func lasting(d time.Duration) string {
 	if d < time.Minute {
 		return ""
 	}
-	return " for " + ago(d)
+	return " for " + words.Ago(d)
 }
 
 // before orders values for which something is true before the others.

@@ -72,6 +72,17 @@ func (l *Live[V]) Report(key any, value V) (stop func()) {
 	return func() { l.values.CompareAndDelete(key, value) }
 }
 
+// Forget ends the report with a key.
+func (l *Live[V]) Forget(key any) { l.values.Delete(key) }
+
+// Values returns the values that are reported.
+func (l *Live[V]) Values() (list []V) {
+	for _, v := range l.values.Range {
+		list = append(list, v.(V))
+	}
+	return list
+}
+
 // Describe implements prometheus.Collector.
 func (l *Live[V]) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range l.descs {
@@ -81,13 +92,8 @@ func (l *Live[V]) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (l *Live[V]) Collect(ch chan<- prometheus.Metric) {
-	var values []V
-	l.values.Range(func(_, v any) bool {
-		values = append(values, v.(V))
-		return true
-	})
 	_ = background.Run("metrics", func() { // in a goroutine of Prometheus
-		l.collect(values, func(d *prometheus.Desc, value float64, labels ...string) {
+		l.collect(l.Values(), func(d *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(d, l.kind, value, labels...)
 		})
 	})

@@ -139,3 +139,11 @@ func sendVerifiers(verifiers []*verify.Verifier, send Sender) {
 	send(cacheEntries, float64(stats.Failed), "failed")
 	send(lookupsInFlight, float64(stats.InFlight))
 }
+
+// resultOf returns "ok" for no error, and failed for any error.
+func resultOf(err error, failed string) string {
+	if err != nil {
+		return failed
+	}
+	return "ok"
+}

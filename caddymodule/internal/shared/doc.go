@@ -5,6 +5,5 @@
 //	limiter, release := shared.Get("limiter", func() *throttle.Memory { return throttle.NewMemory(n) })
 //	defer release()
 //
-// It also has the values that run by themselves: the connection to a fleet, and
-// the verifier. It knows no settings.
+// It also has the verifier, which runs by itself. It knows no settings.
 package shared

@@ -14,10 +14,10 @@ type FleetView struct {
 
 	// The sums of sites, and of crawlers at all sites, the busiest first, as many as the
 	// query wants. Crawlers is empty unless the scope has all sites.
-	Sites        []FleetSite    `json:"sites"`
-	SitesTotal   int            `json:"sites_total"`
-	Crawlers     []FleetCrawler `json:"crawlers"`
-	CrawlerTotal int            `json:"crawlers_total"`
+	Sites        []FleetRow `json:"sites"`
+	SitesTotal   int        `json:"sites_total"`
+	Crawlers     []FleetRow `json:"crawlers"`
+	CrawlerTotal int        `json:"crawlers_total"`
 }
 
 // FleetServer is one server of a fleet.
@@ -31,18 +31,12 @@ type FleetServer struct {
 	FleetSpans
 }
 
-// FleetSite has the counts of a site or a host at all servers.
-type FleetSite struct {
+// FleetRow has the counts of a site, a host or a crawler at all servers.
+type FleetRow struct {
 	Name    string `json:"name"`
-	Pattern string `json:"pattern,omitempty"` // as Site.Pattern
-	Servers int    `json:"servers"`           // how many have counted requests to it
-	FleetSpans
-}
-
-// FleetCrawler has the counts of a crawler at all servers.
-type FleetCrawler struct {
-	Name  string `json:"name"`
-	Class string `json:"class"`
+	Pattern string `json:"pattern,omitempty"` // of a host: as Site.Pattern
+	Class   string `json:"class,omitempty"`   // of a crawler
+	Servers int    `json:"servers,omitempty"` // how many have counted requests of it
 	FleetSpans
 }
 

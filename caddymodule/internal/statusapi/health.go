@@ -8,7 +8,6 @@ type Health struct {
 	Problems []Problem `json:"problems"` // the most severe first; at most MaxProblems
 	More     int       `json:"more"`     // number of problems that are not in Problems
 	Sections []Section `json:"sections"` // what the features of handlers show
-	Fleets   []Fleet   `json:"fleets"`   // only in the scope of all sites
 	Lists    []List    `json:"lists"`    // only in the scope of all sites
 	DNS      *DNS      `json:"dns"`      // only in the scope of all sites; null without verify
 	Memory   *Memory   `json:"memory"`   // only in the scope of all sites
@@ -73,16 +72,6 @@ type Problem struct {
 	Usual  float64  `json:"-"`
 
 	Now int `json:"-"` // of an accident of a Feature: the number that says how bad it is
-}
-
-// Fleet is a Redis or Valkey that servers share.
-type Fleet struct {
-	Address   string     `json:"address"` // without credentials
-	Instances int        `json:"instances"`
-	Up        bool       `json:"up"`
-	Since     *time.Time `json:"since"` // when Up last changed; null if it is not known yet
-	Error     string     `json:"error"`
-	Message   string     `json:"message"`
 }
 
 // List is a list of a crawler operator's addresses, or a directory of its keys, that

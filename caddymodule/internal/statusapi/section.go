@@ -17,8 +17,11 @@ type Column struct {
 	Number bool   `json:"number"` // its values are numbers
 }
 
-// Busy is the kind of the accident that a server is busy.
-const Busy = "shedding"
+// Kinds of accidents of features.
+const (
+	Busy      = "shedding"   // a server is busy
+	FleetLost = "fleet_lost" // servers can't share what they count
+)
 
 // Feature is a feature of a robots handler, as reports see it. Its methods are safe for
 // concurrent use. monitored says that the handler refuses nothing.
@@ -26,7 +29,8 @@ type Feature interface {
 	// View returns the section of the handler. It has no column for the handler's sites.
 	View(monitored bool) Section
 	// Accidents returns what is an accident now, with Kind, Severity, Message, Advice,
-	// Since and Now. Messages begin behind the name of the site, such as "is busy".
+	// Since, Crawler and Now. Messages begin behind the name of the site, such as "is busy",
+	// unless Sites has all sites that it is about.
 	Accidents(monitored bool) []Problem
 	// Explain says what the feature may still do with a request that is let through, such as
 	// "refused while the server is busy"; "" for nothing. It changes nothing, and is also

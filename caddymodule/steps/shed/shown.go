@@ -51,7 +51,7 @@ func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
 	if state.Since.IsZero() {
 		return nil
 	}
-	p := statusapi.Problem{Severity: statusapi.Warning, Kind: statusapi.Busy, Message: "is busy", Since: &state.Since, Now: state.InFlight,
+	p := statusapi.Problem{Severity: statusapi.Warning, Kind: statusapi.Busy, Crawler: "all", Message: "is busy", Since: &state.Since, Now: state.InFlight,
 		Advice: "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."}
 	if state.InFlight > 0 {
 		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))

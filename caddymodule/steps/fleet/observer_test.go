@@ -1,4 +1,4 @@
-package metrics
+package fleet
 
 import (
 	"errors"
@@ -17,14 +17,14 @@ import (
 func TestFleetLogsAnOutageOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := zapobserver.New(zap.InfoLevel)
-		f := NewFleet(4)
-		f.Start(zap.New(core))
-		defer f.Close()
+		f := &observer{instances: 4}
+		f.log.Set(zap.New(core))
+		defer f.close()
 		check := func(when string, lines int, up bool) {
 			t.Helper()
 			synctest.Wait()
-			if logs.Len() != lines || f.LastChange().Up != up {
-				t.Fatalf("%s: %d lines, up %t; want %d, %t", when, logs.Len(), f.LastChange().Up, lines, up)
+			if logs.Len() != lines || f.last.Load().up != up {
+				t.Fatalf("%s: %d lines, up %t; want %d, %t", when, logs.Len(), f.last.Load().up, lines, up)
 			}
 		}
 		f.FleetState(throttle.FleetUp, nil)
@@ -45,7 +45,7 @@ func TestFleetLogsAnOutageOnce(t *testing.T) {
 		f.FleetState(throttle.FleetDown, errors.New("reset"))
 		check("in the next outage", 4, false)
 		f.FleetState(throttle.FleetUp, nil)
-		f.Close()
+		f.close()
 		time.Sleep(time.Minute)
 		check("after Close", 4, true)
 	})

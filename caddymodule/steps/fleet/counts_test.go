@@ -1,4 +1,4 @@
-package live
+package fleet
 
 import (
 	"bytes"
@@ -13,20 +13,17 @@ import (
 // toldBySites returns what a server with n busy sites and 200 crawlers tells.
 func toldBySites(n int) *told {
 	r := rand.New(rand.NewPCG(1, 2))
-	counts := func() (c [2][5]uint64) {
-		for i := range c {
-			for k := range c[i] {
-				c[i][k] = r.Uint64N(100_000)
-			}
-		}
-		return c
+	count := func() uint64 { return r.Uint64N(100_000) }
+	counts := func() statusapi.FleetCounts {
+		return statusapi.FleetCounts{Requests: count(), Denied: count(), Throttled: count(), WouldRefuse: count(), People: count()}
 	}
+	spans := func() statusapi.FleetSpans { return statusapi.FleetSpans{Hour: counts(), Day: counts()} }
 	t := &told{Server: "web1.example.com"}
 	for i := range n {
-		t.Sites = append(t.Sites, toldSite{fmt.Sprintf("tenant%d-%d.example.com", i, r.Uint32()), "*.example.com", counts()})
+		t.Sites = append(t.Sites, statusapi.FleetRow{Name: fmt.Sprintf("tenant%d-%d.example.com", i, r.Uint32()), Pattern: "*.example.com", FleetSpans: spans()})
 	}
 	for i := range maxCrawlers {
-		t.Crawlers = append(t.Crawlers, toldSite{fmt.Sprintf("Crawler%d", i), "crawler", counts()})
+		t.Crawlers = append(t.Crawlers, statusapi.FleetRow{Name: fmt.Sprintf("Crawler%d", i), Class: "crawler", FleetSpans: spans()})
 	}
 	return t
 }
@@ -51,8 +48,12 @@ func TestToldIsBounded(t *testing.T) {
 // The counts of a pattern have those of its hosts. Whoever may see a host only gets the host's.
 func TestFleetSums(t *testing.T) {
 	now := time.Now()
-	one := &told{Server: "a", Sites: []toldSite{{"*.example.com", "", [2][5]uint64{{10, 5, 4, 3, 2}, {100, 50, 40, 30, 20}}},
-		{"t1.example.com", "*.example.com", [2][5]uint64{{1, 1, 0, 0, 1}, {2, 2, 0, 0, 2}}}}, Crawlers: []toldSite{{"GPTBot", "crawler", [2][5]uint64{{7}, {8}}}}}
+	spans := func(hour, day uint64) statusapi.FleetSpans {
+		return statusapi.FleetSpans{Hour: statusapi.FleetCounts{Requests: hour}, Day: statusapi.FleetCounts{Requests: day}}
+	}
+	one := &told{Server: "a", Sites: []statusapi.FleetRow{{Name: "*.example.com", FleetSpans: spans(10, 100)},
+		{Name: "t1.example.com", Pattern: "*.example.com", FleetSpans: spans(1, 2)}},
+		Crawlers: []statusapi.FleetRow{{Name: "GPTBot", Class: "crawler", FleetSpans: spans(7, 8)}}}
 	for _, c := range []struct {
 		scope              statusapi.Scope
 		requests, crawlers int
@@ -63,12 +64,11 @@ func TestFleetSums(t *testing.T) {
 		{statusapi.Sites("t1.example.com"), 4, 0, "t1.example.com "},
 		{statusapi.Sites("t2.example.com"), 0, 0, ""},
 	} {
-		v := fleetView{FleetView: &statusapi.FleetView{Now: now}, scope: c.scope, servers: map[string]*statusapi.FleetServer{},
-			sites: map[string]*statusapi.FleetSite{}, crawlers: map[string]*statusapi.FleetCrawler{}}
+		v := newView(c.scope, now)
 		one.id, one.at = "1", now
-		v.add(true, one)
+		v.add(one, true)
 		one.id, one.at = "2", now.Add(-time.Minute)
-		v.add(false, one)
+		v.add(one, false)
 		v.finish(statusapi.FleetQuery{})
 		sites := ""
 		for _, s := range v.Sites {
@@ -85,7 +85,7 @@ func TestFleetSums(t *testing.T) {
 
 func FuzzDecodeTold(f *testing.F) {
 	f.Add(toldBySites(3).encode(1))
-	f.Add(compressor.EncodeAll([]byte(`{"server":"\u0000","sites":[{"n":"x","c":[[-1]]}],"more":-3}`), nil))
+	f.Add(compressor.EncodeAll([]byte(`{"server":"\u0000","sites":[{"name":"x","hour":{"requests":1}}],"more":-3}`), nil))
 	f.Add(compressor.EncodeAll(bytes.Repeat([]byte(" "), 1<<22), nil))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		got, err := decodeTold(value)
@@ -94,9 +94,6 @@ func FuzzDecodeTold(f *testing.F) {
 		}
 		if len(got.Sites) > maxSites || len(got.Crawlers) > maxCrawlers || len(got.Server) > maxName || got.More < 0 {
 			t.Errorf("%d sites, %d crawlers", len(got.Sites), len(got.Crawlers))
-		}
-		for i := range got.Sites {
-			got.Sites[i].spans()
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package config
+package fleet
 
 import (
 	"encoding/pem"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // The certificates of ca_file replace those of the system, and a changed file
@@ -36,17 +38,21 @@ func TestFleetCAFile(t *testing.T) {
 		if err := f.check(); (err != nil) != strings.Contains(test.want, "TLS") {
 			t.Errorf("%+v: check, which reads no file, returns %v", test, err)
 		}
-		c, id, err := f.Config()
+		f.config, f.id = throttle.FleetConfig{}, ""
+		err := f.Join(site{})
 		if test.want != "" {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%+v: %v", test, err)
 			}
 			continue
 		}
-		if err != nil || (c.TLS.RootCAs != nil) != (test.file != "") || ids[id] {
-			t.Errorf("%+v: roots %v, error %v, known id %t", test, c.TLS.RootCAs, err, ids[id])
+		if err != nil || (f.config.TLS.RootCAs != nil) != (test.file != "") || ids[f.id] {
+			t.Errorf("%+v: roots %v, error %v, known id %t", test, f.config.TLS.RootCAs, err, ids[f.id])
 		}
-		ids[id] = true
+		ids[f.id] = true
+		if err := f.Cleanup(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,0 +1,126 @@
+package fleet
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/background"
+)
+
+var (
+	up = metrics.NewDesc("fleet_up",
+		"1 while the fleet's Redis or Valkey answers (in a cluster, every master), 0 while each server counts alone. Absent without a fleet.")
+	connections = metrics.NewLive(prometheus.GaugeValue, sendUp, up) // that are in use
+
+	calls = metrics.Collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "caddy_robots_fleet_call_duration_seconds",
+		Help:    "Round-trip times to the fleet's Redis or Valkey, in seconds, by result.",
+		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
+	}, []string{"result"}))
+	refusals = metrics.NewCounter("fleet_refusals_total",
+		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while "+
+			"Redis or Valkey does not answer.",
+		"engine")
+	fallbacks = metrics.NewCounter("fleet_fallbacks_total",
+		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()
+)
+
+// observer is a throttle.Observer that logs and counts.
+type observer struct {
+	log       metrics.Logger
+	instances int
+	last      atomic.Pointer[change] // nil before the first change
+
+	mu     sync.Mutex
+	outage bool        // the log says that Redis does not answer
+	steady *time.Timer // logs the end of the outage
+}
+
+// steadyAfter is how long Redis must answer until the log says so, after an
+// outage. So one that comes and goes causes two lines in all.
+const steadyAfter = 10 * time.Second
+
+// change is a change between up and down.
+type change struct {
+	up bool
+	at time.Time
+}
+
+// close ends the report.
+func (o *observer) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.steady != nil {
+		o.steady.Stop()
+	}
+}
+
+// failed logs that no connection can be set up.
+func (o *observer) failed(err error) {
+	o.log.Load().Error("fleet: the connection to Redis can't be set up: each server counts alone", zap.Error(err))
+}
+
+// FleetState implements throttle.Observer.
+func (o *observer) FleetState(s string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last.Store(&change{s == throttle.FleetUp, time.Now()})
+	if o.steady != nil {
+		o.steady.Stop()
+	}
+	switch {
+	case s != throttle.FleetUp && !o.outage:
+		o.outage = true
+		o.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
+			zap.Int("instances", o.instances), zap.Error(err))
+	case s == throttle.FleetUp && o.outage:
+		o.steady = background.After(steadyAfter, "fleet: the log", o.logReturn)
+	case s == throttle.FleetUp:
+		o.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
+	}
+}
+
+// logReturn logs that Redis answers again.
+func (o *observer) logReturn() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if last := o.last.Load(); last.up {
+		o.outage = false
+		o.log.Load().Info("fleet: budgets are shared", zap.String("state", throttle.FleetUp), zap.Time("since", last.at))
+	}
+}
+
+// FleetCall implements throttle.Observer.
+func (*observer) FleetCall(took time.Duration, err error) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	calls.WithLabelValues(result).Observe(took.Seconds())
+}
+
+// FleetRefusal implements throttle.Observer.
+func (*observer) FleetRefusal(by string) { refusals.WithLabelValues(by).Inc() }
+
+// FleetFallback implements throttle.Observer.
+func (*observer) FleetFallback() { fallbacks.Inc() }
+
+// sendUp sends the metric of the connections.
+func sendUp(list []*redis, send metrics.Sender) {
+	if len(list) == 0 {
+		return
+	}
+	all := 1.0
+	for _, r := range list {
+		if last := r.last.Load(); last == nil || !last.up {
+			all = 0
+		}
+	}
+	send(up, all)
+}

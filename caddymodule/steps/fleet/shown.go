@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+const advice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
+	"its own share of the budget."
+
+// state returns since when budgets are shared or, if they are not, why and since when. It is
+// zero before the first answer.
+func (r *redis) state(now time.Time) (since time.Time, trouble string) {
+	last := r.last.Load()
+	switch {
+	case last == nil:
+		return since, ""
+	case last.up:
+		return last.at, ""
+	}
+	lasting := ""
+	if d := now.Sub(last.at); d >= time.Minute {
+		lasting = " for " + words.Ago(d)
+	}
+	return last.at, fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting)
+}
+
+// View implements step.Feature.
+func (f *Fleet) View(bool) step.Section {
+	since, trouble := f.redis.state(time.Now())
+	row := []string{"", strconv.Itoa(f.redis.instances), trouble}
+	if !since.IsZero() {
+		row[0] = since.UTC().Format("2006-01-02 15:04")
+	}
+	return step.Section{
+		Title:   "Budgets that servers share",
+		Columns: []step.Column{{Name: "since"}, {Name: "instances", Number: true}, {Name: "trouble"}}, Rows: [][]string{row},
+	}
+}
+
+// Explain implements step.Feature.
+func (*Fleet) Explain(*judge.Request, *judge.Decision) string { return "" }
+
+// lostFor is how long Redis does not answer before that is an accident.
+const lostFor = 10 * time.Second
+
+// Accidents implements step.Feature: one of the steps with a connection tells for all.
+func (f *Fleet) Accidents(bool) []step.Problem {
+	since, trouble := f.redis.state(time.Now())
+	sites, teller := f.redis.sites()
+	if trouble == "" || time.Since(since) < lostFor || teller != f || len(sites) == 0 {
+		return nil
+	}
+	_, name := serverID()
+	return []step.Problem{{Severity: statusapi.Severe, Kind: statusapi.FleetLost, Message: name + ": " + trouble, Advice: advice, Since: &since,
+		Sites: sites}}
+}
+
+// problems returns the problems of all connections.
+func problems() (list []step.Problem) {
+	for _, r := range connections.Values() {
+		if since, trouble := r.state(time.Now()); trouble != "" {
+			list = append(list, step.Problem{Severity: statusapi.Severe, Kind: "fleet", Subject: r.address(), Message: trouble, Advice: advice,
+				Since: new(since.UTC())})
+		}
+		if !r.hasTwin() {
+			continue
+		}
+		_, name := serverID()
+		list = append(list, step.Problem{Severity: statusapi.Severe, Kind: "fleet", Subject: r.address(),
+			Message: "another server of the fleet has the same identity as this one (" + name + "): the numbers of the fleet lack one of the two",
+			Advice: "Stop one of the two, delete instance.uuid in its data folder, here " + caddy.AppDataDir() + ", and start it again. If they share that folder, " +
+				"give each its own, with the environment variable XDG_DATA_HOME."})
+	}
+	return list
+}
+
+// hasTwin reports whether another server of the fleet has the identity of this one. The first
+// time, it may be the process before this one.
+func (r *redis) hasTwin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.twins >= 2
+}

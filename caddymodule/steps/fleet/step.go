@@ -1,0 +1,204 @@
+// Package fleet shares what several servers count and know in Redis or Valkey: budgets, keys
+// of passes, and the counts of requests.
+package fleet
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
+)
+
+func init() {
+	caddy.RegisterModule(new(Fleet))
+	step.ReportProblems(problems)
+}
+
+// Bounds of Fleet. Requests wait for as long as the deadline.
+const (
+	maxInstances = 10_000
+	maxDeadline  = time.Second
+)
+
+// Fleet shares the budgets of several servers in Redis or Valkey, version 6 or later.
+// Default: each server counts for itself, so that a crawler may send as many requests to
+// each of them as robots.txt allows in total.
+//
+//	fleet rediss://10.0.0.5:6379 {
+//		instances 4
+//		ca_file /etc/redis/ca.pem
+//	}
+//
+// While Redis can't be reached, each server counts alone, with intervals that are
+// `instances` times as long.
+type Fleet struct {
+	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
+	// `redis+unix:///path/to/socket`; `valkey`, `valkeys` and `valkey+unix` work too.
+	// Query parameters: `addr=host:port`, for each further node of a cluster or
+	// Sentinel; `master_set=name`, for Sentinels, with `sentinel_username` and
+	// `sentinel_password`; `db=number`; `skip_verify=true`, to accept any TLS
+	// certificate. Placeholders, such as `{env.REDIS_PASSWORD}`, are replaced. Required.
+	URL string `json:"url,omitempty"`
+
+	// A file with PEM certificates: with TLS, one of them must have signed the server's.
+	// Default: those that the system trusts.
+	CAFile string `json:"ca_file,omitempty"`
+
+	// The number of servers, from 1 to 10000. Default: 1.
+	Instances int `json:"instances,omitempty"`
+
+	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,
+	// a part in braces (`{robots}:`) puts all keys on one master. Default: `robots:`.
+	Prefix string `json:"prefix,omitempty"`
+
+	// The longest time for which a request waits for one answer of Redis, from 1ms to
+	// 1s. Default: 25ms.
+	Deadline caddy.Duration `json:"deadline,omitempty"`
+
+	site    step.Site
+	config  throttle.FleetConfig
+	id      string // the same for the same settings
+	redis   *redis
+	release func() error
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Fleet) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.robots.steps.fleet", New: func() caddy.Module { return new(Fleet) }}
+}
+
+// Info implements step.Step.
+func (*Fleet) Info() step.Info {
+	return step.Info{Example: "fleet URL", Lines: []string{"ca_file", "instances", "prefix", "deadline"}}
+}
+
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	fleet <url> {
+//		ca_file   <path>
+//		instances <number>
+//		prefix    <text>
+//		deadline  <duration>
+//	}
+func (f *Fleet) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	head := *d
+	p := lines.Parser{Dispenser: d}
+	parse := lines.One(func(_, url string) error {
+		f.URL = url
+		return p.Block(lines.Table{
+			"ca_file":   lines.Text(&f.CAFile),
+			"instances": lines.Number(&f.Instances, maxInstances),
+			"prefix":    lines.Text(&f.Prefix),
+			"deadline":  lines.Duration(&f.Deadline, time.Millisecond),
+		}, f.check)
+	})
+	return lines.Place(&head, parse(d.Val(), d.RemainingArgs()))
+}
+
+// check returns an error for values that can't be used. It reads no file.
+func (f *Fleet) check() error {
+	switch {
+	case f.URL == "":
+		return errors.New("fleet: the URL of Redis or Valkey is missing")
+	case f.Instances < 0 || f.Instances > maxInstances:
+		return fmt.Errorf("fleet instances %d is not between 1 and %d", f.Instances, maxInstances)
+	case f.Deadline < 0 || time.Duration(f.Deadline) > maxDeadline:
+		return fmt.Errorf("fleet deadline %s is not between 1ms and %s", time.Duration(f.Deadline), maxDeadline)
+	}
+	if _, tag, found := strings.Cut(f.Prefix, "{"); found && strings.Index(tag, "}") < 1 {
+		return fmt.Errorf("fleet prefix %q has a { without a name and a } after it", f.Prefix)
+	}
+	if strings.Contains(f.URL, "{") {
+		return nil // a placeholder
+	}
+	return f.parse()
+}
+
+// parse sets config and id, but does not read CAFile.
+func (f *Fleet) parse() error {
+	address, err := lines.Replace(f.URL)
+	if err != nil {
+		return err
+	}
+	f.config, err = throttle.ParseFleetURL(address)
+	if err == nil && f.CAFile != "" && f.config.TLS == nil {
+		err = errors.New("fleet ca_file needs TLS: write rediss:// or valkeys://")
+	}
+	c := &f.config
+	c.Prefix, c.Instances, c.Deadline = f.Prefix, f.Instances, time.Duration(f.Deadline)
+	f.id = fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline)
+	return err
+}
+
+// readCA reads CAFile. A changed certificate makes another id.
+func (f *Fleet) readCA() error {
+	file, err := lines.Replace(f.CAFile)
+	if file == "" || err != nil {
+		return err
+	}
+	pem, err := localfile.Read(file)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("%s has no PEM certificate: want lines from -----BEGIN CERTIFICATE-----", file)
+	}
+	f.config.TLS.RootCAs, f.id = roots, fmt.Sprintf("%s %q", f.id, pem)
+	return nil
+}
+
+// Join implements step.Step. It uses no network. The connection outlives a reload with equal
+// settings.
+func (f *Fleet) Join(site step.Site) error {
+	f.site = site
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.parse(); err != nil {
+		return err
+	}
+	if err := f.readCA(); err != nil {
+		return lines.About("ca_file:", err)
+	}
+	f.redis, f.release = shared.Get("fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
+	return nil
+}
+
+// Limiter implements step.Sharer.
+func (f *Fleet) Limiter() throttle.Limiter { return f.redis }
+
+// Store implements step.Sharer.
+func (f *Fleet) Store() step.Store { return f.redis }
+
+// Start implements step.Starter: it connects.
+func (f *Fleet) Start() { f.redis.start(f) }
+
+// Cleanup releases the connection.
+func (f *Fleet) Cleanup() error {
+	if f.redis == nil {
+		return nil
+	}
+	f.redis.leave(f)
+	return f.release()
+}
+
+// Interface guards
+var (
+	_ caddy.CleanerUpper = (*Fleet)(nil)
+	_ step.Step          = (*Fleet)(nil)
+	_ step.Starter       = (*Fleet)(nil)
+	_ step.Sharer        = (*Fleet)(nil)
+	_ step.Feature       = (*Fleet)(nil)
+)
