@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // Engine decides on requests; see Decide. The caller logs the decision and
@@ -54,17 +53,13 @@ func NewEngine(
 
 // With returns an engine whose settings are changed, such as the registry. It
 // shares e's budgets and held requests, and begins with the files that e has
-// fetched. checker takes the place of Verification.Checker and must be made for
-// the new registry; with nil, the new engine does not verify claims. From then
+// fetched. For another registry, change must also replace Verification. From then
 // on, each of the two engines fetches for itself; the new one calls fetched, which
 // may be nil, in place of Config.Fetched. e can still be used, but no longer tries
 // failed fetches again without a request. Closing one of the two engines closes
 // both.
-func (e *Engine) With(change func(*judge.Settings), checker *verify.Checker, fetched func(origins.FetchEvent)) (*Engine, error) {
+func (e *Engine) With(change func(*judge.Settings), fetched func(origins.FetchEvent)) (*Engine, error) {
 	settings := e.settings.Settings
-	if settings.Verification != nil {
-		settings.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: settings.Verification.IgnoreImpostors}
-	}
 	change(&settings)
 	compiled, err := settings.Compile()
 	if err != nil {

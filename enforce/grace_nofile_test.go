@@ -33,7 +33,7 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	if p := d.Version.Rules; d.Version.Rules.Tag() != "" || p.Outcome() != judge.Forbidden || p.Status() != 403 {
 		t.Errorf("version %q, %v, status %d", d.Version.Rules.Tag(), p.Outcome(), p.Status())
 	}
-	after, err := g.With(func(*judge.Settings) {}, nil, nil)
+	after, err := g.With(func(*judge.Settings) {}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

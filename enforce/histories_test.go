@@ -168,7 +168,7 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 	g := newGraceTest(t, judge.Settings{}, origins.Config{})
 	g.reads(fake.Googlebot, "192.0.2.1")
 	g.change(closed)
-	q, err := g.With(func(*judge.Settings) {}, nil, nil)
+	q, err := g.With(func(*judge.Settings) {}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestEqualSettingsShareRules(t *testing.T) {
 	if left, _ := ceiling.Usage(); left != used {
 		t.Errorf("%d octets after one of them is closed, want %d", left, used)
 	}
-	changed, err := two.With(func(s *judge.Settings) { s.Monitor = true }, nil, nil)
+	changed, err := two.With(func(s *judge.Settings) { s.Monitor = true }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

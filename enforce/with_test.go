@@ -51,7 +51,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := fake.NewRecorder[origins.FetchEvent]()
-	after, err := before.With(func(s *judge.Settings) { s.Registry = registry }, nil, reads.Record)
+	after, err := before.With(func(s *judge.Settings) { s.Registry = registry }, reads.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWithDuringARead(t *testing.T) {
 	}
 	now := time.Now()
 	before.Origins().Peek(&judge.Request{Time: now})
-	after, err := before.With(func(s *judge.Settings) { s.Registry = crawler.Builtin() }, nil, nil)
+	after, err := before.With(func(s *judge.Settings) { s.Registry = crawler.Builtin() }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +124,14 @@ func TestWithAnotherMode(t *testing.T) {
 	if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
 		t.Fatalf("the first request: %v", d.Reason)
 	}
-	monitor, err := e.With(func(s *judge.Settings) { s.Monitor = true }, nil, nil)
+	monitor, err := e.With(func(s *judge.Settings) { s.Monitor = true }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
 		t.Error("the new engine does not monitor, or has no rules")
 	}
-	back, err := monitor.With(func(s *judge.Settings) { s.Monitor = false }, nil, nil)
+	back, err := monitor.With(func(s *judge.Settings) { s.Monitor = false }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

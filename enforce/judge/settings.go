@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -238,12 +238,29 @@ func (r Settings) Rules(resp Response) (*Rules, error) {
 
 // Verification says how the engine checks the claims of crawlers.
 type Verification struct {
-	// Checker checks the claims. It must be made for Settings.Registry. The caller
-	// closes it after the engine.
-	Checker *verify.Checker
+	// Checker checks the claims. It must be made for Settings.Registry.
+	Checker Checker
 	// IgnoreImpostors treats impostors like unverified crawlers, except that
 	// they have a separate budget. Without it, impostors are denied every path.
 	IgnoreImpostors bool
+	// Signatures says that a signature can prove who sent a request.
+	Signatures bool
+}
+
+// Checker checks claims to be the crawlers of one registry. Its methods never wait, are
+// safe for concurrent use, and allocate nothing but for a signature. A verify.Checker is
+// one.
+type Checker interface {
+	// Verifiable reports whether a claim to be row, which may be nil, can be checked.
+	Verifiable(row *crawler.Crawler) bool
+	// Proof returns the Proof of the host that a request is for, which may have come through a
+	// trusted proxy.
+	Proof(host string, proxied bool) *claim.Proof
+	// Address checks by the client's address whether it is row.
+	Address(row *crawler.Crawler, client claim.Client, now time.Time) claim.Result
+	// Signature returns the crawler that signed a request, nil if none did. named is the one
+	// that its User-Agent names. It is called once for each request.
+	Signature(m *claim.Message, named *crawler.Crawler, now time.Time) (*crawler.Crawler, claim.Result)
 }
 
 // CheckPathPattern returns an error if s is not a path pattern in robots.txt

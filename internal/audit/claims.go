@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -26,6 +25,14 @@ const (
 	// there is no network or no DNS, and no more are started.
 	givenUpAfter = 100
 )
+
+// Checker is a judge.Checker that can ask for what it lacks. A verify.Checker is one.
+type Checker interface {
+	judge.Checker
+	// LookUp asks for what Address needs to check whether addr is row, and waits for it. It
+	// reports whether there was an answer.
+	LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool
+}
 
 // claims are the claims of the log that are looked up with published lists and DNS.
 type claims struct {
@@ -45,7 +52,7 @@ type claimant struct {
 
 // claimOrigin says at which site and when a claim was made first.
 type claimOrigin struct {
-	checker *verify.Checker
+	checker Checker
 	host    string
 	at      time.Time
 }
@@ -67,7 +74,7 @@ func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) bool {
 		c.dropped++
 		return false
 	}
-	c.origins[key] = claimOrigin{s.Rules.Verification.Checker, r.Origin.Host, r.Time}
+	c.origins[key] = claimOrigin{s.Rules.Verification.Checker.(Checker), r.Origin.Host, r.Time}
 	c.list = append(c.list, key)
 	return true
 }
@@ -84,7 +91,7 @@ func (c *claims) lookUp(ctx context.Context, s *site, r *judge.Request, d *judge
 	if c.givenUp() || time.Now().After(c.ends) || !c.add(s, r, d.Agent.Crawler) {
 		return false
 	}
-	c.countLookup(s.Rules.Verification.Checker.LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
+	c.countLookup(s.Rules.Verification.Checker.(Checker).LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
 	return true
 }
 
