@@ -44,7 +44,7 @@ const adminPrefix = "/robots/"
 //	GET  /robots/recent         the last refused requests, at most 1,000: after, limit
 //	GET  /robots/budgets        the limits of a crawler, and what it has used of them: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
-//	GET  /robots/health         problems with advice, and the state of lists, DNS and memory
+//	GET  /robots/health         problems with advice, sections of features, and the state of memory
 //	GET  /robots/fleet          the sums of all servers of a fleet, and each server: name, limit
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
@@ -182,7 +182,8 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 	for _, h := range a.allHandlers() {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
-			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: h.steps.sharer, Verifier: h.verifier,
+			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: h.steps.sharer,
+			Verifies: h.steps.verifier != nil,
 			SetModes: h.setModes, Features: h.steps.features, Check: h.check, Watch: h.watch, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
@@ -191,7 +192,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 			IsVerified: func(name string, addr netip.Addr) bool {
 				current := h.running.Load()
 				row := current.Registry().Lookup(name)
-				return current.checker.Address(row, claim.Client{Addr: addr}, clock.Now()).State == claim.Verified
+				return current.verification.Checker.Address(row, claim.Client{Addr: addr}, clock.Now()).State == claim.Verified
 			},
 			Caller: func(origin judge.Origin) judge.Caller { return h.caller(site, origin) },
 		})

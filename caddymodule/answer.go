@@ -166,8 +166,7 @@ const acceptSignature = `sig1=("@authority" "signature-agent";key="sig1");create
 // not.
 func (h *Handler) couldSign(d *judge.Decision) bool {
 	row := d.Agent.Crawler
-	return h.Verify != nil && (h.Verify.Signatures == nil || *h.Verify.Signatures) && row != nil && len(row.Verify.SignatureAgents) > 0 &&
-		d.Claim.State != claim.Verified
+	return h.steps.claims.Signatures && row != nil && len(row.Verify.SignatureAgents) > 0 && d.Claim.State != claim.Verified
 }
 
 const textPlain = "text/plain; charset=utf-8"

@@ -310,23 +310,6 @@ func (c *siteCopies) octets() (n int64) {
 	return n
 }
 
-// verifier returns the verifier for the settings. It outlives the configuration.
-// Its network use begins when the app starts.
-func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, error) {
-	settings, err := v.Config()
-	if err != nil {
-		return nil, err
-	}
-	resolver, err := config.Resolve("verify resolver", v.Resolver)
-	if err != nil {
-		return nil, err
-	}
-	key := fmt.Sprintf("verifier:%s:%t:%t:%t", resolver, settings.Lists, settings.DNS, settings.Signatures)
-	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
-	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })
-	return verifier, nil
-}
-
 // defaultMetricSites is the default of the setting max_sites.
 const defaultMetricSites = 100
 

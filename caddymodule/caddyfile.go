@@ -96,13 +96,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			prefix    <text>
 //			deadline  <duration>
 //		}
-//		verify {
-//			impostors  deny | ignore
-//			resolver   <address>
-//			lists      [on|off]
-//			dns        [on|off]
-//			signatures [on|off]
-//		}
 //		challenge <paths...> | disallowed {
 //			over <number>/<duration>
 //			for  <duration>
@@ -114,7 +107,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		# and the lines of steps, such as shed
 //	}
 //
-// For answer, exempt, fleet, host, limit, paths, policy, registry, verify, x_robots_tag and steps, the only value off means that the handler does not use the
+// For answer, exempt, fleet, host, limit, paths, policy, registry, x_robots_tag and steps, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -146,12 +145,15 @@ func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 	if err != nil {
 		return site, h.Places.At(err)
 	}
-	if h.Verify != nil {
-		site.Verification = &judge.Verification{IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
-	}
 	for name, s := range h.KnownSteps() {
-		if feature, ok := s.(step.Feature); ok && json.Unmarshal(h.Steps[name], s) == nil {
+		if json.Unmarshal(h.Steps[name], s) != nil {
+			continue
+		}
+		if feature, ok := s.(step.Feature); ok {
 			site.Features = append(site.Features, feature)
+		}
+		if verifier, ok := s.(step.Verifier); ok {
+			site.Verification = new(verifier.Verification())
 		}
 	}
 	site.Inline = h.SourceKind() == config.SourceInline

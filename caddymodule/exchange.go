@@ -115,7 +115,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	if h.check != nil {
 		h.check.Receive(&x.arrival, q, r)
 	}
-	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
+	if h.steps.claims.Signatures && len(r.Header["Signature-Input"]) > 0 {
 		q.Signed = h.signed(x, trusted)
 	}
 	return earlier

@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -76,7 +75,6 @@ type Handler struct {
 	server    atomic.Pointer[serverSites] // of the server of the latest request
 	app       *App
 	source    origins.Source
-	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
 	check     *challenge.Check // nil without challenge
 	watch     *challenge.Check // nil with challenge or forwarded_request

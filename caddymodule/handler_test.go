@@ -26,6 +26,7 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/verify"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"

@@ -218,9 +218,6 @@ func (n *needs) addMatchers(sets []routes.Set) {
 
 // addHandler adds a robots handler.
 func (n *needs) addHandler(c *config.Settings) {
-	if c.Verify != nil {
-		n.found["verified"], n.found["impostor"] = true, true
-	}
 	if c.Challenge != nil {
 		n.found["stranger"] = true
 	}
@@ -249,10 +246,7 @@ func (n *needs) check() error {
 // lineFor returns the line of the handler that a field of the matcher needs; "" if this
 // program has none.
 func lineFor(matcher string) string {
-	switch matcher {
-	case "verified", "impostor":
-		return "verify"
-	case "stranger":
+	if matcher == "stranger" {
 		return "challenge"
 	}
 	for _, name := range step.Names(false) {

@@ -24,7 +24,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -109,8 +108,8 @@ func (h *Handler) provisionSource(caddy.Context) (err error) {
 	return nil
 }
 
-// provisionBudgets gets the limiter and the verifier, which outlive the configuration.
-func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
+// provisionBudgets gets the limiter, which outlives the configuration.
+func (h *Handler) provisionBudgets(caddy.Context) error {
 	if h.CrawlDelay != nil {
 		h.app.entries = max(h.app.entries, h.CrawlDelay.MaxEntries)
 	}
@@ -118,10 +117,7 @@ func (h *Handler) provisionBudgets(ctx caddy.Context) (err error) {
 	if h.steps.sharer != nil {
 		h.limiter = h.steps.sharer.Limiter()
 	}
-	if h.Verify != nil {
-		h.verifier, err = h.app.verifier(ctx, h.Verify)
-	}
-	return err
+	return nil
 }
 
 // load reads a local source. An error says that there is no file: it is found first, so that
@@ -227,7 +223,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 func (h *Handler) warnForgeableExemptions(current *running) {
 	for _, x := range h.Exempt {
 		row := current.Registry().Lookup(x.Name)
-		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
+		if len(x.From) > 0 || row == nil || current.verification != nil && current.verification.Checker.Verifiable(row) {
 			continue
 		}
 		h.log.Warn("every client that sends the name of this exempt crawler is exempt: "+
@@ -256,26 +252,28 @@ func (h *Handler) fileChanged() {
 // registry.
 type running struct {
 	*enforce.Engine
-	checker   *verify.Checker // nil without verify
-	decisions *metrics.Decisions
-	observer  *metrics.Reads
-	unreport  func()
-	modes     *live.Modes
+	verification *judge.Verification // nil if nothing checks claims
+	unbind       func()              // ends the use of its Checker
+	decisions    *metrics.Decisions
+	observer     *metrics.Reads
+	unreport     func()
+	modes        *live.Modes
 }
 
-// newEngine makes the engine of a running. checker is nil without verify.
-type newEngine func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error)
+// newEngine makes the engine of a running. v is nil if nothing checks claims.
+type newEngine func(v *judge.Verification, observer *metrics.Reads) (*enforce.Engine, error)
 
 // newRunning returns a running for a registry, whose metrics are reported.
 func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, build newEngine) (r *running, err error) {
-	r = &running{modes: modes}
-	if h.verifier != nil {
-		if r.checker, err = h.verifier.Bind(registry); err != nil {
+	r = &running{modes: modes, unbind: func() {}}
+	if h.steps.verifier != nil {
+		r.verification = new(h.steps.claims)
+		if r.verification.Checker, r.unbind, err = h.steps.verifier.Bind(registry); err != nil {
 			return nil, err
 		}
 	}
 	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTrap)
-	if r.Engine, err = build(r.checker, r.observer); err != nil {
+	if r.Engine, err = build(r.verification, r.observer); err != nil {
 		return nil, errors.Join(err, r.observer.Close())
 	}
 	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log, h.block), metrics.ReportEngine(r.Engine, h.SourceKind())
@@ -292,9 +290,7 @@ func (h *Handler) block() string {
 // files, and the lists of addresses that only this registry uses.
 func (r *running) retire() error {
 	r.unreport()
-	if r.checker != nil {
-		r.checker.Close()
-	}
+	r.unbind()
 	return r.observer.Close()
 }
 
@@ -305,10 +301,8 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return err
 	}
 	rules.Registry, rules.Places = registry, append(rules.Places, h.steps.places...)
-	current, err := h.newRunning(registry, live.NewModes(&h.Settings, registry), func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
-		if checker != nil {
-			rules.Verification = &judge.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
-		}
+	current, err := h.newRunning(registry, live.NewModes(&h.Settings, registry), func(v *judge.Verification, observer *metrics.Reads) (*enforce.Engine, error) {
+		rules.Verification = v
 		return enforce.NewEngine(rules, h.source, h.limiter, h.app.remembered, origins.Config{
 			Refresh:    time.Duration(h.Refresh),
 			MaxOrigins: h.MaxOrigins,
@@ -363,9 +357,9 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	defer h.changing.Unlock()
 	before := h.running.Load()
 	current, err := h.newRunning(registry, before.modes.Bind(registry), func(
-		checker *verify.Checker, observer *metrics.Reads,
+		v *judge.Verification, observer *metrics.Reads,
 	) (*enforce.Engine, error) {
-		return before.With(func(s *judge.Settings) { s.Registry = registry }, checker, h.fetched(observer))
+		return before.With(func(s *judge.Settings) { s.Registry, s.Verification = registry, v }, h.fetched(observer))
 	})
 	if err != nil {
 		return err

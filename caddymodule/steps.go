@@ -26,7 +26,9 @@ type steps struct {
 	reader     func() step.HeadReader // nil without one
 	places     []*judge.Place
 	features   []step.Feature
-	sharer     step.Sharer // nil without
+	sharer     step.Sharer        // nil without
+	verifier   step.Verifier      // nil without one
+	claims     judge.Verification // of the verifier, without a Checker
 }
 
 // busyVar is the name of the request variable that is set while the server is busy.
@@ -129,6 +131,9 @@ func (s *steps) add(a step.Step) {
 	s.features = appendIf(s.features, a)
 	if sharer, ok := a.(step.Sharer); ok {
 		s.sharer = sharer
+	}
+	if verifier, ok := a.(step.Verifier); ok {
+		s.verifier, s.claims = verifier, verifier.Verification()
 	}
 	if placed, ok := a.(step.Placed); ok {
 		s.places = append(s.places, placed.Places()...)

@@ -139,7 +139,7 @@ func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites 
 	}
 	sites, selected := all, ""
 	if c.Host != "" || c.Handler != 0 {
-		site, errSite := oneSite(c, "", selection.Any)
+		site, errSite := c.One("", selection.Any)
 		if errSite != nil && (c.Host == "" || c.Group(all, nil) != nil) {
 			return nil, nil, errSite
 		}
@@ -278,10 +278,11 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 		}
 		return func() {}, nil
 	}
-	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true}, o.resolver)
+	resolver, err := verify.NewServerResolver(o.resolver)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--resolver: %w", err)
 	}
+	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: resolver})
 	checkers := map[*crawler.Registry]*verify.Checker{}
 	for _, rules := range allRules(to) {
 		if o.compares() && rules.Verification == nil { // this configuration lets impostors pass

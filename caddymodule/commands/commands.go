@@ -1,5 +1,5 @@
-// Package commands has the commands of `caddy robots` which prepare, examine and verify:
-// init, lint, explain, diff, identify, verify, policy, audit and notify. Import it for its
+// Package commands has the commands of `caddy robots` which prepare and examine:
+// init, lint, explain, diff, identify, policy, audit and notify. Import it for its
 // side effects:
 //
 //	import _ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
@@ -17,6 +17,6 @@ import (
 var helpTexts embed.FS
 
 func init() {
-	cli.Add(helpTexts, initCommand, lintCommand, explainCommand, diffCommand, identifyCommand, verifyCommand, policyCommand,
+	cli.Add(helpTexts, initCommand, lintCommand, explainCommand, diffCommand, identifyCommand, policyCommand,
 		auditCommand, notifyCommand)
 }

@@ -49,7 +49,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	if fromInput && o.robots == "-" {
 		return errors.New("standard input can be the list or the robots.txt, not both")
 	}
-	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
+	if err := o.config.Replace(cmd, &o.rules); err != nil {
 		return err
 	}
 	rules, err := o.compile(cmd.Context(), cmd.InOrStdin())

@@ -46,7 +46,7 @@ func (o *policyOptions) policy(cmd *cobra.Command, _ []string) error {
 	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
-	site, err := oneSite(&o.config, " with a policy", func(s *selection.Site) bool { return s.Rules.Managed != nil })
+	site, err := o.config.One(" with a policy", func(s *selection.Site) bool { return s.Rules.Managed != nil })
 	if err != nil {
 		return err
 	}

@@ -12,4 +12,5 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/verify"
 )

@@ -19,6 +19,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -32,7 +33,8 @@ type Stage int
 
 // The stages.
 const (
-	Check    Stage = iota + 1 // before the core uses budgets
+	Identify Stage = iota + 1 // what clients claim to be is checked
+	Check                     // before the core uses budgets
 	Federate                  // when the core may have refused the request
 	Shed                      // when all other stages let the request through
 )
@@ -109,6 +111,17 @@ type Site interface {
 	Budgets() *throttle.Memory
 	// Log returns the logger of the app.
 	Log() *zap.Logger
+}
+
+// Verifier is a step that checks claims to be crawlers. A handler can have one.
+type Verifier interface {
+	// Verification says how claims are treated. It has no Checker, and the step may not be set
+	// up.
+	Verification() judge.Verification
+	// Bind returns what checks claims to be the crawlers of a registry. It is called before the
+	// first request, and whenever the registry changes. end is called when another checker
+	// has taken its place; requests that began before may still use it.
+	Bind(registry *crawler.Registry) (checker judge.Checker, end func(), err error)
 }
 
 // Decide decides on a request: it changes x.Decision.

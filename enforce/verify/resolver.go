@@ -40,7 +40,11 @@ var errNoRecord = errors.New("the answer of the DNS server has no record of the 
 type serverResolver struct{ address string }
 
 // NewServerResolver returns a resolver that queries the server at address: an IP address, with or without a port. The default port is 53.
+// For "", it returns nil, which stands for the system's resolver.
 func NewServerResolver(address string) (Resolver, error) {
+	if address == "" {
+		return nil, nil
+	}
 	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
 		return &serverResolver{net.JoinHostPort(addr.String(), "53")}, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -58,8 +59,10 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 func (s *Settings) id() string {
 	same := *s
 	same.Places, same.Off = nil, nil
-	for name := range s.KnownSteps() { // whose lines refuse requests
-		same.Places = same.Places.with(Places{name: s.Places[name]})
+	for name, known := range s.KnownSteps() {
+		if _, refuses := known.(step.Placed); refuses {
+			same.Places = same.Places.with(Places{name: s.Places[name]})
+		}
 	}
 	if s.SourceKind() != SourceInline { // of which the engine needs the lines
 		same.Source = nil
@@ -92,7 +95,6 @@ func (s *Settings) Check() error {
 		s.checkReads(),
 		s.CrawlDelay.check(),
 		s.checkLimits(),
-		s.Verify.check(),
 		checkSteps(s.Steps, false),
 		s.Challenge.check(),
 		exemptErr,

@@ -22,7 +22,6 @@ func init() {
 	lines.KnowBlock("policy", "deny", "allow", "signal", "usage", "license", "hidden")
 	lines.KnowBlock("limit", "all", "each", "at_once", "each_at_once", "hosts", "except", "include")
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
-	lines.KnowBlock("verify", "impostors", "resolver", "lists", "dns", "signatures")
 	lines.KnowBlock("challenge /PATH", "over", "for", "trap")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
 }
@@ -112,7 +111,6 @@ func (p *parser) core() lines.Table {
 		"paths":             p.orOff("paths", p.paths),
 		"crawl_delay":       p.crawlDelay,
 		"limit":             p.orOff("limits", p.limit),
-		"verify":            p.orOff("verify", p.verify),
 		"challenge":         p.orOff("challenge", p.challenge),
 		"x_robots_tag":      p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":     lines.OnOff(&s.NoindexLines),

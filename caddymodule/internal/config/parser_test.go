@@ -203,7 +203,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 10 || !slices.IsSorted(switchable) {
+	if len(switchable) != 9 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }

@@ -285,15 +285,6 @@ type Settings struct {
 	//	}
 	Limits []Limit `json:"limits,omitempty"`
 
-	// Checks whether a client is the crawler that its User-Agent names. Default: off,
-	// because it sends requests to the servers of crawlers' operators and to DNS.
-	//
-	//	verify {
-	//		impostors ignore
-	//		resolver 10.0.0.53
-	//	}
-	Verify *Verify `json:"verify,omitempty"`
-
 	// The steps, by their names. In a Caddyfile each is the line with its name.
 	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
 
@@ -332,7 +323,7 @@ type Settings struct {
 	Signals *bool `json:"signals,omitempty"`
 
 	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
-	// `limits`, `hosts`, `paths`, `policy`, `registry`, `verify`, `x_robots_tag` and
+	// `limits`, `hosts`, `paths`, `policy`, `registry`, `x_robots_tag` and
 	// the names of steps. In `defaults`, the names of steps that are on by default and are off
 	// for all sites. Default: none.
 	Off []string `json:"off,omitempty"`

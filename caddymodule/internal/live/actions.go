@@ -220,7 +220,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 // readStatus returns the result of a read.
 func (h *Handler) readStatus(e origins.FetchEvent) statusapi.Read {
 	shared := !h.engine().Origins().PerOrigin()
-	read := statusapi.Read{OriginID: h.originID(e.Origin, shared).String(), State: e.Outcome.String(), Error: plainError(e.Err)}
+	read := statusapi.Read{OriginID: h.originID(e.Origin, shared).String(), State: e.Outcome.String(), Error: metrics.PlainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()
 	}

@@ -47,7 +47,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 		if row := h.engine().Registry().Lookup(f.Name); row != nil && row.Name == f.Name {
 			f.Row = row
 		}
-		f.Verifies, f.Checks = h.Verifier != nil, h.Settings.Challenge != nil
+		f.Verifies, f.Checks = h.Verifies, h.Settings.Challenge != nil
 		isOthers := func(site string) bool { return !h.ownsHost(site) }
 		if len(f.Sites) > 0 && !slices.ContainsFunc(f.Sites, isOthers) && !slices.Equal(f.Sites, h.Hosts) {
 			f.Hosts, f.OwnFile = f.Sites, h.engine().Origins().PerOrigin()

@@ -24,7 +24,7 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 // Problem.Kind of its problem.
 func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
 	now := r.app.Now()
-	health := &statusapi.Health{Problems: []statusapi.Problem{}, Lists: []statusapi.List{}}
+	health := &statusapi.Health{Problems: []statusapi.Problem{}}
 	for _, one := range r.accidents(scope) {
 		if one.Kind == FleetLost && scope.All() { // App.Problems has it at once
 			continue
@@ -131,7 +131,7 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 			continue
 		}
 		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
-			return h.Verifier != nil && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
+			return h.Verifies && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
 		}) {
 			key := mistaken{siteOf(f), f.Crawler}
 			times[key] = append(times[key], f.Time)
@@ -206,7 +206,7 @@ func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
 	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
 	if err := p.Rules.MergeError(); err != nil {
 		return severe("policy", subject, fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into %s: %s", name,
-			plainError(err)),
+			metrics.PlainError(err)),
 			"Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.")
 	}
 	switch {
@@ -242,7 +242,7 @@ func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
 // another host, or it is another text. The first two are an Accident if there were rules
 // before.
 func (p *inForce) refused(now time.Time) statusapi.Problem {
-	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), plainError(p.Err))
+	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), metrics.PlainError(p.Err))
 	if p.hasCopy() {
 		text += "the copy of " + formatTime(p.Good, now) + " is in force, and ends "
 		if p.Last == judge.NotRobots {
@@ -279,7 +279,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Message += "; there is no last good copy, so " + metrics.WithoutFile(p.Rules)
 	}
 	if p.Err != nil {
-		problem.Advice = "The last fetch failed with: " + plainError(p.Err) + ". " + problem.Advice
+		problem.Advice = "The last fetch failed with: " + metrics.PlainError(p.Err) + ". " + problem.Advice
 	}
 	return problem
 }

@@ -108,10 +108,10 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(),
 		Location: plainLocation(p.Settings.Source),
 		Dialect:  cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
-		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
+		Error: metrics.PlainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
-		Published: rules.Published(), MergeError: plainError(rules.MergeError()), Notes: []statusapi.Note{}, Grace: []statusapi.Grace{},
+		Published: rules.Published(), MergeError: metrics.PlainError(rules.MergeError()), Notes: []statusapi.Note{}, Grace: []statusapi.Grace{},
 		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
 	}
 	if !p.shared {

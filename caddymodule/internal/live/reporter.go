@@ -28,7 +28,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -64,8 +63,8 @@ type Handler struct {
 	Settings *config.Settings
 	SourceID uint64 // the same after a reload and in every process
 	Limiter  throttle.Limiter
-	Sharer   step.Sharer      // nil if no other server shares Limiter
-	Verifier *shared.Verifier // nil without verify
+	Sharer   step.Sharer // nil if no other server shares Limiter
+	Verifies bool        // it checks claims
 
 	// Running returns the engine in use and the modes.
 	Running func() (*enforce.Engine, *Modes)

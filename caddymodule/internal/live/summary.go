@@ -25,7 +25,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	s, rows, modes := c.Summary(scope, query.Span), c.Rows(scope, query.Span), r.modes()
 	rows = append(rows, r.uncounted(scope, rows)...)
 	s.Hosts.Counted, s.Hosts.More = c.Hosts(scope)
-	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifier != nil })
+	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
 	s.Modes = make(map[string]int)
 	rows = slices.DeleteFunc(rows, func(row counters.Row) bool {
 		mode := modes.of(row.Name, row.Pattern)

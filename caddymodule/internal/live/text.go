@@ -1,10 +1,7 @@
 package live
 
 import (
-	"errors"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -73,37 +70,7 @@ func first[T any](list []T) []T {
 func plainLocation(s *config.Source) string {
 	location := s.Location()
 	if s != nil && s.Kind == config.SourceURL {
-		return plainURL(location)
+		return metrics.PlainURL(location)
 	}
 	return location
-}
-
-// plainURL returns a URL without credentials, query and fragment. It returns ""
-// if raw is not a URL.
-func plainURL(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
-	return u.String()
-}
-
-// plainError returns the text of an error, with credentials and queries removed
-// from the URLs in it.
-func plainError(err error) string {
-	if err == nil {
-		return ""
-	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // it does not contain the URL
-	}
-	words := strings.Split(metrics.Clip(err.Error()), " ")
-	for i, word := range words {
-		if strings.Contains(word, "://") {
-			bare := strings.Trim(word, "\"',;:()")
-			words[i] = strings.Replace(word, bare, plainURL(bare), 1)
-		}
-	}
-	return strings.Join(words, " ")
 }

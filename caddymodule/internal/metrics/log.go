@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"errors"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,4 +84,34 @@ func (c *limitedCore) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zap
 		return checked
 	}
 	return c.Core.Check(e, checked)
+}
+
+// PlainURL returns a URL without credentials, query and fragment. It returns ""
+// if raw is not a URL.
+func PlainURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
+	return u.String()
+}
+
+// PlainError returns the text of an error, with credentials and queries removed
+// from the URLs in it.
+func PlainError(err error) string {
+	if err == nil {
+		return ""
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // it does not contain the URL
+	}
+	words := strings.Split(Clip(err.Error()), " ")
+	for i, word := range words {
+		if strings.Contains(word, "://") {
+			bare := strings.Trim(word, "\"',;:()")
+			words[i] = strings.Replace(word, bare, PlainURL(bare), 1)
+		}
+	}
+	return strings.Join(words, " ")
 }

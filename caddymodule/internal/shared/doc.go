@@ -5,5 +5,5 @@
 //	limiter, release := shared.Get("limiter", func() *throttle.Memory { return throttle.NewMemory(n) })
 //	defer release()
 //
-// It also has the verifier, which runs by itself. It knows no settings.
+// It knows no settings.
 package shared

@@ -1,14 +1,6 @@
 package shared
 
-import (
-	"testing"
-
-	"github.com/caddyserver/certmagic"
-	"go.uber.org/goleak"
-	"go.uber.org/zap"
-
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
-)
+import "testing"
 
 // closer counts calls of Close.
 type closer struct{ closed int }
@@ -33,20 +25,6 @@ func TestValuesAreClosedAfterTheLastRelease(t *testing.T) {
 		t.Error("a closed value is used again")
 	}
 	if err := release(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestClosedValuesLeaveNoGoroutines(t *testing.T) {
-	current := goleak.IgnoreCurrent()
-	verifier := NewVerifier(verify.Config{Lists: true})
-	for range 2 { // each configuration starts them
-		verifier.Start(&certmagic.FileStorage{Path: t.TempDir()}, zap.NewNop())
-	}
-	if err := verifier.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := goleak.Find(current); err != nil {
 		t.Error(err)
 	}
 }

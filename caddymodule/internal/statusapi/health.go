@@ -8,8 +8,6 @@ type Health struct {
 	Problems []Problem `json:"problems"` // the most severe first; at most MaxProblems
 	More     int       `json:"more"`     // number of problems that are not in Problems
 	Sections []Section `json:"sections"` // what the features of handlers show
-	Lists    []List    `json:"lists"`    // only in the scope of all sites
-	DNS      *DNS      `json:"dns"`      // only in the scope of all sites; null without verify
 	Memory   *Memory   `json:"memory"`   // only in the scope of all sites
 	Persist  *Persist  `json:"persist"`  // only in the scope of all sites; null without the option persist
 }
@@ -72,29 +70,6 @@ type Problem struct {
 	Usual  float64  `json:"-"`
 
 	Now int `json:"-"` // of an accident of a Feature: the number that says how bad it is
-}
-
-// List is a list of a crawler operator's addresses, or a directory of its keys, that
-// verification reads.
-type List struct {
-	Kind     string     `json:"kind"` // list or directory
-	URL      string     `json:"url"`  // without query
-	Entries  int        `json:"entries"`
-	Read     *time.Time `json:"read"`     // when the last good copy was last fetched or confirmed; null without a copy
-	Failures int        `json:"failures"` // number of failed fetches since the last one that worked
-	Stale    bool       `json:"stale"`    // too old to show that a client is an impostor
-	Error    string     `json:"error"`
-	Message  string     `json:"message"`
-}
-
-// DNS is the state of verification with reverse DNS.
-type DNS struct {
-	Confirmed int    `json:"confirmed"` // number of addresses in the cache, by result of the lookup
-	Refuted   int    `json:"refuted"`
-	Failed    int    `json:"failed"`
-	InFlight  int    `json:"in_flight"` // number of lookups without an answer yet
-	OK        bool   `json:"ok"`
-	Message   string `json:"message"`
 }
 
 // Memory has the sizes of the app's data, and their limits.

@@ -17,7 +17,6 @@ type Live struct {
 	Lines    *statusapi.Lines     `json:"lines"`   // of liveQuery.OriginID; null without one
 	Recent   *statusapi.Recent    `json:"recent"`
 	Fleet    *statusapi.FleetView `json:"fleet"` // without Sites and Crawlers
-	Lists    int                  `json:"lists"` // number of lists of verification; Summary.Health has those with a problem
 }
 
 // crawlers has the crawlers with most requests.
@@ -86,9 +85,6 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 		}
 	}
 	live.Summary.Now = time.Time{} // otherwise the entity tag would always change; the page uses the Date field
-	health := &live.Summary.Health
-	live.Lists = len(health.Lists)
-	health.Lists = slices.DeleteFunc(health.Lists, func(l statusapi.List) bool { return l.Failures == 0 && !l.Stale })
 	live.Crawlers.Total = all.Total
 	for i, c := range all.Crawlers {
 		if i >= maxCrawlers && c.Name != q.Crawler {

@@ -78,14 +78,11 @@ const origins = {
 		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + ', which refuse less.' : '' : 'None yet: robots.txt is read at the first request to a site.');
 		const [good, bad] = [list.filter((p) => p.ok), list.filter((p) => !p.ok)], folded = [], shown = bad.map(origins.item);
 		(good.length > 3 ? folded : shown).push(...good.map(origins.item));
-		for (const l of h.lists || []) folded.push(origins.other(l.kind + ' ' + l.url, zoned(l.message)));
-		if (live.lists) shown.push(origins.other(plural(live.lists, 'list of addresses or keys', 'lists of addresses and keys'), h.lists.length ? plural(h.lists.length, 'has a problem', 'have problems') : 'All are current.'));
-		if (h.dns) shown.push(origins.other('Reverse DNS', h.dns.message));
 		if (h.persist) shown.push(origins.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
-		const key = JSON.stringify([list, live.lists, h.lists, h.dns, h.persist]);
+		const key = JSON.stringify([list, h.persist]);
 		replace(byId('origins'), key, ...shown);
 		byId('fold').hidden = !folded.length;
-		byId('foldname').textContent = [good.length > 3 && plural(good.length, 'origin', 'origins') + ' in force', (h.lists || []).length && plural(h.lists.length, 'list', 'lists') + ' with a problem'].filter(Boolean).join(', ');
+		byId('foldname').textContent = plural(good.length, 'origin', 'origins') + ' in force';
 		replace(byId('folded'), key, ...folded);
 	},
 

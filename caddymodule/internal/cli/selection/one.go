@@ -1,4 +1,4 @@
-package commands
+package selection
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// oneSite returns the one robots handler that the flags select from those for which
+// One returns the one robots handler that the flags select from those for which
 // suitable returns true. kind describes these in errors, such as " with a policy".
-func oneSite(c *selection.Flags, kind string, suitable func(*selection.Site) bool) (*selection.Site, error) {
+func (c *Flags) One(kind string, suitable func(*Site) bool) (*Site, error) {
 	all, err := c.Module.Sites(c.Path)
 	if err != nil {
 		return nil, err
@@ -23,20 +22,20 @@ func oneSite(c *selection.Flags, kind string, suitable func(*selection.Site) boo
 		return nil, err
 	}
 	if len(list) > 1 {
-		texts := words.Map(list, func(s selection.Site) string { return s.Describe() })
+		texts := words.Map(list, func(s Site) string { return s.Describe() })
 		return nil, fmt.Errorf("%s has several robots handlers%s for %s: select one with --handler. The handlers are %s", c.Path, kind,
 			list[0].Name(), strings.Join(texts, "; "))
 	}
 	return &list[0], nil
 }
 
-// replaceRules replaces settings by those of the robots handler that the flags select,
+// Replace replaces settings by those of the robots handler that the flags select,
 // if there is a --config.
-func replaceRules(c *selection.Flags, cmd *cobra.Command, settings *judge.Settings) error {
+func (c *Flags) Replace(cmd *cobra.Command, settings *judge.Settings) error {
 	if err := c.Validate(cmd); err != nil || c.Path == "" {
 		return err
 	}
-	site, err := oneSite(c, "", selection.Any)
+	site, err := c.One("", Any)
 	if err == nil {
 		*settings = site.Rules
 	}

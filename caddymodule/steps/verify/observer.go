@@ -1,4 +1,4 @@
-package metrics
+package verify
 
 import (
 	"net/netip"
@@ -9,56 +9,44 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 var (
-	lookups = NewCounter("verification_lookups_total",
+	lookups = metrics.NewCounter("verification_lookups_total",
 		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.",
 		"outcome")
-	sourceReads = NewCounter("verification_fetches_total",
+	sourceReads = metrics.NewCounter("verification_fetches_total",
 		"Fetches of a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
-	storageFailures = NewCounter("verification_storage_failures_total",
+	storageFailures = metrics.NewCounter("verification_storage_failures_total",
 		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()
 
-	sourceAge = NewDesc("verification_age_seconds",
+	sourceAge = metrics.NewDesc("verification_age_seconds",
 		"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", "kind", "url")
-	sourceEntries = NewDesc("verification_entries",
+	sourceEntries = metrics.NewDesc("verification_entries",
 		"Address prefixes in the copy in use of a list, or keys in the copy of a directory.", "kind", "url")
-	cacheEntries = NewDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
+	cacheEntries = metrics.NewDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
 		"answer")
-	lookupsInFlight = NewDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
+	lookupsInFlight = metrics.NewDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
 
-	verifiers = NewLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
+	verifiers = metrics.NewLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
 )
 
-// verificationLines is the largest number of log lines about verification with
-// the same message in a minute.
-const verificationLines = 5
+// logLines is the largest number of log lines with the same message in a minute.
+const logLines = 5
 
-// Verification is a verify.Observer. The zero value is ready.
-type Verification struct {
-	log         Logger
-	failing     sync.Map // the URL of a list or directory whose last read failed → the error
-	dnsFailures atomic.Int64
+// observer is a verify.Observer. The zero value is ready.
+type observer struct {
+	log         metrics.Logger
+	failing     sync.Map     // the URL of a list or directory whose last read failed → the error
+	dnsFailures atomic.Int64 // lookups in a row that failed
 }
 
-// Start begins to report on a verifier, and logs to log from now on.
-func (v *Verification) Start(verifier *verify.Verifier, log *zap.Logger) {
-	v.log.Set(Limited(log, verificationLines))
-	verifiers.values.Store(v, verifier)
-}
-
-// Close ends the report.
-func (v *Verification) Close() { verifiers.values.Delete(v) }
-
-// DNSFailures returns the number of lookups in a row that failed.
-func (v *Verification) DNSFailures() int64 { return v.dnsFailures.Load() }
-
-// SourceError returns the error of the last read of a list or directory, nil if
+// sourceError returns the error of the last read of a list or directory, nil if
 // there was none.
-func (v *Verification) SourceError(url string) error {
+func (v *observer) sourceError(url string) error {
 	err, _ := v.failing.Load(url)
 	failure, _ := err.(error)
 	return failure
@@ -66,8 +54,12 @@ func (v *Verification) SourceError(url string) error {
 
 // SourceRead implements verify.Observer. It logs the first failure of a source;
 // further ones are logged at DEBUG only and counted in the metrics.
-func (v *Verification) SourceRead(s verify.SourceState, err error) {
-	sourceReads.WithLabelValues(string(s.Kind), resultOf(err, "failed")).Inc()
+func (v *observer) SourceRead(s verify.SourceState, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	sourceReads.WithLabelValues(string(s.Kind), outcome).Inc()
 	log := v.log.Load().With(zap.String("kind", string(s.Kind)), zap.String("url", s.URL), zap.Int("entries", s.Entries))
 	if err == nil {
 		if _, failed := v.failing.LoadAndDelete(s.URL); failed {
@@ -88,14 +80,14 @@ func (v *Verification) SourceRead(s verify.SourceState, err error) {
 }
 
 // StorageFailed implements verify.Observer.
-func (v *Verification) StorageFailed(url string, err error) {
+func (v *observer) StorageFailed(url string, err error) {
 	storageFailures.Inc()
 	v.log.Load().Warn("the copy of a crawler's list of addresses or directory of keys can't be loaded from storage or stored",
 		zap.String("url", url), zap.Error(err))
 }
 
 // Lookup implements verify.Observer.
-func (v *Verification) Lookup(addr netip.Addr, _ []string, state claim.State, took time.Duration, err error) {
+func (v *observer) Lookup(addr netip.Addr, _ []string, state claim.State, took time.Duration, err error) {
 	lookups.WithLabelValues(state.String()).Inc()
 	if err == nil {
 		v.dnsFailures.Store(0)
@@ -107,11 +99,11 @@ func (v *Verification) Lookup(addr netip.Addr, _ []string, state claim.State, to
 }
 
 // LookupDropped implements verify.Observer.
-func (*Verification) LookupDropped() { lookups.WithLabelValues("dropped").Inc() }
+func (*observer) LookupDropped() { lookups.WithLabelValues("dropped").Inc() }
 
 // sendVerifiers sends the metrics of the verifiers. If several use the same list,
 // it reports the newest copy.
-func sendVerifiers(verifiers []*verify.Verifier, send Sender) {
+func sendVerifiers(verifiers []*verifier, send metrics.Sender) {
 	type source struct{ kind, url string }
 	sources := make(map[source]verify.SourceState)
 	var stats verify.Stats
@@ -138,12 +130,4 @@ func sendVerifiers(verifiers []*verify.Verifier, send Sender) {
 	send(cacheEntries, float64(stats.Refuted), "refuted")
 	send(cacheEntries, float64(stats.Failed), "failed")
 	send(lookupsInFlight, float64(stats.InFlight))
-}
-
-// resultOf returns "ok" for no error, and failed for any error.
-func resultOf(err error, failed string) string {
-	if err != nil {
-		return failed
-	}
-	return "ok"
 }

@@ -1,4 +1,4 @@
-package commands_test
+package verify_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 )
 
@@ -114,10 +115,10 @@ func TestVerifyCommandWithConfig(t *testing.T) {
 	}
 	resolver := nameServer(t)
 	for args, want := range map[string]string{
-		"verify --agent OurBot --resolver " + resolver + " --config " + config + " 203.0.113.5":              "verified   203.0.113.5 OurBot  by dns",
-		"verify --agent OurBot --resolver " + resolver + " 203.0.113.5":                                      "names no crawler of the registry",
-		"verify --agent OurBot --config " + config + " --site other.test 203.0.113.5":                        "has no site other.test",
-		"verify --agent OurBot --config " + config + " --registry ../../testdata/crawlers.jsonl 203.0.113.5": "--registry can't be used with --config",
+		"verify --agent OurBot --resolver " + resolver + " --config " + config + " 203.0.113.5":                 "verified   203.0.113.5 OurBot  by dns",
+		"verify --agent OurBot --resolver " + resolver + " 203.0.113.5":                                         "names no crawler of the registry",
+		"verify --agent OurBot --config " + config + " --site other.test 203.0.113.5":                           "has no site other.test",
+		"verify --agent OurBot --config " + config + " --registry ../../../testdata/crawlers.jsonl 203.0.113.5": "--registry can't be used with --config",
 	} {
 		if _, out, errs := commandline.Run("", strings.Fields(args)...); !strings.Contains(out+errs, want) {
 			t.Errorf("%s: no %q in\n%s%s", args, want, out, errs)

@@ -1,4 +1,4 @@
-package shared
+package verify
 
 import (
 	"context"
@@ -12,32 +12,33 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Verifier is a verifier with its observer. It uses the storage and the log of
+// verifier is a verify.Verifier with its observer. It uses the storage and the log of
 // the newest configuration that was started.
-type Verifier struct {
+type verifier struct {
 	*verify.Verifier
-	Observer metrics.Verification
+	observer observer
 	storage  storage
 }
 
-// NewVerifier returns a verifier. It uses the network after Start.
-func NewVerifier(config verify.Config) *Verifier {
-	v := new(Verifier)
-	config.Storage, config.Observer = &v.storage, &v.Observer
+// newVerifier returns a verifier. It uses the network after Start.
+func newVerifier(config verify.Config) *verifier {
+	v := new(verifier)
+	config.Storage, config.Observer = &v.storage, &v.observer
 	v.Verifier = verify.New(config)
 	return v
 }
 
 // Start starts the verifier, once. From now on it uses this storage and log.
-func (v *Verifier) Start(s certmagic.Storage, log *zap.Logger) {
+func (v *verifier) Start(s certmagic.Storage, log *zap.Logger) {
 	v.storage.current.Store(&s)
-	v.Observer.Start(v.Verifier, log)
+	v.observer.log.Set(metrics.Limited(log, logLines))
+	verifiers.Report(v, v)
 	v.Verifier.Start()
 }
 
 // Close ends the verifier.
-func (v *Verifier) Close() error {
-	v.Observer.Close()
+func (v *verifier) Close() error {
+	verifiers.Forget(v)
 	v.Verifier.Close()
 	return nil
 }

@@ -1,8 +1,8 @@
-package commands
+package verify
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"net/netip"
@@ -19,16 +19,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// verifyOptions are the flags of `caddy robots verify`.
-type verifyOptions struct {
+// options are the flags of `caddy robots verify`.
+type options struct {
 	agent, resolver string
 	json            bool
 	rules           judge.Settings // only its Registry
 	config          selection.Flags
 }
 
-func verifyCommand(m selection.Module) *cobra.Command {
-	var o verifyOptions
+// help has the help of the command.
+//
+//go:embed help/*.txt
+var help embed.FS
+
+func newCommand(m selection.Module) *cobra.Command {
+	var o options
 	cmd := command.New("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
 		"Checks whether addresses belong to the crawler that a User-Agent names", command.Needs(1, "an address"), o.verify)
 	command.AddAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
@@ -40,8 +45,8 @@ func verifyCommand(m selection.Module) *cobra.Command {
 	return cmd
 }
 
-func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
-	if err := replaceRules(&o.config, cmd, &o.rules); err != nil {
+func (o *options) verify(cmd *cobra.Command, args []string) error {
+	if err := o.config.Replace(cmd, &o.rules); err != nil {
 		return err
 	}
 	o.rules.Registry = cmp.Or(o.rules.Registry, crawler.Builtin())
@@ -55,10 +60,11 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is not an IP address", arg)
 		}
 	}
-	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true, Signatures: true}, o.resolver)
+	resolver, err := verify.NewServerResolver(o.resolver)
 	if err != nil {
-		return err
+		return fmt.Errorf("--resolver: %w", err)
 	}
+	verifier := verify.New(verify.Config{Lists: true, DNS: true, Signatures: true, Resolver: resolver})
 	defer verifier.Close()
 	checker, err := verifier.Bind(o.rules.Registry)
 	if err != nil {
@@ -77,20 +83,8 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) error {
 	return command.FindingIf(found)
 }
 
-// newVerifier returns a verifier that uses the DNS server of --resolver; "" stands for
-// the system's.
-func newVerifier(config verify.Config, resolver string) (*verify.Verifier, error) {
-	if resolver != "" {
-		var err error
-		if config.Resolver, err = verify.NewServerResolver(resolver); err != nil {
-			return nil, fmt.Errorf("--resolver: %w", err)
-		}
-	}
-	return verify.New(config), nil
-}
-
 // crawlers returns the crawlers of the registry that --agent names.
-func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
+func (o *options) crawlers() ([]*crawler.Crawler, error) {
 	var id crawler.Identity
 	crawler.NewCache(1).Identify(o.rules.Registry.Matcher(nil), o.agent, &id)
 	var rows []*crawler.Crawler
@@ -111,10 +105,10 @@ func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
 }
 
 //go:embed verify.txt
-var verifyTemplate string
+var template string
 
-// verified is the output of the command for one address.
-type verified struct {
+// verdict is the output of the command for one address.
+type verdict struct {
 	Address string         `json:"address"`
 	Crawler string         `json:"crawler"`
 	State   string         `json:"state"`
@@ -131,8 +125,8 @@ type verifiedStep struct {
 	Says   string `json:"says"` // verified, impostor or unverified
 }
 
-func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
-	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
+func (o *options) print(w io.Writer, e *verify.Explanation) error {
+	v := &verdict{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
 	if e.Result.State == claim.Verified {
 		v.Method = e.Result.Method.String()
 	}
@@ -143,5 +137,5 @@ func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 		return output.NewEncoder(w).Encode(v)
 	}
 	width, _ := output.Size(w)
-	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, verifyTemplate, nil, v)
+	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, template, nil, v)
 }
