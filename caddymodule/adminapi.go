@@ -207,7 +207,7 @@ func (a *App) allHandlers() []*Handler {
 	return slices.Clone(a.handlers)
 }
 
-// isKnown is routes.Follower.IsKnown for the matcher of this module.
+// isKnown is live.App.IsKnown.
 func isKnown(matcher any, reached bool) bool {
 	m, ok := matcher.(*MatchRobots)
 	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Stranger && !m.Busy

@@ -80,7 +80,6 @@ type App struct {
 	traced atomic.Bool
 
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
-	meetings  []string         // pairs of handlers of which nobody knows whether a request reaches both
 	places    []mistakes.Place // of handlers that are most likely not meant; complete when all are provisioned
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
 	own       *siteread.Source // the sites' own robots.txt

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
@@ -61,7 +63,7 @@ type configFile struct {
 	} `json:"logging"`
 	Apps struct {
 		HTTP struct {
-			Servers map[string]map[string]any `json:"servers"`
+			Servers map[string]*caddyhttp.Server `json:"servers"`
 		} `json:"http"`
 		Robots config.Global `json:"robots"`
 	} `json:"apps"`
@@ -80,8 +82,9 @@ func (c *configFile) isSampled() bool {
 // configHandler is a robots handler of a configuration file.
 type configHandler struct {
 	Handler
-	route  *routes.Route
-	listen string // the addresses of its server
+	route     *routes.Route
+	listen    string // the addresses of its server
+	isReached bool   // no handler before it answers all requests
 }
 
 // handlersOf reads a configuration file, JSON if its name ends in .json, otherwise
@@ -96,13 +99,13 @@ func handlersOf(name string) (c *configFile, list []*configHandler, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
-		server := c.Apps.HTTP.Servers[key]
-		for route, object := range routes.WalkJSON(server) {
-			if object["handler"] != "robots" {
+		server := cmp.Or(c.Apps.HTTP.Servers[key], new(caddyhttp.Server))
+		for route, module := range routes.Walk(routes.All(server)) {
+			if module == nil || module.Name != "robots" {
 				continue
 			}
-			h := &configHandler{route: route, listen: routes.Text(server["listen"])}
-			if err := routes.Decode(object, &h.Handler); err != nil {
+			h := &configHandler{route: route, listen: strings.Join(server.Listen, " "), isReached: route.IsReached(module)}
+			if err := module.Decode(&h.Handler); err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", name, err)
 			}
 			list = append(list, h)
@@ -130,7 +133,7 @@ func (commands) Sites(path string) ([]selection.Site, error) {
 func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 	h.AddDefaults(c.Apps.Robots.Defaults)
 	site = selection.Site{
-		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.route.IsReached(),
+		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.isReached,
 		Sampled: c.isSampled(),
 	}
 	if site.Rules, err = h.EngineSettings(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -24,8 +24,7 @@ import (
 type placed struct {
 	config.Settings
 
-	route  *routes.Route
-	advice string // what to write instead of this handler, which rewrites the URI and is no robots handler
+	route *routes.Route
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -37,46 +36,67 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	var before placedByHost
-	var places mistakes.Places
-	needs := newNeeds()
-	for route, object := range routes.WalkServer(server) {
-		if object == nil {
-			needs.addMatchers(route.Sets())
+	var places, missed []mistakes.Place
+	isClosed := false // the server refuses the requests that miss a handler with forwarded_request
+	for route, handler := range routes.Walk(server.Routes) {
+		p := h.app.newPlaced(route, handler)
+		if p == nil {
+			isClosed = isClosed || handler != nil && refusesAll(route, handler)
+			continue
 		}
-		p := &placed{route: route, advice: forwarded.RewriteAdvice(object)}
-		var robots *mistakes.Robots
-		switch {
-		case object["handler"] != "robots":
-		case routes.Decode(object, p) != nil:
-			needs.unknown = true // it is an error of its own
-		default:
-			p.AddDefaults(h.app.Defaults)
-			robots = &mistakes.Robots{Name: p.name(), Forwarded: p.IsForwarded(), Reads: p.SourceKind() == config.SourceSite}
-			needs.addHandler(&p.Settings)
-		}
-		places.Add(route, object, robots)
-		if robots == nil && p.advice == "" {
+		if !route.IsReached(handler) {
+			places = append(places, mistakes.Unreached(route.Hosts(), p.name()))
 			continue
 		}
 		if err := p.check(); err != nil {
 			return err
 		}
-		if p.publishes() && route.IsApart() {
-			h.log.Warn("only a request shows whether /robots.txt reaches this robots handler in a named route or an error route: "+
-				"without it, the policy is not in force", zap.String("handler", p.name()))
+		for _, first := range before.add(p) {
+			if routes.Meet(first.route, route) {
+				return fmt.Errorf("robots: requests can reach two handlers: the robots handlers %s and %s. "+
+					"Only the first decides, so the second would have no effect: %s", first.name(), p.name(), mistakes.MeetingAdvice)
+			}
+		}
+		if p.IsForwarded() {
+			if route.HasOnly("path", "remote_ip") {
+				isClosed = true
+			} else {
+				missed = append(missed, mistakes.Missed(route.Hosts(), p.name()))
+			}
 		}
 		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
 			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403",
 				zap.String("handler", p.name()))
 		}
-		for _, first := range before.add(p) {
-			if err := h.app.checkMeeting(first, p, h.log); err != nil {
-				return err
-			}
-		}
 	}
-	h.warnOfPlaces(places.Found())
-	return needs.check()
+	if !isClosed {
+		places = append(places, missed...)
+	}
+	h.warnOfPlaces(places)
+	return h.app.checkNeeds(server)
+}
+
+// refusesAll reports whether a handler answers all requests with an error.
+func refusesAll(route *routes.Route, handler *routes.Handler) bool {
+	var answer struct {
+		Status caddyhttp.WeakString `json:"status_code"`
+		Abort  bool                 `json:"abort"`
+	}
+	if !route.HasOnly() || handler.Name != "static_response" && handler.Name != "error" || handler.Decode(&answer) != nil {
+		return false
+	}
+	return handler.Name == "error" || answer.Abort || answer.Status.Int() >= http.StatusBadRequest
+}
+
+// newPlaced returns a handler of a walk, nil for one that is no robots handler, or has an
+// error of its own.
+func (a *App) newPlaced(route *routes.Route, handler *routes.Handler) *placed {
+	p := &placed{route: route}
+	if handler == nil || handler.Name != "robots" || handler.Decode(p) != nil {
+		return nil
+	}
+	p.AddDefaults(a.Defaults)
+	return p
 }
 
 // warnOfPlaces logs what is wrong with the places of handlers, and keeps it for reports.
@@ -95,9 +115,6 @@ func (a *App) wrongPlaces() []mistakes.Place {
 		if h.late.Load() && !h.decides.Load() {
 			list = append(list, mistakes.Late(a.siteOf(h).Route.Hosts()))
 		}
-	}
-	if len(a.meetings) > 0 {
-		list = append(list, mistakes.Meeting(a.meetings))
 	}
 	if len(all) == 0 {
 		list = append(list, mistakes.WithoutHandler())
@@ -154,84 +171,30 @@ func (p *placed) check() error {
 		"so it can't publish the policy: move robots out of the matcher, or out of the handle block with the path")
 }
 
-// checkMeeting returns an error if two robots handlers decide on the same requests:
-// the later one would have no effect. If nobody can know whether they do, it warns.
-// If one of the two is no robots handler, but rewrites the URI, it warns of that.
-func (a *App) checkMeeting(first, later *placed, log *zap.Logger) error {
-	if robots, advice := first, later.advice; advice+first.advice != "" {
-		if advice == "" {
-			robots, advice = later, first.advice
-		}
-		if robots.advice == "" && !robots.IsForwarded() && routes.Meet(first.route, later.route) != routes.Never {
-			log.Warn("a rewrite does not change what this robots handler judges", zap.String("handler", robots.name()),
-				zap.String("what", advice))
-		}
-		return nil
-	}
-	reach := routes.Meet(first.route, later.route)
-	if reach == routes.Never {
-		return nil
-	}
-	handlers := fmt.Sprintf("the robots handlers %s and %s", first.name(), later.name())
-	if reach == routes.Surely {
-		return fmt.Errorf("robots: requests can reach two handlers: %s. Only the first decides, so the second would have no effect: %s",
-			handlers, mistakes.MeetingAdvice)
-	}
-	log.Warn("requests may reach two robots handlers, and only the first decides: give them matchers that exclude each other",
-		zap.String("handlers", handlers))
-	a.meetings = append(a.meetings, handlers)
-	return nil
-}
-
 // name describes the handler for messages.
 func (p *placed) name() string {
 	return fmt.Sprintf("of %s (%s)", cmp.Or(strings.Join(p.route.Hosts(), ", "), "any host"), cmp.Or(p.route.Matcher(), "no matcher"))
 }
 
-// needs finds matchers of a server that never match, because no robots handler of the
-// server finds out what they ask for.
-type needs struct {
-	wanted, found map[string]bool // by the field of the matcher
-	unknown       bool            // a handler can't be decoded, which is an error of its own
-}
-
-func newNeeds() *needs { return &needs{wanted: make(map[string]bool), found: make(map[string]bool)} }
-
-// addMatchers adds the matchers of a route.
-func (n *needs) addMatchers(sets []routes.Set) {
-	for _, set := range sets {
-		if inside, ok := set["not"].([]routes.Set); ok {
-			n.addMatchers(inside)
-		}
-		m, live := set["robots"].(*MatchRobots)
-		if !live {
-			m = new(MatchRobots)
-			_ = routes.Decode(set["robots"], m) // else an error of its own
-		}
-		for name, field := range m.fields() {
-			if isSet, isFlag := field.(*bool); isFlag && *isSet {
-				n.wanted[name] = true
+// checkNeeds returns an error for matchers of a server that never match, because no robots
+// handler of the server finds out what they ask for.
+func (a *App) checkNeeds(server *caddyhttp.Server) error {
+	wanted, found := make(map[string]bool), map[string]bool{"disallowed": true} // by the field of the matcher
+	for route, handler := range routes.Walk(routes.All(server)) {
+		if handler == nil {
+			for _, matcher := range route.Matchers() {
+				if m, ok := matcher.(*MatchRobots); ok {
+					m.addNeeds(wanted)
+				}
 			}
+		} else if p := a.newPlaced(route, handler); p != nil {
+			p.addFound(found)
+		} else if handler.Name == "robots" {
+			return nil // its error comes later
 		}
 	}
-}
-
-// addHandler adds a robots handler.
-func (n *needs) addHandler(c *config.Settings) {
-	if c.Challenge != nil {
-		n.found["stranger"] = true
-	}
-	for _, s := range c.KnownSteps() {
-		for _, name := range s.Info().Matches {
-			n.found[name] = true
-		}
-	}
-}
-
-// check returns an error for matchers that never match.
-func (n *needs) check() error {
-	for _, matcher := range slices.Sorted(maps.Keys(n.wanted)) {
-		if n.found[matcher] || n.unknown || matcher == "disallowed" {
+	for _, matcher := range slices.Sorted(maps.Keys(wanted)) {
+		if found[matcher] {
 			continue
 		}
 		if line := lineFor(matcher); line != "" {
@@ -241,6 +204,27 @@ func (n *needs) check() error {
 		return fmt.Errorf("a matcher robots %s never matches, because this program has no step for it: remove the matcher", matcher)
 	}
 	return nil
+}
+
+// addNeeds adds the fields that only some settings make match.
+func (m *MatchRobots) addNeeds(wanted map[string]bool) {
+	for name, field := range m.fields() {
+		if isSet, isFlag := field.(*bool); isFlag && *isSet {
+			wanted[name] = true
+		}
+	}
+}
+
+// addFound adds the fields of the matcher that the settings make match.
+func (p *placed) addFound(found map[string]bool) {
+	if p.Challenge != nil {
+		found["stranger"] = true
+	}
+	for _, s := range p.KnownSteps() {
+		for _, name := range s.Info().Matches {
+			found[name] = true
+		}
+	}
 }
 
 // lineFor returns the line of the handler that a field of the matcher needs; "" if this

@@ -115,7 +115,7 @@ func Read(adapted []byte) ([]Site, error) {
 		first := len(sites)
 		for i := range server.Routes {
 			s := Site{TrustedProxies: server.TrustedProxiesRaw != nil, Port: cmp.Or(append(routes.Ports(server.Listen), 0)...)}
-			s.read(&server.Routes[i])
+			s.read(server.Routes[i])
 			sites = append(sites, s)
 		}
 		plain := isPlain(app, server, sites[first:])
@@ -154,21 +154,19 @@ func isPlain(app *caddyhttp.App, server *caddyhttp.Server, sites []Site) bool {
 var answering = []string{"file_server", "reverse_proxy", "static_response", "error"}
 
 // read reads the route of the site.
-func (s *Site) read(route *caddyhttp.Route) {
-	var tree any
-	_ = routes.Decode(route, &tree)
+func (s *Site) read(route caddyhttp.Route) {
 	pages := false    // a handler answers with something other than a redirect
 	answered := false // a handler may answer GET /robots.txt
-	for route, object := range routes.WalkJSON(tree) {
-		if object == nil {
+	for route, module := range routes.Walk(caddyhttp.RouteList{route}) {
+		if module == nil {
 			if route.Around == nil {
 				s.Hosts = route.Hosts()
 			}
-			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(route.Sets())...)
+			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(route.Matchers())...)
 			continue
 		}
 		h := new(handler)
-		if routes.Decode(object, h) == nil {
+		if module.Decode(h) == nil {
 			s.add(h)
 		}
 		if !answered && slices.Contains(answering, h.Name) && route.PassesPath("/robots.txt") {
@@ -209,41 +207,22 @@ func (s *Site) add(h *handler) {
 }
 
 // agentPatterns returns the patterns that matchers compare with User-Agent.
-func agentPatterns(sets []routes.Set) (patterns []string) {
-	for _, set := range sets {
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			switch value := set[name].(type) {
-			case []routes.Set: // of the matcher not
-				patterns = append(patterns, agentPatterns(value)...)
-			default:
-				patterns = append(patterns, patternsOf(name, value)...)
+func agentPatterns(matchers []any) (patterns []string) {
+	const field = "User-Agent"
+	for _, m := range matchers {
+		switch m := m.(type) {
+		case *caddyhttp.MatchHeader:
+			patterns = append(patterns, http.Header(*m)[field]...)
+		case *caddyhttp.MatchHeaderRE:
+			if re := (*m)[field]; re != nil {
+				patterns = append(patterns, re.Pattern)
+			}
+		case *caddyhttp.MatchExpression:
+			if strings.Contains(strings.ToLower(m.Expr), strings.ToLower(field)) {
+				patterns = append(patterns, m.Expr)
 			}
 		}
 	}
-	return patterns
-}
-
-// patternsOf returns the patterns that one matcher compares with User-Agent.
-func patternsOf(matcher string, value any) (patterns []string) {
-	if text := routes.Text(value); matcher == "expression" && strings.Contains(strings.ToLower(text), "user-agent") {
-		return []string{text}
-	}
-	if matcher != "header" && matcher != "header_regexp" {
-		return nil
-	}
-	fields, _ := value.(map[string]any)
-	for name, value := range fields {
-		if !strings.EqualFold(name, "User-Agent") {
-			continue
-		}
-		switch value := value.(type) {
-		case map[string]any:
-			patterns = append(patterns, routes.Text(value["pattern"]))
-		case []any:
-			for _, pattern := range value {
-				patterns = append(patterns, routes.Text(pattern))
-			}
-		}
-	}
+	slices.Sort(patterns)
 	return patterns
 }

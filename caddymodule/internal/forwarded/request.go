@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -118,26 +117,4 @@ func (d *description) request(r *http.Request) *http.Request {
 func isTrusted(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	return trusted
-}
-
-// uriField matches the placeholder of a field that has the URI of a request.
-var uriField = regexp.MustCompile(`(?i)\{http\.request\.header\.(x-forwarded-uri|x-original-ur[il])\}`)
-
-// RewriteAdvice returns what to write instead of a handler of Caddy, as in JSON,
-// that rewrites the URI of a sub-request to that in a field; "" for others. A robots
-// handler judges the URI that was sent, whatever it is rewritten to.
-func RewriteAdvice(handler map[string]any) string {
-	if handler["handler"] != "rewrite" {
-		return ""
-	}
-	uri, _ := handler["uri"].(string)
-	found := uriField.FindStringSubmatch(uri)
-	if found == nil {
-		return ""
-	}
-	field, family := http.CanonicalHeaderKey(found[1]), XForwarded
-	if strings.HasPrefix(field, "X-Original") {
-		family = XOriginal
-	}
-	return "remove the rewrite to the URI in " + field + ", and write forwarded_request " + family + " in the robots block"
 }

@@ -126,21 +126,6 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestRewriteAdvice(t *testing.T) {
-	for uri, want := range map[string]string{
-		"{http.request.header.X-Forwarded-Uri}": "forwarded_request x_forwarded", "/x{http.request.header.x-original-uri}": "forwarded_request x_original",
-		"{http.request.header.X-Original-URL}": "forwarded_request x_original", "{http.request.uri}": "", "/x-original-url": "",
-	} {
-		got := RewriteAdvice(map[string]any{"handler": "rewrite", "uri": uri})
-		if (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", uri, got, want)
-		}
-	}
-	if got := RewriteAdvice(map[string]any{"handler": "static_response", "uri": "{http.request.header.X-Original-URL}"}); got != "" {
-		t.Error(got)
-	}
-}
-
 // Whatever the fields have, a description has one method, one host, and a target
 // that a request line could have; and the URI of the fields decides it alone.
 func FuzzDescribe(f *testing.F) {

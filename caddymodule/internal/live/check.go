@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"iter"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -196,9 +198,9 @@ type decider struct {
 }
 
 // deciders returns the handlers that a GET request of a URL reaches, in the order
-// in which it reaches them. It follows the request through the routes of the server
-// that fits the URL best. If there are several such servers, or if the place of a
-// handler is not known, it is not certain that the request reaches the handler.
+// in which it reaches them. It asks the matchers of the server that fits the URL best. If
+// there are several such servers, or if the place of a handler is not known, it is not
+// certain that the request reaches the handler.
 func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target string, query *statusapi.CheckQuery) (list []decider,
 	err error) {
 	best := 0
@@ -214,32 +216,59 @@ func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target 
 		}
 	}
 	for _, server := range servers {
-		follower, err := r.newFollower(server, origin, target, query)
+		request, err := requestTo(server, origin, target, query)
 		if err != nil {
 			return nil, err
 		}
-		for _, reached := range follower.Follow() {
+		known := func(route *routes.Route, matcher any) bool {
+			return isKnown(route, matcher, query) || r.app.IsKnown(matcher, len(list) > 0)
+		}
+		decides := func(module caddyhttp.MiddlewareHandler) bool {
+			return slices.ContainsFunc(candidates, func(c candidate) bool { return c.Module == module && c.modes().At(origin.Host) != nil })
+		}
+		for _, reached := range server.Reached(request, decides, known) {
 			if len(servers) > 1 {
 				reached.Reach = routes.Maybe
 			}
 			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
-			known := func(d decider) bool { return d.Module == reached.Handler }
-			if i >= 0 && candidates[i].modes().At(origin.Host) != nil && !slices.ContainsFunc(list, known) {
-				list = append(list, decider{candidates[i], reached})
-			}
+			list = append(list, decider{candidates[i], reached})
 		}
 	}
 	for _, c := range candidates {
-		if c.Server == nil && c.modes().At(origin.Host) != nil && !slices.Contains(servers, c.Named) { // following a request finds named routes
+		if c.Server == nil && c.modes().At(origin.Host) != nil {
 			list = append(list, decider{c, routes.Reached{Handler: c.Module, Reach: routes.Maybe}})
 		}
 	}
 	return list, nil
 }
 
-// newFollower returns the follower of a GET request through a server.
-func (r *Reporter) newFollower(server *routes.Server, origin judge.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower,
-	error) {
+// isKnown reports whether all is known about a checked request that a matcher looks at.
+func isKnown(route *routes.Route, matcher any, query *statusapi.CheckQuery) bool {
+	onlyAgent := func(fields iter.Seq[string]) bool {
+		for name := range fields {
+			if http.CanonicalHeaderKey(name) != "User-Agent" {
+				return false
+			}
+		}
+		return true
+	}
+	switch m := matcher.(type) {
+	case *caddyhttp.MatchHost, *caddyhttp.MatchQuery:
+		return true
+	case *caddyhttp.MatchHeader:
+		return onlyAgent(maps.Keys(*m))
+	case *caddyhttp.MatchHeaderRE:
+		return onlyAgent(maps.Keys(*m))
+	case *caddyhttp.MatchProtocol:
+		return *m == "http" || *m == "https"
+	case *caddyhttp.MatchClientIP:
+		return query.Client != "" // but not of remote_ip, which may be the address of a proxy
+	}
+	return route.IsPathKnown(matcher)
+}
+
+// requestTo returns a GET request to a server.
+func requestTo(server *routes.Server, origin judge.Origin, target string, query *statusapi.CheckQuery) (*http.Request, error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, err
@@ -259,12 +288,5 @@ func (r *Reporter) newFollower(server *routes.Server, origin judge.Origin, targe
 		request.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: origin.Host}
 	}
 	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)})
-	return &routes.Follower{
-		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live),
-		HasClient: query.Client != "",
-		IsWanted: func(handler caddyhttp.MiddlewareHandler) bool {
-			return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.Module == handler })
-		},
-		IsKnown: r.app.IsKnown,
-	}, nil
+	return caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), nil
 }

@@ -76,7 +76,7 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	count()
 	server := routes.NewServer(&caddyhttp.Server{Listen: []string{":443"}})
 	h := &live.Handler{
-		Site: &routes.Site{Server: server, Route: new(routes.Route), Hosts: []string{statusapi.AnySite}}, Settings: new(config.Settings),
+		Site: &routes.Site{Server: server, Hosts: []string{statusapi.AnySite}}, Settings: new(config.Settings),
 		Running: func() (*enforce.Engine, *live.Modes) {
 			return engine, live.NewModes(new(config.Settings), engine.Registry())
 		},

@@ -2,97 +2,99 @@ package routes
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Route is a route and the routes around it. The methods accept a nil Route, which
-// is outside of all routes.
+// Route is a route of a walk, and the routes around it. The methods accept a nil Route,
+// which is outside of all routes.
 type Route struct {
 	Around *Route // nil for a route of the server itself
 
-	live caddyhttp.MatcherSets // of a running server
-	sets []Set                 // of a configuration in JSON
-
-	// Known only in a walk through JSON:
-	group     string   // of routes of which a request takes only the first that matches
+	route     *caddyhttp.Route
+	before    []*Route // in the same list
+	isBehind  bool     // handlers around it answer all requests before
+	rewritten bool     // a handler before it may have changed the request
+	rewrites  bool     // a request that leaves it may be a changed one
 	ends      bool     // no request leaves the route
-	unreached bool     // no request reaches the handler that was yielded with the route
-	apart     bool     // an error route or a named route, or inside one
-	rewrites  []*Route // routes of earlier handlers that rewrite the request
 }
 
-// Set has matchers that must all match, by their names. The value of the matcher
-// not is a []Set. Other values are as in JSON, or the matchers of a running server.
-type Set map[string]any
+// Sets returns the matcher sets of the route, of which one must match. Those of a
+// configuration that is not provisioned are decoded.
+func (r *Route) Sets() []caddyhttp.MatcherSet {
+	return setsOf(r.route.MatcherSets, r.route.MatcherSetsRaw)
+}
 
-// Sets returns the matcher sets of the route, of which one must match.
-func (r *Route) Sets() []Set {
-	if r.live != nil {
-		return setsOf(r.live)
+func setsOf(sets []caddyhttp.MatcherSet, raw []caddy.ModuleMap) []caddyhttp.MatcherSet {
+	if sets != nil {
+		return sets
 	}
-	return r.sets
-}
-
-// setsOf returns the matcher sets of a running server.
-func setsOf(live []caddyhttp.MatcherSet) (sets []Set) {
-	for _, matchers := range live {
-		set := make(Set)
-		for _, m := range matchers {
-			module, ok := m.(caddy.Module)
-			if !ok {
-				continue
-			}
-			if not, ok := m.(*caddyhttp.MatchNot); ok {
-				m = setsOf(not.MatcherSets)
-			}
-			set[module.CaddyModule().ID.Name()] = m
+	for _, modules := range raw {
+		set := caddyhttp.MatcherSet{}
+		for name, text := range modules {
+			set = append(set, newMatcher(name, text))
 		}
 		sets = append(sets, set)
 	}
 	return sets
 }
 
-// setsOfJSON returns the matcher sets in the field match of a route.
-func setsOfJSON(match any) (sets []Set) {
-	list, _ := match.([]any)
-	for _, matchers := range list {
-		object, _ := matchers.(map[string]any)
-		set := make(Set)
-		for name, value := range object {
-			if name == "not" {
-				value = setsOfJSON(value)
-			}
-			set[name] = value
-		}
-		sets = append(sets, set)
-	}
-	return sets
-}
-
-// jsonOf returns the value of a matcher in a Set as in JSON. It leaves out values
-// of a running server that may be secret, because people who may see the dashboard
-// see the text about its matchers.
-func jsonOf(name string, value any) any {
-	if _, ok := value.(caddy.Module); !ok {
-		return value
-	}
-	var tree any
-	_ = Decode(value, &tree)
-	return withoutSecrets(name, tree)
-}
-
-// Decode converts a part of a configuration in JSON to another type.
-func Decode(tree, to any) error {
-	text, err := json.Marshal(tree)
+// newMatcher decodes a matcher.
+func newMatcher(name string, text json.RawMessage) any {
+	info, err := caddy.GetModule("http.matchers." + name)
 	if err != nil {
-		return err
+		return unknown(name)
 	}
-	return json.Unmarshal(text, to)
+	m := info.New()
+	if json.Unmarshal(text, m) != nil {
+		return unknown(name) // it is an error of its own
+	}
+	if path, ok := m.(*caddyhttp.MatchPath); ok {
+		_ = path.Provision(caddy.Context{})
+	}
+	return m
+}
+
+// unknown is the name of a matcher that can't be decoded.
+type unknown string
+
+// CaddyModule implements caddy.Module.
+func (u unknown) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: caddy.ModuleID(u)} }
+
+// inNot returns the matcher sets of a matcher not, none of others.
+func inNot(m any) []caddyhttp.MatcherSet {
+	if not, ok := m.(*caddyhttp.MatchNot); ok {
+		return setsOf(not.MatcherSets, not.MatcherSetsRaw)
+	}
+	return nil
+}
+
+// Matchers returns all matchers of the route, and those inside not.
+func (r *Route) Matchers() []any { return matchersOf(r.Sets()) }
+
+func matchersOf(sets []caddyhttp.MatcherSet) (list []any) {
+	for _, set := range sets {
+		for _, m := range set {
+			list = append(append(list, m), matchersOf(inNot(m))...)
+		}
+	}
+	return list
+}
+
+// textsOf returns the texts of the matchers with a name, such as host, in a set; nil
+// without one.
+func textsOf(set caddyhttp.MatcherSet, name string) (texts []string) {
+	for _, m := range set {
+		if caddy.GetModuleName(m) == name {
+			var more []string
+			_ = decode(m, &more)
+			texts = append(texts, more...)
+		}
+	}
+	return texts
 }
 
 // Hosts returns the hosts that the route and the routes around it match: names and
@@ -118,9 +120,10 @@ func (r *Route) hosts() []string {
 func (r *Route) namedHosts() (hosts []string, all bool) {
 	all = true
 	for _, set := range r.Sets() {
-		all = all && set["host"] != nil
-		for _, host := range stringsOf(set["host"]) {
-			if r.live != nil {
+		own := textsOf(set, "host")
+		all = all && own != nil
+		for _, host := range own {
+			if r.route.MatcherSets != nil {
 				host = siteName(host)
 			}
 			if !slices.Contains(hosts, host) {
@@ -131,106 +134,73 @@ func (r *Route) namedHosts() (hosts []string, all bool) {
 	return hosts, all
 }
 
-// stringsOf returns the strings of a matcher that is a list, or has ranges of addresses.
-func stringsOf(matcher any) (texts []string) {
-	switch list := matcher.(type) {
-	case nil:
-	case *caddyhttp.MatchHost:
-		return slices.Clone(*list)
-	case *caddyhttp.MatchPath:
-		return slices.Clone(*list)
-	default:
-		if Decode(matcher, &texts) != nil {
-			var addresses struct{ Ranges []string }
-			_ = Decode(matcher, &addresses)
-			texts = addresses.Ranges
-		}
-	}
-	return texts
-}
-
 // paths returns the paths in the route's own path matchers.
 func (r *Route) paths() (paths []string) {
 	for _, set := range r.Sets() {
-		paths = append(paths, stringsOf(set["path"])...)
+		paths = append(paths, textsOf(set, "path")...)
 	}
 	return paths
 }
 
-// PassesPath reports whether the matchers of path and method of the route and of
-// the routes around it, also inside not, let GET requests for a path pass.
-func (r *Route) PassesPath(path string) bool {
-	request := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: "localhost", Path: path}}
-	request = caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))
+// maxMatcherText is the most octets of a text about matchers.
+const maxMatcherText = 120
+
+// Matcher describes the matchers of the route and of the routes around it in a short
+// text, such as "not path /api/* and method GET". It leaves out host matchers, because they
+// select a site and not one of the site's handlers: other sites' hosts may be none of the
+// reader's business. For the same reason it has no values but paths and methods. It returns
+// "" if there is no other matcher.
+func (r *Route) Matcher() string {
+	var texts []string
 	for ; r != nil; r = r.Around {
-		if sets := r.Sets(); len(sets) > 0 && matchAny(sets, request) == Never {
-			return false
+		if text := setsText(r.Sets(), ""); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
-	return true
+	slices.Reverse(texts)
+	text := strings.Join(texts, " and ")
+	if len(text) > maxMatcherText {
+		text = strings.ToValidUTF8(text[:maxMatcherText], "") + "…"
+	}
+	return text
 }
 
-// matchAny returns whether one of the sets matches a request. Only the matchers of
-// path and method, and not, are evaluated.
-func matchAny(sets []Set, request *http.Request) (best Reach) {
+// setsText describes matcher sets. host stands for a host matcher. If it is "", a set of
+// hosts alone makes the text "".
+func setsText(sets []caddyhttp.MatcherSet, host string) string {
+	var texts []string
 	for _, set := range sets {
-		all := Surely
-		for name, value := range set {
-			one := Maybe
-			switch name {
-			case "path":
-				match := caddyhttp.MatchPath(stringsOf(value))
-				one = reachIf(match.Provision(caddy.Context{}) == nil && match.Match(request))
-			case "method":
-				one = reachIf(slices.Contains(stringsOf(value), request.Method))
+		var all []string
+		for _, m := range set {
+			text := caddy.GetModuleName(m)
+			switch text {
 			case "not":
-				inside, _ := value.([]Set)
-				one = Surely - matchAny(inside, request)
+				text = "not " + enclosed(setsText(inNot(m), "host …"))
+			case "path", "method":
+				text += " " + strings.Join(textsOf(caddyhttp.MatcherSet{m}, text), " ")
+			case "host":
+				text = host
 			}
-			all = min(all, one)
+			all = append(all, text)
 		}
-		best = max(best, all)
-	}
-	return best
-}
-
-func reachIf(matches bool) Reach {
-	if matches {
-		return Surely
-	}
-	return Never
-}
-
-// Misses reports whether a client can make the requests of a proxy, which always have
-// the same path and come from its address, miss the route: by their host, method,
-// header fields or another matcher of the route or of those around it.
-func (r *Route) Misses() bool {
-	passes := func(set Set) bool {
-		for name := range set {
-			if name != "path" && name != "remote_ip" {
-				return false
-			}
+		slices.Sort(all)
+		all = slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" })
+		if len(all) == 0 {
+			return ""
 		}
-		return true
+		texts = append(texts, strings.Join(all, " and "))
 	}
-	for ; r != nil; r = r.Around {
-		if sets := r.Sets(); len(sets) > 0 && !slices.ContainsFunc(sets, passes) {
-			return true
-		}
+	text := strings.Join(slices.Compact(texts), " or ")
+	if len(texts) > 1 {
+		return enclosed(text)
 	}
-	return false
+	return text
 }
 
-// isInside reports whether the route is inside another one.
-func (r *Route) isInside(other *Route) bool {
-	return r != other && slices.Contains(r.fromOutside(), other)
-}
-
-// fromOutside returns the routes around the route, the outermost first, and then
-// the route itself.
-func (r *Route) fromOutside() []*Route {
-	if r == nil {
-		return nil
+// enclosed puts a text that joins others in parentheses.
+func enclosed(text string) string {
+	if !strings.HasPrefix(text, "(") && (strings.Contains(text, " and ") || strings.Contains(text, " or ")) {
+		return "(" + text + ")"
 	}
-	return append(r.Around.fromOutside(), r)
+	return text
 }

@@ -18,7 +18,6 @@ import (
 // serve.
 type Site struct {
 	Server *Server  // nil if the handler is in none of its routes
-	Named  *Server  // the server whose named route has the handler; nil for all others
 	Route  *Route   // of Server
 	Hosts  []string // the names of the sites: hosts, patterns or statusapi.AnySite
 
@@ -33,20 +32,16 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 	sites := make(map[caddyhttp.MiddlewareHandler]*Site)
 	for _, server := range servers {
 		numbers := make(map[string]int) // the next ones, by Key.Handler and host
-		for route, handler := range walk(nil, server.Live.Routes) {
-			if is(handler) {
-				key := newKey(server, route, numbers)
-				sites[handler] = &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
-				if len(key.Hosts) == 0 {
-					sites[handler].Hosts = []string{statusapi.AnySite}
-				}
+		for route, handler := range Walk(server.Live.Routes) {
+			if !handler.is(is) {
+				continue
 			}
-		}
-		for _, handler := range walk(nil, namedRoutes(server.Live)) {
-			if is(handler) {
-				sites[handler] = UnknownSite(handler)
-				sites[handler].Named = server
+			key := newKey(server, route, numbers)
+			site := &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
+			if len(key.Hosts) == 0 {
+				site.Hosts = []string{statusapi.AnySite}
 			}
+			sites[handler.Live] = site
 		}
 	}
 	return sites
@@ -62,11 +57,13 @@ func UnknownSite(handler caddyhttp.MiddlewareHandler) *Site {
 // ones with a host in common.
 func newKey(server *Server, route *Route, numbers map[string]int) origins.HandlerKey {
 	key := origins.HandlerKey{Hosts: route.Hosts(), Handler: strings.Join(server.Live.Listen, " ")}
-	for _, r := range route.fromOutside() {
+	path := ""
+	for r := route; r != nil; r = r.Around {
 		if paths := r.paths(); paths != nil {
-			key.Handler += " " + strings.Join(paths, ",")
+			path = " " + strings.Join(paths, ",") + path
 		}
 	}
+	key.Handler += path
 	hosts := key.Hosts
 	if len(hosts) == 0 {
 		hosts = []string{""}
@@ -150,11 +147,11 @@ func (s *Site) Local() judge.Origin {
 func SitesAround(server *caddyhttp.Server, handler caddyhttp.MiddlewareHandler) []string {
 	var all []*Route
 	var around *Route
-	for route, h := range walk(nil, server.Routes) {
-		switch h {
-		case nil:
+	for route, h := range Walk(server.Routes) {
+		switch {
+		case h == nil:
 			all = append(all, route)
-		case handler:
+		case h.Live == handler:
 			around = route
 		}
 	}
@@ -202,7 +199,7 @@ func NewServer(server *caddyhttp.Server) *Server {
 	if ports := Ports(server.Listen); len(ports) >= len(server.Listen) && len(slices.Compact(ports)) == 1 {
 		s.Port = uint16(ports[0])
 	}
-	for route, handler := range walk(nil, server.Routes) {
+	for route, handler := range Walk(server.Routes) {
 		if handler == nil {
 			hosts, _ := route.namedHosts()
 			for _, host := range hosts {

@@ -18,46 +18,54 @@ func TestWalk(t *testing.T) {
 		pathRoute([]string{"/b"}),
 	}
 	var events []string
-	for route, handler := range walk(nil, list) {
-		switch h := handler.(type) {
-		case nil:
+	for route, handler := range Walk(list) {
+		if handler == nil {
 			events = append(events, "route "+route.Matcher())
-		case *robots:
+		} else if h, ok := handler.Live.(*robots); ok {
 			events = append(events, fmt.Sprint(h.number, route.Around != nil))
 		}
 	}
 	if want := []string{"route ", "1 false", "route path /a/*", "2 true", "3 false", "route path /b"}; !slices.Equal(events, want) {
 		t.Errorf("%q, want %q", events, want)
 	}
-	for range walk(nil, list) {
+	for range Walk(list) {
 		break
 	}
 }
 
-// A walk through JSON finds the handlers in any routes, with the same places.
+// A walk through a configuration that is not provisioned finds the same places, and what no
+// request reaches.
 func TestWalkJSON(t *testing.T) {
-	var server any
+	server := new(caddyhttp.Server)
 	if err := json.Unmarshal([]byte(`{
-		"listen": [":443"],
-		"tls_connection_policies": [{"match": {"sni": ["a.test"]}}],
 		"errors": {"routes": [{"handle": [{"handler": "robots", "n": "in error routes"}]}]},
+		"named_routes": {"x": {"handle": [{"handler": "robots", "n": "in a named route"}]}},
 		"routes": [
 			{"match": [{"host": ["*.a.test", "b.test"]}], "handle": [{"handler": "subroute", "routes": [
-				{"match": [{"host": ["x.a.test"], "not": [{"path": ["/api/*"]}]}], "handle": [{"handler": "robots", "n": "inside"}]}
-			]}]},
-			{"match": [{"host": ["c.test"]}, {"path": ["/c"]}], "handle": [
-				{"handler": "reverse_proxy", "handle_response": [{"match": {"status_code": [2]}, "routes": [{"handle": [{"handler": "robots", "n": "in a handler"}]}]}]}
-			]}
-		]}`), &server); err != nil {
+				{"match": [{"host": ["x.a.test"], "not": [{"path": ["/api/*"]}]}], "handle": [{"handler": "robots", "n": "inside"}]},
+				{"group": "g", "handle": [{"handler": "file_server", "pass_thru": true}]},
+				{"group": "g", "handle": [{"handler": "robots", "n": "an alternative to all"}]},
+				{"handle": [{"handler": "reverse_proxy", "handle_response": []}, {"handler": "static_response"}, {"handler": "robots", "n": "behind"}]},
+				{"handle": [{"handler": "subroute", "routes": [{"handle": [{"handler": "robots", "n": "behind a route"}]}]}]}
+			]}], "terminal": true},
+			{"match": [{"host": ["c.test"]}, {"path": ["/c"]}], "handle": [{"handler": "robots", "n": "later"}]}
+		]}`), server); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for route, handler := range WalkJSON(server) {
-		if handler["handler"] == "robots" {
-			got = append(got, fmt.Sprint(handler["n"], route.Hosts(), route.Matcher()))
+	for route, handler := range Walk(All(server)) {
+		if handler != nil && handler.Name == "robots" {
+			var settings struct{ N string }
+			if err := handler.Decode(&settings); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(settings.N, route.Hosts(), route.Matcher(), route.IsReached(handler)))
 		}
 	}
-	if want := []string{"in error routes[]", "inside[x.a.test]not path /api/*", "in a handler[]"}; !slices.Equal(got, want) {
+	if want := []string{
+		"inside[x.a.test]not path /api/*true", "an alternative to all[*.a.test b.test]false", "behind[*.a.test b.test]false",
+		"behind a route[*.a.test b.test]false", "later[]true", "in a named route[]true", "in error routes[]true",
+	}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
