@@ -12,6 +12,7 @@ require (
 	github.com/mssola/useragent v1.0.0
 	github.com/temoto/robotstxt v1.1.2
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c
+	github.com/valkey-io/valkey-go v1.0.79
 	github.com/x-way/crawlerdetect v0.2.28
 )
 
@@ -32,7 +33,6 @@ require (
 	github.com/klauspost/compress v1.20.1 // indirect
 	github.com/kr/text v0.2.0 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
-	github.com/valkey-io/valkey-go v1.0.79 // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect

@@ -22,11 +22,11 @@ func TestBudgets(t *testing.T) {
 	if len(list) != 1 || list[0].PerAddr || list[0].Pool {
 		t.Fatalf("%+v", list)
 	}
-	if r, used := e.limiter.Peek(e.clock.Now(), list[0].Key, list[0].Limits); !r.OK || used {
+	if r, used := e.limiter.Peek(e.clock.Now(), throttle.Use{Key: list[0].Key, Limits: list[0].Limits}); !r.OK || used {
 		t.Errorf("before the first request: %+v, %t", r, used)
 	}
 	e.decide("/", fake.Bingbot)
-	if r, used := e.limiter.Peek(e.clock.Now(), list[0].Key, list[0].Limits); r.OK || !used || r.RetryAfter == 0 {
+	if r, used := e.limiter.Peek(e.clock.Now(), throttle.Use{Key: list[0].Key, Limits: list[0].Limits}); r.OK || !used || r.RetryAfter == 0 {
 		t.Errorf("after it: %+v, %t", r, used)
 	}
 	if err := e.limiter.Forget(context.Background(), e.clock.Now(), list[0].Key); err != nil {

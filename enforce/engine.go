@@ -89,7 +89,7 @@ func (e *Engine) Close() error {
 // For a request of a crawler, Decide can wait:
 //
 //   - for the rules of the origin: see Resolve
-//   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
+//   - for a limiter that other servers share: as long as that limiter says
 //
 // If ctx ends during the latter, the limiter decides without the other servers.
 func (e *Engine) Decide(ctx context.Context, r *judge.Request, d *judge.Decision) {

@@ -10,7 +10,8 @@ import (
 // standard library and internal packages; enforce and its packages import these
 // and a few small packages, but not Caddy, its logger or Prometheus, and nothing
 // of internal that could import enforce. The plugin does not import what only the
-// commands of package commands need, such as the audit of logs.
+// commands of package commands need, such as the audit of logs, or only a step, such as
+// the client of Redis.
 func TestImports(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
 	internal := func(dep string) bool { return strings.HasPrefix(dep, module+"internal/") }
@@ -42,7 +43,8 @@ func TestImports(t *testing.T) {
 		"caddymodule": func(dep string) bool {
 			own, _ := strings.CutPrefix(dep, module)
 			return !strings.HasPrefix(own, "internal/audit") && !strings.HasPrefix(own, "internal/log") && own != "caddymodule/commands" &&
-				!strings.HasPrefix(own, "caddymodule/steps") && own != "enforce/verify" && !strings.Contains(dep, "gaissmai/bart")
+				!strings.HasPrefix(own, "caddymodule/steps") && own != "enforce/verify" && !strings.Contains(dep, "gaissmai/bart") &&
+				!strings.Contains(dep, "valkey")
 		},
 	} {
 		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+name).CombinedOutput()

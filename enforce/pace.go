@@ -71,7 +71,7 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 // been let through since.
 func (p *pacer) giveBack(r *judge.Request, d *judge.Decision, now time.Time) {
 	uses, _ := p.uses(nil, r, d)
-	throttle.GiveBack(p.limiter, now, r.Time, uses)
+	p.limiter.GiveBack(now, r.Time, uses)
 }
 
 // uses appends the budgets that a request uses: first the crawlers' own, then those

@@ -15,13 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valkey-io/valkey-go"
+
 	"github.com/caddy-robots/caddy-robots/bench/internal/server"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// How a server tells its counts: see caddymodule/internal/live.
+// How a server tells its counts: see caddymodule/steps/fleet.
 const (
-	countsSet = "counts"
+	countsSet = "robots:{server-counts}"
 	tellEvery = 10 * time.Second
 	toldFor   = time.Hour
 )
@@ -34,15 +35,14 @@ func BenchmarkRedis(b *testing.B) {
 	redis := startRedis(b)
 	server.Start(b, "{\n\trobots {\n\t\tpersist "+busyHosts(b, hosts)+"\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t\tfleet "+redis+
 		" {\n\t\t\tinstances 500\n\t\t}\n\t}\n\trespond page\n}")
-	clients := make([]*throttle.Fleet, fleet)
+	clients := make([]valkey.Client, fleet)
 	for i := range clients {
-		config := throttle.FleetConfig{Addresses: []string{strings.TrimPrefix(redis, "redis://")}, Instances: fleet}
-		f, err := throttle.NewFleet(config, throttle.NewMemory(1), quiet{})
+		c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{strings.TrimPrefix(redis, "redis://")}, DisableCache: true})
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer f.Close()
-		clients[i] = f
+		defer c.Close()
+		clients[i] = c
 	}
 	value := told(b, clients[0])
 	for b.Loop() {
@@ -76,15 +76,15 @@ func busyHosts(b *testing.B, n int) string {
 }
 
 // measure lets each client tell a value every 10 seconds.
-func measure(b *testing.B, redis string, clients []*throttle.Fleet, value []byte) {
+func measure(b *testing.B, redis string, clients []valkey.Client, value []byte) {
 	b.Helper()
 	var all sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
-	for i, f := range clients {
+	for i, c := range clients {
 		all.Go(func() {
 			time.Sleep(tellEvery * time.Duration(i) / time.Duration(len(clients)))
 			for ctx.Err() == nil {
-				_, _ = f.Publish(ctx, countsSet, throttle.Member{Name: fmt.Sprintf("%016x", i), Time: time.Now()}, value, toldFor)
+				publish(ctx, c, fmt.Sprintf("%016x", i), value)
 				time.Sleep(tellEvery)
 			}
 		})
@@ -105,26 +105,30 @@ func measure(b *testing.B, redis string, clients []*throttle.Fleet, value []byte
 	}
 }
 
-// quiet is an observer that does nothing.
-type quiet struct{}
-
-func (quiet) FleetState(string, error)       {}
-func (quiet) FleetCall(time.Duration, error) {}
-func (quiet) FleetRefusal(string)            {}
-func (quiet) FleetFallback()                 {}
+// publish does what Publish in caddymodule/steps/fleet does.
+func publish(ctx context.Context, c valkey.Client, id string, value []byte) {
+	name, seconds, now := countsSet+":"+id, strconv.Itoa(int(toldFor.Seconds())), time.Now().Unix()
+	do := func(command string, args ...string) valkey.Completed {
+		return c.B().Arbitrary(command).Keys(args[0]).Args(args[1:]...).Build()
+	}
+	c.DoMulti(ctx, do("GET", name+":by"), do("SET", name+":by", "process", "EX", seconds), do("SET", name, string(value), "EX", seconds),
+		do("ZADD", countsSet, strconv.FormatInt(now, 10), id), do("ZREMRANGEBYSCORE", countsSet, "-inf", "("+strconv.FormatInt(now-3600, 10)),
+		do("ZREMRANGEBYRANK", countsSet, "0", "-1001"), do("EXPIRE", countsSet, seconds))
+}
 
 // told returns what the one server tells, when it tells something.
-func told(b *testing.B, f *throttle.Fleet) []byte {
+func told(b *testing.B, c valkey.Client) []byte {
 	b.Helper()
 	var last string
 	for range 300 {
-		list, err := f.Published(b.Context(), countsSet)
-		if err == nil && len(list) == 1 && len(list[0].Value) > 10_000 {
-			return list[0].Value
-		}
-		last = fmt.Sprintf("%d values, %v", len(list), err)
-		if len(list) > 0 {
-			last += fmt.Sprintf(", %d octets", len(list[0].Value))
+		ids, err := c.Do(b.Context(), c.B().Zrange().Key(countsSet).Min("0").Max("-1").Build()).AsStrSlice()
+		last = fmt.Sprintf("%d servers, %v", len(ids), err)
+		if err == nil && len(ids) == 1 {
+			value, err := c.Do(b.Context(), c.B().Get().Key(countsSet+":"+ids[0]).Build()).AsBytes()
+			if err == nil && len(value) > 10_000 {
+				return value
+			}
+			last = fmt.Sprintf("%d octets, %v", len(value), err)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

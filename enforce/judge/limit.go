@@ -27,7 +27,7 @@ const MaxLimits = 7
 //
 // Budgets belong to the hosts of origins.Config.Handler together, and to the paths.
 // Engines in which these are equal share them, even if the engines are in several
-// processes with one throttle.Fleet. Requests at once are counted by each enforce.Memory.
+// processes with one throttle.Limiter. Requests at once are counted by each enforce.Memory.
 type Limit struct {
 	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
 	// all paths.

@@ -55,77 +55,67 @@ func TestTermsChange(t *testing.T) {
 			{3 * s, delayOf(100 * s), false, 42 * s}, {4500 * time.Millisecond, delayOf(10 * s), true, 0}, {5 * s, delayOf(100 * s), false, 89500 * time.Millisecond},
 		}},
 	}
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				key := newKey(t.Name())
-				for i, take := range test.takes {
-					r := l.Take(t.Context(), noon.Add(take.after), []Use{{key, take.terms}})
-					late := r.RetryAfter != take.retry
-					if _, ok := l.(*turns); ok {
-						// A process refuses by the state that it knows. Others
-						// may have used more budget since, so its RetryAfter
-						// may be too short.
-						late = r.RetryAfter > take.retry
-					}
-					if r.OK != take.ok || late {
-						t.Fatalf("request %d: %+v, want ok %t, retry after %v", i, r, take.ok, take.retry)
-					}
+	l := NewMemory(1000)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			key := newKey(t.Name())
+			for i, take := range test.takes {
+				r := l.Take(t.Context(), noon.Add(take.after), []Use{{key, take.terms}})
+				if r.OK != take.ok || r.RetryAfter != take.retry {
+					t.Fatalf("request %d: %+v, want ok %t, retry after %v", i, r, take.ok, take.retry)
 				}
-			})
-		}
-	})
+			}
+		})
+	}
 }
 
 // After any change, a crawler waits at most for the longest interval of the new
 // terms.
 func TestWaitAfterTermsChange(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for seed := range rounds(l, 100) {
-			rnd := rand.New(rand.NewPCG(seed, 4))
-			key, now := newKey(t.Name(), fmt.Sprint(seed)), noon
-			for range 20 {
-				g := randomGrant(rnd)
-				g.Visits = nil
-				terms := Compile(g)
-				var longest time.Duration
-				if terms != nil {
-					for _, limit := range terms.limits {
-						longest = max(longest, time.Duration(limit.interval)*time.Microsecond)
-					}
+	l := NewMemory(1000)
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 4))
+		key, now := newKey(t.Name(), fmt.Sprint(seed)), noon
+		for range 20 {
+			g := randomGrant(rnd)
+			g.Visits = nil
+			terms := Compile(g)
+			var longest time.Duration
+			if terms != nil {
+				for _, limit := range terms.limits {
+					longest = max(longest, time.Duration(limit.interval)*time.Microsecond)
 				}
-				r := l.Take(t.Context(), now, []Use{{key, terms}})
-				for range rnd.IntN(10) {
-					r = l.Take(t.Context(), now, []Use{{key, terms}})
-				}
-				if r.RetryAfter > longest {
-					t.Fatalf("seed %d: %+v under %+v, whose longest interval is %v", seed, r, g, longest)
-				}
-				now = now.Add(time.Duration(rnd.Int64N(int64(time.Hour))))
 			}
+			r := l.Take(t.Context(), now, []Use{{key, terms}})
+			for range rnd.IntN(10) {
+				r = l.Take(t.Context(), now, []Use{{key, terms}})
+			}
+			if r.RetryAfter > longest {
+				t.Fatalf("seed %d: %+v under %+v, whose longest interval is %v", seed, r, g, longest)
+			}
+			now = now.Add(time.Duration(rnd.Int64N(int64(time.Hour))))
 		}
-	})
+	}
 }
 
 // Concurrent requests never exceed the limit.
 func TestConcurrentRequests(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		terms := Compile(Grant{Rates: []robots.RequestRate{rate(25, time.Hour, allDayFrom, allDayTo)}})
-		key := newKey(t.Name())
-		var accepted atomic.Int64
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				for range 50 {
-					if l.Take(t.Context(), noon, []Use{{key, terms}}).OK {
-						accepted.Add(1)
-					}
+	l := NewMemory(1000)
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(25, time.Hour, allDayFrom, allDayTo)}})
+	key := newKey(t.Name())
+	var accepted atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				if l.Take(t.Context(), noon, []Use{{key, terms}}).OK {
+					accepted.Add(1)
 				}
-			})
-		}
-		wg.Wait()
-		if n := accepted.Load(); n != 25 {
-			t.Errorf("%d requests accepted, want 25", n)
-		}
-	})
+			}
+		})
+	}
+	wg.Wait()
+	if n := accepted.Load(); n != 25 {
+		t.Errorf("%d requests accepted, want 25", n)
+	}
 }

@@ -50,7 +50,7 @@ func TestClock(t *testing.T) {
 // than MaxLead ahead, and does not go back by less than MaxLead.
 func TestClockAfterRandomChanges(t *testing.T) {
 	for seed := range uint64(200) {
-		rnd := rand.New(rand.NewPCG(seed, 11))
+		rnd := rand.New(rand.NewPCG(uint64(seed), 11))
 		var c Clock
 		wall, monotonic := noon.UnixNano(), int64(0)
 		last := c.at(wall, monotonic)

@@ -17,6 +17,6 @@
 // A Clock keeps crawlers from being refused because the system's clock was set
 // back.
 //
-// Two types implement Limiter: Memory is for one process, and Fleet shares
-// budgets between processes through Redis or Valkey.
+// Memory is the Limiter of one process. One that shares budgets with other processes has a
+// Memory too, with the states that it knows.
 package throttle

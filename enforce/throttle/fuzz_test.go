@@ -1,8 +1,6 @@
 package throttle
 
 import (
-	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,39 +31,6 @@ func FuzzTake(f *testing.F) {
 				t.Fatalf("%+v, and then %+v", r, back)
 			}
 			now = now.Add(r.RetryAfter)
-		}
-	})
-}
-
-// ParseFleetURL returns an error with a known text, or addresses with host and
-// port. The parts of the URL are not percent-encoded, as is the value of a
-// placeholder.
-func FuzzParseFleetURL(f *testing.F) {
-	for _, password := range []string{"hunter2", "pa#ss", "p%zz", "pa/ss", "12/3", "12?addr=b", "pa@ss", "[::1]", "a&db=x", ""} {
-		for _, rest := range []string{"h:1/2", "h", "?skip_verify=1&addr=[::1]", "/s?db=1", "h?master_set=m&sentinel_password="} {
-			f.Add("redis://u:", password, rest)
-			f.Add("rediss://", password, rest)
-			f.Add("valkey+unix://:", password, rest)
-		}
-	}
-	texts := fleetURLErrors()
-	f.Fuzz(func(t *testing.T, start, password, rest string) {
-		for _, s := range []string{start + password + "@" + rest, start + rest + password} {
-			c, err := ParseFleetURL(s)
-			if err != nil {
-				if !texts[err.Error()] {
-					t.Fatalf("%q: %v is not one of the known texts", s, err)
-				}
-				continue
-			}
-			if len(c.Addresses) == 0 || c.Database < 0 {
-				t.Fatalf("%q: %+v", s, c)
-			}
-			for _, address := range c.Addresses {
-				if host, port, err := net.SplitHostPort(address); !strings.HasPrefix(address, "/") && (err != nil || host == "" || port == "") {
-					t.Fatalf("%q: address %q", s, address)
-				}
-			}
 		}
 	})
 }

@@ -8,7 +8,7 @@ type arrivals struct {
 	last int64   // the latest instant for which a request was accepted
 	used float32 // how much of the most used limit was used at last, in requests
 	sig  uint32  // of the Limits that tat belongs to
-	tat  [maxLimits]int64
+	tat  [MaxLimits]int64
 }
 
 // verdict says when a request can be accepted, and why not before.

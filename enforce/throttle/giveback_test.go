@@ -23,34 +23,33 @@ func TestGiveBackNeverExceedsTheLimits(t *testing.T) {
 		"a burst and a window": {Delay: delay(20 * time.Second), Burst: 4, Visits: []robots.VisitTime{visit(1202, 1204), visit(1206, 1300)}},
 	} {
 		terms := Compile(grant)
-		forEachLimiter(t, func(t *testing.T, l Limiter) {
-			for seed := range rounds(l, 60) {
-				rnd := rand.New(rand.NewPCG(seed, 4))
-				uses := []Use{{newKey(t.Name(), name, fmt.Sprint(seed)), terms}}
-				var went []int64
-				now := noon
-				for range 60 {
-					now = now.Add(time.Duration(rnd.Int64N(int64(4 * time.Second))))
-					for range rnd.IntN(4) {
-						if l.Take(t.Context(), now, uses).OK {
-							went = append(went, now.UnixMicro())
-						}
-					}
-					for range min(len(went), rnd.IntN(3)) {
-						i := max(0, len(went)-1-rnd.IntN(3))
-						if l.(giver).giveBack(now.UnixMicro(), went[i], uses) {
-							went = slices.Delete(went, i, i+1)
-						}
+		l := NewMemory(1000)
+		for seed := range 60 {
+			rnd := rand.New(rand.NewPCG(uint64(seed), 4))
+			uses := []Use{{newKey(t.Name(), name, fmt.Sprint(seed)), terms}}
+			var went []int64
+			now := noon
+			for range 60 {
+				now = now.Add(time.Duration(rnd.Int64N(int64(4 * time.Second))))
+				for range rnd.IntN(4) {
+					if l.Take(t.Context(), now, uses).OK {
+						went = append(went, now.UnixMicro())
 					}
 				}
-				a := terms.fresh(noon.UnixMicro())
-				for i, at := range went {
-					if r := terms.earliest(at, &a).result(at); !r.OK {
-						t.Fatalf("%s, seed %d: request %d went on at %v: %+v", name, seed, i, time.UnixMicro(at).Sub(noon), r)
+				for range min(len(went), rnd.IntN(3)) {
+					i := max(0, len(went)-1-rnd.IntN(3))
+					if l.GiveBack(now, time.UnixMicro(went[i]), uses) {
+						went = slices.Delete(went, i, i+1)
 					}
-					terms.use(at, &a)
 				}
 			}
-		})
+			a := terms.fresh(noon.UnixMicro())
+			for i, at := range went {
+				if r := terms.earliest(at, &a).result(at); !r.OK {
+					t.Fatalf("%s, seed %d: request %d went on at %v: %+v", name, seed, i, time.UnixMicro(at).Sub(noon), r)
+				}
+				terms.use(at, &a)
+			}
+		}
 	}
 }

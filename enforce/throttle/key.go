@@ -9,7 +9,7 @@ import (
 )
 
 // Key identifies a budget with its first 128 bits. It is the same in every
-// process, so that a Fleet can share the budget. The other 128 bits are those of
+// process, so that several can share the budget. The other 128 bits are those of
 // its home; see In.
 //
 // Client derives the keys of single clients from the key of a crawler.
@@ -25,7 +25,7 @@ func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }
 // In returns the key of the budget k with another home: that of home or, if it
 // has none, home itself. A cluster of servers stores budgets with the same home on
 // one master, so that one request can use them together. Two keys that differ only
-// in their home are the same budget in a Memory, but not in a Fleet.
+// in their home are the same budget in a Memory, but not in such a cluster.
 func (k Key) In(home Key) Key {
 	if home[2]|home[3] == 0 {
 		home[2], home[3] = home[0], home[1]

@@ -59,3 +59,11 @@ func TestKeysDiffer(t *testing.T) {
 		t.Errorf("%d keys for 100,000 addresses", len(seen))
 	}
 }
+
+// The key of a client has the home of the crawler's.
+func TestKeyOfAClientHasTheHome(t *testing.T) {
+	k, home, a := newKey("a"), newKey("home"), address(1)
+	if k.In(home).Client(a) != k.Client(a).In(home) {
+		t.Error("the key of a client has another home")
+	}
+}

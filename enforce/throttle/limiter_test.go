@@ -1,65 +1,13 @@
 package throttle
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-// limiterCase makes a Limiter that uses the times of the test.
-type limiterCase struct {
-	name string
-	open func(t *testing.T) Limiter
-}
-
-// limiters are all kinds of Limiters. The tests in this file run with each.
-var limiters = []limiterCase{
-	{"memory", func(*testing.T) Limiter { return NewMemory(1000) }},
-	{"fleet", func(t *testing.T) Limiter {
-		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
-		return f
-	}},
-	{"fleet with a fake server", func(t *testing.T) Limiter {
-		f, _ := newLedgerFleet(newLedger(), 1000)
-		t.Cleanup(func() { f.Close() })
-		return f
-	}},
-	{"two processes of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
-}
-
-// turns are processes of a fleet that decide on requests in turn.
-type turns struct {
-	*Fleet
-	other *Fleet
-	next  atomic.Uint64
-}
-
-func newTurns(t *testing.T) *turns {
-	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: fmt.Sprintf("turns:%x:", rand.Uint64())}
-	first, _ := newFleet(t, c)
-	second, _ := newFleet(t, c)
-	return &turns{Fleet: first, other: second}
-}
-
-func (s *turns) Take(ctx context.Context, now time.Time, uses []Use) Result {
-	if s.next.Add(1)%2 == 0 {
-		return s.Fleet.Take(ctx, now, uses)
-	}
-	return s.other.Take(ctx, now, uses)
-}
-
-func forEachLimiter(t *testing.T, test func(t *testing.T, l Limiter)) {
-	for _, e := range limiters {
-		t.Run(e.name, func(t *testing.T) {
-			test(t, e.open(t))
-		})
-	}
-}
 
 // noon is the start of most tests.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -172,20 +120,19 @@ func TestTake(t *testing.T) {
 			{0, true, 0, None}, {0, true, 0, None},
 		}},
 	}
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				terms := Compile(test.grant)
-				key := newKey(t.Name())
-				for _, step := range test.steps {
-					r := l.Take(t.Context(), test.start.Add(step.after), []Use{{key, terms}})
-					if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why {
-						t.Fatalf("after %v: %+v, want ok %t, retry after %v, reason %q", step.after, r, step.ok, step.retry, step.why)
-					}
+	l := NewMemory(1000)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			terms := Compile(test.grant)
+			key := newKey(t.Name())
+			for _, step := range test.steps {
+				r := l.Take(t.Context(), test.start.Add(step.after), []Use{{key, terms}})
+				if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why {
+					t.Fatalf("after %v: %+v, want ok %t, retry after %v, reason %q", step.after, r, step.ok, step.retry, step.why)
 				}
-			})
-		}
-	})
+			}
+		})
+	}
 }
 
 func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
@@ -195,20 +142,19 @@ func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
 		Visits: []robots.VisitTime{{Window: window(1000, 1259), Line: 7}, {Window: window(2000, 2059), Line: 8}},
 	}
 	terms := Compile(grant)
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		key := newKey(t.Name())
-		for _, step := range []struct {
-			at   time.Time
-			line int
-		}{
-			{clock("09:00:00"), 7}, {clock("12:00:00"), 0}, {clock("12:00:01"), 5}, {clock("12:01:00"), 0},
-			{clock("12:01:01"), 6}, {clock("13:00:00"), 8}, {clock("21:00:00"), 7},
-		} {
-			if r := l.Take(t.Context(), step.at, []Use{{key, terms}}); r.Line != step.line || r.OK != (step.line == 0) {
-				t.Errorf("at %v: %+v, want line %d", step.at, r, step.line)
-			}
+	l := NewMemory(1000)
+	key := newKey(t.Name())
+	for _, step := range []struct {
+		at   time.Time
+		line int
+	}{
+		{clock("09:00:00"), 7}, {clock("12:00:00"), 0}, {clock("12:00:01"), 5}, {clock("12:01:00"), 0},
+		{clock("12:01:01"), 6}, {clock("13:00:00"), 8}, {clock("21:00:00"), 7},
+	} {
+		if r := l.Take(t.Context(), step.at, []Use{{key, terms}}); r.Line != step.line || r.OK != (step.line == 0) {
+			t.Errorf("at %v: %+v, want line %d", step.at, r, step.line)
 		}
-	})
+	}
 }
 
 // randomGrant returns lines with intervals of whole microseconds, so that
@@ -268,67 +214,65 @@ func randomStep(rnd *rand.Rand, last Result) time.Duration {
 // and a refused request uses no budget. A request is accepted after RetryAfter,
 // and not before.
 func TestTakeAgreesWithModel(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for seed := range rounds(l, 400) {
-			rnd := rand.New(rand.NewPCG(seed, 1))
-			g := randomGrant(rnd)
-			terms, m, key := Compile(g), newModel(g), newKey(t.Name(), fmt.Sprint(seed))
-			now := noon.Add(time.Duration(rnd.Int64N(int64(24*time.Hour))) / 1000 * 1000)
-			var r Result
-			for i := range 60 {
-				now = now.Add(randomStep(rnd, r))
-				r = l.Take(t.Context(), now, []Use{{key, terms}})
-				if want := m.take(now); r.OK != want {
-					t.Fatalf("seed %d, request %d at %v: %+v, the model returns %t\n%+v", seed, i, now, r, want, g)
+	l := NewMemory(1000)
+	for seed := range 400 {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 1))
+		g := randomGrant(rnd)
+		terms, m, key := Compile(g), newModel(g), newKey(t.Name(), fmt.Sprint(seed))
+		now := noon.Add(time.Duration(rnd.Int64N(int64(24*time.Hour))) / 1000 * 1000)
+		var r Result
+		for i := range 60 {
+			now = now.Add(randomStep(rnd, r))
+			r = l.Take(t.Context(), now, []Use{{key, terms}})
+			if want := m.take(now); r.OK != want {
+				t.Fatalf("seed %d, request %d at %v: %+v, the model returns %t\n%+v", seed, i, now, r, want, g)
+			}
+			if r.OK {
+				if r != (Result{OK: true}) {
+					t.Fatalf("seed %d: accepted with %+v", seed, r)
 				}
-				if r.OK {
-					if r != (Result{OK: true}) {
-						t.Fatalf("seed %d: accepted with %+v", seed, r)
-					}
-					continue
-				}
-				if r.RetryAfter <= 0 || !m.accepts(now.Add(r.RetryAfter)) {
-					t.Fatalf("seed %d: refused after the RetryAfter of %+v at %v\n%+v", seed, r, now, g)
-				}
-				for range 20 {
-					early := now.Add(time.Duration(rnd.Int64N(int64(r.RetryAfter))) / 1000 * 1000)
-					if m.accepts(early) {
-						t.Fatalf("seed %d: %+v at %v, but the model accepts a request at %v\n%+v", seed, r, now, early, g)
-					}
+				continue
+			}
+			if r.RetryAfter <= 0 || !m.accepts(now.Add(r.RetryAfter)) {
+				t.Fatalf("seed %d: refused after the RetryAfter of %+v at %v\n%+v", seed, r, now, g)
+			}
+			for range 20 {
+				early := now.Add(time.Duration(rnd.Int64N(int64(r.RetryAfter))) / 1000 * 1000)
+				if m.accepts(early) {
+					t.Fatalf("seed %d: %+v at %v, but the model accepts a request at %v\n%+v", seed, r, now, early, g)
 				}
 			}
 		}
-	})
+	}
 }
 
 // In any time W, at most 1 + (W + tolerance) / interval requests are accepted
 // under a Crawl-delay, and N - 1 more under a Request-rate.
 func TestAcceptedRequestsNeverExceedGrant(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for seed := range rounds(l, 60) {
-			rnd := rand.New(rand.NewPCG(seed, 2))
-			n := 1 + rnd.IntN(20)
-			per := time.Duration(1+rnd.IntN(600)) * time.Second
-			g := Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}
-			if n == 1 {
-				g = Grant{Delay: delay(per)}
+	l := NewMemory(1000)
+	for seed := range 60 {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 2))
+		n := 1 + rnd.IntN(20)
+		per := time.Duration(1+rnd.IntN(600)) * time.Second
+		g := Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}
+		if n == 1 {
+			g = Grant{Delay: delay(per)}
+		}
+		terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
+		interval := per * 9 / 10 / time.Duration(n)
+		var accepted []time.Time
+		for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {
+			if l.Take(t.Context(), now, []Use{{key, terms}}).OK {
+				accepted = append(accepted, now)
 			}
-			terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
-			interval := per * 9 / 10 / time.Duration(n)
-			var accepted []time.Time
-			for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {
-				if l.Take(t.Context(), now, []Use{{key, terms}}).OK {
-					accepted = append(accepted, now)
-				}
-			}
-			for i := range accepted {
-				for j := i; j < len(accepted); j++ {
-					w := accepted[j].Sub(accepted[i]) + 2*time.Microsecond*time.Duration(len(accepted))
-					if most := 1 + int((w+interval/2)/interval) + n - 1; j-i+1 > most {
-						t.Fatalf("seed %d: %d requests in %v of %d/%v, want at most %d", seed, j-i+1, w, n, per, most)
-					}
+		}
+		for i := range accepted {
+			for j := i; j < len(accepted); j++ {
+				w := accepted[j].Sub(accepted[i]) + 2*time.Microsecond*time.Duration(len(accepted))
+				if most := 1 + int((w+interval/2)/interval) + n - 1; j-i+1 > most {
+					t.Fatalf("seed %d: %d requests in %v of %d/%v, want at most %d", seed, j-i+1, w, n, per, most)
 				}
 			}
 		}
-	})
+	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxLimits is the largest number of limits in one Limits: one for the
+// MaxLimits is the largest number of limits in one Limits: one for the
 // Crawl-delay, and one for each Request-rate line. Lines that a stricter line
 // implies do not count. If there are more, Compile keeps the Crawl-delay and
 // the lines with the lowest rates.
-const maxLimits = 8
+const MaxLimits = 8
 
 // DefaultMaxDelay is the default of Grant.MaxDelay.
 const DefaultMaxDelay = 24 * time.Hour
@@ -25,8 +25,11 @@ const DefaultMaxDelay = 24 * time.Hour
 // overflow.
 const maxMaxDelay = 366 * 24 * time.Hour
 
-// maxHorizon is how far ahead of now an arrival time can lie, in microseconds.
-const maxHorizon = 10 * int64(maxMaxDelay/time.Microsecond)
+// Horizon is how far ahead of now an arrival time can lie.
+const Horizon = 10 * maxMaxDelay
+
+// maxHorizon is Horizon in microseconds.
+const maxHorizon = int64(Horizon / time.Microsecond)
 
 // Grant has the lines of a robots.txt group that limit the rate or the time of
 // requests, and says how they are enforced.
@@ -88,7 +91,7 @@ type Limits struct {
 	slow    atomic.Pointer[slow]
 }
 
-// slow has the limits of a process that decides alone, without the other ones of a Fleet.
+// slow has the limits of a process that decides alone, without those that share its budgets.
 type slow struct {
 	times  int
 	limits *Limits
@@ -185,15 +188,15 @@ func addRate(limits []limit, l limit) []limit {
 	return append(limits, l)
 }
 
-// setLimits sets the limits of t: at most maxLimits, those with the lowest
+// setLimits sets the limits of t: at most MaxLimits, those with the lowest
 // sustained rates. The Crawl-delay stays first: it has no window, so it always has
 // an effect.
 func (t *Limits) setLimits(limits []limit) {
-	if len(limits) > maxLimits {
+	if len(limits) > MaxLimits {
 		slices.SortStableFunc(limits, func(a, b limit) int {
 			return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.interval, a.interval))
 		})
-		limits = limits[:maxLimits]
+		limits = limits[:MaxLimits]
 	}
 	t.limits = slices.Clone(limits)
 	sum := fnv.New64a()
@@ -232,9 +235,9 @@ var everyMinute = func() (m minutes) {
 	return m
 }()
 
-// slower returns the limits with intervals that are n times as long. As many requests
+// Slower returns the limits with intervals that are n times as long. As many requests
 // may come at once, and Visit-time stays the same.
-func (t *Limits) slower(n int) *Limits {
+func (t *Limits) Slower(n int) *Limits {
 	if t == nil || n <= 1 || len(t.limits) == 0 {
 		return t
 	}

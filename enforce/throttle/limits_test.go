@@ -17,8 +17,8 @@ func TestSlowerTerms(t *testing.T) {
 		{Rates: []robots.RequestRate{rate(20, time.Minute, allDayFrom, allDayTo)}},
 	} {
 		whole := Compile(g)
-		part := whole.slower(instances)
-		if part != whole.slower(instances) || whole.slower(1) != whole {
+		part := whole.Slower(instances)
+		if part != whole.Slower(instances) || whole.Slower(1) != whole {
 			t.Error("the terms were compiled again")
 		}
 		accepted := 0
@@ -62,7 +62,7 @@ func TestCompile(t *testing.T) {
 		{"the same rate twice", Grant{Rates: []robots.RequestRate{hour, hour}}, false, 1},
 		{"a rate within the window of a stricter one", Grant{Rates: []robots.RequestRate{rate(2, time.Hour, 100, 200), hour}}, false, 1},
 		{"two rates, neither of which implies the other", Grant{Rates: []robots.RequestRate{rate(1, time.Second, 0, 0), rate(100, time.Hour, 0, 0)}}, false, 2},
-		{"20,000 lines", many, false, maxLimits},
+		{"20,000 lines", many, false, MaxLimits},
 		{"largest delay", Grant{Delay: delay(1<<63 - 1)}, false, 1},
 	}
 	for _, test := range tests {
@@ -81,18 +81,46 @@ func TestCompile(t *testing.T) {
 
 // Extreme options neither overflow nor refuse a crawler forever.
 func TestExtremeOptions(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for i, o := range []Grant{{Burst: 1<<63 - 1}, {MaxDelay: 1<<63 - 1}, {MaxDelay: -1, Burst: -1}, {MaxDelay: 1<<63 - 1, Burst: 1<<63 - 1}, {MaxDelay: 1}} {
-			o.Delay, o.Rates, o.Visits = delay(1<<63-1), []robots.RequestRate{rate(1<<30, 1<<62, 0, 0)}, []robots.VisitTime{visit(0, 0)}
-			terms := Compile(o)
-			key, now := newKey(t.Name(), fmt.Sprint(i)), noon
-			for range 100 {
-				r := l.Take(t.Context(), now, []Use{{key, terms}})
-				if r.RetryAfter < 0 || r.RetryAfter > maxMaxDelay || r.OK == (r.RetryAfter > 0) {
-					t.Fatalf("options %+v: %+v", o, r)
-				}
-				now = now.Add(r.RetryAfter)
+	l := NewMemory(1000)
+	for i, o := range []Grant{{Burst: 1<<63 - 1}, {MaxDelay: 1<<63 - 1}, {MaxDelay: -1, Burst: -1}, {MaxDelay: 1<<63 - 1, Burst: 1<<63 - 1}, {MaxDelay: 1}} {
+		o.Delay, o.Rates, o.Visits = delay(1<<63-1), []robots.RequestRate{rate(1<<30, 1<<62, 0, 0)}, []robots.VisitTime{visit(0, 0)}
+		terms := Compile(o)
+		key, now := newKey(t.Name(), fmt.Sprint(i)), noon
+		for range 100 {
+			r := l.Take(t.Context(), now, []Use{{key, terms}})
+			if r.RetryAfter < 0 || r.RetryAfter > maxMaxDelay || r.OK == (r.RetryAfter > 0) {
+				t.Fatalf("options %+v: %+v", o, r)
 			}
+			now = now.Add(r.RetryAfter)
 		}
-	})
+	}
+}
+
+// What was used of a budget before the server went away is known while it is away, and
+// when it is back.
+func TestBudgetAfterAnOutage(t *testing.T) {
+	terms, key := Compile(Grant{Delay: delay(10 * time.Second), Burst: 4}), newKey("a")
+	m := NewMemory(100)
+	for range 4 {
+		m.Take(t.Context(), noon, []Use{{key, terms}})
+	}
+	state := func(at time.Time) arrivals {
+		a, _ := m.lookUp(at.UnixMicro(), key, terms)
+		return a
+	}
+	before, alone := state(noon), []Use{{key, terms.Slower(4)}}
+	if r := m.Take(t.Context(), noon, alone); r.OK {
+		t.Fatal(r)
+	}
+	after := state(noon)
+	if d := after.tat[0] - before.tat[0]; d < -10 || d > 10 {
+		t.Errorf("theoretical arrival time changes by %d µs", d)
+	}
+	at := noon.Add(time.Hour)
+	if r := m.Take(t.Context(), at, alone); !r.OK {
+		t.Fatal(r)
+	}
+	if used := state(at).tat[0] - at.UnixMicro(); used < 8*time.Second.Microseconds() {
+		t.Errorf("only %d µs used", used)
+	}
 }

@@ -162,8 +162,8 @@ func (m *Memory) takeAll(now int64, uses []Use) Result {
 	return r
 }
 
-// giveBack implements giver.
-func (m *Memory) giveBack(now, at int64, uses []Use) bool {
+// GiveBack implements Limiter.
+func (m *Memory) GiveBack(now, at time.Time, uses []Use) bool {
 	var all [MaxUses]budget
 	list := m.lockAll(uses, all[:0])
 	defer unlock(list)
@@ -173,11 +173,11 @@ func (m *Memory) giveBack(now, at int64, uses []Use) bool {
 			place.load(b.limits, &b.arrivals)
 			b.dirty = b.sig == b.limits.sig
 		}
-		if b.shard != nil && !b.limits.giveBack(now, at, &b.arrivals) {
+		if b.shard != nil && !b.limits.giveBack(now.UnixMicro(), at.UnixMicro(), &b.arrivals) {
 			return false
 		}
 	}
-	store(now, list)
+	store(now.UnixMicro(), list)
 	return true
 }
 
@@ -250,8 +250,8 @@ func (t *table) load(now int64, tag, h uint64, l *Limits, a *arrivals) (place sl
 	return place, true, l.rewind(now, a)
 }
 
-// lookUp returns the state of k's budget under t, and whether the Memory has
-// one.
+// lookUp returns the state of k's budget under t, and whether the Memory has one. A state that
+// comes from a clock that was set back since does not count.
 func (m *Memory) lookUp(now int64, k Key, t *Limits) (a arrivals, known bool) {
 	tag := tagOf(&k)
 	s, h := m.lock(tag)
@@ -263,9 +263,7 @@ func (m *Memory) lookUp(now int64, k Key, t *Limits) (a arrivals, known bool) {
 	return a, found
 }
 
-// update merges remote, the state of k's budget under t in the server, into the
-// Memory. A budget only becomes smaller, so of two arrival times the later one
-// counts, unless a request was given back.
+// update is Update for the budget of k under t.
 func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool) {
 	var a arrivals
 	tag := tagOf(&k)
@@ -281,17 +279,20 @@ func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool
 }
 
 // Peek implements Limiter.
-func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
-	if t == nil {
-		return Result{OK: true}, false
+func (m *Memory) Peek(now time.Time, uses ...Use) (r Result, used bool) {
+	var all [MaxUses]budget
+	list, at := all[:0], now.UnixMicro()
+	for i, u := range uses[:min(len(uses), MaxUses)] {
+		if u.Limits == nil {
+			continue
+		}
+		a, _ := m.lookUp(at, u.Key, u.Limits)
+		for _, tat := range a.tat[:len(u.Limits.limits)] {
+			used = used || tat > at
+		}
+		list = append(list, budget{limits: u.Limits, use: i, arrivals: a})
 	}
-	at := now.UnixMicro()
-	a, _ := m.lookUp(at, k, t)
-	for _, tat := range a.tat[:len(t.limits)] {
-		used = used || tat > at
-	}
-	r, _ = t.decide(at, &a)
-	return r, used
+	return decide(at, list), used
 }
 
 // Forget implements Limiter. The error is always nil.

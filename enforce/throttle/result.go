@@ -45,7 +45,7 @@ type Limiter interface {
 	// Take decides on one request at the time now, by the Limits and the
 	// budgets of all uses: at most MaxUses, further ones are ignored. No two
 	// uses may have the same key, and all must have the same home: about other
-	// uses, a Fleet with a cluster decides without it. An accepted request uses
+	// uses, a Limiter with a cluster of servers decides without it. An accepted request uses
 	// budget of every line that has an open window. A request that one use refuses
 	// uses no budget of any. Take keeps no reference to uses.
 	//
@@ -54,9 +54,14 @@ type Limiter interface {
 	// alone.
 	Take(ctx context.Context, now time.Time, uses []Use) Result
 
-	// Peek returns what Take would return for k, but uses no budget. used reports whether a part of the budget is used, as far
-	// as this process knows.
-	Peek(now time.Time, k Key, t *Limits) (r Result, used bool)
+	// Peek returns what Take would return as far as this process knows, but uses no budget.
+	// used reports whether a part of a budget is used.
+	Peek(now time.Time, uses ...Use) (r Result, used bool)
+
+	// GiveBack gives back what a request used that was accepted at the instant at, and reports
+	// whether it did: not if one of the budgets has accepted a later request since. Then all
+	// stay as they are.
+	GiveBack(now, at time.Time, uses []Use) bool
 
 	// Forget resets k's budget to unused.
 	Forget(ctx context.Context, now time.Time, k Key) error

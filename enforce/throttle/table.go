@@ -39,7 +39,7 @@ type entry struct {
 	last int64
 	sig  uint32
 	used float32
-	tat  [maxLimits]uint32
+	tat  [MaxLimits]uint32
 }
 
 // slot is the place of a key.

@@ -14,14 +14,12 @@ type Use struct {
 	Limits *Limits
 }
 
-// budget is the budget of a Use while a Memory or a Fleet decides on a request.
+// budget is the budget of a Use while a Memory decides on a request.
 type budget struct {
 	limits *Limits
 	arrivals
-	use   int  // the index of the Use
-	known bool // for the script: this process has a state
+	use int // the index of the Use
 
-	// Of a Memory:
 	tag, hash uint64
 	shard     *shard // locked; nil if the limits have only Visit-time lines, so that there is nothing to store
 	dirty     bool   // the state must be stored

@@ -15,132 +15,115 @@ import (
 func TestRefusedRequestUsesNoBudget(t *testing.T) {
 	pace := Compile(Grant{Delay: delay(10 * time.Second)})
 	pool := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		home := newKey(t.Name())
-		var keys []Key
-		for i := range 5 {
-			keys = append(keys, newKey(t.Name(), fmt.Sprint(i)).In(home))
+	l := NewMemory(1000)
+	home := newKey(t.Name())
+	var keys []Key
+	for i := range 5 {
+		keys = append(keys, newKey(t.Name(), fmt.Sprint(i)).In(home))
+	}
+	for i, step := range []struct {
+		key, use int
+		ok       bool
+		retry    time.Duration
+		why      Reason
+	}{
+		{0, 0, true, 0, None},
+		{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
+		{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
+		{1, 0, true, 0, None},
+		{2, 0, true, 0, None},
+		{3, 0, false, 9 * time.Minute, RequestRate},
+		{0, 0, false, 9 * time.Minute, RequestRate},
+	} {
+		uses := []Use{{home, pool}, {keys[step.key], pace}}
+		want := Result{OK: step.ok, Use: step.use, RetryAfter: step.retry, Reason: step.why, Line: map[Reason]int{CrawlDelay: 2, RequestRate: 3}[step.why]}
+		if r := l.Take(t.Context(), noon, uses); r != want {
+			t.Fatalf("request %d: %+v, want %+v", i, r, want)
 		}
-		for i, step := range []struct {
-			key, use int
-			ok       bool
-			retry    time.Duration
-			why      Reason
-		}{
-			{0, 0, true, 0, None},
-			{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
-			{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
-			{1, 0, true, 0, None},
-			{2, 0, true, 0, None},
-			{3, 0, false, 9 * time.Minute, RequestRate},
-			{0, 0, false, 9 * time.Minute, RequestRate},
-		} {
-			uses := []Use{{home, pool}, {keys[step.key], pace}}
-			want := Result{OK: step.ok, Use: step.use, RetryAfter: step.retry, Reason: step.why, Line: map[Reason]int{CrawlDelay: 2, RequestRate: 3}[step.why]}
-			if r := l.Take(t.Context(), noon, uses); r != want {
-				t.Fatalf("request %d: %+v, want %+v", i, r, want)
-			}
-		}
-		if r := l.Take(t.Context(), noon, []Use{{keys[3], pace}, {keys[4], nil}}); !r.OK {
-			t.Errorf("a refused request has used budget: %+v", r)
-		}
-	})
+	}
+	if r := l.Take(t.Context(), noon, []Use{{keys[3], pace}, {keys[4], nil}}); !r.OK {
+		t.Errorf("a refused request has used budget: %+v", r)
+	}
 }
 
 // A request that is given back leaves the budgets as if it had not come, and nothing
 // is given back once a later request was accepted.
 func TestGiveBack(t *testing.T) {
 	hour, burst := Compile(Grant{Delay: delay(time.Hour)}), Compile(Grant{Delay: delay(time.Hour), Burst: 2})
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		switch l.(type) {
-		case *Memory, *Fleet:
-		default:
-			return // several processes: the others may know the state from before
+	l := NewMemory(1000)
+	home := newKey(t.Name())
+	one := []Use{{home, hour}}
+	both := []Use{{home, hour}, {newKey(t.Name(), "other").In(home), burst}}
+	take := func(after time.Duration, uses []Use, want bool) {
+		t.Helper()
+		if r := l.Take(t.Context(), noon.Add(after), uses); r.OK != want {
+			t.Fatalf("after %v: %+v, want %t", after, r, want)
 		}
-		home := newKey(t.Name())
-		one := []Use{{home, hour}}
-		both := []Use{{home, hour}, {newKey(t.Name(), "other").In(home), burst}}
-		take := func(after time.Duration, uses []Use, want bool) {
-			t.Helper()
-			if r := l.Take(t.Context(), noon.Add(after), uses); r.OK != want {
-				t.Fatalf("after %v: %+v, want %t", after, r, want)
-			}
-		}
-		for i, uses := range [][]Use{both, one, both, one} {
-			at := time.Duration(i) * time.Second
-			take(at, uses, true)
-			GiveBack(l, noon.Add(at+time.Second), noon.Add(at), uses)
-		}
-		take(4*time.Second, both, true)
-		take(5*time.Second, both[1:], true) // the burst
-		take(6*time.Second, both[1:], false)
-		GiveBack(l, noon.Add(7*time.Second), noon.Add(4*time.Second), one)
-		take(7*time.Second, one, true)
-		GiveBack(connected{l}, noon.Add(8*time.Second), noon.Add(7*time.Second), one)
-		_, isFleet := l.(*Fleet)
-		take(8*time.Second, one, isFleet)
-	})
-}
-
-// connected is a Limiter with a Fleet.
-type connected struct{ Limiter }
-
-func (c connected) Connected() *Fleet {
-	f, _ := c.Limiter.(*Fleet)
-	return f
+	}
+	for i, uses := range [][]Use{both, one, both, one} {
+		at := time.Duration(i) * time.Second
+		take(at, uses, true)
+		l.GiveBack(noon.Add(at+time.Second), noon.Add(at), uses)
+	}
+	take(4*time.Second, both, true)
+	take(5*time.Second, both[1:], true) // the burst
+	take(6*time.Second, both[1:], false)
+	l.GiveBack(noon.Add(7*time.Second), noon.Add(4*time.Second), one)
+	take(7*time.Second, one, true)
+	l.GiveBack(noon.Add(8*time.Second), noon.Add(7*time.Second), one)
+	take(8*time.Second, one, true)
 }
 
 // With random limits, keys and times, each Limiter decides like a model that asks
 // every budget, and RetryAfter is the first instant at which all of them accept.
 func TestSeveralUsesAgreeWithModel(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for seed := range rounds(l, 100) {
-			rnd := rand.New(rand.NewPCG(seed, 12))
-			home := newKey(t.Name(), fmt.Sprint(seed))
-			var uses []Use
-			var models []*model
-			for i := range 2 + rnd.IntN(MaxUses-1) {
-				g := randomGrant(rnd)
-				if i > 0 {
-					g.Visits = nil // the Visit-times of two budgets may have no minute in common
-				}
-				models = append(models, newModel(g))
-				uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(seed, i)).In(home), Compile(g)})
+	l := NewMemory(1000)
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 12))
+		home := newKey(t.Name(), fmt.Sprint(seed))
+		var uses []Use
+		var models []*model
+		for i := range 2 + rnd.IntN(MaxUses-1) {
+			g := randomGrant(rnd)
+			if i > 0 {
+				g.Visits = nil // the Visit-times of two budgets may have no minute in common
 			}
-			now := noon
-			for i := range 30 {
-				var with []Use
-				var asked []*model
-				for _, i := range rnd.Perm(len(uses))[:1+rnd.IntN(len(uses))] {
-					with, asked = append(with, uses[i]), append(asked, models[i])
-				}
-				accepts := func(at time.Time) bool {
-					for _, m := range asked {
-						if !m.accepts(at) {
-							return false
-						}
-					}
-					return true
-				}
-				want := accepts(now)
-				r := l.Take(t.Context(), now, with)
-				if r.OK != want || r.OK != (r.RetryAfter == 0) || r.Use < 0 || r.Use >= len(with) {
-					t.Fatalf("seed %d, request %d: %+v, want ok %t", seed, i, r, want)
-				}
-				if r.OK {
-					for _, m := range asked {
-						m.take(now)
-					}
-				} else if asked[r.Use].accepts(now) {
-					t.Fatalf("seed %d, request %d: %+v names a use that accepts", seed, i, r)
-				}
-				if _, inTurn := l.(*turns); !r.OK && !inTurn && (!accepts(now.Add(r.RetryAfter)) || accepts(now.Add(r.RetryAfter-time.Microsecond))) {
-					t.Fatalf("seed %d, request %d: %+v is not the first instant", seed, i, r)
-				}
-				now = now.Add(randomStep(rnd, r) % (2 * time.Hour))
-			}
+			models = append(models, newModel(g))
+			uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(seed, i)).In(home), Compile(g)})
 		}
-	})
+		now := noon
+		for i := range 30 {
+			var with []Use
+			var asked []*model
+			for _, i := range rnd.Perm(len(uses))[:1+rnd.IntN(len(uses))] {
+				with, asked = append(with, uses[i]), append(asked, models[i])
+			}
+			accepts := func(at time.Time) bool {
+				for _, m := range asked {
+					if !m.accepts(at) {
+						return false
+					}
+				}
+				return true
+			}
+			want := accepts(now)
+			r := l.Take(t.Context(), now, with)
+			if r.OK != want || r.OK != (r.RetryAfter == 0) || r.Use < 0 || r.Use >= len(with) {
+				t.Fatalf("seed %d, request %d: %+v, want ok %t", seed, i, r, want)
+			}
+			if r.OK {
+				for _, m := range asked {
+					m.take(now)
+				}
+			} else if asked[r.Use].accepts(now) {
+				t.Fatalf("seed %d, request %d: %+v names a use that accepts", seed, i, r)
+			}
+			if !r.OK && (!accepts(now.Add(r.RetryAfter)) || accepts(now.Add(r.RetryAfter-time.Microsecond))) {
+				t.Fatalf("seed %d, request %d: %+v is not the first instant", seed, i, r)
+			}
+			now = now.Add(randomStep(rnd, r) % (2 * time.Hour))
+		}
+	}
 }
 
 // Goroutines whose requests use overlapping budgets, in different orders, do not
@@ -149,44 +132,41 @@ func TestSeveralUsesAgreeWithModel(t *testing.T) {
 func TestOverlappingUses(t *testing.T) {
 	const keys, allowed = 12, 40
 	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}})
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		home := newKey(t.Name())
-		var used [keys]atomic.Int64
-		var group sync.WaitGroup
-		for g := range 8 {
-			group.Go(func() {
-				rnd := rand.New(rand.NewPCG(uint64(g), 13))
-				for range 60 {
-					var uses []Use
-					list := rnd.Perm(keys)[:1+rnd.IntN(4)]
+	l := NewMemory(1000)
+	home := newKey(t.Name())
+	var used [keys]atomic.Int64
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(g), 13))
+			for range 60 {
+				var uses []Use
+				list := rnd.Perm(keys)[:1+rnd.IntN(4)]
+				for _, i := range list {
+					uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(i)).In(home), terms})
+				}
+				if l.Take(t.Context(), noon, uses).OK {
 					for _, i := range list {
-						uses = append(uses, Use{newKey(t.Name(), fmt.Sprint(i)).In(home), terms})
-					}
-					if l.Take(t.Context(), noon, uses).OK {
-						for _, i := range list {
-							used[i].Add(1)
-						}
+						used[i].Add(1)
 					}
 				}
-			})
-		}
-		resized := make(chan struct{})
-		go func() {
-			defer close(resized)
-			if m, ok := l.(*Memory); ok {
-				for i := range 20 {
-					m.Resize(noon, []int{100_000, 1000, 1_000_000, 2000}[i%4])
-				}
 			}
-		}()
-		group.Wait()
-		<-resized
-		for i := range used {
-			if n := used[i].Load(); n > allowed || n < allowed/2 {
-				t.Errorf("key %d: used by %d requests, want %d at most", i, n, allowed)
-			}
+		})
+	}
+	resized := make(chan struct{})
+	go func() {
+		defer close(resized)
+		for i := range 20 {
+			l.Resize(noon, []int{100_000, 1000, 1_000_000, 2000}[i%4])
 		}
-	})
+	}()
+	group.Wait()
+	<-resized
+	for i := range used {
+		if n := used[i].Load(); n > allowed || n < allowed/2 {
+			t.Errorf("key %d: used by %d requests, want %d at most", i, n, allowed)
+		}
+	}
 }
 
 // In a full Memory, a request with several new keys makes none of its own keys
@@ -206,7 +186,7 @@ func TestNewKeysOfOneRequest(t *testing.T) {
 			t.Fatal(r)
 		}
 		for i, u := range uses {
-			if r, used := m.Peek(now, u.Key, u.Limits); r.OK || !used {
+			if r, used := m.Peek(now, u); r.OK || !used {
 				t.Fatalf("seed %d: key %d was forgotten: %+v", seed, i, r)
 			}
 		}
@@ -218,42 +198,16 @@ func TestNewKeysOfOneRequest(t *testing.T) {
 
 // If no instant suits all budgets, the request is refused.
 func TestUsesThatNeverAccept(t *testing.T) {
-	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		home := newKey(t.Name())
-		uses := []Use{
-			{home, Compile(Grant{Visits: []robots.VisitTime{visit(100, 159)}})},
-			{newKey(t.Name(), "b").In(home), Compile(Grant{Visits: []robots.VisitTime{visit(300, 359)}})},
-		}
-		if r := l.Take(t.Context(), noon, uses); r.OK || r.Reason != VisitTime || r.Use != 1 || r.RetryAfter < 15*time.Hour {
-			t.Errorf("%+v", r)
-		}
-		if r := l.Take(t.Context(), noon, nil); !r.OK {
-			t.Errorf("without uses: %+v", r)
-		}
-	})
-}
-
-// A budget with a home has a name that says so. Names of budgets without one are
-// as they always were.
-func TestNamesOfKeysInTheServer(t *testing.T) {
-	f, _ := newLedgerFleet(newLedger(), 100)
-	defer f.Close()
-	k, home, other := Key{1, 2}, Key{3, 4}, Key{5, 6}
-	for _, test := range []struct {
-		key  Key
-		want string
-	}{
-		{k, "robots:00000000000000010000000000000002"},
-		{home.In(home), "robots:00000000000000030000000000000004"},
-		{k.In(home), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
-		{k.In(other.In(home)), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
-		{k.In(home).In(k), "robots:00000000000000010000000000000002"},
-	} {
-		if got := f.name(test.key); got != test.want {
-			t.Errorf("%v: %s, want %s", test.key, got, test.want)
-		}
+	l := NewMemory(1000)
+	home := newKey(t.Name())
+	uses := []Use{
+		{home, Compile(Grant{Visits: []robots.VisitTime{visit(100, 159)}})},
+		{newKey(t.Name(), "b").In(home), Compile(Grant{Visits: []robots.VisitTime{visit(300, 359)}})},
 	}
-	if a := address(1); k.In(home).Client(a) != k.Client(a).In(home) {
-		t.Error("the key of a client has another home")
+	if r := l.Take(t.Context(), noon, uses); r.OK || r.Reason != VisitTime || r.Use != 1 || r.RetryAfter < 15*time.Hour {
+		t.Errorf("%+v", r)
+	}
+	if r := l.Take(t.Context(), noon, nil); !r.OK {
+		t.Errorf("without uses: %+v", r)
 	}
 }

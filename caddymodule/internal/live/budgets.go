@@ -135,7 +135,7 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	case b.AtOnce > 0:
 		s.InFlight, s.Used, s.Free = b.InFlight, b.InFlight > 0, b.InFlight < b.AtOnce
 	default:
-		result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
+		result, used := p.Limiter.Peek(now, throttle.Use{Key: b.Key, Limits: b.Budget.Limits})
 		s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
 	}
 	return s

@@ -18,7 +18,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 // What a server tells the others, and how long it is kept. A form of told that this one can't
@@ -132,7 +132,7 @@ func (r *redis) tellOnce(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	isOthers, err := r.Connected().Publish(ctx, countsSet, throttle.Member{Name: own.id, Time: time.Now()}, own.encode(r.instances), toldFor)
+	isOthers, err := r.Publish(ctx, countsSet, step.Member{Name: own.id, Time: time.Now()}, own.encode(r.instances), toldFor)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.twins++; err != nil || !isOthers {
@@ -209,7 +209,7 @@ func (r *redis) others() ([]told, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	values, err := r.Connected().Published(ctx, countsSet)
+	values, err := r.Published(ctx, countsSet)
 	c.at, c.err = time.Now(), err
 	if err != nil {
 		return c.list, err

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
@@ -31,7 +30,7 @@ var (
 		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()
 )
 
-// observer is a throttle.Observer that logs and counts.
+// observer logs and counts events.
 type observer struct {
 	log       metrics.Logger
 	instances int
@@ -61,27 +60,22 @@ func (o *observer) close() {
 	}
 }
 
-// failed logs that no connection can be set up.
-func (o *observer) failed(err error) {
-	o.log.Load().Error("fleet: the connection to Redis can't be set up: each server counts alone", zap.Error(err))
-}
-
-// FleetState implements throttle.Observer.
-func (o *observer) FleetState(s string, err error) {
+// changed implements events.
+func (o *observer) changed(s string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.last.Store(&change{s == throttle.FleetUp, time.Now()})
+	o.last.Store(&change{s == stateUp, time.Now()})
 	if o.steady != nil {
 		o.steady.Stop()
 	}
 	switch {
-	case s != throttle.FleetUp && !o.outage:
+	case s != stateUp && !o.outage:
 		o.outage = true
 		o.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
 			zap.Int("instances", o.instances), zap.Error(err))
-	case s == throttle.FleetUp && o.outage:
+	case s == stateUp && o.outage:
 		o.steady = background.After(steadyAfter, "fleet: the log", o.logReturn)
-	case s == throttle.FleetUp:
+	case s == stateUp:
 		o.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
 	}
 }
@@ -92,12 +86,12 @@ func (o *observer) logReturn() {
 	defer o.mu.Unlock()
 	if last := o.last.Load(); last.up {
 		o.outage = false
-		o.log.Load().Info("fleet: budgets are shared", zap.String("state", throttle.FleetUp), zap.Time("since", last.at))
+		o.log.Load().Info("fleet: budgets are shared", zap.String("state", stateUp), zap.Time("since", last.at))
 	}
 }
 
-// FleetCall implements throttle.Observer.
-func (*observer) FleetCall(took time.Duration, err error) {
+// called implements events.
+func (*observer) called(took time.Duration, err error) {
 	result := "ok"
 	if err != nil {
 		result = "error"
@@ -105,11 +99,11 @@ func (*observer) FleetCall(took time.Duration, err error) {
 	calls.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// FleetRefusal implements throttle.Observer.
-func (*observer) FleetRefusal(by string) { refusals.WithLabelValues(by).Inc() }
+// refused implements events.
+func (*observer) refused(by string) { refusals.WithLabelValues(by).Inc() }
 
-// FleetFallback implements throttle.Observer.
-func (*observer) FleetFallback() { fallbacks.Inc() }
+// alone implements events.
+func (*observer) alone() { fallbacks.Inc() }
 
 // sendUp sends the metric of the connections.
 func sendUp(list []*redis, send metrics.Sender) {

@@ -8,8 +8,6 @@ import (
 
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
-
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // A Redis that comes and goes causes one line when it goes, and one when it has
@@ -27,13 +25,13 @@ func TestFleetLogsAnOutageOnce(t *testing.T) {
 				t.Fatalf("%s: %d lines, up %t; want %d, %t", when, logs.Len(), f.last.Load().up, lines, up)
 			}
 		}
-		f.FleetState(throttle.FleetUp, nil)
+		f.changed(stateUp, nil)
 		check("at the first connection", 1, true)
 		for range 100 {
-			f.FleetState(throttle.FleetDown, errors.New("reset"))
+			f.changed(stateDown, errors.New("reset"))
 			check("in the outage", 2, false)
 			time.Sleep(3 * time.Second)
-			f.FleetState(throttle.FleetUp, nil)
+			f.changed(stateUp, nil)
 			time.Sleep(steadyAfter - time.Second)
 			check("while it comes and goes", 2, true)
 		}
@@ -42,9 +40,9 @@ func TestFleetLogsAnOutageOnce(t *testing.T) {
 		if last := logs.All()[2]; last.Message != "fleet: budgets are shared" || !last.ContextMap()["since"].(time.Time).Equal(time.Now().Add(-steadyAfter)) {
 			t.Errorf("the last line is %v", last)
 		}
-		f.FleetState(throttle.FleetDown, errors.New("reset"))
+		f.changed(stateDown, errors.New("reset"))
 		check("in the next outage", 4, false)
-		f.FleetState(throttle.FleetUp, nil)
+		f.changed(stateUp, nil)
 		f.close()
 		time.Sleep(time.Minute)
 		check("after Close", 4, true)

@@ -2,65 +2,55 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // redis is the connection to a server of Redis or Valkey, with the steps that use it. It
-// connects at the first start, so that validating a configuration does not use the network;
-// before, it counts alone. Its methods are safe for concurrent use.
+// connects at the first start, so that validating a configuration does not use the network.
 type redis struct {
+	*limiter
 	observer
-	config throttle.FleetConfig
+	told  toldCache
+	ctx   context.Context // ends with the connection
+	stop  context.CancelFunc
+	ended background.Group
 
-	local     *throttle.Memory
-	connected atomic.Pointer[throttle.Fleet]
-	stop      context.CancelFunc
-	ended     background.Group
-	told      toldCache
-
-	mu     sync.Mutex // guards the following, and changes of connected
-	closed bool
-	steps  []*Fleet // that have started, the newest last
-	twins  int      // how often, one after the other, a value before was of another process
+	mu    sync.Mutex // guards the following
+	began bool
+	steps []*Fleet // that have started, the newest last
+	twins int      // how often, one after the other, a value before was of another process
 }
 
 // newRedis returns a redis that is not connected. It counts in local while Redis does not
 // answer.
-func newRedis(config throttle.FleetConfig, local *throttle.Memory) *redis {
-	return &redis{observer: observer{instances: max(1, config.Instances)}, config: config, local: local}
+func newRedis(c config, local *throttle.Memory) *redis {
+	r := &redis{observer: observer{instances: max(1, c.Instances)}}
+	r.limiter = newLimiter(c, local, &r.observer)
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
 }
 
 // start connects to Redis, once. It does not wait for an answer.
 func (r *redis) start(f *Fleet) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.ctx.Err() != nil {
 		return
 	}
 	r.steps = append(r.steps, f)
 	r.log.Set(f.site.Log())
-	if r.connected.Load() != nil {
+	if r.began {
 		return
 	}
-	c, err := throttle.NewFleet(r.config, r.local, &r.observer)
-	if err != nil {
-		r.failed(err)
-		return
-	}
-	r.connected.Store(c)
+	r.began = true
+	r.connect()
 	connections.Report(r, r)
-	ctx, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	r.ended.Keep(ctx.Done(), "fleet: counts", func() { r.tell(ctx) })
+	r.ended.Keep(r.ctx.Done(), "fleet: counts", func() { r.tell(r.ctx) })
 }
 
 // leave ends the use by a step.
@@ -81,74 +71,17 @@ func (r *redis) sites() (sites []string, newest *Fleet) {
 	return slices.Compact(sites), newest
 }
 
-// errNotConnected is returned before the start.
-var errNotConnected = errors.New("the server is not connected yet")
-
 // address returns the addresses, without credentials.
 func (r *redis) address() string { return strings.Join(r.config.Addresses, ", ") }
 
 // Close closes the connection.
 func (r *redis) Close() error {
 	connections.Forget(r)
-	r.observer.close()
 	r.mu.Lock()
-	r.closed = true
-	c := r.connected.Load()
-	r.mu.Unlock()
-	if c == nil {
-		return nil
-	}
 	r.stop()
+	r.mu.Unlock()
 	r.ended.Wait()
-	return c.Close()
-}
-
-// Take implements throttle.Limiter.
-func (r *redis) Take(ctx context.Context, now time.Time, uses []throttle.Use) throttle.Result {
-	if c := r.connected.Load(); c != nil {
-		return c.Take(ctx, now, uses)
-	}
-	return r.local.Take(ctx, now, uses)
-}
-
-// Connected returns the connection, nil before the start.
-func (r *redis) Connected() *throttle.Fleet { return r.connected.Load() }
-
-// Peek implements throttle.Limiter.
-func (r *redis) Peek(now time.Time, k throttle.Key, t *throttle.Limits) (throttle.Result, bool) {
-	return r.local.Peek(now, k, t)
-}
-
-// Forget implements throttle.Limiter.
-func (r *redis) Forget(ctx context.Context, now time.Time, k throttle.Key) error {
-	if c := r.connected.Load(); c != nil {
-		return c.Forget(ctx, now, k)
-	}
-	return r.local.Forget(ctx, now, k)
-}
-
-// Members implements step.Store.
-func (r *redis) Members(ctx context.Context, set string, most int) (list []step.Member, err error) {
-	c := r.connected.Load()
-	if c == nil {
-		return nil, errNotConnected
-	}
-	members, _, err := c.Members(ctx, set, "-", most)
-	for _, m := range members {
-		list = append(list, step.Member(m))
-	}
-	return list, err
-}
-
-// AddMembers implements step.Store.
-func (r *redis) AddMembers(ctx context.Context, set string, list []step.Member, keep time.Duration, most int) error {
-	c := r.connected.Load()
-	if c == nil {
-		return errNotConnected
-	}
-	var members []throttle.Member
-	for _, m := range list {
-		members = append(members, throttle.Member(m))
-	}
-	return c.AddMembers(ctx, set, members, keep, most)
+	r.limiter.close()
+	r.observer.close()
+	return nil
 }

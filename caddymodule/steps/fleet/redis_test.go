@@ -37,8 +37,8 @@ func TestClosedConnectionsLeaveNoGoroutines(t *testing.T) {
 		f.Start()
 	}
 	r := steps[0].redis
-	if r != steps[1].redis || r.Connected() == nil {
-		t.Errorf("%p and %p, connected %v", r, steps[1].redis, r.Connected())
+	if r != steps[1].redis || len(r.steps) != 2 {
+		t.Errorf("%p and %p, %d steps", r, steps[1].redis, len(r.steps))
 	}
 	for _, f := range steps {
 		if err := f.Cleanup(); err != nil {

@@ -66,7 +66,7 @@ type Fleet struct {
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 
 	site    step.Site
-	config  throttle.FleetConfig
+	config  config
 	id      string // the same for the same settings
 	redis   *redis
 	release func() error
@@ -131,7 +131,7 @@ func (f *Fleet) parse() error {
 	if err != nil {
 		return err
 	}
-	f.config, err = throttle.ParseFleetURL(address)
+	f.config, err = parseURL(address)
 	if err == nil && f.CAFile != "" && f.config.TLS == nil {
 		err = errors.New("fleet ca_file needs TLS: write rediss:// or valkeys://")
 	}

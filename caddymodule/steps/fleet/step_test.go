@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // The certificates of ca_file replace those of the system, and a changed file
@@ -38,7 +36,7 @@ func TestFleetCAFile(t *testing.T) {
 		if err := f.check(); (err != nil) != strings.Contains(test.want, "TLS") {
 			t.Errorf("%+v: check, which reads no file, returns %v", test, err)
 		}
-		f.config, f.id = throttle.FleetConfig{}, ""
+		f.config, f.id = config{}, ""
 		err := f.Join(site{})
 		if test.want != "" {
 			if err == nil || !strings.Contains(err.Error(), test.want) {

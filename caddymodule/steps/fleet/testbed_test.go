@@ -1,10 +1,13 @@
-package throttle
+package fleet
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -18,8 +21,10 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/child"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // sharedServer returns one server for all tests that do not change its state.
@@ -219,7 +224,7 @@ func (s *testbed) stop() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// recorder is an Observer that counts.
+// recorder is events that counts.
 type recorder struct {
 	calls, errors, fallbacks atomic.Int64
 	refusals                 map[string]*atomic.Int64
@@ -234,20 +239,20 @@ func newRecorder() *recorder {
 	}
 }
 
-func (r *recorder) FleetState(s string, err error) {
+func (r *recorder) changed(s string, err error) {
 	r.cause.Store(fmt.Sprint(err))
 	r.states <- s
 }
-func (r *recorder) FleetRefusal(by string) { r.refusals[by].Add(1) }
-func (r *recorder) FleetFallback()         { r.fallbacks.Add(1) }
-func (r *recorder) FleetCall(_ time.Duration, err error) {
+func (r *recorder) refused(by string) { r.refusals[by].Add(1) }
+func (r *recorder) alone()            { r.fallbacks.Add(1) }
+func (r *recorder) called(_ time.Duration, err error) {
 	r.calls.Add(1)
 	if err != nil {
 		r.errors.Add(1)
 	}
 }
 
-// await waits until the state of the Fleet changes to s. The timeout is long,
+// await waits until the state of the limiter changes to s. The timeout is long,
 // and is only there to report a missing state.
 func (r *recorder) await(t *testing.T, s string) {
 	t.Helper()
@@ -258,53 +263,66 @@ func (r *recorder) await(t *testing.T, s string) {
 				return
 			}
 		case <-time.After(5 * time.Minute):
-			t.Fatalf("the state of the Fleet does not become %v", s)
+			t.Fatalf("the state of the limiter does not become %v", s)
 		}
 	}
 }
 
-// newFleet returns a Fleet that is connected, with a unique prefix for its
+// newFleet returns a limiter that is connected, with a unique prefix for its
 // keys.
-func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
+func newFleet(t *testing.T, c config) (*limiter, *recorder) {
 	t.Helper()
 	if c.Prefix == "" {
 		c.Prefix = fmt.Sprintf("test:%x:", rand.Uint64())
 	}
 	r := newRecorder()
-	f, err := NewFleet(c, NewMemory(1000), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	r.await(t, FleetUp)
+	f := newLimiter(c, throttle.NewMemory(1000), r)
+	f.connect()
+	t.Cleanup(func() { f.close() })
+	r.await(t, stateUp)
 	return f, r
 }
 
 // stateOf returns the state of f's link.
-func stateOf(f *Fleet) string {
+func stateOf(f *limiter) string {
 	f.link.mu.Lock()
 	defer f.link.mu.Unlock()
 	return f.link.state
 }
 
-// rounds returns the number of rounds of a random test with l, at most n. It is
-// smaller for a Limiter with a server, and smallest for miniredis, because these are
-// slower.
-func rounds(l Limiter, n int) uint64 {
-	switch l.(type) {
-	case *Memory:
-		return uint64(n)
-	}
-	if serverCommand() == "" {
-		return uint64(n/20 + 1) // miniredis makes a new interpreter for each call
-	}
-	return uint64(n / 4)
-}
-
-// noObserver is an Observer that does nothing.
+// noObserver is events that does nothing.
 type noObserver struct{}
 
-func (noObserver) FleetState(string, error)       {}
-func (noObserver) FleetCall(time.Duration, error) {}
-func (noObserver) FleetRefusal(string)            {}
-func (noObserver) FleetFallback()                 {}
+func (noObserver) changed(string, error)       {}
+func (noObserver) called(time.Duration, error) {}
+func (noObserver) refused(string)              {}
+func (noObserver) alone()                      {}
+
+// noon is the start of most tests.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+var hourly = throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
+
+func delay(d time.Duration) robots.CrawlDelay { return robots.CrawlDelay{Delay: d, Line: 2} }
+
+// rate and visit have windows from times in the notation of robots.txt, hhmm.
+func rate(n int, per time.Duration, from, to int) robots.RequestRate {
+	return robots.RequestRate{Requests: n, Per: per, Window: window(from, to), Line: 3}
+}
+
+func visit(from, to int) robots.VisitTime { return robots.VisitTime{Window: window(from, to), Line: 4} }
+
+func window(from, to int) robots.Window {
+	return robots.Window{From: from/100*60 + from%100, To: to/100*60 + to%100}
+}
+
+const allDayFrom, allDayTo = 0, 2359
+
+func newKey(parts ...string) throttle.Key {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
+	return throttle.KeyOf(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]))
+}
+
+func address(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
+}

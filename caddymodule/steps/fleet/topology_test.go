@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"crypto/ecdsa"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
@@ -39,18 +40,18 @@ func processOrLog(t *testing.T, args ...string) *testbed {
 }
 
 // checkSharedBudgets checks that two processes with c share budgets.
-func checkSharedBudgets(t *testing.T, c FleetConfig) {
+func checkSharedBudgets(t *testing.T, c config) {
 	t.Helper()
 	c.Deadline, c.Prefix = time.Minute, "topology:"
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	terms := Compile(Grant{Delay: delay(time.Hour)})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	for i := range 50 { // in different slots of a cluster
 		key := newKey(fmt.Sprint(i))
-		if r := a.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
+		if r := a.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 			t.Fatalf("key %d: %+v", i, r)
 		}
-		if r := b.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK {
+		if r := b.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK {
 			t.Fatalf("key %d: %+v by the other process", i, r)
 		}
 	}
@@ -64,7 +65,7 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 	if s == nil {
 		return
 	}
-	c, err := ParseFleetURL("redis://robots:s3cret@" + s.address + "/3")
+	c, err := parseURL("redis://robots:s3cret@" + s.address + "/3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +73,10 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 
 	c.Password = "wrong"
 	r := newRecorder()
-	f, err := NewFleet(c, NewMemory(100), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.await(t, FleetDown)
-	f.Close()
+	f := newLimiter(c, throttle.NewMemory(100), r)
+	f.connect()
+	r.await(t, stateDown)
+	f.close()
 }
 
 func TestFleetTLS(t *testing.T) {
@@ -90,17 +89,15 @@ func TestFleetTLS(t *testing.T) {
 	if s == nil {
 		return
 	}
-	c, err := ParseFleetURL(fmt.Sprintf("valkeys://127.0.0.1:%d", port))
+	c, err := parseURL(fmt.Sprintf("valkeys://127.0.0.1:%d", port))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := newRecorder()
-	f, err := NewFleet(c, NewMemory(100), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.await(t, FleetDown) // the certificate is not trusted
-	f.Close()
+	f := newLimiter(c, throttle.NewMemory(100), r)
+	f.connect()
+	r.await(t, stateDown) // the certificate is not trusted
+	f.close()
 
 	c.TLS = &tls.Config{RootCAs: pool}
 	checkSharedBudgets(t, c)
@@ -111,7 +108,7 @@ func TestFleetUnixSocket(t *testing.T) {
 	if processOrLog(t, "--unixsocket", socket) == nil {
 		return
 	}
-	c, err := ParseFleetURL("redis+unix://" + socket)
+	c, err := parseURL("redis+unix://" + socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,14 +164,14 @@ func TestFleetCluster(t *testing.T) {
 	if nodes == nil {
 		return
 	}
-	c, err := ParseFleetURL("redis://" + nodes[0].address + "?addr=" + nodes[1].address)
+	c, err := parseURL("redis://" + nodes[0].address + "?addr=" + nodes[1].address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSharedBudgets(t, c)
 }
 
-// A Fleet gets the address of the master from the Sentinels, also after a
+// A limiter gets the address of the master from the Sentinels, also after a
 // failover.
 func TestFleetSentinel(t *testing.T) {
 	master := processOrLog(t)
@@ -193,27 +190,27 @@ func TestFleetSentinel(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sentinel.stop)
-	c, err := ParseFleetURL("redis://" + sentinel.address + "?master_set=main")
+	c, err := parseURL("redis://" + sentinel.address + "?master_set=main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSharedBudgets(t, c)
 
 	f, r := newFleet(t, c)
-	terms := Compile(Grant{Delay: delay(time.Hour)})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	key := newKey("before")
-	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 		t.Fatal(r)
 	}
 	master.kill()
-	f.Take(t.Context(), time.Now(), []Use{{newKey("at the change"), terms}})
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
+	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("at the change"), Limits: terms}})
+	r.await(t, stateDown)
+	r.await(t, stateUp)
 	fallbacks := r.fallbacks.Load()
-	if r := f.Take(t.Context(), time.Now(), []Use{{newKey("after"), terms}}); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("after"), Limits: terms}}); !r.OK {
 		t.Error(r)
 	}
-	if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK {
 		t.Errorf("a budget was lost in the failover: %+v", r)
 	}
 	if n := r.fallbacks.Load() - fallbacks; n > 0 {

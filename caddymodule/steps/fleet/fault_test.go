@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // newEchoServer starts a server that replies to each command with an error that
@@ -70,7 +72,7 @@ func readCommand(in *bufio.Reader) ([]string, error) {
 	return command, err
 }
 
-// textRecorder is an Observer that keeps the texts of errors.
+// textRecorder is events that keeps the texts of errors.
 type textRecorder struct {
 	noObserver
 	mu    sync.Mutex
@@ -78,14 +80,14 @@ type textRecorder struct {
 	down  chan struct{}
 }
 
-func (r *textRecorder) FleetState(s string, err error) {
+func (r *textRecorder) changed(s string, err error) {
 	r.add(err)
-	if s == FleetDown {
+	if s == stateDown {
 		close(r.down)
 	}
 }
 
-func (r *textRecorder) FleetCall(_ time.Duration, err error) { r.add(err) }
+func (r *textRecorder) called(_ time.Duration, err error) { r.add(err) }
 
 func (r *textRecorder) add(err error) {
 	r.mu.Lock()
@@ -105,14 +107,12 @@ func TestFleetErrorsContainNoCredentials(t *testing.T) {
 			if masterSet != "" && strings.Contains(words, "unknown command") {
 				continue // the client panics when such a server refuses SUBSCRIBE
 			}
-			c := FleetConfig{Addresses: []string{newEchoServer(t, words)}, MasterSet: masterSet, Username: "alice", Password: "hunter2", SentinelUsername: "bob", SentinelPassword: "swordfish"}
+			c := config{Addresses: []string{newEchoServer(t, words)}, MasterSet: masterSet, Username: "alice", Password: "hunter2", SentinelUsername: "bob", SentinelPassword: "swordfish"}
 			r := &textRecorder{down: make(chan struct{})}
-			f, err := NewFleet(c, NewMemory(100), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := newLimiter(c, throttle.NewMemory(100), r)
+			f.connect()
 			<-r.down
-			f.Close()
+			f.close()
 			for _, text := range r.texts {
 				if slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(text, s) }) {
 					t.Errorf("%s, master set %q: the error is %s", words, masterSet, text)

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // silentServer is a server that accepts connections but never answers. It sends
@@ -46,34 +48,32 @@ func newSilentServer(t *testing.T) *silentServer {
 	return s
 }
 
-// Close ends the goroutine and closes all connections, also while the Fleet
+// Close ends the goroutine and closes all connections, also while the limiter
 // connects, and does not wait for a server that does not answer.
 func TestFleetCloseWhileConnecting(t *testing.T) {
-	for name, change := range map[string]func(c *FleetConfig, other *silentServer){
-		"one server": func(*FleetConfig, *silentServer) {},
-		"more nodes": func(c *FleetConfig, other *silentServer) { c.Addresses = append(c.Addresses, other.Addr().String()) },
-		"a sentinel": func(c *FleetConfig, _ *silentServer) { c.MasterSet = "main" },
-		"TLS":        func(c *FleetConfig, _ *silentServer) { u, _ := ParseFleetURL("rediss://h"); c.TLS = u.TLS },
+	for name, change := range map[string]func(c *config, other *silentServer){
+		"one server": func(*config, *silentServer) {},
+		"more nodes": func(c *config, other *silentServer) { c.Addresses = append(c.Addresses, other.Addr().String()) },
+		"a sentinel": func(c *config, _ *silentServer) { c.MasterSet = "main" },
+		"TLS":        func(c *config, _ *silentServer) { u, _ := parseURL("rediss://h"); c.TLS = u.TLS },
 	} {
 		t.Run(name, func(t *testing.T) {
 			current := goleak.IgnoreCurrent()
 			s, other := newSilentServer(t), newSilentServer(t)
-			c := FleetConfig{Addresses: []string{s.Addr().String()}}
+			c := config{Addresses: []string{s.Addr().String()}}
 			change(&c, other)
 			r := newRecorder()
-			f, err := NewFleet(c, NewMemory(100), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := newLimiter(c, throttle.NewMemory(100), r)
+			f.connect()
 			for range c.Addresses {
 				select {
 				case <-s.accepted:
 				case <-other.accepted:
 				}
 			}
-			f.Close()
+			f.close()
 			if len(r.states) > 0 {
-				if s := <-r.states; s != FleetDown {
+				if s := <-r.states; s != stateDown {
 					t.Errorf("the state became %v", s)
 				}
 			}
@@ -93,40 +93,36 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 	defer mini.Close()
 	for i := range 50 {
 		r := newRecorder()
-		f, err := NewFleet(FleetConfig{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, NewMemory(100), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := newLimiter(config{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, throttle.NewMemory(100), r)
+		f.connect()
 		if i%3 == 0 {
-			r.await(t, FleetUp)
+			r.await(t, stateUp)
 		}
 		var group sync.WaitGroup
 		for range 2 {
-			group.Go(func() { f.Close() })
+			group.Go(func() { f.close() })
 			group.Go(func() {
 				for i := range 10 {
-					f.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), hourly}})
+					f.Take(t.Context(), noon, []throttle.Use{{Key: newKey(fmt.Sprint(i)), Limits: hourly}})
 				}
 			})
 		}
 		group.Wait()
 		if f.server("k") != nil {
-			t.Fatal("a closed Fleet has a server")
+			t.Fatal("a closed limiter has a server")
 		}
 	}
 }
 
-// A closed Fleet still decides, and its goroutine has ended.
+// A closed limiter still decides, and its goroutine has ended.
 func TestFleetClose(t *testing.T) {
-	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
+	f, _ := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
 	for range 2 {
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		f.close()
 	}
-	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
+	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	for i, ok := range []bool{true, false} {
-		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); r.OK != ok {
+		if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK != ok {
 			t.Errorf("request %d: %+v", i, r)
 		}
 	}

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -16,12 +17,12 @@ import (
 // A request that the known state refuses needs no round trip; neither does a
 // request without limits.
 func TestFleetRoundTrips(t *testing.T) {
-	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
+	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
 	key, calls := newKey(t.Name()), r.calls.Load()
-	terms := Compile(Grant{Delay: delay(10 * time.Second)})
-	visits := Compile(Grant{Visits: []robots.VisitTime{visit(0, 1100)}})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
+	visits := throttle.Compile(throttle.Grant{Visits: []robots.VisitTime{visit(0, 1100)}})
 	for i, step := range []struct {
-		terms *Limits
+		terms *throttle.Limits
 		after time.Duration
 		ok    bool
 		calls int64
@@ -35,7 +36,7 @@ func TestFleetRoundTrips(t *testing.T) {
 		{terms, 5 * time.Second, true, 1},
 	} {
 		before := r.calls.Load()
-		result := f.Take(t.Context(), noon.Add(step.after), []Use{{key, step.terms}})
+		result := f.Take(t.Context(), noon.Add(step.after), []throttle.Use{{Key: key, Limits: step.terms}})
 		if n := r.calls.Load() - before; result.OK != step.ok || n != step.calls {
 			t.Errorf("request %d: %+v after %d calls, want ok %t after %d", i, result, n, step.ok, step.calls)
 		}
@@ -51,16 +52,16 @@ func TestFleetRoundTrips(t *testing.T) {
 // After a refusal by the server, the process refuses further requests itself
 // until the time has come.
 func TestFleetStoresRemoteRefusal(t *testing.T) {
-	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
+	c := config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
-	if result := a.Take(t.Context(), noon, []Use{{key, terms}}); !result.OK {
+	key, terms := newKey("a"), throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
+	if result := a.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: terms}}); !result.OK {
 		t.Fatal(result)
 	}
 	before := r.calls.Load()
 	for i := range 40 {
-		result := b.Take(t.Context(), noon.Add(time.Duration(i)*100*time.Millisecond), []Use{{key, terms}})
+		result := b.Take(t.Context(), noon.Add(time.Duration(i)*100*time.Millisecond), []throttle.Use{{Key: key, Limits: terms}})
 		if want := 4500*time.Millisecond - time.Duration(i)*100*time.Millisecond; result.OK || result.RetryAfter != want {
 			t.Fatalf("request %d: %+v, want retry after %v", i, result, want)
 		}
@@ -75,18 +76,18 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 
 // The server's clock counts, not the clock of the process.
 func TestFleetUsesTheServersClock(t *testing.T) {
-	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
-	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
+	f, _ := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
-	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}); !r.OK {
+	if r := f.Take(t.Context(), wrong, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 		t.Fatal(r)
 	}
-	if r := f.Take(t.Context(), wrong, []Use{{key, terms}}); r.OK || r.RetryAfter > 27*time.Minute {
+	if r := f.Take(t.Context(), wrong, []throttle.Use{{Key: key, Limits: terms}}); r.OK || r.RetryAfter > 27*time.Minute {
 		t.Errorf("%+v, want at most 27m", r)
 	}
 }
 
-// NewFleet does not wait for the server. Until the server answers, each process
+// connect does not wait for the server. Until the server answers, each process
 // decides alone.
 func TestFleetWithoutServer(t *testing.T) {
 	port, err := freeport.Take()
@@ -94,16 +95,14 @@ func TestFleetWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRecorder()
-	f, err := NewFleet(FleetConfig{Addresses: []string{fmt.Sprintf("127.0.0.1:%d", port)}, Instances: 4}, NewMemory(100), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
+	f := newLimiter(config{Addresses: []string{fmt.Sprintf("127.0.0.1:%d", port)}, Instances: 4}, throttle.NewMemory(100), r)
+	f.connect()
+	t.Cleanup(func() { f.close() })
+	key, terms := newKey("a"), throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
 	for _, step := range []struct {
 		after, retry time.Duration
 	}{{0, 0}, {10 * time.Second, 8 * time.Second}, {18 * time.Second, 0}, {52 * time.Second, 2 * time.Second}, {54 * time.Second, 0}, {90 * time.Second, 0}} {
-		result := f.Take(t.Context(), noon.Add(step.after), []Use{{key, terms}})
+		result := f.Take(t.Context(), noon.Add(step.after), []throttle.Use{{Key: key, Limits: terms}})
 		if result.OK != (step.retry == 0) || result.RetryAfter != step.retry {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
@@ -111,7 +110,7 @@ func TestFleetWithoutServer(t *testing.T) {
 	if r.fallbacks.Load() != 6 || r.refusals[engineFallback].Load() != 2 {
 		t.Errorf("%d fallbacks, %d refusals by fallback; want 6, 2", r.fallbacks.Load(), r.refusals[engineFallback].Load())
 	}
-	r.await(t, FleetDown)
+	r.await(t, stateDown)
 }
 
 // outage is a way to make a server unavailable.
@@ -134,22 +133,22 @@ var outages = []outage{
 // A request that ends during the call does not count as a failure of the
 // server.
 func TestFleetRequestEndsDuringCall(t *testing.T) {
-	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
+	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	terms := Compile(Grant{Delay: delay(time.Hour)})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	for i := range 10 {
-		f.Take(ctx, time.Now(), []Use{{newKey(t.Name(), fmt.Sprint(i)), terms}})
+		f.Take(ctx, time.Now(), []throttle.Use{{Key: newKey(t.Name(), fmt.Sprint(i)), Limits: terms}})
 	}
-	if stateOf(f) != FleetUp || r.errors.Load() != 0 {
+	if stateOf(f) != stateUp || r.errors.Load() != 0 {
 		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
 	}
 }
 
-// A value of another program under a key of the Fleet causes a fallback.
+// A value of another program under a key of the limiter causes a fallback.
 func TestFleetForeignKey(t *testing.T) {
-	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
-	terms := Compile(Grant{Delay: delay(time.Hour)})
+	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	client := f.link.current.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
 		key := newKey(t.Name(), fmt.Sprint(i))
@@ -157,11 +156,11 @@ func TestFleetForeignKey(t *testing.T) {
 		if err := client.Do(t.Context(), set).Error(); err != nil {
 			t.Fatal(err)
 		}
-		if r := f.Take(t.Context(), time.Now(), []Use{{key, terms}}); !r.OK {
+		if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 			t.Errorf("%q: %+v", value, r)
 		}
 	}
-	if stateOf(f) != FleetUp {
+	if stateOf(f) != stateUp {
 		t.Errorf("%v after %d errors", stateOf(f), r.errors.Load())
 	}
 }
@@ -169,24 +168,15 @@ func TestFleetForeignKey(t *testing.T) {
 // Keys in the server have the prefix, and expire.
 func TestFleetKeysExpire(t *testing.T) {
 	mini := miniredis.RunT(t)
-	f, _ := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
-	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(100 * time.Second)})
-	f.Take(t.Context(), time.Now(), []Use{{key, terms}})
+	f, _ := newFleet(t, config{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
+	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(100 * time.Second)})
+	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}})
 	name := f.name(key)
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
 		t.Errorf("name of the key: %q", name)
 	}
 	if ttl, want := mini.TTL(name), 150*time.Second; ttl != want {
 		t.Errorf("the key expires in %v, want %v: the emission interval and a minute", ttl, want)
-	}
-}
-
-func TestNewFleetErrors(t *testing.T) {
-	for _, c := range []FleetConfig{{}, {Addresses: []string{"a:1"}, Instances: -1}, {Addresses: []string{"a:1"}, Instances: 1 << 40}, {Addresses: []string{"a:1"}, Deadline: -1}, {Addresses: []string{"a:1"}, Prefix: "a{b:"}, {Addresses: []string{"a:1"}, Prefix: "{}:"}} {
-		if f, err := NewFleet(c, NewMemory(1), noObserver{}); err == nil {
-			f.Close()
-			t.Errorf("%+v: no error", c)
-		}
 	}
 }
 
@@ -197,18 +187,18 @@ func TestFleetUsesDifferentHomesTogether(t *testing.T) {
 		t.Log("neither redis-server nor valkey-server is installed, and miniredis says that it is a cluster")
 		return
 	}
-	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true}
+	c := config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true}
 	c.Prefix = "homes:" + fmt.Sprint(time.Now().UnixNano())
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	hourly, one, two := Compile(Grant{Delay: delay(time.Hour)}), newKey("1"), newKey("2")
+	hourly, one, two := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)}), newKey("1"), newKey("2")
 	for i, step := range []struct {
-		fleet *Fleet
-		uses  []Use
+		fleet *limiter
+		uses  []throttle.Use
 		ok    bool
 	}{
-		{a, []Use{{one, hourly}, {two, hourly}}, true}, {b, []Use{{two, hourly}}, false}, {b, []Use{{newKey("3"), hourly}, {one, hourly}}, false},
-		{b, []Use{{newKey("3"), hourly}}, true},
+		{a, []throttle.Use{{Key: one, Limits: hourly}, {Key: two, Limits: hourly}}, true}, {b, []throttle.Use{{Key: two, Limits: hourly}}, false}, {b, []throttle.Use{{Key: newKey("3"), Limits: hourly}, {Key: one, Limits: hourly}}, false},
+		{b, []throttle.Use{{Key: newKey("3"), Limits: hourly}}, true},
 	} {
 		if got := step.fleet.Take(t.Context(), noon, step.uses).OK; got != step.ok {
 			t.Errorf("request %d: %t", i, got)
@@ -216,5 +206,27 @@ func TestFleetUsesDifferentHomesTogether(t *testing.T) {
 	}
 	if n := r.fallbacks.Load(); n > 0 {
 		t.Errorf("%d decided without the server", n)
+	}
+}
+
+// A budget with a home has a name that says so. Names of budgets without one are
+// as they always were.
+func TestNamesOfKeysInTheServer(t *testing.T) {
+	f, _ := newLedgerFleet(newLedger(), 100)
+	defer f.close()
+	k, home, other := throttle.Key{1, 2}, throttle.Key{3, 4}, throttle.Key{5, 6}
+	for _, test := range []struct {
+		key  throttle.Key
+		want string
+	}{
+		{k, "robots:00000000000000010000000000000002"},
+		{home.In(home), "robots:00000000000000030000000000000004"},
+		{k.In(home), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
+		{k.In(other.In(home)), "robots:{robots:00000000000000030000000000000004}00000000000000010000000000000002"},
+		{k.In(home).In(k), "robots:00000000000000010000000000000002"},
+	} {
+		if got := f.name(test.key); got != test.want {
+			t.Errorf("%v: %s, want %s", test.key, got, test.want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // refusedWrites are replies of servers that refuse writes, with the texts of
@@ -36,19 +38,19 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 		name, _, _ := strings.Cut(reply, " ")
 		t.Run(name, func(t *testing.T) {
 			mini := miniredis.RunT(t)
-			f, r := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
-			terms := Compile(Grant{Delay: delay(time.Hour)})
+			f, r := newFleet(t, config{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
+			terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 			mini.SetError(reply)
-			if r := f.Take(t.Context(), noon, []Use{{newKey("a"), terms}}); !r.OK {
+			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("a"), Limits: terms}}); !r.OK {
 				t.Errorf("without the server: %+v", r)
 			}
-			r.await(t, FleetDown)
+			r.await(t, stateDown)
 			if n := r.fallbacks.Load(); n != 1 {
 				t.Errorf("%d fallbacks", n)
 			}
 			mini.SetError("")
-			r.await(t, FleetUp)
-			if r := f.Take(t.Context(), noon, []Use{{newKey("b"), terms}}); !r.OK {
+			r.await(t, stateUp)
+			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("b"), Limits: terms}}); !r.OK {
 				t.Error(r)
 			}
 			if n := r.fallbacks.Load(); n != 1 {
@@ -127,68 +129,64 @@ func TestFleetServerBecomesReplica(t *testing.T) {
 	})
 }
 
-// testFailover connects a Fleet to the first server. Then demote makes this
+// testFailover connects a limiter to the first server. Then demote makes this
 // server a replica, and the address leads to the second one. The client has up
 // to two connections, makes them when it needs them, and takes one of them at
 // random for each call.
 func testFailover(t *testing.T, first, second string, demote func()) {
 	t.Helper()
 	p := newProxy(t, first)
-	f, r := newFleet(t, FleetConfig{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
+	f, r := newFleet(t, config{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
 	demote()
-	terms := Compile(Grant{Delay: delay(time.Hour)})
-	f.Take(t.Context(), noon, []Use{{newKey("refused"), terms}})
-	r.await(t, FleetDown)
+	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
+	f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("refused"), Limits: terms}})
+	r.await(t, stateDown)
 	p.mu.Lock()
 	p.target = second
 	p.mu.Unlock()
-	r.await(t, FleetUp)
+	r.await(t, stateUp)
 	before := r.fallbacks.Load()
 	for i := range 20 {
-		f.Take(t.Context(), noon, []Use{{newKey("served", strconv.Itoa(i)), terms}})
+		f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("served", strconv.Itoa(i)), Limits: terms}})
 	}
 	if n := r.fallbacks.Load() - before; n != 0 {
 		t.Errorf("the second server was not called for %d of 20 requests", n)
 	}
 }
 
-// A new Fleet with the Memory of an old one, as after a change of the password,
+// A new limiter with the Memory of an old one, as after a change of the password,
 // continues the budgets, before and after it has connected.
 func TestFleetReplaced(t *testing.T) {
 	mini := miniredis.RunT(t)
 	mini.RequireUserAuth("robots", "old")
-	c := FleetConfig{Addresses: []string{mini.Addr()}, Username: "robots", Password: "old", Deadline: time.Minute, Prefix: "replaced:"}
-	m, r := NewMemory(100), newRecorder()
-	before, err := NewFleet(c, m, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.await(t, FleetUp)
+	c := config{Addresses: []string{mini.Addr()}, Username: "robots", Password: "old", Deadline: time.Minute, Prefix: "replaced:"}
+	m, r := throttle.NewMemory(100), newRecorder()
+	before := newLimiter(c, m, r)
+	before.connect()
+	r.await(t, stateUp)
 	key := newKey("a")
-	if r := before.Take(t.Context(), noon, []Use{{key, hourly}}); !r.OK {
+	if r := before.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: hourly}}); !r.OK {
 		t.Fatal(r)
 	}
 	mini.RequireUserAuth("robots", "new")
 	c.Password = "new"
 	r = newRecorder()
-	after, err := NewFleet(c, m, r)
-	if err != nil {
-		t.Fatal(err)
+	after := newLimiter(c, m, r)
+	after.connect()
+	defer after.close()
+	before.close()
+	if r := after.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: hourly}}); r.OK {
+		t.Errorf("by the new limiter before it has connected: %+v", r)
 	}
-	defer after.Close()
-	before.Close()
-	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}); r.OK {
-		t.Errorf("by the new Fleet before it has connected: %+v", r)
-	}
-	r.await(t, FleetUp)
+	r.await(t, stateUp)
 	m.Resize(noon, 1000)
-	if r := after.Take(t.Context(), noon, []Use{{key, hourly}}); r.OK {
-		t.Errorf("by the new Fleet: %+v", r)
+	if r := after.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: hourly}}); r.OK {
+		t.Errorf("by the new limiter: %+v", r)
 	}
 }
 
 func TestFailuresThatOpenTheCircuit(t *testing.T) {
-	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
+	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
 	n := f.link.current.Load().nodes[0]
 	for range missesToOpen - 1 {
 		f.link.fail(n, context.DeadlineExceeded)
@@ -197,13 +195,13 @@ func TestFailuresThatOpenTheCircuit(t *testing.T) {
 	for range missesToOpen - 1 {
 		f.link.fail(n, errReply)
 	}
-	if stateOf(f) != FleetUp {
+	if stateOf(f) != stateUp {
 		t.Fatalf("%v after failures that are not in a row", stateOf(f))
 	}
 	f.link.fail(n, context.DeadlineExceeded)
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
+	r.await(t, stateDown)
+	r.await(t, stateUp)
 	f.link.fail(n, errors.New("connection reset"))
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
+	r.await(t, stateDown)
+	r.await(t, stateUp)
 }

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -54,8 +55,8 @@ func newNodes(t *testing.T, skews ...time.Duration) nodes {
 	return all
 }
 
-// newSkewedFleet returns a Fleet that uses servers.
-func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
+// newSkewedFleet returns a limiter that uses servers.
+func newSkewedFleet(servers nodes) (*limiter, *recorder) {
 	f, r := newLedgerFleet(nil, 1000)
 	f.config.injected = false
 	f.config.Deadline = time.Minute
@@ -68,7 +69,7 @@ func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
 func TestFleetClocksDiffer(t *testing.T) {
 	servers := newNodes(t, 0, 3*time.Hour, -72*time.Hour, 45*time.Second)
 	skews := []time.Duration{0, -26 * time.Hour, 90 * time.Second}
-	var fleets []*Fleet
+	var fleets []*limiter
 	var seen []*recorder
 	for range skews {
 		f, r := newSkewedFleet(servers)
@@ -76,10 +77,10 @@ func TestFleetClocksDiffer(t *testing.T) {
 		f.server = func(string) server { return noDeadline{servers} }
 		fleets, seen = append(fleets, f), append(seen, r)
 	}
-	terms := Compile(Grant{Delay: delay(10 * time.Second)})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
 	rnd := rand.New(rand.NewPCG(1, 7))
 	for crawler := range 12 {
-		key, memory := newKey(t.Name(), fmt.Sprint(crawler)), NewMemory(100)
+		key, memory := newKey(t.Name(), fmt.Sprint(crawler)), throttle.NewMemory(100)
 		polite := crawler%2 == 0
 		now := noon
 		for i := range 100 {
@@ -90,8 +91,8 @@ func TestFleetClocksDiffer(t *testing.T) {
 			now = now.Add(step)
 			servers.set(now)
 			who := rnd.IntN(len(fleets))
-			want := memory.Take(t.Context(), now, []Use{{key, terms}})
-			got := fleets[who].Take(t.Context(), now.Add(skews[who]), []Use{{key, terms}})
+			want := memory.Take(t.Context(), now, []throttle.Use{{Key: key, Limits: terms}})
+			got := fleets[who].Take(t.Context(), now.Add(skews[who]), []throttle.Use{{Key: key, Limits: terms}})
 			if got != want || polite && !got.OK {
 				t.Fatalf("crawler %d, request %d by process %d: %+v, want %+v", crawler, i, who, got, want)
 			}
@@ -117,21 +118,21 @@ func TestFleetReportsToAServerWithAnotherClock(t *testing.T) {
 	servers := newNodes(t, 5*time.Hour)
 	a, _ := newSkewedFleet(servers)
 	b, _ := newSkewedFleet(servers)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
+	terms := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
 	key := newKey(t.Name())
 	servers.set(noon)
 	for range 2 {
-		if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
+		if r := a.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 			t.Fatal(r)
 		}
 	}
 	servers[0].mini.FlushAll()
 	servers[0].skew = -8 * time.Hour
 	servers.set(noon)
-	if r := a.Take(t.Context(), noon, []Use{{key, terms}}); !r.OK {
+	if r := a.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 		t.Errorf("third request of three: %+v", r)
 	}
-	if r := b.Take(t.Context(), noon, []Use{{key, terms}}); r.OK {
+	if r := b.Take(t.Context(), noon, []throttle.Use{{Key: key, Limits: terms}}); r.OK {
 		t.Errorf("fourth request of three, by another process: %+v", r)
 	}
 }
@@ -143,12 +144,12 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	f, _ := newSkewedFleet(servers)
 	f.config.Deadline = 25 * time.Millisecond
 	f.server = func(string) server { return noDeadline{servers} }
-	terms := Compile(Grant{Delay: delay(2 * time.Second)})
+	terms := throttle.Compile(throttle.Grant{Delay: delay(2 * time.Second)})
 	key, rnd := newKey(t.Name()), rand.New(rand.NewPCG(1, 8))
 	for i := range 500 {
 		now := noon.Add(time.Duration(i) * 1800 * time.Millisecond)
 		servers.set(now.Add(time.Duration(rnd.Int64N(int64(25 * time.Millisecond)))))
-		if r := f.Take(t.Context(), now, []Use{{key, terms}}); !r.OK {
+		if r := f.Take(t.Context(), now, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
 			t.Fatalf("request %d: %+v", i, r)
 		}
 	}
@@ -158,7 +159,7 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 func TestFleetWindowsUseTheClockOfTheProcess(t *testing.T) {
 	servers := newNodes(t, 6*time.Hour)
 	f, _ := newSkewedFleet(servers)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}})
+	terms := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}})
 	key := newKey(t.Name())
 	for _, step := range []struct {
 		after time.Duration
@@ -166,7 +167,7 @@ func TestFleetWindowsUseTheClockOfTheProcess(t *testing.T) {
 	}{{0, true}, {time.Minute, false}, {time.Hour, true}, {time.Hour + time.Second, true}} {
 		now := noon.Add(step.after)
 		servers.set(now)
-		if r := f.Take(t.Context(), now, []Use{{key, terms}}); r.OK != step.ok {
+		if r := f.Take(t.Context(), now, []throttle.Use{{Key: key, Limits: terms}}); r.OK != step.ok {
 			t.Errorf("after %v: %+v", step.after, r)
 		}
 	}

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -55,7 +56,7 @@ func (n *node) clearMisses() {
 
 // probeLimits accept every probe, so that each probe writes to the server, as a
 // request does.
-var probeLimits = Compile(Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
+var probeLimits = throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
 
 // findNodes sets the nodes of c. In a cluster, the slots that no master serves
 // are one node too. Each node gets a probe key that starts with prefix; nodes

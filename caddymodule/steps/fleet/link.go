@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 const (
@@ -19,15 +21,22 @@ const (
 	probeEvery   = 250 * time.Millisecond // the first pause between probes; each further pause is twice as long,
 	probeAtMost  = 2 * time.Second        // up to this one
 	probeTimeout = time.Second            // for one probe, and for one attempt to connect
-	steadyAfter  = 10 * time.Second       // after this time without failure, the first pause is short again
+	steadyFor    = 10 * time.Second       // after this time without failure, the first pause is short again
+)
+
+// States of a link: whether the server can be called.
+const (
+	stateConnecting = "connecting" // it is new
+	stateUp         = "up"         // the server answers: in a cluster, every master
+	stateDown       = "down"       // the server, or a master of a cluster, is unavailable
 )
 
 // link is the connection to the server, with a circuit breaker for each node.
 // Requests use a node while its circuit is closed. One goroutine connects, and
 // probes the nodes whose circuits are open, so that requests never do.
 type link struct {
-	config  FleetConfig
-	obs     Observer
+	config  config
+	obs     events
 	ctx     context.Context // ends when the link is closed
 	cancel  context.CancelFunc
 	opened  chan struct{} // tells the goroutine that a circuit was opened
@@ -40,9 +49,9 @@ type link struct {
 	state string
 }
 
-func newLink(c FleetConfig, obs Observer) *link {
+func newLink(c config, obs events) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1), state: fleetConnecting}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1), state: stateConnecting}
 }
 
 // close ends the use of all nodes, closes all connections and waits until the
@@ -95,18 +104,18 @@ func (l *link) report(err error) {
 	if l.ctx.Err() != nil {
 		return
 	}
-	state, cause := FleetDown, explain(err)
+	state, cause := stateDown, explain(err)
 	if c := l.current.Load(); c != nil {
 		switch open := len(c.open()); {
 		case open == 0:
-			state, cause = FleetUp, nil
+			state, cause = stateUp, nil
 		case len(c.nodes) > 1:
 			cause = fmt.Errorf("%d of %d nodes: %w", open, len(c.nodes), cause)
 		}
 	}
-	if l.up.Store(state == FleetUp); l.state != state {
+	if l.up.Store(state == stateUp); l.state != state {
 		l.state = state
-		l.obs.FleetState(state, cause)
+		l.obs.changed(state, cause)
 	}
 }
 
@@ -144,7 +153,7 @@ func (l *link) run() {
 			}
 		case <-l.ctx.Done():
 		}
-		if time.Since(began) > steadyAfter {
+		if time.Since(began) > steadyFor {
 			pause = 0
 		}
 	}
@@ -198,13 +207,13 @@ func (l *link) probe(n *node) (err error) {
 	defer cancel()
 	for range 2 {
 		start := time.Now()
-		_, err = n.call(ctx, scriptCall{keys: []string{n.probeKey}, now: start.UnixMicro(), budgets: []budget{{limits: probeLimits}}})
+		_, err = n.call(ctx, scriptCall{keys: []string{n.probeKey}, now: start.UnixMicro(), budgets: []budget{{Use: throttle.Use{Limits: probeLimits}}}})
 		took := time.Since(start)
 		late := err == nil && took > l.config.Deadline
 		if late {
 			err = errDeadline
 		}
-		if l.obs.FleetCall(took, explain(err)); !late {
+		if l.obs.called(took, explain(err)); !late {
 			break
 		}
 	}

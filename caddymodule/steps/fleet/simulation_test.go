@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -7,91 +7,58 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // ledger is a fake server that does the same as take.lua, one call at a time.
 type ledger struct {
 	mu       sync.Mutex
-	accounts map[string]arrivals
+	accounts *throttle.Memory
 	calls    int
 }
 
-func newLedger() *ledger { return &ledger{accounts: make(map[string]arrivals)} }
+func newLedger() *ledger { return &ledger{accounts: throttle.NewMemory(10_000)} }
 
-func (s *ledger) call(_ context.Context, q scriptCall) (bool, error) {
+// lose makes the server lose its data.
+func (s *ledger) lose() { s.accounts = throttle.NewMemory(10_000) }
+
+func (s *ledger) call(_ context.Context, q scriptCall) (ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	ok := true
+	now, uses := time.UnixMicro(q.now), make([]throttle.Use, len(q.budgets))
 	for i := range q.budgets {
-		if q.back {
-			ok = s.giveBack(q, i) && ok
-		} else {
-			ok = s.accepts(q, i) && ok
+		b := &q.budgets[i]
+		if uses[i] = b.Use; b.Known && !q.back && b.Last-q.now <= throttle.MaxLead.Microseconds() {
+			s.accounts.Update(now, b.Use, b.State, false)
 		}
+	}
+	if q.back {
+		ok = s.accounts.GiveBack(now, time.UnixMicro(q.now+q.after), uses)
+	} else {
+		ok = s.accounts.Take(context.Background(), now, uses).OK
 	}
 	for i := range q.budgets {
 		b := &q.budgets[i]
-		b.known = true
-		if !q.back && ok {
-			b.limits.use(q.now, &b.arrivals)
-		}
-		if ok || !q.back {
-			s.accounts[q.keys[i]] = b.arrivals
-		}
+		b.State = s.accounts.State(now, b.Use)
+		b.Known = true
 	}
 	return ok, nil
 }
 
-// read returns the stored state of a budget.
-func (s *ledger) read(q scriptCall, i int) (a arrivals, stored bool) {
-	l := q.budgets[i].limits
-	a, stored = s.accounts[q.keys[i]]
-	if !stored {
-		a = l.fresh(q.now)
-	} else if a.sig != l.sig {
-		l.convert(&a)
-	}
-	l.rewind(q.now, &a)
-	return a, stored
-}
-
-func (s *ledger) giveBack(q scriptCall, i int) bool {
-	b := &q.budgets[i]
-	a, stored := s.read(q, i)
-	ok := b.limits.giveBack(q.now, q.now+q.after, &a) && stored
-	b.arrivals = a
-	return ok
-}
-
-func (s *ledger) accepts(q scriptCall, i int) bool {
-	b := &q.budgets[i]
-	a, stored := s.read(q, i)
-	if b.known && b.last-q.now <= MaxLead.Microseconds() {
-		if !stored {
-			a.last, a.used = b.last, b.used
-		}
-		a.merge(&b.arrivals, b.limits)
-	}
-	b.arrivals = a
-	_, why, _ := b.limits.blocked(q.now, &a)
-	return why == None || why == VisitTime
-}
-
-// newLedgerFleet returns a Fleet that uses s.
-func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
+// newLedgerFleet returns a limiter that uses s.
+func newLedgerFleet(s *ledger, entries int) (*limiter, *recorder) {
 	r := newRecorder()
-	c, err := FleetConfig{Addresses: []string{"ledger"}, Deadline: time.Hour, injected: true}.complete()
-	if err != nil {
-		panic(err)
-	}
-	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func(string) server { return s }}, r
+	f := newLimiter(config{Addresses: []string{"ledger"}, Deadline: time.Hour, injected: true}, throttle.NewMemory(entries), r)
+	f.server = func(string) server { return s }
+	return f, r
 }
 
 // 500 processes share the budgets of 50 crawlers. Each crawler sends requests to random processes. It causes at most one round trip per process and emission interval, at any rate of requests, and all processes together accept only as many requests as the file allows.
 func TestFleetSimulation(t *testing.T) {
 	const instances, crawlers = 500, 50
-	const simulated = 60 * time.Second / raceFactor
+	const simulated = 20 * time.Second
 	delays := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second}
 	for _, perSecond := range []float64{0, 1, 10, 100} {
 		name := fmt.Sprintf("%g requests per second of each crawler", perSecond)
@@ -100,7 +67,7 @@ func TestFleetSimulation(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			server := newLedger()
-			fleets := make([]*Fleet, instances)
+			fleets := make([]*limiter, instances)
 			for i := range fleets {
 				fleets[i], _ = newLedgerFleet(server, crawlers)
 			}
@@ -109,8 +76,9 @@ func TestFleetSimulation(t *testing.T) {
 			bound, granted := 0.0, 0.0
 			for c := range crawlers {
 				d := delays[c%len(delays)]
-				terms, key := Compile(Grant{Delay: delay(d)}), newKey(fmt.Sprint(c))
-				interval := time.Duration(terms.limits[0].interval) * time.Microsecond
+				terms, key := throttle.Compile(throttle.Grant{Delay: delay(d)}), newKey(fmt.Sprint(c))
+				rates, _ := terms.Rates()
+				interval := time.Duration(rates[0].Interval) * time.Microsecond
 				granted += float64(simulated)/float64(interval) + 2
 				bound += float64(time.Second) / float64(interval)
 				mean := d
@@ -118,7 +86,7 @@ func TestFleetSimulation(t *testing.T) {
 					mean = time.Duration(float64(time.Second) / perSecond)
 				}
 				for now := time.Duration(rnd.Int64N(int64(mean))); now < simulated; {
-					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), []Use{{key, terms}})
+					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), []throttle.Use{{Key: key, Limits: terms}})
 					requests++
 					if r.OK {
 						accepted++

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"cmp"
@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Defaults of a FleetConfig.
+// Defaults of a config.
 const (
-	defaultFleetDeadline = 25 * time.Millisecond
-	defaultFleetPrefix   = "robots:"
+	defaultDeadline = 25 * time.Millisecond
+	defaultPrefix   = "robots:"
 )
 
-// FleetConfig has the settings of a Fleet and its server: Redis 6 or later, or
+// config has the settings of a limiter and its server: Redis 6 or later, or
 // Valkey.
-type FleetConfig struct {
+type config struct {
 	// Addresses are the addresses, as host:port, of the server, of some nodes
 	// of a cluster, or of some Sentinels. An address that starts with / is a
 	// Unix socket. At least one is required.
@@ -47,13 +47,12 @@ type FleetConfig struct {
 	// Prefix is the prefix of all keys in the server. If empty, it is "robots:".
 	Prefix string
 
-	// Instances is how many processes share the server: 1 to 10,000, or zero, which
-	// means 1. While the server is unavailable, each process multiplies its intervals
-	// by it.
+	// Instances is how many processes share the server; zero means 1. While the server is
+	// unavailable, each process multiplies its intervals by it.
 	Instances int
 
 	// Deadline is how long a request waits at most for one answer of the server.
-	// Zero means 25 milliseconds; less than zero is an error.
+	// Zero means 25 milliseconds.
 	Deadline time.Duration
 
 	// injected makes the script use the time now of Take in place of the
@@ -61,13 +60,13 @@ type FleetConfig struct {
 	injected bool
 }
 
-// fleetSchemes are the URL schemes, and whether they use TLS.
-var fleetSchemes = map[string]bool{"redis": false, "valkey": false, "rediss": true, "valkeys": true}
+// schemes are the URL schemes, and whether they use TLS.
+var schemes = map[string]bool{"redis": false, "valkey": false, "rediss": true, "valkeys": true}
 
-// fleetParameters are the query parameters that ParseFleetURL knows.
-var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", "sentinel_username", "skip_verify"}
+// parameters are the query parameters that parseURL knows.
+var parameters = []string{"addr", "db", "master_set", "sentinel_password", "sentinel_username", "skip_verify"}
 
-// ParseFleetURL returns the configuration that a URL describes:
+// parseURL returns the configuration that a URL describes:
 //
 //	redis://[[user]:password@]host[:port][/database][?parameter=value&…]
 //	valkey://…   the same
@@ -83,61 +82,61 @@ var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", 
 // An error repeats nothing from s except the names of known parameters: if a
 // character of the password is not percent-encoded, url.Parse can take the rest
 // of the password for any other part of the URL.
-func ParseFleetURL(s string) (FleetConfig, error) {
+func parseURL(s string) (config, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return FleetConfig{}, errFleetURL
+		return config{}, errURL
 	}
 	scheme, unix := strings.CutSuffix(u.Scheme, "+unix")
-	secure, known := fleetSchemes[scheme]
+	secure, known := schemes[scheme]
 	if !known || unix && secure {
-		return FleetConfig{}, errFleetScheme
+		return config{}, errScheme
 	}
 	if u.Opaque != "" || u.Fragment != "" || unix && u.Host != "" {
-		return FleetConfig{}, errFleetURL
+		return config{}, errURL
 	}
-	var c FleetConfig
+	var c config
 	c.Username = u.User.Username()
 	c.Password, _ = u.User.Password()
-	query, err := parseFleetQuery(u.RawQuery)
+	query, err := parseQuery(u.RawQuery)
 	if err != nil {
-		return FleetConfig{}, err
+		return config{}, err
 	}
 	c.MasterSet = query.Get("master_set")
 	c.SentinelUsername, c.SentinelPassword = query.Get("sentinel_username"), query.Get("sentinel_password")
 	if err := cmp.Or(c.setDatabase(u, unix, query), c.setAddresses(u, unix, query["addr"]), c.setTLS(secure, query)); err != nil {
-		return FleetConfig{}, err
+		return config{}, err
 	}
 	return c, nil
 }
 
-// Errors of ParseFleetURL.
+// Errors of parseURL.
 var (
-	errFleetURL = errors.New("fleet URL: write redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
+	errURL = errors.New("fleet URL: write redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
 		"in a user name or password, write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @, %5B for [ and %5D for ]")
-	errFleetScheme = errors.New("fleet URL: the scheme must be one of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
-	errFleetQuery  = errors.New("fleet URL: the query must have the form parameter=value&parameter=value, with " +
+	errScheme = errors.New("fleet URL: the scheme must be one of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
+	errQuery  = errors.New("fleet URL: the query must have the form parameter=value&parameter=value, with " +
 		"special characters percent-encoded")
-	errFleetParameter  = errors.New("fleet URL: unknown parameter; the parameters are " + strings.Join(fleetParameters, ", "))
-	errFleetDatabase   = errors.New("fleet URL: the database must be a number, 0 or greater")
-	errFleetDatabases  = errors.New("fleet URL: the database is given twice, in the path and as db: remove one")
-	errFleetAddress    = errors.New("fleet URL: the host and each addr must have the form host:port, with a port from 1 to 65535")
-	errFleetSocket     = errors.New("fleet URL: write the path of one socket: redis+unix:///path/to/socket")
-	errFleetSkipVerify = errors.New("fleet URL: skip_verify must be true or false")
-	errFleetPlain      = errors.New("fleet URL: skip_verify needs TLS: write rediss:// or valkeys://")
+	errParameter  = errors.New("fleet URL: unknown parameter; the parameters are " + strings.Join(parameters, ", "))
+	errDatabase   = errors.New("fleet URL: the database must be a number, 0 or greater")
+	errDatabases  = errors.New("fleet URL: the database is given twice, in the path and as db: remove one")
+	errAddress    = errors.New("fleet URL: the host and each addr must have the form host:port, with a port from 1 to 65535")
+	errSocket     = errors.New("fleet URL: write the path of one socket: redis+unix:///path/to/socket")
+	errSkipVerify = errors.New("fleet URL: skip_verify must be true or false")
+	errPlain      = errors.New("fleet URL: skip_verify needs TLS: write rediss:// or valkeys://")
 )
 
-func parseFleetQuery(raw string) (url.Values, error) {
+func parseQuery(raw string) (url.Values, error) {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, errFleetQuery
+		return nil, errQuery
 	}
 	for name := range query {
-		if !slices.Contains(fleetParameters, name) {
-			return nil, errFleetParameter
+		if !slices.Contains(parameters, name) {
+			return nil, errParameter
 		}
 	}
-	for _, name := range fleetParameters {
+	for _, name := range parameters {
 		values := query[name]
 		if len(values) > 1 && name != "addr" {
 			return nil, fmt.Errorf("fleet URL: parameter %s is given more than once", name)
@@ -149,11 +148,11 @@ func parseFleetQuery(raw string) (url.Values, error) {
 	return query, nil
 }
 
-func (c *FleetConfig) setDatabase(u *url.URL, unix bool, query url.Values) error {
+func (c *config) setDatabase(u *url.URL, unix bool, query url.Values) error {
 	name := query.Get("db")
 	if path := strings.Trim(u.Path, "/"); !unix && path != "" {
 		if name != "" {
-			return errFleetDatabases
+			return errDatabases
 		}
 		name = path
 	}
@@ -162,16 +161,16 @@ func (c *FleetConfig) setDatabase(u *url.URL, unix bool, query url.Values) error
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 0 {
-		return errFleetDatabase
+		return errDatabase
 	}
 	c.Database = n
 	return nil
 }
 
-func (c *FleetConfig) setAddresses(u *url.URL, unix bool, more []string) error {
+func (c *config) setAddresses(u *url.URL, unix bool, more []string) error {
 	if unix {
 		if u.Path == "" || len(more) > 0 {
-			return errFleetSocket
+			return errSocket
 		}
 		c.Addresses = []string{u.Path}
 		return nil
@@ -187,15 +186,15 @@ func (c *FleetConfig) setAddresses(u *url.URL, unix bool, more []string) error {
 }
 
 // address returns s as host:port. It adds the default port if there is none.
-func (c *FleetConfig) address(s string) (string, error) {
+func (c *config) address(s string) (string, error) {
 	part := url.URL{Host: s}
 	host, port := part.Hostname(), part.Port()
 	if host == "" || strings.ContainsAny(host, "/@[] ") {
-		return "", errFleetAddress
+		return "", errAddress
 	}
 	if port == "" {
 		if strings.HasSuffix(s, ":") || strings.Contains(host, ":") && !strings.HasPrefix(s, "[") {
-			return "", errFleetAddress
+			return "", errAddress
 		}
 		port = "6379"
 		if c.MasterSet != "" {
@@ -203,16 +202,16 @@ func (c *FleetConfig) address(s string) (string, error) {
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", errFleetAddress
+		return "", errAddress
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
-func (c *FleetConfig) setTLS(secure bool, query url.Values) error {
+func (c *config) setTLS(secure bool, query url.Values) error {
 	skip := query.Get("skip_verify")
 	if !secure {
 		if skip != "" {
-			return errFleetPlain
+			return errPlain
 		}
 		return nil
 	}
@@ -220,29 +219,11 @@ func (c *FleetConfig) setTLS(secure bool, query url.Values) error {
 	if skip != "" {
 		on, err := strconv.ParseBool(skip)
 		if err != nil {
-			return errFleetSkipVerify
+			return errSkipVerify
 		}
 		c.TLS.InsecureSkipVerify = on
 	}
 	return nil
-}
-
-// complete returns c with defaults in place of zero values, or an error.
-func (c FleetConfig) complete() (FleetConfig, error) {
-	if len(c.Addresses) == 0 {
-		return c, errors.New("fleet: there is no address")
-	}
-	if c.Instances < 0 || c.Instances > maxInstances {
-		return c, fmt.Errorf("fleet: %d instances: write 1 to %d", c.Instances, maxInstances)
-	}
-	if c.Deadline < 0 {
-		return c, fmt.Errorf("fleet: the deadline %v is negative", c.Deadline)
-	}
-	if _, tag, found := strings.Cut(c.Prefix, "{"); found && strings.Index(tag, "}") < 1 {
-		return c, fmt.Errorf("fleet: the prefix %q has a { without a name and a } after it", c.Prefix)
-	}
-	c.Deadline, c.Prefix = cmp.Or(c.Deadline, defaultFleetDeadline), cmp.Or(c.Prefix, defaultFleetPrefix)
-	return c, nil
 }
 
 // slack returns the largest error, in microseconds, of a time that was
@@ -250,8 +231,4 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 // direction takes a part of a round trip, and a round trip takes at most
 // Deadline. The script ignores a state of the process that differs from its own
 // by less; otherwise the error would grow with each request.
-func (c *FleetConfig) slack() int64 { return 2 * min(c.Deadline, time.Second).Microseconds() }
-
-// maxInstances limits FleetConfig.Instances, and so the intervals while the
-// server is unavailable.
-const maxInstances = 10_000
+func (c *config) slack() int64 { return 2 * min(c.Deadline, time.Second).Microseconds() }

@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 //go:embed take.lua
@@ -24,11 +26,17 @@ type scriptCall struct {
 	now      int64
 	back     bool  // gives the request back
 	after    int64 // how long after now the request was accepted that is given back: not above zero
-	slack    int64 // the largest error of converted times; see FleetConfig.slack
+	slack    int64 // the largest error of converted times; see config.slack
 	injected bool  // the caller's clock counts, not the server's
 	apart    bool  // the keys have different homes, so that a cluster can't use them together
 	keys     []string
 	budgets  []budget // for each key; the call sets their states to those after the request
+}
+
+// budget is a budget that a request uses, with its state as this process knows it.
+type budget struct {
+	throttle.Use
+	throttle.State
 }
 
 // server calls the script. Tests replace it.
@@ -47,20 +55,20 @@ func (q scriptCall) args() []string {
 		clock = "caller"
 	}
 	for i := range q.budgets {
-		size += scriptBudget + scriptLimit*len(q.budgets[i].limits.limits)
+		rates, _ := q.budgets[i].Limits.Rates()
+		size += scriptBudget + scriptLimit*len(rates)
 	}
 	args := append(make([]string, 0, size), clock, number(q.now), number(q.after), number(q.slack), action)
 	for i := range q.budgets {
-		b, t, last := &q.budgets[i], q.budgets[i].limits, int64(0)
-		if b.known {
-			last = b.last
+		b, last := &q.budgets[i], int64(0)
+		if b.Known {
+			last = b.Last
 		}
-		args = append(args, strconv.FormatUint(uint64(t.sig), 16), number(last),
-			strconv.FormatFloat(float64(b.used), 'g', 9, 32), number(int64(len(t.limits))))
-		for i := range t.limits {
-			l := &t.limits[i]
-			args = append(args, number(l.interval), number(l.tolerance), number(int64(l.window.from)),
-				number(int64(l.window.length)), number(1<<l.shift), number(b.tat[i]))
+		rates, signature := b.Limits.Rates()
+		args = append(args, strconv.FormatUint(uint64(signature), 16), number(last),
+			strconv.FormatFloat(float64(b.Used), 'g', 9, 32), number(int64(len(rates))))
+		for j, r := range rates {
+			args = append(args, number(r.Interval), number(r.Tolerance), number(r.From), number(r.Length), number(r.Unit), number(b.Arrivals[j]))
 		}
 	}
 	return args
@@ -72,7 +80,8 @@ func (q scriptCall) args() []string {
 func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error) {
 	size := 1
 	for i := range q.budgets {
-		size += 2 + len(q.budgets[i].limits.limits)
+		rates, _ := q.budgets[i].Limits.Rates()
+		size += 2 + len(rates)
 	}
 	if len(reply) != size {
 		return false, errReply
@@ -90,7 +99,7 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 	}
 	time := func() int64 {
 		n := whole()
-		if n-q.now > 2*maxHorizon || q.now-n > 2*maxHorizon {
+		if ahead := n - q.now; max(ahead, -ahead) > 2*throttle.Horizon.Microseconds() {
 			err = errReply
 		}
 		return n
@@ -98,13 +107,14 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 	ok = whole() == 1
 	for i := range q.budgets {
 		b := &q.budgets[i]
-		b.arrivals, b.known = arrivals{sig: b.limits.sig, last: time()}, true
+		b.Known, b.Last = true, time()
 		used, failed := next().AsFloat64()
-		if b.used = float32(used); failed != nil {
+		if b.Used = float32(used); failed != nil {
 			err = errReply
 		}
-		for j := range b.limits.limits {
-			b.tat[j] = time()
+		rates, _ := b.Limits.Rates()
+		for j := range rates {
+			b.Arrivals[j] = time()
 		}
 	}
 	return ok && err == nil, err

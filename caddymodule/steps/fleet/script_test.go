@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"encoding/binary"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -19,20 +20,20 @@ func TestUsesOnACluster(t *testing.T) {
 	if nodes == nil {
 		return
 	}
-	pool := Compile(Grant{Rates: []robots.RequestRate{rate(2, time.Hour, allDayFrom, allDayTo)}})
+	pool := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate(2, time.Hour, allDayFrom, allDayTo)}})
 	for _, prefix := range []string{"uses:", "{uses}:"} {
-		c := FleetConfig{Addresses: []string{nodes[0].address}, Deadline: time.Minute, Prefix: prefix}
+		c := config{Addresses: []string{nodes[0].address}, Deadline: time.Minute, Prefix: prefix}
 		a, _ := newFleet(t, c)
 		b, r := newFleet(t, c)
 		for i := range 30 {
 			home := newKey(fmt.Sprint(i))
-			take := func(f *Fleet, k Key) bool {
-				return f.Take(t.Context(), time.Now(), []Use{{k, hourly}, {home, pool}}).OK
+			take := func(f *limiter, k throttle.Key) bool {
+				return f.Take(t.Context(), time.Now(), []throttle.Use{{Key: k, Limits: hourly}, {Key: home, Limits: pool}}).OK
 			}
 			one, two := newKey("1", fmt.Sprint(i)).In(home), newKey("2", fmt.Sprint(i)).In(home)
 			for j, step := range []struct {
-				f  *Fleet
-				k  Key
+				f  *limiter
+				k  throttle.Key
 				ok bool
 			}{{a, one, true}, {b, one, false}, {b, two, true}, {a, newKey("3", fmt.Sprint(i)).In(home), false}, {b, newKey("3", fmt.Sprint(i)).In(home), false}} {
 				if got := take(step.f, step.k); got != step.ok {
@@ -46,10 +47,10 @@ func TestUsesOnACluster(t *testing.T) {
 		if n := r.fallbacks.Load(); n != 0 {
 			t.Errorf("%d decided without the servers", n)
 		}
-		if r := b.Take(t.Context(), time.Now(), []Use{{newKey("x"), hourly}, {newKey("y"), hourly}}); !r.OK {
+		if r := b.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("x"), Limits: hourly}, {Key: newKey("y"), Limits: hourly}}); !r.OK {
 			t.Errorf("different homes: %+v", r)
 		}
-		if n := r.fallbacks.Load(); n != 1 || stateOf(b) != FleetUp {
+		if n := r.fallbacks.Load(); n != 1 || stateOf(b) != stateUp {
 			t.Errorf("%d decided without the servers, %v", n, stateOf(b))
 		}
 	}
@@ -76,12 +77,12 @@ func message(value any) (m valkey.ValkeyMessage) {
 func FuzzReply(f *testing.F) {
 	f.Add(int64(1), noon.UnixMicro(), 1.0, noon.UnixMicro(), noon.UnixMicro(), "2.5", noon.UnixMicro(), 8)
 	f.Add(int64(0), int64(-1<<63), 1e300, int64(1<<63-1), int64(0), "x", int64(1<<62), 8)
-	two := Compile(Grant{Delay: delay(time.Minute), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200)}})
+	two := throttle.Compile(throttle.Grant{Delay: delay(time.Minute), Rates: []robots.RequestRate{rate(5, time.Hour, 100, 200)}})
 	f.Fuzz(func(t *testing.T, ok, last int64, used float64, tat, more int64, second string, far int64, size int) {
 		reply := []valkey.ValkeyMessage{
 			message(ok), message(last), message(used), message(tat), message(more), message(tat), message(second), message(far),
 		}[:min(max(0, size%9), 8)]
-		q := scriptCall{now: noon.UnixMicro(), budgets: []budget{{limits: two}, {limits: hourly}}}
+		q := scriptCall{now: noon.UnixMicro(), budgets: []budget{{Use: throttle.Use{Limits: two}}, {Use: throttle.Use{Limits: hourly}}}}
 		accepted, err := q.parseReply(reply)
 		if err != nil {
 			if accepted || !errors.Is(err, errReply) {
@@ -92,13 +93,17 @@ func FuzzReply(f *testing.F) {
 		if len(reply) != 8 || accepted != (ok == 1) {
 			t.Fatalf("%d values, %t", len(reply), accepted)
 		}
+		m := throttle.NewMemory(16)
 		for i := range q.budgets {
-			if b := &q.budgets[i]; b.sig != b.limits.sig || !b.known {
+			b := &q.budgets[i]
+			b.Key = newKey(fmt.Sprint(i))
+			if !b.Known {
 				t.Fatalf("%+v", b)
 			}
-		}
-		if r := decide(q.now, q.budgets); r.RetryAfter < 0 {
-			t.Fatalf("%+v", r)
+			m.Update(noon, b.Use, b.State, false)
+			if r, _ := m.Peek(noon, b.Use); r.RetryAfter < 0 {
+				t.Fatalf("%+v", r)
+			}
 		}
 	})
 }

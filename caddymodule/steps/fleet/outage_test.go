@@ -1,4 +1,4 @@
-package throttle
+package fleet
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // deadServer is a server whose calls all fail.
@@ -37,9 +39,9 @@ func TestFleetKeepsTheBudgetThroughOutages(t *testing.T) {
 
 func testOutages(t *testing.T, instances, crawlers int, every, pause time.Duration) {
 	const step = 50 * time.Millisecond
-	terms, ledger := Compile(Grant{Delay: delay(every)}), newLedger()
+	terms, ledger := throttle.Compile(throttle.Grant{Delay: delay(every)}), newLedger()
 	rnd := rand.New(rand.NewPCG(1, uint64(instances)))
-	fleets, servers := make([]*Fleet, instances), make([]server, instances)
+	fleets, servers := make([]*limiter, instances), make([]server, instances)
 	for i := range fleets {
 		f, _ := newLedgerFleet(nil, 10*crawlers)
 		f.config.Instances = instances
@@ -59,7 +61,7 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 				}
 				next[k] = now + pause/2 + time.Duration(rnd.Int64N(int64(pause)))
 				f := fleets[rnd.IntN(instances)]
-				if f.Take(t.Context(), noon.Add(now), []Use{{newKey(fmt.Sprint(k)), terms}}).OK {
+				if f.Take(t.Context(), noon.Add(now), []throttle.Use{{Key: newKey(fmt.Sprint(k)), Limits: terms}}).OK {
 					accepted = append(accepted, now)
 				}
 			}
@@ -84,8 +86,8 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 		{"begin", func() { set(ledger) }, 60 * time.Second, 0, 0},
 		{"shared", func() {}, 20 * time.Second, 50, 0},
 		{"away", func() { set(nil) }, 30 * time.Second, 5, 1},
-		{"back without data", func() { clear(ledger.accounts); set(ledger) }, 60 * time.Second, 50, 0},
-		{"data lost", func() { clear(ledger.accounts) }, 60 * time.Second, 50, 0},
+		{"back without data", func() { ledger.lose(); set(ledger) }, 60 * time.Second, 50, 0},
+		{"data lost", func() { ledger.lose() }, 60 * time.Second, 50, 0},
 		{"misses deadlines", func() { set(deadServer{}) }, 20 * time.Second, 5, 1},
 		{"away again", func() { set(nil) }, 30 * time.Second, 5, 1},
 		{"back with data", func() { set(ledger) }, 60 * time.Second, 50, 0},
@@ -117,7 +119,7 @@ func TestIntervalWhileTheServerIsAway(t *testing.T) {
 	f, _ := newLedgerFleet(nil, 100)
 	f.config.Instances = 4
 	f.server = func(string) server { return nil }
-	uses, now := []Use{{newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})}}, noon
+	uses, now := []throttle.Use{{Key: newKey("a"), Limits: throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})}}, noon
 	for i := range 5 {
 		if r := f.Take(t.Context(), now, uses); !r.OK {
 			t.Fatalf("request %d: %+v", i, r)
@@ -134,44 +136,13 @@ func TestIntervalWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
-// What was used of a budget before the server went away is known while it is away, and
-// when it is back.
-func TestBudgetAfterAnOutage(t *testing.T) {
-	terms, key := Compile(Grant{Delay: delay(10 * time.Second), Burst: 4}), newKey("a")
-	m := NewMemory(100)
-	for range 4 {
-		m.Take(t.Context(), noon, []Use{{key, terms}})
-	}
-	state := func(at time.Time) arrivals {
-		a, _ := m.lookUp(at.UnixMicro(), key, terms)
-		return a
-	}
-	before, alone := state(noon), []Use{{key, terms.slower(4)}}
-	if r := m.Take(t.Context(), noon, alone); r.OK {
-		t.Fatal(r)
-	}
-	after := state(noon)
-	if d := after.tat[0] - before.tat[0]; d < -10 || d > 10 {
-		t.Errorf("theoretical arrival time changes by %d µs", d)
-	}
-	at := noon.Add(time.Hour)
-	if r := m.Take(t.Context(), at, alone); !r.OK {
-		t.Fatal(r)
-	}
-	if used := state(at).tat[0] - at.UnixMicro(); used < 8*time.Second.Microseconds() {
-		t.Errorf("only %d µs used", used)
-	}
-}
-
 // A reply that is too late for requests does not close the circuit.
 func TestFleetSlowServer(t *testing.T) {
 	r := &textRecorder{down: make(chan struct{})}
-	f, err := NewFleet(FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: 1}, NewMemory(100), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := newLimiter(config{Addresses: []string{testServer(t, false).address}, Deadline: 1}, throttle.NewMemory(100), r)
+	f.connect()
 	<-r.down
-	f.Close()
+	f.close()
 	if text := r.texts[len(r.texts)-1]; !strings.HasPrefix(text, errDeadline.Error()) {
 		t.Error(text)
 	}
@@ -184,16 +155,16 @@ func TestFleetClusterNodeFails(t *testing.T) {
 	if nodes == nil {
 		return
 	}
-	c := FleetConfig{Addresses: []string{nodes[0].address, nodes[1].address}, Instances: 4, Deadline: time.Minute, Prefix: "one:"}
+	c := config{Addresses: []string{nodes[0].address, nodes[1].address}, Instances: 4, Deadline: time.Minute, Prefix: "one:"}
 	f, r := newFleet(t, c)
 	if n := len(f.link.current.Load().nodes); n != 3 {
 		t.Fatalf("%d nodes", n)
 	}
 	tries := 0
-	// await sends requests for new keys until the state of the Fleet is s.
+	// await sends requests for new keys until the state of the limiter is s.
 	await := func(s string) {
 		for stateOf(f) != s {
-			f.Take(t.Context(), noon, []Use{{newKey("new", fmt.Sprint(tries)), hourly}})
+			f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("new", fmt.Sprint(tries)), Limits: hourly}})
 			tries++
 		}
 		r.await(t, s)
@@ -201,14 +172,14 @@ func TestFleetClusterNodeFails(t *testing.T) {
 	for _, o := range outages {
 		o.down(nodes[2])
 		f.config.Deadline = 10 * time.Millisecond
-		await(FleetDown)
+		await(stateDown)
 		f.config.Deadline = time.Minute
 		if text := fmt.Sprint(r.cause.Load()); !strings.HasPrefix(text, "1 of 3 nodes: ") {
 			t.Errorf("%s: %s", o.name, text)
 		}
 		before, accepted := r.fallbacks.Load(), 0
 		for i := range 300 {
-			if f.Take(t.Context(), noon, []Use{{newKey(o.name, fmt.Sprint(i)), hourly}}).OK {
+			if f.Take(t.Context(), noon, []throttle.Use{{Key: newKey(o.name, fmt.Sprint(i)), Limits: hourly}}).OK {
 				accepted++
 			}
 		}
@@ -217,6 +188,6 @@ func TestFleetClusterNodeFails(t *testing.T) {
 			t.Errorf("%s: of 300 keys, %d without their node; %d accepted", o.name, n, accepted)
 		}
 		o.up(t, nodes[2])
-		await(FleetUp)
+		await(stateUp)
 	}
 }
