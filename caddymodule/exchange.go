@@ -74,6 +74,7 @@ func (x *exchange) release() {
 	for _, s := range x.handler.steps.enders {
 		s.End(&x.Exchange)
 	}
+	x.arrival.End()
 	taken := x.Taken
 	x.Clear()
 	x.core = core{}
@@ -103,6 +104,9 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	q.Origin = h.origin(r, sites, trusted)
 	mode := x.running.modes.At(q.Origin.Host)
 	if x.off = mode == nil; x.off {
+		if h.check != nil {
+			challenge.Strip(q, r)
+		}
 		return nil
 	}
 	q.Mode = mode.Mode

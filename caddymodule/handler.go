@@ -252,7 +252,9 @@ func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhtt
 	if h.publishes(&x.Request, d) && !forwarded.IsAnswer(w) {
 		return h.publish(w, x.HTTP, d.Rules)
 	}
-	return h.fields.Serve(w, x.HTTP, x.Request.Target, d, next)
+	err := h.fields.Serve(x.arrival.Reach(w), x.HTTP, x.Request.Target, d, next)
+	x.Taken = x.arrival.Done(err, x.HTTP) || x.Taken
+	return err
 }
 
 // isSubrequest reports whether the server itself made a request: to read a

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -84,8 +85,8 @@ func (v *visitor) open(target string) (answer, error) {
 }
 
 var (
-	styleLink   = regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)"`)
-	refreshLink = regexp.MustCompile(`content="0; url=([^"]*)"`)
+	styleLink = regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)"`)
+	openToken = regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`) // of the script
 )
 
 // link returns the URL that a page of the check has; "" if there is none.
@@ -97,6 +98,18 @@ func link(form *regexp.Regexp, path, page string) string {
 	return path + html.UnescapeString(found[1])
 }
 
+// opened returns the URL that the script of a page opens; "" if there is none.
+func opened(path, page string) string {
+	token := link(openToken, "", page)
+	if token == "" {
+		return ""
+	}
+	if strings.Contains(path, "?") {
+		return path + "&" + token
+	}
+	return path + "?" + token
+}
+
 var errNoCheck = errors.New("there is no check")
 
 // browse opens a page as a browser does, with the check. extra is how long all but the
@@ -106,15 +119,15 @@ func (v *visitor) browse(path string) (page answer, extra time.Duration, err err
 	if err != nil || first.status != http.StatusTooManyRequests {
 		return first, 0, err
 	}
-	style, refresh := link(styleLink, path, first.body), link(refreshLink, path, first.body)
-	if style == "" || refresh == "" {
+	style, open := link(styleLink, path, first.body), opened(path, first.body)
+	if style == "" || open == "" {
 		return first, 0, errNoCheck
 	}
 	sheet, err := v.send(http.MethodGet, style, styleFields)
 	if err != nil {
 		return sheet, 0, err
 	}
-	back, err := v.open(refresh)
+	back, err := v.open(open)
 	if err != nil || back.status != http.StatusSeeOther {
 		return back, 0, err
 	}

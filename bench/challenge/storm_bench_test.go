@@ -107,6 +107,9 @@ func (a *arena) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.mu.Unlock()
 	}
 	w.Header().Set("Content-Type", "text/html")
+	if strings.HasSuffix(r.URL.Path, ".css") {
+		w.Header().Set("Content-Type", "text/css")
+	}
 	if strings.HasPrefix(r.URL.Path, "/blame/") && !strings.HasPrefix(host, "crowd") {
 		select {
 		case a.workers[host] <- struct{}{}:

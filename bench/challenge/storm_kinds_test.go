@@ -28,20 +28,35 @@ func as(agent string) stormer {
 	}
 }
 
+// fetching sends a style sheet's request after the page, like a robot that drives a browser.
+func fetching(target string) stormer {
+	return func(_ *arena, v *visitor, _ int, path string) int {
+		_, _ = v.open(path)
+		_, _ = v.send(http.MethodGet, target, styleFields)
+		return 1
+	}
+}
+
+// by sends another method, with further header lines.
+func by(method, fields string) stormer {
+	return func(_ *arena, v *visitor, _ int, path string) int {
+		_, _ = v.send(method, path, fields)
+		return 1
+	}
+}
+
 // bound is how many requests of a storm may reach the back end in a time after onAfter,
 // beside 2 %.
 type bound func(over int, window, length time.Duration) float64
 
-// shared is the bound of clients that share n times `over`, and 60 or `over` at once.
-func shared(n int) bound {
-	return func(over int, window, length time.Duration) float64 {
-		return float64(max(over, 60)) + float64(n*over)*length.Seconds()/window.Seconds()
-	}
+// named is the bound of the name of a crawler.
+func named(over int, window, length time.Duration) float64 {
+	return float64(over) + float64(over)*length.Seconds()/window.Seconds()
 }
 
-// onePass is the bound of a pass, and manyPasses that of the passes of an address.
+// onePass is the bound of a pass, and manyPasses that of those that solve the check each time.
 func onePass(_ int, _, length time.Duration) float64       { return 120 + length.Seconds() }
-func manyPasses(int, time.Duration, time.Duration) float64 { return 30 }
+func manyPasses(int, time.Duration, time.Duration) float64 { return 600 }
 
 // kinds are the storms. Beside those that have a bound, ten strangers a second keep the
 // check on.
@@ -61,9 +76,9 @@ var kinds = []struct {
 		_, _ = v.open(path)
 		return 2
 	}},
-	{"refresh", nil, func(_ *arena, v *visitor, _ int, path string) int { // followed without the style sheet
+	{"open", nil, func(_ *arena, v *visitor, _ int, path string) int { // followed without the style sheet
 		a, _ := v.open(path)
-		to := link(refreshLink, path, a.body)
+		to := opened(path, a.body)
 		if to == "" {
 			return 1
 		}
@@ -92,11 +107,22 @@ var kinds = []struct {
 		_, _ = v.open(path)
 		return 3
 	}},
-	{"authorization", shared(10), with(chromeFields + "Authorization: Bearer x\r\n")},
-	{"image", shared(10), with(imageFields)},
-	{"app", shared(1), as("Site/3.1 CFNetwork/1410 Darwin/22.6.0")},
-	{"curl", shared(1), as("curl/8.5.0")},
-	{"lynx", shared(1), as("Lynx/2.9.0dev.12 libwww-FM/2.14 SSL-MM/1.4.1")},
+	{"authorization", nil, with(chromeFields + "Authorization: Bearer x\r\n")},
+	{"image", nil, with(imageFields)},
+	{"empty", nil, with("Accept: */*\r\nSec-Fetch-Dest: empty\r\n")},
+	{"prefetch", nil, with(chromeFields + "Sec-Purpose: prefetch\r\n")},
+	{"upgrade", nil, with(chromeFields + "Upgrade: x\r\n")},
+	{"accept", nil, with("Accept: image/*\r\n")},
+	{"range", nil, with(chromeFields + "Range: bytes=0-\r\n")},
+	{"app", nil, as("Site/3.1 CFNetwork/1410 Darwin/22.6.0")},
+	{"curl", nil, as("curl/8.5.0")},
+	{"lynx", nil, as("Lynx/2.9.0dev.12 libwww-FM/2.14 SSL-MM/1.4.1")},
+	{"msie", nil, as("Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1)")},
+	{"head", nil, by(http.MethodHead, chromeFields)},
+	{"propfind", nil, by("PROPFIND", chromeFields)},
+	{"post", nil, by(http.MethodPost, chromeFields+"Cookie: a=b\r\n")},
+	{"favicon", nil, fetching("/favicon.ico")},
+	{"googlebot", named, as("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")},
 	{"one_pass", onePass, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
 		if first := a.pass.Load(); first != nil {
 			v.cookie = first.cookie

@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"net/http"
 	"net/netip"
@@ -15,9 +14,12 @@ import (
 
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
+	pending
 	bearer  bearer
-	hash    uint64 // of the address at this site; 0 until identify
-	network uint64 // the same of its network
+	hash    uint64 // of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
+	group   uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
+	place   uint64 // of the network (/24, /48) at this site
+	network uint64 // of the network
 	given   bool   // the URL had the parameter
 	pressed bool   // by a press of the button
 	formed  bool   // the parameter has the form of a token
@@ -29,6 +31,7 @@ type Arrival struct {
 	alien   bool   // the cookie is a pass of another server
 	page    token  // of the page that answers the request
 	alone   bool   // the page has the button alone
+	noStore bool   // the client came back without the cookie
 	wait    time.Duration
 }
 
@@ -56,6 +59,12 @@ func (a *Arrival) Ask(now time.Time) { a.alone, a.page = true, newToken(now) }
 // Wait returns after what time the client may come again.
 func (a *Arrival) Wait() time.Duration { return a.wait }
 
+// Strip removes the parameter and the cookie from a request that is not checked.
+func Strip(q *judge.Request, r *http.Request) {
+	takeParameter(q, r)
+	takeCookie(r, false)
+}
+
 // Receive takes the parameter and the cookie from a request, before anything else looks
 // at it.
 func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
@@ -75,7 +84,7 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 		a.formed = len(text) == tokenLen
 		from := broken
 		if a.token, from = keys.open(text, &a.bearer); from != own {
-			a.token = claimedRefresh(text)
+			a.token = claimedOpen(text)
 		}
 		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife) && isSameOrigin(r)
 	}
@@ -85,7 +94,9 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 		}
 	}
 	if q.Reads() && a.memory == nil && a.token.kind == pageToken && a.token.isFresh(q.Time, tokenLife) {
-		a.once = c.memory.pass(a.token).showOnce()
+		if p := c.memory.pass(a.token); p.showOnce() {
+			a.once, a.memory = true, p
+		}
 	}
 }
 
@@ -108,13 +119,41 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 		return
 	}
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
-	var b [26]byte
-	binary.NativeEndian.PutUint64(b[:], maphash.String(c.memory.seed, q.SiteName()))
-	addr := netaddr.Client(a.bearer.addr).As16()
-	copy(b[8:], addr[:])
-	binary.NativeEndian.PutUint16(b[24:], q.Origin.Port)
-	a.hash = max(1, maphash.Bytes(c.memory.seed, b[:]))
+	site := maphash.String(c.memory.seed, q.SiteName()) + uint64(q.Origin.Port)
+	key := func(what uint64) uint64 { return max(1, maphash.Comparable(c.memory.seed, [2]uint64{site, what})) }
 	a.network = maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
+	a.hash = key(maphash.Comparable(c.memory.seed, netaddr.Client(a.bearer.addr)))
+	a.place = key(a.network)
+	a.group = a.hash
+	if netaddr.Unmap(a.bearer.addr).Is6() {
+		a.group = key(a.network + 1)
+	}
+}
+
+// addresses returns what is remembered of an address, and of what counts as one.
+func (c *Check) addresses(a *Arrival) (address, net *visitor, isNew bool) {
+	address = c.memory.visitors.Get(a.hash)
+	if isNew = address == nil; isNew {
+		address = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
+	}
+	if net = address; a.group != a.hash {
+		net = c.memory.visitors.Add(a.group, (*visitor).worth, nil)
+	}
+	return address, net, isNew
+}
+
+// networkOf returns what is remembered of a network.
+func (c *Check) networkOf(a *Arrival) *visitor {
+	return c.memory.visitors.Add(a.place, (*visitor).worth, nil)
+}
+
+// clientOf returns what is remembered of an address with a User-Agent.
+func (c *Check) clientOf(a *Arrival, r *http.Request, now uint32) *client {
+	v := c.memory.clients.Add(c.clientKey(a, r), (*client).worth, nil)
+	if v.seen.Load() != now {
+		v.seen.Store(now)
+	}
+	return v
 }
 
 // pass returns what is remembered of a pass.

@@ -22,10 +22,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Bounds of what a Memory remembers: about 30 MB if all of it is used.
+// Bounds of what a Memory remembers: about 50 MB if all of it is used.
 const (
-	maxVisitors = 7 << 15 // addresses
+	maxVisitors = 7 << 15 // addresses and networks
+	maxClients  = 7 << 14 // addresses with a User-Agent
 	maxPasses   = 7 << 12
+	maxNames    = 7 << 7  // of crawlers, at an origin
 	maxStorms   = 1 << 10 // origins
 )
 
@@ -38,7 +40,7 @@ const (
 	Style                 // a client got the cookie with the style sheet
 	Passed                // a client came back with a new pass that the style sheet gave
 	Button                // somebody pressed the button
-	Refused               // a request got 429, because the clients that share a bound with it send too many
+	Refused               // a request got 429, because too many come with the name of the same crawler
 	endOfResults
 )
 
@@ -70,7 +72,8 @@ type Memory struct {
 
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
-	signs    *table.Table[sign]
+	clients  *table.Table[client]
+	names    *table.Table[name]
 	signed   atomic.Uint32 // when a client showed a sign last, in seconds since 1970
 	storms   *table.Table[stormAt]
 	seed     maphash.Seed
@@ -85,7 +88,7 @@ type stormAt struct {
 // NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
 func NewMemory(o Observer) *Memory {
 	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
-		signs: table.New[sign](maxSigns), storms: table.New[stormAt](maxStorms)}
+		clients: table.New[client](maxClients), names: table.New[name](maxNames), storms: table.New[stormAt](maxStorms)}
 	m.first = randomKey(time.Time{}) // too old to be exchanged
 	m.ring.Store(&ring{m.first})
 	return m
@@ -108,6 +111,7 @@ type Config struct {
 	Window time.Duration // from 10 seconds to 10 minutes
 	For    time.Duration // how long a pass is good
 	Mark   bool          // strangers are only marked
+	Always bool          // strangers are asked, storm or not
 	// Watches says that the check is for the paths that robots.txt disallows, and only for
 	// Watch.
 	Watches bool
@@ -129,20 +133,13 @@ func (c *Check) seconds() int { return int(c.Window / time.Second) }
 // New returns a Check.
 func New(m *Memory, c Config) *Check { return &Check{Config: c, memory: m} }
 
-// storm returns the storm of the origin of a request. Without create, it is nil if there
-// is none yet.
-func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
-	name := q.SiteName()
-	hash := maphash.String(c.memory.seed, name) ^ maphash.String(c.memory.seed, c.Name) + uint64(c.Over) + uint64(q.Origin.Port) + uint64(c.Window)
-	hash = max(1, hash)
-	s := c.memory.storms.Get(hash)
+// storm returns the storm of the origin of a request.
+func (c *Check) storm(q *judge.Request, now uint32) *stormAt {
+	key := max(1, maphash.Comparable(c.memory.seed, stormKey{q.SiteName(), c.Name, c.Over, c.Window, q.Origin.Port}))
+	s := c.memory.storms.Get(key)
 	if s == nil {
-		if !create {
-			return nil
-		}
-		s = c.memory.storms.Add(hash, func(s *stormAt) int64 { return int64(s.seen.Load()) }, func(s *stormAt) {
-			s.start(name, c.Name, c.Over, c.seconds())
-		})
+		site := q.SiteName()
+		s = c.memory.storms.Add(key, func(s *stormAt) int64 { return int64(s.seen.Load()) }, func(s *stormAt) { s.start(site, c, key) })
 	}
 	if s.seen.Load() != now {
 		s.seen.Store(now)
@@ -150,9 +147,17 @@ func (c *Check) storm(q *judge.Request, now uint32, create bool) *stormAt {
 	return s
 }
 
+// stormKey has all that shapes a storm.
+type stormKey struct {
+	site, name string
+	over       int
+	window     time.Duration
+	port       uint16
+}
+
 // isOn reports whether strangers are checked at a host.
 func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
-	return s.IsOn(now, c.Busy) && c.isUsed(host)
+	return (s.IsOn(now, c.Busy) || c.Always) && c.isUsed(host)
 }
 
 // isUsed reports whether the operator has not switched the check off for a host.

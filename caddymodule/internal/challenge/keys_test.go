@@ -148,7 +148,7 @@ func TestWindowAfterAReload(t *testing.T) {
 	q := &judge.Request{Origin: here.origin}
 	for _, window := range []time.Duration{time.Minute, 10 * time.Minute} {
 		c := New(m, Config{Name: "challenge /x", Over: 60, Window: window})
-		if s := c.storm(q, 1, true); s.window != int(window/time.Second) {
+		if s := c.storm(q, 1); s.window != int(window/time.Second) {
 			t.Errorf("the window is %d s, want %s", s.window, window)
 		}
 		n := 0

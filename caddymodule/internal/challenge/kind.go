@@ -7,74 +7,55 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
 
-// requestKind says what a request is, for a check.
-type requestKind uint8
+// clientKind says what the client of a request is, for a check. What the request says of itself
+// makes no difference: a robot can send anything.
+type clientKind uint8
 
 const (
-	free      requestKind = iota // not held here
-	other                        // of a client that no rule binds
-	file                         // of a person, or of a client that looks so, and no document
-	elsewhere                    // of a person, for a path that the check is not for
-	document                     // of a person, for a path that the check is for
+	free     clientKind = iota // neither held nor counted
+	named                      // it names a crawler that no rule binds
+	stranger                   // any other client that no rule binds
 )
 
-// visit is a request, for a check.
-type visit struct {
-	kind    requestKind
-	closed  bool // the check is for the path
-	matched bool // closed is known
+// kindOf returns the kind of a client.
+func kindOf(d *judge.Decision) clientKind {
+	if d.Action != judge.Pass || d.Claim.State == claim.Verified {
+		return free
+	}
+	switch d.Reason {
+	case judge.Exempt, judge.ExemptPath, judge.Allowed, judge.Graced:
+		return free
+	}
+	switch d.Agent.Class {
+	case crawler.Probe:
+		return free
+	case crawler.Registered, crawler.Named, crawler.SelfDeclared, crawler.UserTriggered, crawler.Scraper:
+		return named
+	}
+	return stranger
 }
 
 // closes reports whether the check is for the path of a request.
-func (c *Check) closes(v *visit, rules *judge.Rules, q *judge.Request) bool {
-	if !v.matched {
-		if v.matched = true; c.Watches {
-			v.closed = rules.DisallowsPart(q.Target)
-		} else {
-			v.closed = rules.Challenges(q.Target)
-		}
+func (c *Check) closes(rules *judge.Rules, q *judge.Request) bool {
+	if c.Watches {
+		return rules.DisallowsPart(q.Target)
 	}
-	return v.closed
+	return rules.Challenges(q.Target)
 }
 
-// kindOf says what a request is.
-func (c *Check) kindOf(q *judge.Request, r *http.Request, d *judge.Decision) (v visit) {
-	if d.Action != judge.Pass {
-		return v
-	}
-	switch class := d.Agent.Class; {
-	case class == crawler.Probe, class == crawler.Webhook && !q.Reads(), d.Claim.State == claim.Verified:
-	case d.Reason == judge.Exempt, d.Reason == judge.ExemptPath, d.Reason == judge.Allowed, d.Reason == judge.Graced:
-	case class != crawler.Person || d.Reason != judge.Person || len(q.UserAgents) != 1:
-		v.kind = other
-	case !q.Reads() || q.Authorized || isEmbedded(r):
-		v.kind = file
-	case !c.closes(&v, d.Rules, q):
-		v.kind = elsewhere
-	case !IsDocument(r):
-		v.kind = file
-	case !browser.IsBrowser(q.UserAgents[0]):
-		v.kind = other
-	default:
-		v.kind = document
-	}
-	return v
+// isPreflight reports whether a browser asks whether a script of another origin may send a
+// request. It can't have a cookie.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && len(r.Header["Origin"]) > 0 && len(r.Header["Access-Control-Request-Method"]) > 0
 }
 
-// isBarePost reports whether a request changes something and has nothing that browsers
-// send with it.
-func isBarePost(q *judge.Request, r *http.Request) bool {
-	return !q.Reads() && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Cookie"]) == 0
-}
-
-// isEmbedded reports whether Sec-Fetch-Dest says that a request is for no document. It is
-// IsDocument for most requests, and costs less.
-func isEmbedded(r *http.Request) bool {
-	dest := r.Header["Sec-Fetch-Dest"]
-	return len(dest) == 1 && dest[0] != "document"
+// proves reports whether a client that is served for such a request is known to the site: it
+// has credentials, or changes something with what browsers send, or is a webhook.
+func proves(q *judge.Request, r *http.Request, class crawler.Class) bool {
+	return q.Authorized ||
+		!q.Reads() && (class == crawler.Webhook || len(r.Header["Cookie"]) > 0 || len(r.Header["Sec-Fetch-Site"]) > 0)
 }
 
 // IsDocument reports whether a request is for a document: by Sec-Fetch-Dest or, in browsers
@@ -103,6 +84,19 @@ func IsDocument(r *http.Request) bool {
 	return true
 }
 
+// opens reports whether a browser opens a page by a request, as far as it says. A program that
+// takes anything does not.
+func opens(q *judge.Request, r *http.Request) bool {
+	if !q.Reads() {
+		return false
+	}
+	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
+		return dest[0] == "document"
+	}
+	accept := r.Header["Accept"]
+	return len(accept) > 0 && strings.Contains(accept[0], "html")
+}
+
 // wants reports whether a request is for an embedded file of a kind.
 func wants(r *http.Request, dest, media string) bool {
 	if d := r.Header["Sec-Fetch-Dest"]; len(d) > 0 {
@@ -110,4 +104,25 @@ func wants(r *http.Request, dest, media string) bool {
 	}
 	accept := r.Header["Accept"]
 	return len(accept) > 0 && strings.HasPrefix(accept[0], media)
+}
+
+// takesHTML reports whether a client can show a page, as far as it says: one under a service
+// worker has the Sec-Fetch-Dest of a script's request.
+func takesHTML(r *http.Request) bool {
+	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
+		switch dest[0] {
+		case "document", "empty", "iframe", "frame", "embed", "object":
+		default:
+			return false
+		}
+	}
+	accept := r.Header["Accept"]
+	for _, field := range accept {
+		for _, media := range [...]string{"text/html", "text/*", "*/*", "application/xhtml+xml"} {
+			if strings.Contains(field, media) {
+				return true
+			}
+		}
+	}
+	return len(accept) == 0
 }

@@ -1,11 +1,12 @@
 package challenge
 
 import (
+	"hash/maphash"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
 
 // Verdict is what becomes of a request.
@@ -23,136 +24,124 @@ const (
 
 // Pace says what becomes of a request that a decision lets through, and of one with a token.
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
-	now := uint32(q.Time.Unix())
-	v := c.kindOf(q, r, d)
+	now, kind := uint32(q.Time.Unix()), kindOf(d)
 	c.watchSigns(a, q, r, d, now)
 	if a.memory != nil {
-		if s := c.storm(q, now, false); s != nil {
-			s.trouble.cameBack()
-			if a.isNew && a.pass.kind == passByStyle {
-				c.count(s, Passed)
-			}
+		s := c.storm(q, now)
+		if s.trouble.cameBack(); a.isNew && a.pass.kind == passByStyle {
+			c.count(s, Passed)
 		}
 	}
 	if a.given {
-		if verdict, ends := c.answerToken(a, q, r, now, &v); ends {
+		if verdict, ends := c.answerToken(a, q, r, d, kind); ends {
 			return verdict
 		}
 	}
-	if v.kind == free {
+	if kind == free {
 		return Go
 	}
-	s := c.storm(q, now, v.kind == document)
-	if s == nil {
+	c.identify(a, q)
+	s := c.storm(q, now)
+	a.begin(c, s, q, r, d)
+	switch {
+	case kind == named && a.matches:
+		return c.paceName(a, q, d)
+	case kind == named:
 		return Go
 	}
-	if v.kind == document {
-		c.identify(a, q)
-		return c.paceDocument(s, a, q, r, now)
-	}
-	c.note(s, a, q, r, v.kind)
-	if v.kind == elsewhere || !s.isOn(c, q.Origin.Host, now) && !c.isSigned(a, q, r, now) || !c.closes(&v, d.Rules, q) {
+	a.client = c.clientOf(a, r, now)
+	if !a.matches {
 		return Go
 	}
-	return c.paceOther(s, a, q, r, v.kind)
+	return c.paceStranger(a, q, r)
 }
 
 // Watch looks for a storm on the paths that robots.txt disallows, for a site without paths of
 // its own. It changes nothing. The caller chooses few addresses, always the same ones: what
 // Storms say is of these.
 func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
+	if kindOf(d) != stranger {
+		return
+	}
 	c.identify(a, q)
-	now, v := uint32(q.Time.Unix()), c.kindOf(q, r, d)
-	s := c.storm(q, now, v.kind == document)
-	switch {
-	case v.kind == free || s == nil:
-	case v.kind == document:
-		s.document(c.memory.visitors.Add(a.hash, (*visitor).worth, nil), now)
+	now := uint32(q.Time.Unix())
+	s := c.storm(q, now)
+	a.begin(c, s, q, r, d)
+	a.client = c.clientOf(a, r, now)
+	if a.matches {
+		address, net, isNew := c.addresses(a)
+		a.counted = s.count(address, net, now, isNew, false)
 		s.IsOn(now, nil)
-	default:
-		c.note(s, a, q, r, v.kind)
 	}
 }
 
-// paceDocument says what becomes of a browser's request for a document that the check is for.
-func (c *Check) paceDocument(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, now uint32) Verdict {
-	signed := c.isSigned(a, q, r, now)
-	if a.memory != nil && !signed {
-		a.wait = a.memory.documents.take(q.Time, passInterval, passBurst)
-		if a.wait == 0 { // else one client could hide a storm
-			s.at(now).all.Add(1)
+// paceStranger says what becomes of a request, on the paths of the check, of a client that no
+// rule binds and that names no crawler.
+func (c *Check) paceStranger(a *Arrival, q *judge.Request, r *http.Request) Verdict {
+	now, s := a.now, a.storm
+	address, net, isNew := c.addresses(a)
+	isSigned, isOn := c.isSigned(a, q, r, now), s.isOn(c, q.Origin.Host, now)
+	if a.memory != nil && !isSigned {
+		if !isOn || a.takePage(net, q.Time) {
+			return Go
 		}
-		if v := c.memory.visitors.Get(a.hash); v != nil {
-			s.other(v, now)
-		}
-		if a.wait > 0 && s.isOn(c, q.Origin.Host, now) {
-			c.count(s, Refused)
-			return TooMany
-		}
-		return Go
+		return c.ask(a, q, true)
 	}
-	v := c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
-	s.document(v, now)
-	if a.alien && v.hasPass(now) { // else it may be anybody's forgery
+	a.counted = s.count(address, net, now, isNew, false)
+	if a.alien && address.hasPass(now) { // else it may be anybody's forgery
 		s.trouble.cameStrange(a.network, now)
 	}
-	if !s.isOn(c, q.Origin.Host, now) && !signed {
+	switch {
+	case !isOn && !isSigned, isPreflight(r):
 		return Go
+	case !isSigned && !opens(q, r) && !c.Always && a.client.isKnown(s.since.Load()):
+		a.wait = a.take(&address.known, q.Time, knownInterval, knownBurst)
+		if a.wait == 0 {
+			return Go
+		}
 	}
-	a.alone = a.alone || signed || a.alien || s.trouble.noneReturns(now) || !v.mayGet(now, false) // who has an alien pass would come again and again
-	a.page = newToken(q.Time)
-	c.count(s, Shown)
+	a.counted.ok = false // it counts as the page that it replaces
+	return c.ask(a, q, isSigned || a.alien || s.trouble.noneReturns(now) || !address.mayGet(now, false))
+}
+
+// ask makes the page the answer.
+func (c *Check) ask(a *Arrival, q *judge.Request, alone bool) Verdict {
+	a.giveBack()
+	a.alone, a.page = a.alone || alone, newToken(q.Time) // who has an alien pass would come again and again
+	c.count(a.storm, Shown)
 	return Stranger
 }
 
-// note counts a request for something else than documents that the check is for. While no
-// stranger comes, there is nothing to count.
-func (c *Check) note(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, kind requestKind) {
-	now := uint32(q.Time.Unix())
-	since := s.sinceStranger(now)
-	if since >= lonelyFor {
-		return
-	}
-	c.identify(a, q)
-	known, isPage := c.memory.visitors.Get(a.hash), kind == elsewhere && IsDocument(r)
-	counts := since < lonelyFor/2 // so that there is time for what the page embeds
-	if known == nil && isPage && counts {
-		known = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
-	}
-	if known == nil {
-		return
-	}
-	s.other(known, now)
-	switch {
-	case isPage && counts:
-		s.visit(known)
-	case !isPage && kind != other:
-		s.embed(known)
-	}
+// name is what is remembered of the name of a crawler at an origin.
+type name struct {
+	requests bucket
+	seen     atomic.Uint32
 }
 
-// fetchBurst is how many requests of open pages without a pass may come at once: more would
-// keep a back end from people for many seconds.
-const fetchBurst = 60
+func (n *name) worth() int64 { return int64(n.seen.Load()) }
 
-// paceOther says what becomes of a request on the paths of the check that is no browser's for a
-// document: such clients share a bound, so that another User-Agent is no way around.
-func (c *Check) paceOther(s *stormAt, a *Arrival, q *judge.Request, r *http.Request, kind requestKind) Verdict {
-	interval, burst := c.Window/time.Duration(c.Over), c.Over
-	switch {
-	case a.memory != nil:
-		return c.take(s, a, &a.memory.documents, q.Time, passInterval/filesPerVisit, passBurst*filesPerVisit)
-	case q.Authorized, kind == file && browser.IsBrowser(a.bearer.userAgent) && !isBarePost(q, r):
-		return c.take(s, a, &s.fetches, q.Time, interval/10, max(burst, fetchBurst))
+// paceName says what becomes of a request of a client that names a crawler, which is not
+// verified and which no rule binds. It never gets the page, because a search engine would take
+// it for the site's. Names that are not in the registry share one bound, because clients can
+// invent them.
+func (c *Check) paceName(a *Arrival, q *judge.Request, d *judge.Decision) Verdict {
+	row := ""
+	if d.Agent.Crawler != nil {
+		row = d.Agent.Crawler.Name
 	}
-	return c.take(s, a, &s.others, q.Time, interval, burst)
-}
-
-// take takes a request of a bucket.
-func (c *Check) take(s *stormAt, a *Arrival, b *bucket, now time.Time, interval time.Duration, burst int) Verdict {
-	if a.wait = b.take(now, interval, burst); a.wait == 0 {
+	s := a.storm
+	n := c.memory.names.Add(max(1, s.key^maphash.String(c.memory.seed, row)), (*name).worth, nil)
+	n.seen.Store(a.now)
+	a.wait = a.take(&n.requests, q.Time, c.Window/time.Duration(c.Over), c.Over)
+	if a.wait == 0 {
 		return Go
 	}
+	address, net, isNew := c.addresses(a)
+	a.counted = s.count(address, net, a.now, isNew, true)
+	if !s.isOn(c, q.Origin.Host, a.now) {
+		return Go
+	}
+	a.counted.ok = false
 	c.count(s, Refused)
 	return TooMany
 }
@@ -165,62 +154,69 @@ func (c *Check) count(s *stormAt, r Result) {
 
 // answerToken says what becomes of a request whose URL has the parameter. ends is false if the
 // request goes on without it.
-func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, now uint32, v *visit) (verdict Verdict, ends bool) {
-	t := a.token
-	fresh := func(k kind, life time.Duration) bool { return t.kind == k && t.isFresh(q.Time, life) }
+func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision, kind clientKind) (verdict Verdict, ends bool) {
+	t, now := a.token, uint32(q.Time.Unix())
+	fresh := func(k tokenKind, life time.Duration) bool { return t.kind == k && t.isFresh(q.Time, life) }
 	switch {
 	case q.Method == http.MethodPost:
 		return c.press(a, q, r, now)
-	case !q.Reads():
+	case !q.Reads(), a.once:
 		return Go, false
 	case t.kind == styleToken || wants(r, "style", "text/css"):
-		if fresh(styleToken, tokenLife) {
-			c.giveStyle(a, q, now)
+		if fresh(styleToken, tokenLife) && isForStyle(r) {
+			c.giveStyle(a, q, r, now)
 		}
 		return Sheet, true
-	case a.once:
-		return Go, true
-	case fresh(refreshToken, tokenLife) && a.memory == nil:
-		a.alone = true // neither the style sheet nor a further try gives a cookie
-		if s := c.storm(q, now, false); s != nil && v.kind == document && s.isOn(c, q.Origin.Host, now) {
-			a.page = newToken(q.Time)
-			c.count(s, Shown)
-			return Stranger, true
+	case fresh(openToken, tokenLife) && a.memory == nil:
+		s := c.storm(q, now)
+		if kind == stranger && s.isOn(c, q.Origin.Host, now) && c.closes(d.Rules, q) {
+			a.noStore = true // neither the style sheet nor a further try gives a cookie
+			a.storm = s
+			return c.ask(a, q, true), true
 		}
 	}
 	return Clean, true
 }
 
+// isForStyle reports whether a page of the same origin asks for a style sheet, as far as the
+// browser says: no link and no image of another site gives anybody a pass.
+func isForStyle(r *http.Request) bool {
+	dest, site := r.Header["Sec-Fetch-Dest"], r.Header["Sec-Fetch-Site"]
+	if len(dest)+len(site) == 0 {
+		return true
+	}
+	return len(dest) == 1 && dest[0] == "style" && len(site) == 1 && site[0] == "same-origin"
+}
+
+// styleAgain is for how many seconds the passes of one browser count as one: of tabs that it
+// opens at once.
+const styleAgain = 10
+
 // giveStyle makes a pass for a client that fetches the style sheet, if it may have one.
-func (c *Check) giveStyle(a *Arrival, q *judge.Request, now uint32) {
-	p := c.memory.pass(a.token)
-	if !p.given.Load() && !c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayGet(now, true) {
-		return
+func (c *Check) giveStyle(a *Arrival, q *judge.Request, r *http.Request, now uint32) {
+	c.identify(a, q)
+	p, client := c.memory.pass(a.token), c.clientOf(a, r, now)
+	if again := now - client.styled.Load(); !p.given.Load() && again > styleAgain {
+		address, _, _ := c.addresses(a)
+		if !address.mayGet(now, true) {
+			return
+		}
+		client.styled.Store(now)
 	}
 	p.given.Store(true)
-	s := c.storm(q, now, true) // another server may have made the page
+	s := c.storm(q, now)
 	a.pass = a.token.as(passByStyle)
 	s.trouble.fetchedStyle(a.network, now)
 	c.count(s, Style)
 }
 
-// press says what becomes of a POST with the parameter. Who presses the button of an old page, or
-// from another network than that of the page, gets a fresh page.
+// press says what becomes of a POST with the parameter. Who presses the button of an old page
+// gets a fresh page.
 func (c *Check) press(a *Arrival, q *judge.Request, r *http.Request, now uint32) (verdict Verdict, ends bool) {
 	if !a.pressed {
 		return Clean, a.formed && r.ContentLength == 0 && IsDocument(r)
 	}
-	p := c.memory.pass(a.token)
-	if !p.given.Load() {
-		if a.wait = c.memory.visitors.Add(a.hash, (*visitor).worth, nil).mayPress(now); a.wait > 0 {
-			a.Ask(q.Time)
-			return Stranger, true
-		}
-	}
-	p.given.Store(true)
-	if s := c.storm(q, now, false); s != nil {
-		c.count(s, Button)
-	}
+	c.count(c.storm(q, now), Button)
 	a.pass = a.token.as(passByButton)
 	a.pass.at = now // the button may be pressed up to an hour after the page was made
 	return Pressed, true

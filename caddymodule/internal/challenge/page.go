@@ -33,17 +33,30 @@ var wordsText []byte
 type words struct {
 	Title          string `json:"title"`
 	Heading        string `json:"heading"`
-	Check          string `json:"check"` // why the page is there, if it goes on by itself
-	Alone          string `json:"alone"` // the same, if it has the button alone
+	Check          string `json:"check"`   // why the page is there, if it goes on by itself
+	Alone          string `json:"alone"`   // the same, if it has the button alone
+	Cookies        string `json:"cookies"` // that cookies must be allowed
+	Again          string `json:"again"`   // how a form is sent that was not
 	ButtonText     string `json:"button"`
 	ReferenceLabel string `json:"reference"`
 }
 
 // Page is the page that asks a client to show that it is a browser. It is immutable.
 type Page struct {
-	forms map[string][2]form // by language; those of the check, and of the button alone
-	own   bool               // the page is the built-in one
+	forms map[string]forms // by language
+	own   bool             // the page is the built-in one
 }
+
+// forms are the pages in a language, by what they say.
+type forms [endOfForms]form
+
+const (
+	checkForm   = iota // it goes on by itself
+	aloneForm          // it has the button alone
+	cookiesForm        // the same, and the client does not keep cookies
+	againForm          // the client has sent a form, or the like
+	endOfForms
+)
 
 // form is a page in a language, cut at the places that differ for each client.
 type form struct {
@@ -106,30 +119,27 @@ func newPage(text string) (*Page, error) {
 	if err := json.Unmarshal(wordsText, &all); err != nil {
 		return nil, err
 	}
-	p := &Page{forms: make(map[string][2]form)}
+	p := &Page{forms: make(map[string]forms)}
 	for lang, w := range all {
-		var both [2]form
-		for i := range both {
-			if both[i], err = newForm(t, lang, w, i == 1); err != nil {
+		var all forms
+		for i, why := range [endOfForms]string{w.Check, w.Alone, w.Alone + " " + w.Cookies, w.Alone + " " + w.Again} {
+			if all[i], err = newForm(t, lang, w, why); err != nil {
 				return nil, err
 			}
 		}
-		p.forms[lang] = both
+		p.forms[lang] = all
 	}
 	return p, nil
 }
 
 // newForm executes a template, and cuts the result at its marks.
-func newForm(t *template.Template, lang string, w words, alone bool) (f form, err error) {
+func newForm(t *template.Template, lang string, w words, why string) (f form, err error) {
 	data := pageData{
-		words: w, Lang: lang, Dir: "ltr", Text: w.Check, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
+		words: w, Lang: lang, Dir: "ltr", Text: why, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
 		Nonce: marks[nonceMark], Reference: marks[referenceMark],
 	}
 	if lang == "ar" {
 		data.Dir = "rtl"
-	}
-	if alone {
-		data.Text = w.Alone
 	}
 	var text bytes.Buffer
 	if err := t.Execute(&text, data); err != nil {
@@ -179,19 +189,54 @@ func (p *Page) languageOf(r *http.Request) string {
 	return best
 }
 
-// script opens the URL with the token, and keeps the query as it is, and the fragment.
-const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)/);` +
-	`location.replace(u+(u.includes("?")?"&":"?")+"` + parameter + `%s"+(f||""))})`
+// script opens the URL with the token, and keeps the query as it is, and the fragment: once, also
+// if something has kept the page.
+const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)/),k="caddy-robots-%[1]s";` +
+	`try{if(sessionStorage[k])return;sessionStorage[k]=1}catch{}` +
+	`if(/^http/.test(u))location.replace(u+(u.includes("?")?"&":"?")+"` + parameter + `%[2]s"+(f||""))})`
+
+// sentence is the answer to who does not take a page.
+const sentence = "Programs request pages here in great numbers. Open this page in a browser first, and then send the request again.\n"
+
+// formOf returns what the page says.
+func (a *Arrival) formOf(q *judge.Request) int {
+	switch {
+	case !q.Reads():
+		return againForm
+	case a.noStore:
+		return cookiesForm
+	case a.alone:
+		return aloneForm
+	}
+	return checkForm
+}
 
 // write writes the page.
 func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request, status int) {
+	header := w.Header()
+	maps.Copy(header, pageHeader.Clone()) // a header directive may replace in the values
+	if a.wait > 0 {
+		header["Retry-After"] = []string{strconv.Itoa(int(a.wait.Seconds()))}
+	}
+	body := []byte(sentence)
+	if takesHTML(r) {
+		body = c.page(header, a, q, r)
+	} else {
+		header["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client may be gone
+	}
+}
+
+// page returns the page, and adds its policy to the header.
+func (c *Check) page(header http.Header, a *Arrival, q *judge.Request, r *http.Request) []byte {
 	c.identify(a, q)
 	k, page := (*c.memory.ring.Load())[0], c.Page
 	forms := page.forms[page.languageOf(r)]
-	f := &forms[0]
-	if a.alone {
-		f = &forms[1]
-	}
+	f := &forms[a.formOf(q)]
 	nonce := base64.RawURLEncoding.EncodeToString(a.page.id[:])
 	style, values := "'self'", [len(marks)]string{nonceMark: nonce, referenceMark: a.page.reference()}
 	if a.alone || !page.own {
@@ -201,10 +246,11 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 	case a.alone && page.own:
 		values[headMark] = `<style nonce="` + nonce + `">` + pageStyle + `</style>`
 	case !a.alone:
-		sheet, refresh := k.text(a.page.as(styleToken), &a.bearer), k.text(a.page.as(refreshToken), &a.bearer)
-		values[headMark] = `<link rel="stylesheet" href="?` + parameter + sheet + `">` +
-			`<script nonce="` + nonce + `">` + fmt.Sprintf(script, refresh) + `</script>` +
-			`<noscript><meta http-equiv="refresh" content="0; url=` + html.EscapeString(withToken(q.Target, refresh)) + `"></noscript>`
+		sheet, open := k.text(a.page.as(styleToken), &a.bearer), k.text(a.page.as(openToken), &a.bearer)
+		values[headMark] = `<link rel="stylesheet" href="?` + parameter + sheet + `">`
+		if q.Reads() { // what else was sent is sent again by its user
+			values[headMark] += `<script nonce="` + nonce + `">` + fmt.Sprintf(script, a.page.reference(), open) + `</script>`
+		}
 	}
 	values[buttonMark] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
 		`"><button type="submit" autofocus>` + html.EscapeString(f.button) + `</button></form>`
@@ -214,18 +260,9 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 			body = append(body, values[f.places[i]]...)
 		}
 	}
-	header := w.Header()
-	maps.Copy(header, pageHeader.Clone()) // a header directive may replace in the values
 	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src " + style + "; script-src 'nonce-" + nonce +
 		"'; form-action 'self'; base-uri 'none'"}
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	if a.wait > 0 {
-		header["Retry-After"] = []string{strconv.Itoa(int(a.wait.Seconds()))}
-	}
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client may be gone
-	}
+	return body
 }
 
 // pageHeader has fields of the page.

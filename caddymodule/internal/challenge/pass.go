@@ -9,24 +9,44 @@ import (
 
 // pass is what is remembered of a pass.
 type pass struct {
-	documents bucket
-	given     atomic.Bool // it was counted among the passes of an address
-	mu        sync.Mutex
-	seen      uint32
-	hour      uint32
-	networks  [passNetworks]uint64 // that it came from in this hour
-	n         int
-	returned  bool // a client came back with it
-	shown     bool // it was shown a page without a cookie
+	pages    bucket
+	few      bucket      // while the passes of its address have no more
+	given    atomic.Bool // it was counted among the passes of an address
+	mu       sync.Mutex
+	seen     uint32
+	hour     uint32
+	networks [passNetworks]uint64 // that it came from in this hour
+	n        int
+	returned bool // a client came back with it
+	shown    bool // it was shown a page without a cookie
 }
 
-// The bounds of a pass.
+// The bounds of pages: of a pass, of all passes of an address (IPv4 /32, IPv6 /48), of each of
+// these when they have no more, and of an address of known visitors without a pass.
 const (
 	passNetworks  = 16 // an hour
 	passInterval  = time.Second
 	passBurst     = 120
-	filesPerVisit = 10 // requests that are no documents count as one
+	allInterval   = time.Minute / 600
+	allBurst      = 600
+	fewInterval   = time.Minute / 6
+	fewBurst      = 6
+	knownInterval = time.Second
+	knownBurst    = 60
 )
+
+// takePage takes a page from what a pass has, and reports whether it has one.
+func (a *Arrival) takePage(net *visitor, now time.Time) bool {
+	a.wait = a.take(&a.memory.pages, now, passInterval, passBurst)
+	if a.wait > 0 {
+		return false
+	}
+	if a.take(&net.all, now, allInterval, allBurst) == 0 {
+		return true
+	}
+	a.wait = a.take(&a.memory.few, now, fewInterval, fewBurst)
+	return a.wait == 0
+}
 
 func (p *pass) worth() int64 {
 	p.mu.Lock()

@@ -14,7 +14,7 @@ var (
 	})
 	HeldUp = judge.RegisterReason(judge.ReasonInfo{
 		Name: "challenge_limit", Action: judge.Throttle,
-		Meaning: "strangers storm the path, and what the client shares with others there is used up",
-		Status:  429, Text: "Too many clients request pages here at present. Come back later, or open the page in a browser.",
+		Meaning: "strangers storm the path, and more come with the crawler's name than `over` allows",
+		Status:  429, Text: "Too many requests for these pages come with the name of your crawler at present.",
 	})
 )

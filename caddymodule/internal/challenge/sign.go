@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"net/http"
 	"slices"
-	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
@@ -15,30 +14,20 @@ import (
 // fields that this browser always sends. On the paths of the check, such a client is a
 // stranger without a pass, storm or not, until somebody presses the button.
 //
-// A client is an address with a whole User-Agent at one site. Clients that send all
-// Sec-Fetch-* fields and those that do not are two: a program does not mark the browsers
-// at its address. No page of another site can mark its readers: only browsers that say
+// No page of another site can mark its readers: only browsers that say
 // what a request is for are looked at, over HTTPS, and only requests that their user, or a
 // page of the same origin, has made for a document.
-type sign struct {
-	at atomic.Uint32 // when the client showed it last, in seconds since 1970
-}
-
-const (
-	signLife = 24 * 60 * 60 // in seconds
-	maxSigns = 7 << 12
-)
-
-func (s *sign) worth() int64 { return int64(s.at.Load()) }
+//
+// A client is an address with a whole User-Agent at one site.
+const signLife = day
 
 // fetchFields are those by which a browser says what a request is for.
 var fetchFields = [...]string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}
 
-// signKey returns the key of the client in the table of signs.
-func (c *Check) signKey(a *Arrival, q *judge.Request, r *http.Request) uint64 {
-	c.identify(a, q)
+// clientKey returns the key of an address with a User-Agent.
+func (c *Check) clientKey(a *Arrival, r *http.Request) uint64 {
 	missing := slices.ContainsFunc(fetchFields[:], func(name string) bool { return len(r.Header[name]) == 0 })
-	key := a.hash ^ maphash.String(c.memory.seed, q.UserAgents[0])
+	key := a.hash ^ maphash.String(c.memory.seed, a.bearer.userAgent)
 	if missing {
 		key++
 	}
@@ -52,7 +41,8 @@ func (c *Check) watchSigns(a *Arrival, q *judge.Request, r *http.Request, d *jud
 		return
 	}
 	if _, isCertain := trapBearer(q); isCertain && browser.SendsFetchFields(q.UserAgents[0]) {
-		c.memory.signs.Add(c.signKey(a, q, r), (*sign).worth, nil).at.Store(now)
+		c.identify(a, q)
+		c.clientOf(a, r, now).sign.Store(now)
 		c.memory.signed.Store(now)
 	}
 }
@@ -76,6 +66,6 @@ func (c *Check) isSigned(a *Arrival, q *judge.Request, r *http.Request, now uint
 	if int32(now-c.memory.signed.Load()) > signLife || a.IsFreed() || len(q.UserAgents) != 1 {
 		return false
 	}
-	s := c.memory.signs.Get(c.signKey(a, q, r))
-	return s != nil && int32(now-s.at.Load()) <= signLife && c.isUsed(q.Origin.Host)
+	v := c.memory.clients.Get(c.clientKey(a, r))
+	return v != nil && v.sign.Load() != 0 && int32(now-v.sign.Load()) <= signLife && c.isUsed(q.Origin.Host)
 }

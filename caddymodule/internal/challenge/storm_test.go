@@ -1,12 +1,19 @@
 package challenge
 
 import (
+	"cmp"
+	"fmt"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"path"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -60,14 +67,32 @@ func newSite(t testing.TB, change func(*Config)) *site {
 }
 
 // ask sends a request. The fields are pairs of names and values; User-Agent replaces that
-// of a browser.
+// of a browser, and an empty value removes a field. What goes on gets a page, or the file
+// that its path has.
 func (s *site) ask(method, target, addr string, fields ...string) (*Arrival, Verdict, *http.Request) {
+	s.t.Helper()
+	return s.askAnswered(method, target, addr, backend{}, fields...)
+}
+
+// backend is what a back end answers: without a status 200, without a type that of the
+// path.
+type backend struct {
+	status int
+	media  string
+	field  string // a further one, with its value
+	err    error
+}
+
+// askAnswered sends a request to which the back end has a certain answer.
+func (s *site) askAnswered(method, target, addr string, as backend, fields ...string) (*Arrival, Verdict, *http.Request) {
 	s.t.Helper()
 	r := httptest.NewRequest(method, "https://"+s.host+target, nil)
 	r.Header.Set("User-Agent", chrome)
 	r.Header.Set("Accept", "text/html,*/*;q=0.8")
 	for i := 0; i < len(fields); i += 2 {
-		r.Header.Set(fields[i], fields[i+1])
+		if r.Header.Set(fields[i], fields[i+1]); fields[i+1] == "" {
+			r.Header.Del(fields[i])
+		}
 	}
 	s.q = judge.Request{
 		Method: method, Target: target, UserAgents: r.Header["User-Agent"], Client: addr, Time: s.now,
@@ -77,7 +102,33 @@ func (s *site) ask(method, target, addr string, fields ...string) (*Arrival, Ver
 	s.check.Receive(a, &s.q, r)
 	var d judge.Decision
 	s.rules.Check(&s.q, &d)
-	return a, s.check.Pace(a, &s.q, r, &d), r
+	v := s.check.Pace(a, &s.q, r, &d)
+	if v == Go {
+		s.answer(a, r, as)
+	}
+	a.End()
+	return a, v, r
+}
+
+// answer answers a request that goes on.
+func (s *site) answer(a *Arrival, r *http.Request, as backend) {
+	w := a.Reach(httptest.NewRecorder())
+	if as.err == nil {
+		if as.media == "" {
+			as.media = "text/html; charset=utf-8"
+			if of := mime.TypeByExtension(path.Ext(r.URL.Path)); isFile(r.URL.Path) || path.Ext(r.URL.Path) == ".ico" {
+				as.media = of
+			}
+		}
+		if as.media != "none" {
+			w.Header().Set("Content-Type", as.media)
+		}
+		if name, value, ok := strings.Cut(as.field, ": "); ok {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(cmp.Or(as.status, http.StatusOK))
+	}
+	a.Done(as.err, r)
 }
 
 // address returns the address of stranger i.
@@ -174,8 +225,7 @@ func TestFlashCrowdIsNotAsked(t *testing.T) {
 	}
 }
 
-// Loneliness ends with any other request within 20 seconds, also with one that comes late,
-// and not with a further document.
+// Loneliness ends with an embedded file within 20 seconds, and with nothing else.
 func TestLonely(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -185,7 +235,9 @@ func TestLonely(t *testing.T) {
 		lone   int32
 	}{
 		{"a style sheet", "/a.css", 3 * time.Second, 0},
-		{"another page", "/", 19 * time.Second, 0},
+		{"another page", "/", 19 * time.Second, 1},
+		{"an icon", "/favicon.ico", time.Second, 1},
+		{"a script just in time", "/a.js", 19 * time.Second, 0},
 		{"too late", "/a.css", 20 * time.Second, 1},
 		{"one more document", "/blame/b", 5 * time.Second, 2},
 	} {
@@ -230,8 +282,8 @@ func TestStormEnds(t *testing.T) {
 func TestFilesElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for i := range 20 {
-		s.ask("GET", "/", address(i))
+	for i := range leastNetworks {
+		s.ask("GET", "/", address(i<<8))
 	}
 	for range 40 {
 		s.now = s.now.Add(time.Second)
@@ -258,84 +310,381 @@ func TestBusyServer(t *testing.T) {
 	if s.storm(2*time.Second, 5); !s.isOn() {
 		t.Error("the check is off while the server is busy with lone addresses")
 	}
+	s = newSite(t, func(c *Config) { c.Busy = func() bool { return true } })
+	if s.each(5*time.Minute, 1, func(second, _ int) string { return address(second / 10) }, "Accept", "text/html"); !s.isOn() {
+		t.Error("the check is off while the server is busy with six addresses a minute")
+	}
+	s = newSite(t, func(c *Config) { c.Busy = func() bool { return true } })
+	for second := range 300 {
+		s.now = s.now.Add(time.Second)
+		if second%10 == 0 {
+			s.ask("GET", "/blame/a", address(second))
+		}
+	}
+	if s.isOn() {
+		t.Error("the check is on for six pages a minute")
+	}
 }
 
-// Clients that are no browsers share what the setting allows.
-func TestOthersShareABound(t *testing.T) {
+// What a request says of itself opens nothing while the check is on, and keeps no storm from
+// being seen.
+func TestNoFieldIsAWayAround(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		method string
+		fields []string
+	}{
+		"Sec-Fetch-Dest: image":         {fields: []string{"Sec-Fetch-Dest", "image"}},
+		"Sec-Fetch-Dest: empty":         {fields: []string{"Sec-Fetch-Dest", "empty"}},
+		"Sec-Purpose":                   {fields: []string{"Sec-Purpose", "prefetch"}},
+		"Upgrade":                       {fields: []string{"Upgrade", "x"}},
+		"Accept":                        {fields: []string{"Accept", "image/*"}},
+		"Authorization":                 {fields: []string{"Authorization", "x"}},
+		"Range":                         {fields: []string{"Range", "bytes=0-"}},
+		"If-None-Match":                 {fields: []string{"If-None-Match", "*"}},
+		"curl":                          {fields: []string{"User-Agent", "curl/8.5.0"}},
+		"an app":                        {fields: []string{"User-Agent", "Photos/1.0 CFNetwork/1410.0.3 Darwin/22.6.0"}},
+		"MSIE":                          {fields: []string{"User-Agent", "Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1)"}},
+		"no User-Agent":                 {fields: []string{"User-Agent", ""}},
+		"HEAD":                          {method: "HEAD"},
+		"FOO":                           {method: "FOO"},
+		"PROPFIND":                      {method: "PROPFIND"},
+		"POST with a cookie":            {method: "POST", fields: []string{"Cookie", "a=b"}},
+		"POST of a page":                {method: "POST", fields: []string{"Sec-Fetch-Site", "same-origin", "Cookie", "a=b"}},
+		"a webhook":                     {method: "POST", fields: []string{"User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)"}},
+		"OPTIONS without its fields":    {method: "OPTIONS"},
+		"a browser's fields":            {fields: opened},
+		"a referer":                     {fields: []string{"Referer", "https://example.com/"}},
+		"a forged pass":                 {fields: []string{"Cookie", "__Host-caddy-robots-pass=" + strings.Repeat("A", tokenLen)}},
+		"a style sheet of the check":    {fields: []string{"Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"}},
+		"a browser that nobody knows":   {fields: []string{"User-Agent", "NetSurf/3.11 (Linux)"}},
+		"a name of a crawler, invented": {fields: []string{"User-Agent", "XQBot/1.0"}},
+		"an unverified Googlebot":       {fields: []string{"User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, perSecond := range []int{4, 100} {
+				s := newSite(t, nil)
+				s.publish("")
+				through := 0
+				for i := range 10_000 {
+					if i%perSecond == 0 {
+						s.now = s.now.Add(time.Second)
+					}
+					target := "/blame/" + strconv.Itoa(i)
+					if _, v, _ := s.ask(cmp.Or(tt.method, "GET"), target, address(i), tt.fields...); v == Go && s.now.Sub(noon) > time.Minute {
+						through++
+					}
+				}
+				allowed := 0
+				if strings.Contains(name, "name of") || strings.Contains(name, "Googlebot") { // what `over` allows
+					allowed = 60 + int(s.now.Sub(noon)/time.Second)
+				}
+				if through > allowed {
+					t.Errorf("%d a second: %d of 10,000 get through after a minute", perSecond, through)
+				}
+			}
+		})
+	}
+}
+
+// A request counts when it reaches the back end, and is given back only by a complete answer
+// that is no page.
+func TestWhatIsAPage(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		method string
+		as     backend
+		want   bool
+	}{
+		"a page":                {want: true},
+		"XHTML":                 {as: backend{media: "application/xhtml+xml"}, want: true},
+		"no type":               {as: backend{media: "none"}, want: true},
+		"206":                   {as: backend{status: 206}, want: true},
+		"304":                   {as: backend{status: 304, media: "none"}, want: true},
+		"502":                   {as: backend{status: 502}, want: true},
+		"an error 502":          {as: backend{err: caddyhttp.Error(502, nil)}, want: true},
+		"broken off":            {as: backend{err: http.ErrHandlerTimeout}, want: true},
+		"HEAD":                  {method: "HEAD", as: backend{media: "image/png"}, want: true},
+		"JSON":                  {as: backend{media: "application/json"}},
+		"a style sheet":         {as: backend{media: "text/css"}},
+		"302":                   {as: backend{status: 302}},
+		"404":                   {as: backend{status: 404}},
+		"an error 404":          {as: backend{err: caddyhttp.Error(404, nil)}},
+		"204":                   {as: backend{status: 204, media: "none"}},
+		"101":                   {as: backend{status: 101, media: "none"}},
+		"a hit of a cache":      {as: backend{field: "Cache-Status: Souin; hit; ttl=10"}},
+		"a miss of a cache":     {as: backend{field: "Cache-Status: Souin; fwd=miss"}, want: true},
+		"a page with a charset": {as: backend{media: "TEXT/HTML;charset=latin1"}, want: true},
+	} {
+		s := newSite(t, nil)
+		for i := range 1200 {
+			if i%20 == 0 {
+				s.now = s.now.Add(time.Second)
+			}
+			s.askAnswered(cmp.Or(tt.method, "GET"), "/blame/a", address(i), tt.as)
+		}
+		if got := s.isOn(); got != tt.want {
+			t.Errorf("%s: counts: %v", name, got)
+		}
+	}
+}
+
+// A name of a crawler that no rule binds never gets the page: it has `over`, and invented
+// names share one.
+func TestNamesOfCrawlers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
+	s.publish("")
 	s.storm(40*time.Second, 20)
-	count := func(method string, fields ...string) (through int) {
-		for i := range 2000 {
-			if _, v, _ := s.ask(method, "/blame/a", address(i), fields...); v == Go {
+	count := func(fields ...string) (through int) {
+		for i := range 1000 {
+			_, v, _ := s.ask("GET", "/blame/a", address(i), fields...)
+			if v == Go {
 				through++
+			}
+			if v == Stranger {
+				t.Errorf("%v get the page", fields)
+				break
 			}
 		}
 		return through
 	}
-	for _, ua := range []string{"curl/8.5.0", "Lynx/2.8.9", "Mozilla/5.0 (Linux) mirall/3.0", "Photos/1.0 CFNetwork/1410.0.3 Darwin/22.6.0", "python-requests/2.31"} {
-		if n := count("GET", "User-Agent", ua); n > 60 {
+	for _, ua := range []string{"Googlebot/2.1", "bingbot/2.0", "XQBot/1.0"} {
+		if n := count("User-Agent", ua); n != 60 {
 			t.Errorf("%s: %d get through", ua, n)
 		}
 	}
-	if n := count("POST"); n > 60 {
-		t.Errorf("bare POST: %d", n)
+	if n := count("User-Agent", "YZBot/1.0"); n != 0 {
+		t.Errorf("another invented name: %d get through", n)
 	}
-	s.now = s.now.Add(time.Minute)
-	for name, fields := range map[string][]string{
-		"images": {"Sec-Fetch-Dest", "image"}, "credentials": {"Authorization", "Basic eDp4"}, "prefetches": {"Sec-Purpose", "prefetch"},
-	} {
-		if n := count("GET", fields...); n > 60 {
-			t.Errorf("%s: %d get through at once", name, n)
-		}
+	if n := count("User-Agent", "kube-probe/1.29"); n != 1000 {
+		t.Errorf("a probe: %d get through", n)
 	}
-	for _, ua := range []string{"GPTBot/1.0", "kube-probe/1.29"} { // a rule binds the first one
-		if n := count("GET", "User-Agent", ua); n != 2000 {
-			t.Errorf("%s: %d get through", ua, n)
-		}
-	}
-	if n := count("POST", "User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)"); n != 2000 {
-		t.Errorf("webhooks: %d get through", n)
-	}
-	if _, v, _ := s.ask("GET", "/other", "192.0.2.9", "User-Agent", "curl/8.5.0"); v != Go {
-		t.Error("another path is held")
+	s.publish("User-agent: *\nDisallow: /closed/\n")
+	if n := count("User-Agent", "XQBot/1.0"); n != 1000 {
+		t.Errorf("a crawler that a rule binds: %d get through", n)
 	}
 }
 
-// A few machines are no storm, however many documents they request.
-func TestFewAddressesAreNoStorm(t *testing.T) {
+// Who was known before the check went on may do all but open documents.
+func TestKnownVisitors(t *testing.T) {
+	t.Parallel()
+	git := []string{"User-Agent", "git/2.47.1", "Accept", "*/*", "Authorization", "Basic eDp4"}
+	form := append([]string{"Cookie", "session=1"}, opened...)
+	hook := []string{"User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)"}
+	fetch := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty"}
+	for name, tt := range map[string]struct {
+		before func(s *site, addr string)
+		method string
+		fields []string
+		want   bool
+	}{
+		"git with credentials": {func(s *site, addr string) { s.ask("GET", "/p.git", addr, git...) }, "GET", git, true},
+		"git that was refused": {func(s *site, addr string) { s.askAnswered("GET", "/p.git", addr, backend{status: 401}, git...) }, "GET", git, false},
+		"a form":               {func(s *site, addr string) { s.ask("POST", "/login", addr, form...) }, "POST", form, true},
+		"a form, after a visit": {func(s *site, addr string) {
+			s.ask("GET", "/", addr, opened...)
+			s.ask("GET", "/a.css", addr, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "style")
+		}, "POST", form, true},
+		"a form, after a page alone": {func(s *site, addr string) { s.ask("GET", "/", addr, opened...) }, "POST", form, false},
+		"a webhook":                  {func(s *site, addr string) { s.ask("POST", "/hook", addr, hook...) }, "POST", hook, true},
+		"a script of a regular":      {func(s *site, addr string) { s.ask("POST", "/login", addr, form...) }, "GET", fetch, true},
+		"a document of a regular":    {func(s *site, addr string) { s.ask("POST", "/login", addr, form...) }, "GET", opened, false},
+		"somebody else there":        {func(s *site, addr string) { s.ask("POST", "/login", addr, form...) }, "POST", append([]string{"User-Agent", chrome + " x"}, form...), false},
+		"a stranger":                 {func(*site, string) {}, "POST", form, false},
+		"a bare POST":                {func(s *site, addr string) { s.ask("POST", "/login", addr) }, "POST", nil, false},
+	} {
+		s := newSite(t, nil)
+		tt.before(s, "192.0.2.1")
+		s.now = s.now.Add(23 * time.Hour)
+		s.storm(40*time.Second, 20)
+		s.ask("POST", "/login", "192.0.2.2", form...) // too late
+		if _, v, _ := s.ask(tt.method, "/blame/a", "192.0.2.1", tt.fields...); v == Go != tt.want {
+			t.Errorf("%s: %v", name, v)
+		}
+		if _, v, _ := s.ask("POST", "/blame/a", "192.0.2.2", form...); v == Go {
+			t.Errorf("%s: who came after the check went on is known", name)
+		}
+		if !tt.want {
+			continue
+		}
+		through := 0
+		for range 1000 {
+			if _, v, _ := s.ask(tt.method, "/blame/a", "192.0.2.1", tt.fields...); v == Go {
+				through++
+			}
+		}
+		if through > knownBurst {
+			t.Errorf("%s: %d pages at once", name, through)
+		}
+		s.now = s.now.Add(time.Hour)
+		for range 1000 { // what is no page
+			if _, v, _ := s.askAnswered(tt.method, "/blame/a", "192.0.2.1", backend{media: "application/json"}, tt.fields...); v != Go {
+				t.Fatalf("%s: an answer that is no page counts", name)
+			}
+		}
+	}
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	if _, v, _ := s.ask("OPTIONS", "/blame/a", "192.0.2.3", "Origin", "https://x.test", "Access-Control-Request-Method", "PUT"); v != Go {
+		t.Errorf("a CORS preflight: %v", v)
+	}
+}
+
+// each lets clients come for a time, n of them each second, and returns whether the check went
+// on. from returns the address of client i of a second.
+func (s *site) each(d time.Duration, n int, from func(second, i int) string, fields ...string) (on bool) {
+	s.t.Helper()
+	for second := range int(d / time.Second) {
+		s.now = s.now.Add(time.Second)
+		for i := range n {
+			if _, v, _ := s.ask("GET", "/blame/a", from(second, i), fields...); v != Go {
+				on = true
+			}
+		}
+	}
+	return on
+}
+
+// An address counts at most twenty pages a minute, and then as a lone one, whatever it fetches.
+// An IPv6 /48 is one address.
+func TestWhatAnAddressCounts(t *testing.T) {
+	t.Parallel()
+	v6 := func(_, i int) string { return fmt.Sprintf("2001:db8:0:%x::1", i) }
+	for _, tt := range []struct {
+		what   string
+		second int
+		from   func(second, i int) string
+		embeds bool
+		want   bool
+	}{
+		{"three addresses at full speed", 30, func(_, i int) string { return address(i % 3) }, false, false},
+		{"four addresses at full speed", 40, func(_, i int) string { return address(i % 4) }, false, true},
+		{"four that fetch style sheets", 40, func(_, i int) string { return address(i % 4) }, true, true},
+		{"fifty /64s of one /48 at 60 a minute", 50, v6, false, false},
+		{"four /48s", 4, func(_, i int) string { return fmt.Sprintf("2001:db8:%x::1", i) }, false, true},
+		{"an office of forty people at one address", 1, func(int, int) string { return address(1) }, true, false},
+		{"forty people at their pace, with style sheets", 40, func(second, i int) string {
+			return address(second/20*40 + i)
+		}, true, true},
+		{"one lone page a minute", 1, func(second, _ int) string { return address(second / 60) }, false, false},
+	} {
+		s := newSite(t, nil)
+		if tt.embeds {
+			for i := range 1 << 8 {
+				s.ask("GET", "/a.css", address(i))
+			}
+		}
+		if got := s.each(3*time.Minute, tt.second, tt.from); got != tt.want {
+			t.Errorf("%s: on: %v", tt.what, got)
+		}
+	}
+}
+
+// Very many addresses that were never seen before count at once: a burst of seconds gets
+// little. A crowd that fetches what pages embed does not.
+func TestBurstOfNewAddresses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for range 60 {
+	through := 0
+	for second := range 20 {
 		s.now = s.now.Add(time.Second)
-		for i := range 30 {
-			s.ask("GET", "/blame/a", address(i%3))
+		for i := range 500 {
+			if _, v, _ := s.ask("GET", "/blame/a", address(second*500+i)); v == Go {
+				through++
+			}
+		}
+	}
+	if through > 2000 {
+		t.Errorf("%d of 10,000 pages in a burst of 20 seconds", through)
+	}
+	s = newSite(t, nil)
+	for second := range 60 {
+		s.now = s.now.Add(time.Second)
+		for i := range 200 {
+			s.ask("GET", "/blame/a", address(second*200+i))
+		}
+		for i := range 200 { // a second later
+			if second > 0 {
+				s.ask("GET", "/a.css", address((second-1)*200+i))
+			}
 		}
 	}
 	if s.isOn() {
-		t.Error("three addresses switch the check on")
+		t.Error("a crowd of 200 people a second is asked")
 	}
 }
 
-// Neither a machine with many requests nor a client with a pass hides a storm.
+// While the check is on no page leaves, and yet it stays on, without a gap.
+func TestStormOfHalfAnHour(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(time.Minute, 10)
+	for minute := range 30 {
+		if through, all := s.storm(time.Minute, 2); through > 0 {
+			t.Fatalf("minute %d: %d of %d get through", minute, through, all)
+		}
+	}
+}
+
+// Passes hide no storm, nor do machines with many requests.
 func TestOneClientHidesNoStorm(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
-	cookie := s.pass("192.0.2.1")
+	var cookies []string
+	for i := range 10 {
+		cookies = append(cookies, s.pass(fmt.Sprintf("192.0.2.%d", i)))
+	}
 	s.now = s.now.Add(time.Hour) // the check is off again
+	s.ask("GET", "/a.css", "192.0.2.3")
 	for range 60 {
 		s.now = s.now.Add(time.Second)
 		for i := range 20 {
 			s.ask("GET", "/blame/a", address(int(s.now.Unix())*20+i))
 		}
-		for range 100 {
+		for i := range 100 {
 			s.ask("GET", "/blame/b", "192.0.2.3")
-			s.ask("GET", "/blame/c", "192.0.2.1", "Cookie", cookie)
+			s.ask("GET", "/blame/c", "192.0.2.1", "Cookie", cookies[i%10])
 		}
 	}
 	if !s.isOn() {
 		t.Error("the check is off")
+	}
+}
+
+// Whether visitors embed files is counted by networks, whatever comes first.
+func TestBlindness(t *testing.T) {
+	t.Parallel()
+	blind := func(s *site) bool {
+		for storm := range s.check.Storms {
+			return storm.State(s.now).Blind
+		}
+		return false
+	}
+	s := newSite(t, nil)
+	for i := range 1000 { // all of one /48, and of four /24
+		s.ask("GET", "/", fmt.Sprintf("2001:db8:0:%x::1", i))
+		s.ask("GET", "/", address(i))
+	}
+	if blind(s) {
+		t.Error("a few networks make it blind")
+	}
+	s = newSite(t, nil)
+	for i := range 200 { // first the page of the check and what it embeds
+		s.ask("GET", "/blame/a", address(i<<8))
+		s.ask("GET", "/a.css", address(i<<8))
+		s.ask("GET", "/", address(i<<8))
+	}
+	if blind(s) {
+		t.Error("files before the page do not count")
+	}
+	for i := range 203 {
+		s.ask("GET", "/", address(1<<20+i<<8))
+	}
+	if !blind(s) {
+		t.Error("it is not blind, though most networks embed nothing")
 	}
 }
 

@@ -14,22 +14,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
-// kind says what a token is for. A token of one kind is never valid as another.
-type kind byte
+// tokenKind says what a token is for. A token of one kind is never valid as another.
+type tokenKind byte
 
 const (
-	styleToken   kind = iota + 1 // of the style sheet, which sets the cookie
-	refreshToken                 // of the URL that the page opens by itself
-	buttonToken                  // of the button
-	pageToken                    // of the redirect after the button, for clients that keep no cookie
-	passByStyle                  // the cookie's value, if the style sheet set it
-	passByButton                 // the cookie's value, if the button set it
-	trapToken                    // of a trap URL
+	styleToken   tokenKind = iota + 1 // of the style sheet, which sets the cookie
+	openToken                         // of the URL that the page opens by itself
+	buttonToken                       // of the button
+	pageToken                         // of the redirect after the button, for clients that keep no cookie
+	passByStyle                       // the cookie's value, if the style sheet set it
+	passByButton                      // the cookie's value, if the button set it
+	trapToken                         // of a trap URL
 	endOfKinds
 )
 
 // isPass reports whether a token is a cookie's value.
-func (k kind) isPass() bool { return k == passByStyle || k == passByButton }
+func (k tokenKind) isPass() bool { return k == passByStyle || k == passByButton }
 
 // Lives of tokens that are in a URL.
 const (
@@ -42,7 +42,7 @@ const (
 // token is what a client sends back. It is stateless: the text of a token proves that
 // this server, or one with the same key, has made it.
 type token struct {
-	kind kind
+	kind tokenKind
 	at   uint32  // when the page was made, in seconds since 1970
 	id   [8]byte // random; the same for all tokens of a page, and for the pass that it gives
 }
@@ -55,7 +55,7 @@ func newToken(now time.Time) (t token) {
 }
 
 // as returns the token of another kind for the same page.
-func (t token) as(k kind) token { t.kind = k; return t }
+func (t token) as(k tokenKind) token { t.kind = k; return t }
 
 // age returns the time since the page was made; a negative one is in the future.
 func (t token) age(now time.Time) time.Duration { return now.Sub(time.Unix(int64(t.at), 0)) }
@@ -85,9 +85,9 @@ type bearer struct {
 }
 
 // sign returns the signature of a token. A pass belongs to a scheme and a host (cookies
-// know no ports, and the servers of a fleet may have different ones) and to a User-Agent;
-// all other tokens to the network of the client too, a pageToken to one page, and a
-// trapToken to one address.
+// know no ports, and the servers of a fleet may have different ones) and to a User-Agent, like
+// all other tokens. A styleToken belongs to the network of the client too, a pageToken to one
+// page, and a trapToken to one address. The others don't: a person may have several addresses.
 func (k *key) sign(t token, b *bearer) [macSize]byte {
 	var octets [16]byte
 	copy(octets[:], t.id[:])
@@ -95,7 +95,7 @@ func (k *key) sign(t token, b *bearer) [macSize]byte {
 	if b.origin.Scheme == "https" {
 		number |= 1 << 32
 	}
-	if !t.kind.isPass() {
+	if t.kind == styleToken {
 		addr := netaddr.Unmap(b.addr)
 		if network := addr.AsSlice(); addr.Is4() {
 			octets[8] = 4
@@ -137,18 +137,18 @@ const (
 	own                   // a server with one of the keys has made it for this client
 )
 
-// claimedRefresh returns the refreshToken that a text claims to be, the zero token if it claims nothing
-// of the kind. A refreshToken gives nothing, so it needs no signature: a client whose network
-// changes, or that meets another server, must not go round in circles.
-func claimedRefresh(text string) (t token) {
+// claimedOpen returns the openToken that a text claims to be, the zero token if it claims nothing
+// of the kind. An openToken gives nothing, so it needs no signature: a client that meets another
+// server must not go round in circles.
+func claimedOpen(text string) (t token) {
 	if len(text) != tokenLen {
 		return t
 	}
 	octets, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(octets) != tokenSize || kind(octets[12]) != refreshToken {
+	if err != nil || len(octets) != tokenSize || tokenKind(octets[12]) != openToken {
 		return t
 	}
-	return token{kind: refreshToken, at: binary.BigEndian.Uint32(octets)}
+	return token{kind: openToken, at: binary.BigEndian.Uint32(octets)}
 }
 
 // open reads a token. The result is the zero token unless it is own.
@@ -160,7 +160,7 @@ func (r ring) open(text string, b *bearer) (t token, from origin) {
 	if n, err := base64.RawURLEncoding.Strict().Decode(octets[:], []byte(text)); err != nil || n != tokenSize {
 		return t, broken
 	}
-	t.at, t.kind = binary.BigEndian.Uint32(octets[:]), kind(octets[12])
+	t.at, t.kind = binary.BigEndian.Uint32(octets[:]), tokenKind(octets[12])
 	copy(t.id[:], octets[4:])
 	if t.kind == 0 || t.kind >= endOfKinds {
 		return token{}, broken

@@ -121,7 +121,7 @@ func cutParameter(target string) (rest, value string, found bool) {
 
 // maxCookies bounds the cookies of one name that are looked at: another site below the same
 // domain can set one, too.
-const maxCookies = 4
+const maxCookies = 8
 
 // takeCookie removes the cookies from a request and returns their values.
 func takeCookie(r *http.Request, secure bool) (values []string) {

@@ -38,6 +38,7 @@ http://:$PORT {
 	handle_errors {
 		respond "an error page" 418
 	}
+	header Content-Type text/html
 	respond "page {http.request.uri}"
 }`, storage, lines)
 }
@@ -77,7 +78,7 @@ func (s stormed) passes(addr string) (cookie string) {
 	if m == nil {
 		s.t.Fatalf("the page has no style sheet:\n%s", page.body)
 	}
-	css, header := s.from(addr, "GET", "/blame/x"+m[1], "Sec-Fetch-Dest", "style")
+	css, header := s.from(addr, "GET", "/blame/x"+m[1], "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin")
 	s.wants(200, css, "the style sheet")
 	cookie, _, _ = strings.Cut(header.Get("Set-Cookie"), ";")
 	if !strings.HasPrefix(cookie, "__Host-caddy-robots-pass=") {

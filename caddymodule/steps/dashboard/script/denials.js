@@ -2,7 +2,7 @@
 const mostShown = 150;
 
 // shortReasons has reasons after a number of requests, where reasonOf would not do.
-const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', shed: 'while the server was busy', challenge: 'strangers asked to show that they are browsers', challenge_limit: 'other clients during a storm', pending: 'before robots.txt was read', unavailable: 'while robots.txt could not be read' };
+const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', shed: 'while the server was busy', challenge: 'strangers asked to show that they are browsers', challenge_limit: 'crawlers that no rule binds, during a storm', pending: 'before robots.txt was read', unavailable: 'while robots.txt could not be read' };
 
 const denials = {
 	update: (live) => {

@@ -105,7 +105,7 @@ const reasons = {
 	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
 	shed: 'the server is busy and serves people first',
 	challenge: 'strangers storm the path: a browser shows that it is one',
-	challenge_limit: 'strangers storm the path, and clients that are no browsers share a bound there',
+	challenge_limit: 'strangers storm the path, and more come with the name of this crawler than over allows',
 	grace: 'allowed before the last change of robots.txt',
 };
 const reasonOf = (r) => reasons[r] || r.replaceAll('_', ' ');
