@@ -1,5 +1,5 @@
 // Package metrics makes the metrics, the log lines and the span attributes of the
-// plugin: about decisions, reads of robots.txt, verification, fleets, checks and
+// plugin: about decisions, claims, reads of robots.txt, checks and
 // sites. It decides nothing, and it does not count for the admin API and the
 // dashboard; package counters does.
 //
