@@ -125,7 +125,10 @@ func adminOf(ctx caddy.Context) advice.Admin {
 
 // problems returns what is configured and does not run.
 func (h *Handler) problems() []statusapi.Problem {
-	problems := h.envoyGaps()
+	var problems []statusapi.Problem
+	for _, s := range h.steps.troubled {
+		problems = append(problems, s.Problems()...)
+	}
 	note := func(severity, kind, message, advice string) {
 		problems = append(problems, statusapi.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice})
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -172,7 +171,8 @@ func (h *Handler) couldSign(d *judge.Decision) bool {
 const textPlain = "text/plain; charset=utf-8"
 
 // refuse answers a refused request.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decision) error {
+func (x *exchange) refuse(w http.ResponseWriter) error {
+	h, r, d := x.handler, x.HTTP, &x.Decision
 	a := &h.defaults[d.Reason]
 	header := w.Header()
 	if d.Reason != judge.Hidden {
@@ -187,7 +187,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *judge.Decisi
 	if custom := h.answers[d.Reason]; custom != nil {
 		return custom.send(w, r, d)
 	}
-	if forwarded.IsAnswer(w) {
+	if x.asked {
 		return a.send(w, r) // an error route would give a proxy another status
 	}
 	if err := errorFor(r, a); err != nil {

@@ -17,7 +17,7 @@ import (
 // watched, so that the operator hears of a storm.
 func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 	if h.Challenge == nil {
-		if !h.IsForwarded() {
+		if h.AskedBy() == "" {
 			h.watch = challenge.New(h.app.checks, challenge.Config{Name: "watch", Over: watchedOver, Window: time.Minute, Watches: true})
 		}
 		return nil

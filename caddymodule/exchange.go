@@ -42,6 +42,7 @@ type core struct {
 	handler     *Handler
 	running     *running
 	off         bool // the handler leaves the host alone
+	asked       bool // another proxy asks about the request
 	paced       bool // the decision may have used budget
 	countsAtEnd bool // the decision is counted at the end, unless it isUncounted
 	isUncounted bool // a handler has answered whose requests are not counted

@@ -11,9 +11,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -69,29 +69,26 @@ func init() {
 type Handler struct {
 	config.Settings
 
-	running   atomic.Pointer[running]
-	changing  sync.Mutex                  // held while running is replaced
-	changed   atomic.Bool                 // the source file may have changed since it is watched
-	server    atomic.Pointer[serverSites] // of the server of the latest request
-	app       *App
-	source    origins.Source
-	limiter   throttle.Limiter
-	check     *challenge.Check // nil without challenge
-	watch     *challenge.Check // nil with challenge or forwarded_request
-	steps     steps
-	bodies    [bodyParts]atomic.Int32 // that are read, by client
-	sourceID  uint64                  // from Source.id
-	fields    response.Fields         // of the responses
-	decides   atomic.Bool             // it has decided on a request
-	late      atomic.Bool             // a request came on which another handler had decided
-	answers   customAnswers           // by reason
-	forwarded *forwarded.Reader       // nil without forwarded_request
-	checks    forwarded.Checks
-	told      sync.Map         // the gaps of checks that were logged, by their messages
-	license   *headers.Signals // the License lines of the policy, for refusals; nil without one
-	defaults  []answer         // by reason
-	log       *zap.Logger
-	cleanup   []func() error
+	running  atomic.Pointer[running]
+	changing sync.Mutex                  // held while running is replaced
+	changed  atomic.Bool                 // the source file may have changed since it is watched
+	server   atomic.Pointer[serverSites] // of the server of the latest request
+	app      *App
+	source   origins.Source
+	limiter  throttle.Limiter
+	check    *challenge.Check // nil without challenge
+	watch    *challenge.Check // nil with challenge, and where another proxy asks
+	steps    steps
+	bodies   [bodyParts]atomic.Int32 // that are read, by client
+	sourceID uint64                  // from Source.id
+	fields   response.Fields         // of the responses
+	decides  atomic.Bool             // it has decided on a request
+	late     atomic.Bool             // a request came on which another handler had decided
+	answers  customAnswers           // by reason
+	license  *headers.Signals        // the License lines of the policy, for refusals; nil without one
+	defaults []answer                // by reason
+	log      *zap.Logger
+	cleanup  []func() error
 
 	registryFailed atomic.Pointer[error] // of the last change of the registry file
 }
@@ -108,23 +105,24 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if isSubrequest(r) {
 		return h.serveSubrequest(w, r, next)
 	}
-	if h.forwarded != nil {
-		if w, r, next = h.readForwarded(w, r, next); r == nil {
+	asked := false
+	for _, s := range h.steps.receivers {
+		in := step.Incoming{Writer: w, Request: r, Next: next, Asked: asked}
+		if !s.Receive(&in) {
 			return nil
 		}
+		w, r, next, asked = in.Writer, in.Request, in.Next, in.Asked
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	earlier := h.open(x, r)
+	x.asked = asked
 	if x.off {
 		return next.ServeHTTP(w, r)
 	}
 	h.note(earlier)
 	if earlier != nil { // another robots handler has decided
 		return h.fields.Serve(w, r, x.Request.Target, &judge.Decision{Subject: judge.Subject{Agent: earlier.Agent}}, next)
-	}
-	if h.forwarded == nil {
-		x.noteCheck()
 	}
 	rules := x.resolve()
 	client := x.identify(rules)
@@ -198,9 +196,9 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 	case x.unread != nil:
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
-		return h.refuse(w, r, d)
+		return x.refuse(w)
 	case d.Reason != judge.ExemptPath || !judge.IsRobotsTxt(x.Request.Target) || x.Request.Method != http.MethodGet,
-		forwarded.IsAnswer(w):
+		x.asked:
 		return x.passOn(0, d, w, next)
 	}
 	const accepted = "Accept-Encoding"
@@ -230,7 +228,7 @@ func (x *exchange) Withdraw(refusal *judge.Decision) {
 // Refuse implements step.Core.
 func (x *exchange) Refuse(w http.ResponseWriter) error {
 	response.ForbidStoring(w) // a cache in front of the server would give the answer to people
-	return x.handler.refuse(w, x.HTTP, &x.Decision)
+	return x.refuse(w)
 }
 
 // passOn lets the steps from one on, and then the next handler, answer a request.
@@ -249,7 +247,7 @@ func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhtt
 	for _, s := range h.steps.responders {
 		w = s.Respond(&x.Exchange, w)
 	}
-	if h.publishes(&x.Request, d) && !forwarded.IsAnswer(w) {
+	if h.publishes(&x.Request, d) && !x.asked {
 		return h.publish(w, x.HTTP, d.Rules)
 	}
 	err := h.fields.Serve(x.arrival.Reach(w), x.HTTP, x.Request.Target, d, next)

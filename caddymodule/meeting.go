@@ -37,7 +37,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	}
 	var before placedByHost
 	var places, missed []mistakes.Place
-	isClosed := false // the server refuses the requests that miss a handler with forwarded_request
+	isClosed := false // the server refuses the requests that miss a handler that another proxy asks
 	for route, handler := range routes.Walk(server.Routes) {
 		p := h.app.newPlaced(route, handler)
 		if p == nil {
@@ -57,15 +57,16 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 					"Only the first decides, so the second would have no effect: %s", first.name(), p.name(), mistakes.MeetingAdvice)
 			}
 		}
-		if p.IsForwarded() {
-			if route.HasOnly("path", "remote_ip") {
-				isClosed = true
-			} else {
-				missed = append(missed, mistakes.Missed(route.Hosts(), p.name()))
-			}
+		asker := p.AskedBy()
+		switch {
+		case asker == "":
+		case route.HasOnly("path", "remote_ip"):
+			isClosed = true
+		default:
+			missed = append(missed, mistakes.Missed(asker, route.Hosts(), p.name()))
 		}
-		if p.IsForwarded() && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
-			h.log.Warn("forwarded_request needs trusted_proxies, but the server has none: every request gets 403",
+		if asker != "" && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
+			h.log.Warn(asker+" needs trusted_proxies, but the server has none: every request gets 403",
 				zap.String("handler", p.name()))
 		}
 	}

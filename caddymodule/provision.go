@@ -14,7 +14,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
@@ -71,7 +70,6 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 		h.license = headers.CompileSignals(nil, nil, urls) // checked with the policy
 	}
 	h.answers = newCustomAnswers(h.Answers, h.defaults)
-	h.forwarded = forwarded.New(h.ForwardedRequest, h.log)
 	if err := h.provisionSteps(); err != nil {
 		return err
 	}

@@ -18,11 +18,13 @@ import (
 // in each place.
 type steps struct {
 	decide     step.Decide // all stages
+	receivers  []step.Receiver
 	holders    []step.Holder
 	responders []step.Responder
 	servers    []step.Server
 	enders     []step.Ender
 	busy       []step.Busy
+	troubled   []step.Troubled
 	reader     func() step.HeadReader // nil without one
 	places     []*judge.Place
 	features   []step.Feature
@@ -99,6 +101,27 @@ func (j joined) Key() string {
 	return fmt.Sprint(j.app.siteOf(j.Handler).Key)
 }
 
+// Publishes implements step.Site.
+func (j joined) Publishes() bool {
+	h := j.Handler
+	publishes := config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()
+	return publishes && !h.running.Load().modes.All().Monitor
+}
+
+// Monitors implements step.Site.
+func (j joined) Monitors() bool { return j.running.Load().modes.All().MonitorsAll() }
+
+// Redirects implements step.Site.
+func (j joined) Redirects() map[string]string {
+	list := make(map[string]string)
+	for _, a := range j.Answers {
+		if a.Redirect != "" {
+			list[a.Verdict] = a.Redirect
+		}
+	}
+	return list
+}
+
 // Hosts implements step.Site.
 func (j joined) Hosts() []string {
 	if j.Handler == nil {
@@ -120,6 +143,7 @@ func (j joined) Log() *zap.Logger { return j.app.log }
 
 // add notes what a step does.
 func (s *steps) add(a step.Step) {
+	s.receivers = appendIf(s.receivers, a)
 	s.holders = appendIf(s.holders, a)
 	s.responders = appendIf(s.responders, a)
 	s.servers = appendIf(s.servers, a)
@@ -128,6 +152,7 @@ func (s *steps) add(a step.Step) {
 		s.reader = reader.NewReader
 	}
 	s.busy = appendIf(s.busy, a)
+	s.troubled = appendIf(s.troubled, a)
 	s.features = appendIf(s.features, a)
 	if sharer, ok := a.(step.Sharer); ok {
 		s.sharer = sharer

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
@@ -54,6 +55,10 @@ type Info struct {
 	// NeedsResponse says that the step works only where the handler sees the response or
 	// when it ends, so not for the sub-requests of another proxy.
 	NeedsResponse bool
+
+	// Asked says that the requests are questions of another proxy, about those of its clients:
+	// steps that need the response can't stand beside it, and the block needs a line source.
+	Asked bool
 
 	// Headers says that the step is about the headers of responses, so that a site may have no
 	// robots.txt on purpose.
@@ -103,6 +108,15 @@ type Site interface {
 	// one for each handler. It is known when requests come, and not in Join. "" for a step
 	// for the process.
 	Key() string
+	// Publishes reports whether the handler publishes a robots.txt now, and Monitors whether it
+	// refuses nothing now. They are not known in Join.
+	Publishes() bool
+	Monitors() bool
+	// Redirects returns the lines answer that redirect clients, by what they answer to.
+	Redirects() map[string]string
+	// Unseen returns the lines that can't work if the handler does not see the response, or
+	// when it ends.
+	Unseen() []string
 	// Hosts returns the names of the sites of the handler. Like Key, it is not known in Join.
 	Hosts() []string
 	// Counts returns the counts of sites and of their hosts, and of the crawlers there.
@@ -122,6 +136,24 @@ type Verifier interface {
 	// first request, and whenever the registry changes. end is called when another checker
 	// has taken its place; requests that began before may still use it.
 	Bind(registry *crawler.Registry) (checker judge.Checker, end func(), err error)
+}
+
+// Incoming is a request as it comes in, with what is to answer it.
+type Incoming struct {
+	Writer  http.ResponseWriter
+	Request *http.Request
+	Next    caddyhttp.Handler
+
+	// Asked says that Writer is for the answer to a question about Request: it says only
+	// whether the request may pass.
+	Asked bool
+}
+
+// Receiver is a step that may put another request in the place of one that comes in, before
+// anything looks at it.
+type Receiver interface {
+	// Receive changes what comes in. It returns false if it has answered itself.
+	Receive(in *Incoming) bool
 }
 
 // Decide decides on a request: it changes x.Decision.
@@ -177,6 +209,12 @@ type Ender interface {
 type Busy interface {
 	// IsBusy reports whether it is now. It is safe for concurrent use.
 	IsBusy() bool
+}
+
+// Troubled is a step that knows what is wrong with its site.
+type Troubled interface {
+	// Problems returns that, without Subject. It is safe for concurrent use.
+	Problems() []Problem
 }
 
 // Placed is a step whose lines refuse requests.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -84,7 +85,7 @@ func TestUnknownStep(t *testing.T) {
 	const config = `{"admin":{"disabled":true},"apps":{"http":{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[
 		{"handler":"robots","steps":{"shedd":{}}}]}]}}}}}`
 	err := caddy.Load([]byte(config), true)
-	if err == nil || !strings.Contains(err.Error(), `this program has no step "shedd": it has federation, fleet, greeting, meta_robots, shed`) {
+	if err == nil || !regexp.MustCompile(`this program has no step "shedd": it has .*\bgreeting\b`).MatchString(err.Error()) {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Settings) Complete(defaults *Settings) error {
 	}
 	own := s.Answers
 	s.AddDefaults(defaults)
-	return errors.Join(s.Check(), s.checkForwarded(), s.checkNeeded(own))
+	return errors.Join(s.Check(), s.checkAsked(), s.checkNeeded(own))
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for

@@ -90,7 +90,6 @@ func (s *Settings) Check() error {
 		errorActions.Check("on_error", s.OnError),
 		programs.Check("programs", s.Programs),
 		graces.Check("grace", s.Grace),
-		families.Check("forwarded_request", s.ForwardedRequest),
 		s.checkHosts(),
 		s.checkReads(),
 		s.CrawlDelay.check(),

@@ -3,7 +3,6 @@ package config
 import (
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/forwarded"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -26,7 +25,6 @@ const (
 var (
 	modes        = lines.Choices{ModeEnforce, ModeMonitor}
 	errorActions = lines.Choices{onErrorKeep, OnErrorDeny}
-	families     = lines.Choices{forwarded.Off, forwarded.XForwarded, forwarded.XOriginal}
 	programs     = lines.Choices{"off", "on"}
 	graces       = lines.Choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
 )
@@ -190,22 +188,6 @@ type Settings struct {
 	//
 	//	forwarded_host on
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
-
-	// For a site that another proxy serves: the handler judges the request that the
-	// proxy asks about in an authentication sub-request. `x_forwarded`: the fields
-	// X-Forwarded-Method, -Proto, -Host and -Uri describe that request, as Traefik's
-	// `forwardAuth` and Caddy's `forward_auth` send them. `x_original`: X-Original-Method
-	// and X-Original-URL, as nginx and ingress-nginx can send them. `off`: none. Only
-	// sub-requests of Caddy's `trusted_proxies` with each of these fields once are judged;
-	// all others get 403, in monitor mode 200. The answer is 200, or the refusal: with `x_original`
-	// always 403, with its own status in X-Robots-Status. It needs a line `source`; with
-	// `source site`, the next handlers answer the handler's own fetch of /robots.txt. It
-	// excludes `shed`, `meta_robots`, `at_once`, and `x_robots_tag` by type
-	// or status. Default: `off`.
-	//
-	//	forwarded_request x_original
-	//	source url https://example.com/robots.txt
-	ForwardedRequest string `json:"forwarded_request,omitempty"`
 
 	// Crawlers to add to the registry, or facts about a known crawler to override. Facts
 	// that a block does not mention stay. Default: none.

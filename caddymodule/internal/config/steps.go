@@ -77,6 +77,16 @@ func isDefault(name string) bool {
 	return s != nil && s.Info().Default
 }
 
+// asks reports whether requests are questions of another proxy, for one of some steps.
+func asks(steps caddy.ModuleMap) bool {
+	for name := range steps {
+		if s := step.New(name); s != nil && s.Info().Asked {
+			return true
+		}
+	}
+	return false
+}
+
 // withDefaultSteps returns the steps of the settings, with those that are on by default, and
 // off neither here nor in the defaults, which may be nil.
 func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
@@ -86,7 +96,7 @@ func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
 	}
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()
-		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && s.IsForwarded() {
+		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && asks(all) {
 			continue
 		}
 		if all == nil {
@@ -137,6 +147,13 @@ func (p *parser) unmarshalSteps() error {
 			*steps = make(caddy.ModuleMap)
 		}
 		(*steps)[name] = caddyconfig.JSON(s, nil)
+		if s.Info().Asked && !p.global {
+			p.later = append(p.later, func() error {
+				d.Reset()
+				d.Next()
+				return lines.Place(d, p.merged().checkAsked())
+			})
+		}
 	}
 	return nil
 }

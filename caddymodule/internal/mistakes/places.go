@@ -54,11 +54,11 @@ func Unreached(hosts []string, name string) Place {
 	return p
 }
 
-// Missed returns the place of a handler with a name that decides on what a proxy asks, and
-// that clients can miss.
-func Missed(hosts []string, name string) Place {
-	return Place{Hosts: hosts, Name: name, Kind: "forwarded_request", Severity: statusapi.Severe,
-		What: "clients can miss forwarded_request of " + thisHandler + ", with another Host or what another matcher does not match: " +
+// Missed returns the place of a handler with a name that decides on what a proxy asks, by a
+// step, and that clients can miss.
+func Missed(step string, hosts []string, name string) Place {
+	return Place{Hosts: hosts, Name: name, Kind: step, Severity: statusapi.Severe,
+		What: "clients can miss " + step + " of " + thisHandler + ", with another Host or what another matcher does not match: " +
 			"they get 200, so that the proxy lets them in",
 		Advice: "write the site without a host name and other matchers, such as http://:9000, or add such a site with `respond 403`"}
 }

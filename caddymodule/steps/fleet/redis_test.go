@@ -8,16 +8,15 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // site is a step.Site.
-type site struct{}
+type site struct{ step.Site }
 
-func (site) Place() (string, int) { return "", 0 }
-func (site) Key() string          { return "" }
-func (site) Hosts() []string      { return []string{"example.com"} }
-func (site) Log() *zap.Logger     { return zap.NewNop() }
+func (site) Hosts() []string  { return []string{"example.com"} }
+func (site) Log() *zap.Logger { return zap.NewNop() }
 
 func (site) Budgets() *throttle.Memory { return throttle.NewMemory(10) }
 

@@ -1,4 +1,4 @@
-package forwarded
+package envoy
 
 import (
 	"net/http"
@@ -6,9 +6,19 @@ import (
 	"testing"
 )
 
+// fields returns the header with some lines.
+func fields(lines ...string) http.Header {
+	h := make(http.Header)
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		h.Add(name, value)
+	}
+	return h
+}
+
 // gapsOf returns the parts of gaps that are in messages.
-func gapsOf(c *Checks) (found string) {
-	for _, gap := range c.Gaps(true, []string{"shed"}) {
+func gapsOf(c *checks) (found string) {
+	for _, gap := range c.gaps(true, []string{"shed"}) {
 		for _, part := range []string{"User-Agent", "addresses", "X-Forwarded-Proto", "/robots.txt", "shed"} {
 			if strings.Contains(gap.Message, part) {
 				found += part + " "
@@ -65,10 +75,10 @@ func TestChecks(t *testing.T) {
 		"reads are no others":             {[]request{asks(100), at(page(300), "/robots.txt", private, false, false)}, all},
 		"a new count knows nothing of it": {[]request{asks(100, "User-Agent: x"), page(100), asks(100)}, all},
 	} {
-		c := new(Checks)
+		c := new(checks)
 		for _, r := range tt.requests {
 			for range r.n {
-				c.Note(&http.Request{RemoteAddr: r.peer, Header: fields(r.fields...)}, r.target, r.trusted, r.known)
+				c.note(&http.Request{RemoteAddr: r.peer, Header: fields(r.fields...)}, r.target, r.trusted, r.known)
 			}
 		}
 		if got := gapsOf(c); got != tt.want {
@@ -79,22 +89,22 @@ func TestChecks(t *testing.T) {
 
 // Note says once that there may be gaps.
 func TestNoteOnce(t *testing.T) {
-	c, said := new(Checks), 0
+	c, said := new(checks), 0
 	r := &http.Request{RemoteAddr: "127.0.0.1:1", Header: fields("X-Envoy-Internal: true", "Content-Length: 0")}
 	for range 5000 {
-		if c.Note(r, "/x", false, false) {
+		if c.note(r, "/x", false, false) {
 			said++
 		}
 	}
 	for range 50 {
-		if c.Note(r, "/robots.txt", false, false) {
+		if c.note(r, "/robots.txt", false, false) {
 			said += 10
 		}
 	}
 	if said != 11 {
 		t.Errorf("%d", said)
 	}
-	if n := testing.AllocsPerRun(100, func() { c.Note(r, "/x", false, false) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { c.note(r, "/x", false, false) }); n > 0 {
 		t.Errorf("a check allocates %v times", n)
 	}
 }

@@ -1,4 +1,4 @@
-package forwarded
+package envoy
 
 import (
 	"net/http"
@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Checks counts the requests with which Envoy's filter ext_authz asks about those of
+// checks counts the requests with which Envoy's filter ext_authz asks about those of
 // clients over HTTP, and what all of them lack. Such a request has the client's method,
 // path and Host and, of its other fields, only those that Envoy's configuration allows.
 // The zero value is ready, and it is safe for concurrent use.
@@ -18,7 +18,7 @@ import (
 // Clients can send what Envoy does, so nothing but warnings may depend on it. It takes
 // requests from private addresses and trusted proxies only, and says nothing unless
 // nearly all requests are checks.
-type Checks struct {
+type checks struct {
 	checks, others atomic.Int32 // since the count began
 	robots         atomic.Int32 // checks of /robots.txt since it was last read here
 	has            atomic.Uint32
@@ -39,9 +39,9 @@ const (
 	enoughReads  = 10
 )
 
-// Note counts a request for a target. trusted: a trusted proxy sent it. known: the
-// address of the proxy's client is known. Note reports whether Gaps may return more now.
-func (c *Checks) Note(r *http.Request, target string, trusted, known bool) bool {
+// note counts a request for a target. trusted: a trusted proxy sent it. known: the
+// address of the proxy's client is known. note reports whether gaps may return more now.
+func (c *checks) note(r *http.Request, target string, trusted, known bool) bool {
 	if !isCheck(r, trusted) {
 		if c.checks.Load() > 0 {
 			c.noteOther(target)
@@ -66,7 +66,7 @@ func (c *Checks) Note(r *http.Request, target string, trusted, known bool) bool 
 }
 
 // noteOther counts a request that is no check.
-func (c *Checks) noteOther(target string) {
+func (c *checks) noteOther(target string) {
 	if judge.IsRobotsTxt(target) {
 		c.robots.Store(0)
 		return
@@ -98,16 +98,16 @@ var shared = netip.MustParsePrefix("100.64.0.0/10")
 const allowed = " among the headers that Envoy sends: allowed_headers in ext_authz, headersToExtAuth in Envoy Gateway, " +
 	"allowedHeaders in the Gateway API."
 
-// Gaps returns what is missing in the configuration of Envoy, or of the handler that it
+// gaps returns what is missing in the configuration of Envoy, or of the handler that it
 // asks, without Problem.Subject. publishes: the handler publishes a robots.txt. unseen
 // are its settings that need the page, or its end.
-func (c *Checks) Gaps(publishes bool, unseen []string) (gaps []statusapi.Problem) {
+func (c *checks) gaps(publishes bool, unseen []string) (list []statusapi.Problem) {
 	if c.checks.Load() < enoughChecks {
 		return nil
 	}
 	add := func(missing bool, severity, message, advice string) {
 		if missing {
-			gaps = append(gaps, statusapi.Problem{Severity: severity, Kind: "envoy", Message: message, Advice: advice})
+			list = append(list, statusapi.Problem{Severity: severity, Kind: "envoy", Message: message, Advice: advice})
 		}
 	}
 	has := c.has.Load()
@@ -123,5 +123,5 @@ func (c *Checks) Gaps(publishes bool, unseen []string) (gaps []statusapi.Problem
 		"In Envoy, route /robots.txt to this server, without ext_authz.")
 	add(len(unseen) > 0, statusapi.Severe, "the handler does not see the page that Envoy sends, or when it ends, so this can't work: "+
 		strings.Join(unseen, ", "), "Remove it, or set it to off.")
-	return gaps
+	return list
 }

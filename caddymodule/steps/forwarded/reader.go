@@ -13,35 +13,30 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 )
 
-// logEvery is the least time between two log lines of a Reader.
+// logEvery is the least time between two log lines of a reader.
 const logEvery = 10 * time.Second
 
-// Reader answers sub-requests. It is safe for concurrent use.
-type Reader struct {
+// reader answers sub-requests. It is safe for concurrent use.
+type reader struct {
 	family string
 	log    *zap.Logger
 	gate   logquota.Gate
 }
 
-// New returns a Reader for the fields of a family, nil for Off or "".
-func New(family string, log *zap.Logger) *Reader {
-	if families[family] == nil {
-		return nil
-	}
-	return &Reader{family: family, log: log}
-}
+// newReader returns a reader for the fields of a family.
+func newReader(family string, log *zap.Logger) *reader { return &reader{family: family, log: log} }
 
-// IsDirect reports whether a request has no URI of the family: a client itself
+// isDirect reports whether a request has no URI of the family: a client itself
 // asks for what is at this server.
-func (f *Reader) IsDirect(r *http.Request) bool {
+func (f *reader) isDirect(r *http.Request) bool {
 	names := families[f.family]
 	return r.Header[names[len(names)-1]] == nil
 }
 
-// Read returns the request that a sub-request asks about, and the ResponseWriter
-// for the answer. If r is no sub-request of a trusted proxy, Read logs that and
+// read returns the request that a sub-request asks about, and the ResponseWriter
+// for the answer. If r is no sub-request of a trusted proxy, read logs that and
 // returns nil.
-func (f *Reader) Read(w http.ResponseWriter, r *http.Request, now time.Time) (*Answer, *http.Request) {
+func (f *reader) read(w http.ResponseWriter, r *http.Request, now time.Time) (*answer, *http.Request) {
 	described, err := describe(f.family, r.Header)
 	if !isTrusted(r) {
 		err = errUntrusted
@@ -58,8 +53,8 @@ func (f *Reader) Read(w http.ResponseWriter, r *http.Request, now time.Time) (*A
 
 const refusal = "This server only answers authentication requests of its proxy. Its log says what is wrong with this one.\n"
 
-// Refuse answers a request that Reader.Read did not accept.
-func Refuse(w http.ResponseWriter, status int) {
+// refuse answers a request that reader.read did not accept.
+func refuse(w http.ResponseWriter, status int) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -67,27 +62,21 @@ func Refuse(w http.ResponseWriter, status int) {
 	_, _ = io.WriteString(w, refusal)
 }
 
-// Answer is the ResponseWriter for the answer to a sub-request.
-type Answer struct {
+// answer is the ResponseWriter for the answer to a sub-request.
+type answer struct {
 	caddyhttp.ResponseWriterWrapper
 	family  string
 	hasBody bool // the answer to the client's method has a body
 }
 
-func newAnswer(w http.ResponseWriter, family, method string) *Answer {
-	return &Answer{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, family, method != http.MethodHead}
-}
-
-// IsAnswer reports whether w is for the answer to a sub-request.
-func IsAnswer(w http.ResponseWriter) bool {
-	_, ok := w.(*Answer)
-	return ok
+func newAnswer(w http.ResponseWriter, family, method string) *answer {
+	return &answer{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, family, method != http.MethodHead}
 }
 
 // WriteHeader sends the header. nginx accepts the statuses 2xx, 401 and 403 only:
-// for the family XOriginal, X-Robots-Status has the status of any refusal. Several
+// for the family byOriginal, X-Robots-Status has the status of any refusal. Several
 // X-Robots-Tag fields become one, because proxies copy only one.
-func (a *Answer) WriteHeader(status int) {
+func (a *answer) WriteHeader(status int) {
 	header := a.Header()
 	if tags := header["X-Robots-Tag"]; len(tags) > 1 {
 		header["X-Robots-Tag"] = []string{strings.Join(tags, ", ")}
@@ -95,16 +84,16 @@ func (a *Answer) WriteHeader(status int) {
 	if !a.hasBody {
 		header.Del("Content-Length") // of a body that is not sent, but the sub-request is a GET
 	}
-	if a.family == XOriginal && status != http.StatusOK {
+	if a.family == byOriginal && status != http.StatusOK {
 		header.Set("X-Robots-Status", strconv.Itoa(status))
 		status = http.StatusForbidden
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Allow answers a sub-request about a request that is let through. crawler is ""
+// allow answers a sub-request about a request that is let through. crawler is ""
 // for a person.
-func Allow(w http.ResponseWriter, crawler string) {
+func allow(w http.ResponseWriter, crawler string) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	if crawler != "" {

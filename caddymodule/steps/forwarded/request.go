@@ -15,15 +15,14 @@ import (
 // The families of fields that describe a request. A proxy overwrites the fields
 // of its own family, and passes on those that a client sent of the other one.
 const (
-	Off        = "off"
-	XForwarded = "x_forwarded" // Traefik, and Caddy's forward_auth
-	XOriginal  = "x_original"  // nginx, and ingress-nginx
+	byForwarded = "x_forwarded" // Traefik, and Caddy's forward_auth
+	byOriginal  = "x_original"  // nginx, and ingress-nginx
 )
 
 // families has the names of the fields of each family. The last one has the URI.
 var families = map[string][]string{
-	XForwarded: {"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"},
-	XOriginal:  {"X-Original-Method", "X-Original-Url"},
+	byForwarded: {"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"},
+	byOriginal:  {"X-Original-Method", "X-Original-Url"},
 }
 
 // maxValue bounds the octets of a field. It is the size of a whole header that
@@ -51,7 +50,7 @@ func describe(family string, header http.Header) (d description, err error) {
 			values[i] = fields[0]
 		}
 	}
-	if family == XForwarded {
+	if family == byForwarded {
 		d = description{values[0], values[1], values[2], values[3]}
 	} else if d, err = splitURL(values[0], values[1]); err != nil {
 		return d, err

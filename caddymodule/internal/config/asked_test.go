@@ -16,14 +16,12 @@ func TestForwardedRequestErrors(t *testing.T) {
 		"forwarded_request":    "forwarded_request takes one value, not 0",
 		"forwarded_request on": `forwarded_request "on": want off or x_forwarded or x_original`,
 		asked:                  "forwarded_request needs a line source",
-		asked + "source site\nshed {\nin_flight 9\n}":                                                  "shed can't work",
-		asked + "source site\nmeta_robots":                                                             "meta_robots can't work",
-		asked + "source site\nlimit {\nat_once 2\n}":                                                   "at_once in limit can't work",
-		asked + "source site\nlimit {\neach_at_once 2\n}":                                              "at_once in limit can't work",
-		asked + "source site\nx_robots_tag type application/pdf noindex":                               "x_robots_tag by type can't work",
-		asked + "source site\nx_robots_tag status 404 noindex":                                         "x_robots_tag by status can't work",
-		asked + "source site\nanswer disallowed redir /terms":                                          "write a full URL",
-		"forwarded_request x_original\nsource site\nanswer disallowed redir https://example.com/terms": "answer disallowed can't redirect",
+		asked + "source site\nshed {\nin_flight 9\n}":                    "shed can't work",
+		asked + "source site\nmeta_robots":                               "meta_robots can't work",
+		asked + "source site\nlimit {\nat_once 2\n}":                     "at_once in limit can't work",
+		asked + "source site\nlimit {\neach_at_once 2\n}":                "at_once in limit can't work",
+		asked + "source site\nx_robots_tag type application/pdf noindex": "x_robots_tag by type can't work",
+		asked + "source site\nx_robots_tag status 404 noindex":           "x_robots_tag by status can't work",
 	} {
 		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "at Testfile:2") {
@@ -54,7 +52,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 		t.Errorf("shed for all sites, and off here: %v", err)
 	}
 	s := &Settings{}
-	if err := s.Complete(&Settings{ForwardedRequest: "x_original"}); err == nil || !strings.Contains(err.Error(), "needs a line source") {
+	if err := s.Complete(&Settings{Steps: caddy.ModuleMap{"forwarded_request": []byte(`{"family":"x_original"}`)}}); err == nil || !strings.Contains(err.Error(), "needs a line source") {
 		t.Errorf("for all sites, without a source: %v", err)
 	}
 }

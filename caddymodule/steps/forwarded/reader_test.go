@@ -10,21 +10,13 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-func TestNew(t *testing.T) {
-	for family, want := range map[string]bool{"": false, Off: false, XForwarded: true, XOriginal: true} {
-		if got := New(family, zap.NewNop()) != nil; got != want {
-			t.Errorf("%q: %v, want %v", family, got, want)
-		}
-	}
-}
-
 // A request of a peer that is not trusted, or with a field missing, is logged, once
 // in ten seconds.
 func TestReadLogsWhatItDoesNotAccept(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
-	reader, now := New(XOriginal, zap.New(core)), time.Unix(1_800_000_000, 0)
+	reader, now := newReader(byOriginal, zap.New(core)), time.Unix(1_800_000_000, 0)
 	header := xOriginal("GET", "http://a.test/")
-	if answer, r := reader.Read(httptest.NewRecorder(), subrequest(true, header), now); r == nil || answer == nil || r.Host != "a.test" {
+	if answer, r := reader.read(httptest.NewRecorder(), subrequest(true, header), now); r == nil || answer == nil || r.Host != "a.test" {
 		t.Error("a sub-request of a trusted proxy is not accepted")
 	}
 	for i, tt := range []struct {
@@ -39,7 +31,7 @@ func TestReadLogsWhatItDoesNotAccept(t *testing.T) {
 		{true, fields("X-Original-Method: GET"), 9 * time.Second, 1, errUntrusted.Error(), 0},
 		{true, fields("X-Original-Method: GET"), 10 * time.Second, 2, "X-Original-Url is missing", 1},
 	} {
-		if _, r := reader.Read(httptest.NewRecorder(), subrequest(tt.trusted, tt.header), now.Add(tt.after)); r != nil {
+		if _, r := reader.read(httptest.NewRecorder(), subrequest(tt.trusted, tt.header), now.Add(tt.after)); r != nil {
 			t.Errorf("%d: it is accepted", i)
 		}
 		lines := logs.All()
@@ -58,8 +50,8 @@ func TestAnswer(t *testing.T) {
 		status, want   int
 		real, length   string
 	}{
-		{XForwarded, "GET", 200, 200, "", "5"}, {XForwarded, "GET", 429, 429, "", "5"}, {XForwarded, "HEAD", 403, 403, "", ""},
-		{XOriginal, "GET", 200, 200, "", "5"}, {XOriginal, "GET", 429, 403, "429", "5"}, {XOriginal, "HEAD", 404, 403, "404", ""},
+		{byForwarded, "GET", 200, 200, "", "5"}, {byForwarded, "GET", 429, 429, "", "5"}, {byForwarded, "HEAD", 403, 403, "", ""},
+		{byOriginal, "GET", 200, 200, "", "5"}, {byOriginal, "GET", 429, 403, "429", "5"}, {byOriginal, "HEAD", 404, 403, "404", ""},
 	} {
 		w := httptest.NewRecorder()
 		a := newAnswer(w, tt.family, tt.method)
