@@ -100,6 +100,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			over <number>/<duration>
 //			for  <duration>
 //			trap <path>
+//			always [on|off]
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]

@@ -32,7 +32,8 @@ func (h *Handler) provisionChallenge(ctx caddy.Context) error {
 	}
 	line := h.Challenge.Engine()
 	settings := challenge.Config{Name: line.String(), Over: over.Requests, Window: over.Per, For: h.Challenge.PassFor(), Trap: trap,
-		Page: challenge.Builtin()}
+		Always: config.On(h.Challenge.Always),
+		Page:   challenge.Builtin()}
 	if len(h.steps.busy) > 0 {
 		settings.Busy = h.steps.areBusy
 	}

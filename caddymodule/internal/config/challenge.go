@@ -34,8 +34,8 @@ const challengeDisallowed = "disallowed"
 //
 // A browser passes by itself, without a click, and gets a cookie that is good for these
 // paths. Below the number in `over`, nobody notices anything. Crawlers that a rule binds,
-// verified crawlers, probes and what is exempt are never asked. All other clients share
-// what `over` allows, while strangers are asked.
+// verified crawlers, probes and what is exempt are never asked. Clients that the site knew
+// before go on at a person's pace. The other crawlers that clients name have what `over` allows.
 type Challenge struct {
 	// The paths of pages, as patterns in robots.txt syntax.
 	Paths []string `json:"paths,omitempty"`
@@ -48,6 +48,9 @@ type Challenge struct {
 	// together, before strangers are asked. The time is from 10s to 10m. Each server counts
 	// its own. Default: `60/1m`.
 	Over string `json:"over,omitempty"`
+
+	// Whether strangers are asked always, and not only in a storm. Default: off.
+	Always *bool `json:"always,omitempty"`
 
 	// The folder of trap URLs, such as `/calendar-all/*`. It is used while every group of
 	// robots.txt disallows it. The placeholder `{http.robots.trap}` is a URL below it: put
@@ -147,7 +150,10 @@ func (p *parser) challenge(_ string, paths []string) error {
 		c.Paths = paths
 	}
 	p.settings.Challenge = c
-	if err := p.Block(lines.Table{"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap)}, nil); err != nil {
+	block := lines.Table{
+		"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap), "always": lines.OnOff(&c.Always),
+	}
+	if err := p.Block(block, nil); err != nil {
 		return err
 	}
 	return lines.Place(&head, c.check())

@@ -22,7 +22,7 @@ func init() {
 	lines.KnowBlock("policy", "deny", "allow", "signal", "usage", "license", "hidden")
 	lines.KnowBlock("limit", "all", "each", "at_once", "each_at_once", "hosts", "except", "include")
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
-	lines.KnowBlock("challenge /PATH", "over", "for", "trap")
+	lines.KnowBlock("challenge /PATH", "over", "for", "trap", "always")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
 }
 
