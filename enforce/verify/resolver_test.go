@@ -268,11 +268,14 @@ func TestCheckReverseEndsWithItsContext(t *testing.T) {
 func TestNewServerResolver(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.0.0.53": "10.0.0.53:53", "10.0.0.53:5353": "10.0.0.53:5353", "2001:db8::53": "[2001:db8::53]:53", "[2001:db8::53]": "[2001:db8::53]:53",
-		"[2001:db8::53]:5353": "[2001:db8::53]:5353", "": "", "dns.test": "", "10.0.0.53:0": "", "10.0.0.53:x": "",
+		"[2001:db8::53]:5353": "[2001:db8::53]:5353", "dns.test": "", "10.0.0.53:0": "", "10.0.0.53:x": "",
 	} {
 		r, err := NewServerResolver(address)
 		if (err == nil) != (want != "") || err == nil && r.(*serverResolver).address != want {
 			t.Errorf("NewServerResolver(%q) = %v, %v, want %q", address, r, err, want)
 		}
+	}
+	if r, err := NewServerResolver(""); r != nil || err != nil {
+		t.Errorf("without an address: %v, %v", r, err)
 	}
 }
