@@ -66,8 +66,8 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			missed = append(missed, mistakes.Missed(asker, route.Hosts(), p.name()))
 		}
 		if asker != "" && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
-			h.log.Warn(asker+" needs trusted_proxies, but the server has none: every request gets 403",
-				zap.String("handler", p.name()))
+			h.log.Warn("the requests of a proxy need trusted_proxies, but the server has none: every request gets 403",
+				zap.String("step", asker), zap.String("handler", p.name()))
 		}
 	}
 	if !isClosed {

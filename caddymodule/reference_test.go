@@ -142,7 +142,7 @@ func metricList(t *testing.T) string {
 
 // logLine matches a call that writes a log line, and an assignment of a message that
 // outcomes.write logs at the level info.
-var logLine = regexp.MustCompile(`(?:\b(?:[lL]og|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`)
+var logLine = regexp.MustCompile(`(?:\b(?:[lL]og(?:\(\))?|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`)
 
 // messageLists has the log messages above the level debug, without the explanation after
 // a colon.
