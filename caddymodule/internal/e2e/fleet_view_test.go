@@ -117,7 +117,7 @@ func TestOneServerOfAFleetTellsOfATenant(t *testing.T) {
 	redis, back, servers := miniredis.RunT(t), newFlaky(t), []*server{}
 	for range 3 {
 		servers = append(servers, start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\tfleet redis://"+redis.Addr()+
-			"\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}\n"))
+			" {\n\t\t\tdeadline 1s\n\t\t}\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}\n"))
 	}
 	for _, s := range servers {
 		s.wants(403, s.at("tenant.test", gptbot, "/private/x"), "a disallowed path")
