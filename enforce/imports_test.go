@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,29 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s depends on %s", name, dep)
 			}
 		}
+	}
+}
+
+// No package but standard imports a step, so that a step goes with its folder and the line
+// that imports it.
+func TestStepsAreImportedOnce(t *testing.T) {
+	const module, steps = "github.com/caddy-robots/caddy-robots/", "caddymodule/steps/"
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	imported := 0
+	for line := range strings.Lines(string(out)) {
+		name, imports, _ := strings.Cut(line, " ")
+		n := strings.Count(imports, module+steps)
+		if name == module+"caddymodule/standard" {
+			imported = n
+		} else if n > 0 {
+			t.Errorf("%s imports a step", name)
+		}
+	}
+	if folders, _ := filepath.Glob("../" + steps + "*"); imported != len(folders) {
+		t.Errorf("standard imports %d steps of %d", imported, len(folders))
 	}
 }
 

@@ -101,9 +101,9 @@ func (h *Handler) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	return nil
 }
 
-// Test sends a message to each URL, one after another, and calls report with its name
+// test sends a message to each URL, one after another, and calls report with its name
 // and error.
-func Test(urls []string, m string, report func(name string, err error)) {
+func test(urls []string, m string, report func(name string, err error)) {
 	for i, raw := range urls {
 		name := fmt.Sprint("URL ", i+1)
 		a, err := resolve(raw)

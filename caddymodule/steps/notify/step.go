@@ -5,6 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
@@ -12,6 +13,7 @@ import (
 func init() {
 	caddy.RegisterModule(new(Notify))
 	step.ReportProblems(problems)
+	cli.Add(help, newCommand)
 }
 
 // Notify sends a message when an [accident](metrics-and-logs.md#accidents) begins,

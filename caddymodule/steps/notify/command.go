@@ -1,7 +1,8 @@
-package commands
+package notify
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +12,14 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
-	"github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
 )
 
-func notifyCommand(m selection.Module) *cobra.Command {
+// help has the help of the command.
+//
+//go:embed help/*.txt
+var help embed.FS
+
+func newCommand(m selection.Module) *cobra.Command {
 	var test bool
 	var path string
 	cmd := command.New("notify --test [--config <file>]", "Sends a test message to each URL of the setting notify", cobra.NoArgs,
@@ -39,7 +44,7 @@ func testNotify(cmd *cobra.Command, m selection.Module, path string) error {
 		return fmt.Errorf("%s has no notify in the block robots of its global options", path)
 	}
 	failed := 0
-	notify.Test(urls, "This is a test of caddy-robots. Nothing is wrong.", func(name string, err error) {
+	test(urls, "This is a test of caddy-robots. Nothing is wrong.", func(name string, err error) {
 		if err != nil {
 			failed++
 			fmt.Fprintf(cmd.OutOrStdout(), "failed  %s: %v\n", name, err)
