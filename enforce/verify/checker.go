@@ -224,7 +224,8 @@ func (c *Checker) Address(row *crawler.Crawler, client claim.Client, now time.Ti
 // requests in log files, and works without Start.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
-	if addr = addr.Unmap().WithZone(""); s == nil || netaddr.IsSpecial(addr) {
+	addr = addr.Unmap().WithZone("")
+	if s == nil || netaddr.IsSpecial(addr) {
 		return false
 	}
 	known := false

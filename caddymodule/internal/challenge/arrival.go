@@ -133,10 +133,12 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 // addresses returns what is remembered of an address, and of what counts as one.
 func (c *Check) addresses(a *Arrival) (address, net *visitor, isNew bool) {
 	address = c.memory.visitors.Get(a.hash)
-	if isNew = address == nil; isNew {
+	isNew = address == nil
+	if isNew {
 		address = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
 	}
-	if net = address; a.group != a.hash {
+	net = address
+	if a.group != a.hash {
 		net = c.memory.visitors.Add(a.group, (*visitor).worth, nil)
 	}
 	return address, net, isNew

@@ -175,7 +175,8 @@ func (s *Storm) count(address, net *visitor, now uint32, isNew, sure bool) count
 	p := counted{at: now, sure: sure, address: address, net: net}
 	lone := !sure && address.isLone(now)
 	ok, asLone := net.comes(now, sure || lone)
-	if p.ok = ok; !ok {
+	p.ok = ok
+	if !ok {
 		return p
 	}
 	c := s.at(now)

@@ -105,7 +105,8 @@ func (h *Handler) is(is func(caddyhttp.MiddlewareHandler) bool) bool {
 func (h *Handler) routes() caddyhttp.RouteList {
 	sub, isLive := h.Live.(*caddyhttp.Subroute)
 	if !isLive {
-		if sub = new(caddyhttp.Subroute); h.Name != "subroute" || json.Unmarshal(h.JSON, sub) != nil {
+		sub = new(caddyhttp.Subroute)
+		if h.Name != "subroute" || json.Unmarshal(h.JSON, sub) != nil {
 			return nil
 		}
 	}

@@ -109,7 +109,8 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 		b := &q.budgets[i]
 		b.Known, b.Last = true, time()
 		used, failed := next().AsFloat64()
-		if b.Used = float32(used); failed != nil {
+		b.Used = float32(used)
+		if failed != nil {
 			err = errReply
 		}
 		rates, _ := b.Limits.Rates()

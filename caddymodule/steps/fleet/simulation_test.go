@@ -30,7 +30,8 @@ func (s *ledger) call(_ context.Context, q scriptCall) (ok bool, err error) {
 	now, uses := time.UnixMicro(q.now), make([]throttle.Use, len(q.budgets))
 	for i := range q.budgets {
 		b := &q.budgets[i]
-		if uses[i] = b.Use; b.Known && !q.back && b.Last-q.now <= throttle.MaxLead.Microseconds() {
+		uses[i] = b.Use
+		if b.Known && !q.back && b.Last-q.now <= throttle.MaxLead.Microseconds() {
 			s.accounts.Update(now, b.Use, b.State, false)
 		}
 	}

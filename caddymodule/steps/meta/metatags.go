@@ -67,7 +67,8 @@ func (*metaTags) Wants(media string) bool {
 
 // Read implements step.HeadReader.
 func (m *metaTags) Read(media string, beginning []byte) (ends bool) {
-	if *m = (*m)[:0]; media == mediaXHTML {
+	*m = (*m)[:0]
+	if media == mediaXHTML {
 		return m.readXHTML(beginning)
 	}
 	return m.readHTML(beginning)
