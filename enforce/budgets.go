@@ -30,7 +30,8 @@ type Budget struct {
 	InFlight int
 	// Sharers says which crawlers share the budget, if several do: crawlers; search for
 	// verified search engines and ads that a limit includes, and search_unverified for
-	// clients that only claim to be these; "" otherwise.
+	// clients that only claim to be these; invented for names that neither the registry nor a
+	// group has, while others come; "" otherwise.
 	Sharers string
 }
 

@@ -450,3 +450,47 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 		t.Errorf("%d lines are remembered, want the last one", n)
 	}
 }
+
+// Forty names that a client invents get at most half of what crawlers share while others
+// come, and all of it when they are alone.
+func TestInventedNamesGetHalf(t *testing.T) {
+	e := newEngineTest(t, "User-agent: Named\nDisallow: /private/\n", judge.Settings{Limits: []judge.Limit{{All: every(30, time.Minute)}}})
+	invented := func() (passed int) { // in ten minutes, with 240 requests a minute
+		for i := range 2400 {
+			if e.decide("/x", fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", i%40)).Action == judge.Pass {
+				passed++
+			}
+			e.clock.Advance(250 * time.Millisecond)
+		}
+		return passed
+	}
+	if n := invented(); n < 300 || n > 303 {
+		t.Errorf("alone, invented names get %d of 300", n)
+	}
+	random, real := rand.New(rand.NewPCG(1, 2)), []string{fake.Gptbot, ahrefs, archive, "Named/1.0"}
+	came, passed, most := make(map[string]int), make(map[string]int), 0
+	for i := range 2400 { // the same beside four crawlers, each with three or four requests a minute
+		if e.decide("/x", fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", i%40)).Action == judge.Pass {
+			most++
+		}
+		e.clock.Advance(time.Duration(random.IntN(250)) * time.Millisecond)
+		if ua := real[random.IntN(len(real))]; random.IntN(17) == 0 {
+			if came[ua]++; e.decide("/x", ua).Action == judge.Pass {
+				passed[ua]++
+			}
+		}
+		e.clock.Advance(125 * time.Millisecond)
+	}
+	if most > 153 {
+		t.Errorf("invented names get %d of 300 while others come", most)
+	}
+	for _, ua := range real {
+		if 3*passed[ua] < 2*came[ua] {
+			t.Errorf("%s gets %d of %d", ua, passed[ua], came[ua])
+		}
+	}
+	e.clock.Advance(2 * time.Minute)
+	if n := invented(); n < 300 {
+		t.Errorf("alone again, invented names get %d of 300", n)
+	}
+}

@@ -43,6 +43,9 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	if d.Action != judge.Pass {
 		return
 	}
+	if d.AllHeld() != 0 {
+		p.halve(r, d)
+	}
 	room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 	defer useLists.Put(room)
 	uses, of := p.uses(room[:0], r, d)

@@ -80,6 +80,9 @@ type Subject struct {
 	// Entered has bit 2i set if the request is in flight for Settings.Limits[i], and
 	// bit 2i+1 if it is as one of this crawler. The engine's Pace sets it.
 	Entered uint16
+	// Halved has bit i set if the request uses the half of Settings.Limits[i] that is for
+	// names that anybody can invent. The engine's Pace sets it.
+	Halved uint8
 }
 
 // At returns subject i of those that the decision has: 0 is Subject, the others follow.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -87,6 +88,7 @@ var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
 // Bound is one line of a Limit. The zero value limits nothing.
 type Bound struct {
 	Rate   *throttle.Limits // nil for a number of requests at once
+	Half   *throttle.Limits // half of Rate, for names that anybody can invent; nil unless crawlers share Rate
 	AtOnce int              // requests in flight; 0 for a rate
 	Each   bool             // for each crawler, not for all together
 	Place                   // its text is such as "limit /archive/*: all 30/1m"
@@ -113,11 +115,11 @@ func (s *Compiled) compileLimits() error {
 			l.roles = append(l.roles, l.roleOf(row, s.Registry))
 		}
 		for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
-			burst := (rate.Requests + exactBurst - 1) / exactBurst
-			if r := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true}); r != nil {
+			if r := exactly(rate, 1); r != nil {
 				l.Bounds[i] = Bound{Rate: r, Each: i == boundEach, Place: l.place(boundNames[i] + " " + rate.String())}
 			}
 		}
+		l.Bounds[boundAll].Half = exactly(l.All, 2)
 		for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
 			if n > 0 {
 				l.Bounds[i] = Bound{AtOnce: n, Each: i == boundEachAtOnce, Place: l.place(fmt.Sprint(boundNames[i], " ", n))}
@@ -126,6 +128,13 @@ func (s *Compiled) compileLimits() error {
 		s.CompiledLimits = append(s.CompiledLimits, l)
 	}
 	return nil
+}
+
+// exactly compiles one of the shares of a rate.
+func exactly(rate robots.RequestRate, shares int) *throttle.Limits {
+	burst := (rate.Requests + exactBurst*shares - 1) / (exactBurst * shares)
+	rate.Per *= time.Duration(shares)
+	return throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true})
 }
 
 // place returns the place of a line of the limit.

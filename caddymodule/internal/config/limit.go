@@ -39,7 +39,10 @@ type Limit struct {
 
 	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
 	// h), of which a tenth, rounded up, may come at once, and each half an interval early.
-	// One greedy crawler can use it up for all: `each` prevents this. Default: no limit.
+	// Names that neither the registry nor a group of robots.txt has get at most half of it
+	// together, while others come: as long as one came to this server in the time of the rate,
+	// or the last minute. One greedy crawler can use it up for all: `each` prevents this.
+	// Default: no limit.
 	All string `json:"all,omitempty"`
 
 	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each

@@ -33,7 +33,8 @@ type Budget struct {
 	// budget that all unverified clients with the crawler's name share, and impostors
 	// for that of impostors. For a budget of a limit that several crawlers share, it is
 	// crawlers; or search for verified search engines and ads that the limit includes; or
-	// search_unverified for clients that only claim to be these.
+	// search_unverified for clients that only claim to be these; or invented for the half
+	// that names which neither the registry nor a group has get while others come.
 	Owner string    `json:"owner"`
 	Used  bool      `json:"used"` // a part of the budget is used; false if not known
 	Free  bool      `json:"free"` // a request would be allowed now
