@@ -131,9 +131,12 @@ func (c *Check) Text() string {
 			fmt.Fprintf(&b, format, args...)
 		}
 	}
-	if c.Reason == judge.Person.String() {
+	switch {
+	case c.Reason == judge.Person.String():
 		part(true, "person, or another client that no rule applies to")
-	} else {
+	case c.Class == crawler.Person.String():
+		part(true, "stranger, a browser without a pass: %s", c.Reason)
+	default:
 		part(true, "%s (%s): %s", cmp.Or(c.Crawler, "a client without a User-Agent"), c.Class, c.Reason)
 	}
 	part(c.Reason == judge.RulesPending.String(), ", because robots.txt was not fetched yet")

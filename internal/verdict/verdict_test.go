@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -59,6 +60,14 @@ func TestText(t *testing.T) {
 				t.Errorf("steps %q, grace ends %q", c.Steps, c.GraceEnds)
 			}
 		})
+	}
+}
+
+func TestTextOfStranger(t *testing.T) {
+	t.Parallel()
+	d := &judge.Decision{Action: judge.Throttle, Reason: judge.OverLimit, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Person}}}
+	if got := (&Check{Decision: Of(d)}).Text(); got != "stranger, a browser without a pass: limit" {
+		t.Error(got)
 	}
 }
 

@@ -226,14 +226,20 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint out
 	return output.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
 		"monitored": func() bool { return monitored },
-		"monitor":   func() bool { return monitored || width == 0 }, // the columns
-		"watched":   func() bool { return o.watch },
-		"counts":    counts,
-		"people":    func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
-		"requests":  func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
-		"minute":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"rate":      s.rate,
-		"reasons":   func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
+		"refused": func(enforced, monitored string) string { // what nothing is refused by is not called so
+			if s.Modes[statusapi.Monitor] > 0 && s.Modes[statusapi.Enforce]+s.Modes[statusapi.Both] == 0 {
+				return monitored
+			}
+			return enforced
+		},
+		"monitor":  func() bool { return monitored || width == 0 }, // the columns
+		"watched":  func() bool { return o.watch },
+		"counts":   counts,
+		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
+		"requests": func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
+		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"rate":     s.rate,
+		"reasons":  func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
 		"allSites": func() (n int) {
 			for _, sites := range s.Modes {
 				n += sites

@@ -40,7 +40,8 @@ func enforcing() map[string]any {
 	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1}
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Strangers: statusapi.Windows[uint64]{Day: 300},
+			Search:  windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
 			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
@@ -71,6 +72,7 @@ func enforcing() map[string]any {
 		}},
 		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "disallowed", Layer: "file", Line: 9}}},
+			{Time: at(10, 0), Host: "shop.test", Path: "/list/", Client: "198.51.100.0/24", Decision: verdict.Decision{Class: "person", Verdict: verdict.Verdict{Action: "challenge", Reason: "challenge", Layer: "challenge", Line: 3}}},
 			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Decision: verdict.Decision{Crawler: "GPTBot", Verdict: verdict.Verdict{Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7}}},
 		}},
 	}
@@ -89,8 +91,8 @@ func monitoring() map[string]any {
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
-			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9),
-			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9), Modes: map[string]int{statusapi.Monitor: 1},
+			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
 				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},

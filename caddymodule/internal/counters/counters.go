@@ -116,8 +116,13 @@ type Request struct {
 	UserAgents             []string
 }
 
-// Count counts a decision about a crawler. It is safe for concurrent use.
+// Count counts a decision about a crawler or, if the client sends the User-Agent of a
+// browser, about a stranger. A browser that is let through is a person. It is safe for concurrent use.
 func (s *Site) Count(d *judge.Decision, r *Request) {
+	if d.Agent.SentClass() == crawler.Person && d.Action == judge.Pass {
+		s.CountPerson(0)
+		return
+	}
 	c, o := s.crawler(&d.Agent), outcomeOf(d)
 	if !c.known && !c.other {
 		d.Agent.Token = c.name

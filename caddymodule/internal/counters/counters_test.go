@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,47 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	}
 	if r := rules[4]; r.WouldThrottle != 1 || r.Day != 1 || r.Reason != judge.CrawlDelay {
 		t.Errorf("line 4: %+v", r)
+	}
+}
+
+// Browsers that are refused are strangers: in no row and no sum of crawlers, no flood, and no
+// people. Those that are let through are people. A restart keeps that.
+func TestStrangersAreNoCrawlers(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	chrome := crawler.Agent{Class: crawler.Person, Token: ""}
+	for range 3 * FloodLeast {
+		c.Site("example.com").Count(decision(chrome, judge.OverLimit), clock.request())
+		c.Site(statusapi.AnySite).Host("a.example", clock.now()).Count(decision(chrome, judge.Disallowed), clock.requestTo("a.example"))
+	}
+	c.Site("example.com").Count(decision(chrome, judge.ExemptPath), clock.request())
+	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.request())
+	var file bytes.Buffer
+	if err := c.Save(&file, nil); err != nil {
+		t.Fatal(err)
+	}
+	restarted := New(clock.now)
+	if _, err := restarted.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Counters{c, restarted} {
+		s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+		if s.Crawlers.Total.Requests != 1 || s.Strangers.Total != 6*FloodLeast || s.People.Total != 1 || s.Series.Strangers[59] != 6*FloodLeast {
+			t.Errorf("%d requests of crawlers, %d of strangers, %d of people", s.Crawlers.Total.Requests, s.Strangers.Total, s.People.Total)
+		}
+		if found := crawlersByName(c, statusapi.AllSites()); len(found) != 1 || len(s.Reasons) != 1 || c.Loads(FloodLeast) != nil {
+			t.Errorf("crawlers %v, reasons %v, loads %v", found, s.Reasons, c.Loads(FloodLeast))
+		}
+		for _, row := range c.Rows(statusapi.AllSites(), statusapi.SpanHour) {
+			if site := c.Sites([]Row{row})[0]; row.Requests > 1 || row.Minute > 1 || site.Crawlers.Total.Requests > 1 || site.Strangers.Total != 3*FloodLeast {
+				t.Errorf("%s: %+v, %d strangers", row.Name, row.SiteRow, site.Strangers.Total)
+			}
+		}
+		for _, site := range c.Decided() {
+			if site.Total() > 1 {
+				t.Errorf("metrics: %+v", site)
+			}
+		}
 	}
 }
 

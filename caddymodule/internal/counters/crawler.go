@@ -14,7 +14,9 @@ import (
 // is ignored.
 const maxName = 64
 
-// Crawler counts the decisions about one crawler at one site.
+// Crawler counts the decisions about one crawler at one site. That of the class
+// crawler.Person counts strangers: browsers that were refused, or would have been. They are
+// in no sum of crawlers, nor are they people.
 type Crawler struct {
 	site     *Site
 	name     string
@@ -83,6 +85,11 @@ func (c *Crawler) common() string {
 	}
 	return "/"
 }
+
+func (c *Crawler) isStranger() bool { return c.class == crawler.Person }
+
+// strangers returns the counters of the strangers at the site, nil if there were none.
+func (s *Site) strangers() *Crawler { return s.classes[crawler.Person].Load() }
 
 // totals returns the total counts, by measure.
 func (c *Crawler) totals() (t [measures]uint64) {

@@ -82,6 +82,17 @@ func crawlersAt(sites iter.Seq[*Site]) iter.Seq[*Crawler] {
 	}
 }
 
+// robotsAt is crawlersAt without strangers.
+func robotsAt(sites iter.Seq[*Site]) iter.Seq[*Crawler] {
+	return func(yield func(*Crawler) bool) {
+		for row := range crawlersAt(sites) {
+			if !row.isStranger() && !yield(row) {
+				return
+			}
+		}
+	}
+}
+
 // advance makes m the current minute.
 func (c *Counters) advance(m minute) {
 	from := c.at
@@ -153,8 +164,10 @@ func (c *Crawler) fold(m minute) {
 		if more == 0 {
 			continue
 		}
-		h := c.site.reasons.at(o)
-		h.fold(m, h.folded+more)
+		if !c.isStranger() {
+			h := c.site.reasons.at(o)
+			h.fold(m, h.folded+more)
+		}
 		decided.folded += more
 		if c.sum != nil {
 			c.sum.decided.at(o).n.Add(more)

@@ -84,6 +84,9 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 			together[row.site] = &Load{Site: row.site.name, Pattern: row.site.patternName()}
 		}
 		load := row.load(c.at)
+		if row.isStranger() {
+			load = &Load{All: load.All}
+		}
 		if together[row.site].add(load); slices.Max(load.Robots[:]) > least {
 			own[load] = row.site
 		}

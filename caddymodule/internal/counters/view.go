@@ -33,7 +33,7 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{
 		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
-		WouldThrottle: points(),
+		WouldThrottle: points(), Strangers: points(),
 	}
 	series := [...][]uint64{
 		requests: s.Series.Passed, denied: s.Series.Denied, throttled: s.Series.Throttled,
@@ -43,8 +43,12 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	for _, site := range sites {
 		site.visitors.addTo(s.Series.People, of, c.at)
 		site.visitors.addWindows(&s.People)
+		if strangers := site.strangers(); strangers != nil {
+			strangers.past[requests].addTo(s.Series.Strangers, of, c.at)
+			strangers.past[requests].addWindows(&s.Strangers)
+		}
 	}
-	for row := range crawlersAt(slices.Values(sites)) {
+	for row := range robotsAt(slices.Values(sites)) {
 		windows := row.windows()
 		if addCounts(&s.Crawlers, &windows); row.isSearch() {
 			addCounts(&s.Search, &windows)
@@ -92,7 +96,7 @@ func (c *Counters) Rows(scope statusapi.Scope, span string) []Row {
 			continue
 		}
 		n := s.counts(of)
-		row := Row{site: s, Pattern: s.patternName(), Any: s.visitors.folded > 0, SiteRow: statusapi.SiteRow{
+		row := Row{site: s, Pattern: s.patternName(), Any: s.visitors.folded > 0 || s.strangers() != nil, SiteRow: statusapi.SiteRow{
 			Name: s.name, Requests: n.Requests, Refused: n.Denied + n.Throttled, WouldRefuse: n.WouldRefuse, SearchRefused: s.searchRefused.sum(of),
 		}}
 		for _, h := range s.reasons.all() {
@@ -107,6 +111,9 @@ func (c *Counters) Rows(scope statusapi.Scope, span string) []Row {
 // counts returns the counts of a span.
 func (s *Site) counts(of span) statusapi.FleetCounts {
 	n := statusapi.FleetCounts{People: s.visitors.sum(of)}
+	if strangers := s.strangers(); strangers != nil {
+		n.Strangers = strangers.past[requests].sum(of)
+	}
 	for o, h := range s.reasons.all() {
 		count := h.sum(of)
 		n.Requests += count
@@ -132,7 +139,10 @@ func (c *Counters) Sites(rows []Row) []statusapi.Site {
 		list[i].Name, list[i].Pattern, list[i].Minute = row.Name, row.Pattern, row.Minute
 		if row.site != nil {
 			row.site.visitors.addWindows(&list[i].People)
-			for row := range row.site.crawlers() {
+			if strangers := row.site.strangers(); strangers != nil {
+				strangers.past[requests].addWindows(&list[i].Strangers)
+			}
+			for row := range robotsAt(slices.Values([]*Site{row.site})) {
 				windows := row.windows()
 				if addCounts(&list[i].Crawlers, &windows); row.isSearch() {
 					addCounts(&list[i].Search, &windows)
@@ -243,7 +253,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	}
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
-	for row := range crawlersAt(slices.Values(c.topmost(scope))) {
+	for row := range robotsAt(slices.Values(c.topmost(scope))) {
 		if row.past[requests].folded == 0 || query.Class != "" && row.class.String() != query.Class {
 			continue
 		}

@@ -90,6 +90,7 @@ type Series struct {
 	Throttled     []uint64 `json:"throttled"`
 	WouldDeny     []uint64 `json:"would_deny"`
 	WouldThrottle []uint64 `json:"would_throttle"`
+	Strangers     []uint64 `json:"strangers"`
 }
 
 // Page says which part of a list an answer has.

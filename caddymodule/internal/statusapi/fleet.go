@@ -46,13 +46,14 @@ type FleetSpans struct {
 	Day  FleetCounts `json:"day"`
 }
 
-// FleetCounts are counts of requests: of crawlers, as in Counts, and of people.
+// FleetCounts are counts of requests: of crawlers, as in Counts, of people, and of strangers.
 type FleetCounts struct {
 	Requests    uint64 `json:"requests"`
 	Denied      uint64 `json:"denied"`
 	Throttled   uint64 `json:"throttled"`
 	WouldRefuse uint64 `json:"would_refuse"` // passed only because of monitor mode
 	People      uint64 `json:"people"`
+	Strangers   uint64 `json:"strangers"`
 }
 
 // Add adds other to s.
@@ -67,6 +68,7 @@ func (c *FleetCounts) add(other FleetCounts) {
 	c.Throttled += other.Throttled
 	c.WouldRefuse += other.WouldRefuse
 	c.People += other.People
+	c.Strangers += other.Strangers
 }
 
 // FleetQuery says how many sites and crawlers a FleetView has: Limit of each, 0: 100.

@@ -16,13 +16,15 @@ type Summary struct {
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
-	Verify   bool            `json:"verify"`   // a handler has the setting verify
-	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
-	Series   Series          `json:"series"`   // for SummaryQuery.Span
-	Changes  []Change        `json:"changes"`  // since the start of Series, newest first: at most MaxChanges
-	Origins  OriginTally     `json:"origins"`
-	Health   Health          `json:"health"`
-	Empty    *Empty          `json:"empty"` // null as soon as a crawler has come
+	// requests of browsers without a pass that were refused or checked, or would have been: neither of Crawlers nor of People
+	Strangers Windows[uint64] `json:"strangers"`
+	Verify    bool            `json:"verify"`  // a handler has the setting verify
+	Reasons   []ReasonCounts  `json:"reasons"` // of decisions about crawlers, the most frequent of the last day first
+	Series    Series          `json:"series"`  // for SummaryQuery.Span
+	Changes   []Change        `json:"changes"` // since the start of Series, newest first: at most MaxChanges
+	Origins   OriginTally     `json:"origins"`
+	Health    Health          `json:"health"`
+	Empty     *Empty          `json:"empty"` // null as soon as a crawler has come
 }
 
 // Empty is what to show while no crawler has come.
@@ -60,6 +62,7 @@ type Site struct {
 	Crawlers   Windows[Counts] `json:"crawlers"`
 	Search     Windows[Counts] `json:"search"`
 	People     Windows[uint64] `json:"people"`
+	Strangers  Windows[uint64] `json:"strangers"`
 	Minute     uint64          `json:"minute"` // requests of crawlers in the last minute that is over
 }
 

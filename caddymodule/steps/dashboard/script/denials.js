@@ -29,6 +29,9 @@ const denials = {
 	// patternOf returns the pattern of the paths with the same first part.
 	patternOf: (path) => (/^\/[^/]*\//.exec(path) || ['/'])[0] + '*',
 
+	// whoOf returns the crawler of a refusal: a browser is none.
+	whoOf: (r) => r.crawler || (r.class === 'person' ? 'a stranger' : r.class),
+
 	// showReasons writes why requests were refused. The numbers add up to the tiles.
 	showReasons: (live) => {
 		const lines = [];
@@ -36,6 +39,8 @@ const denials = {
 			const why = live.summary.reasons.filter((r) => r.action.replace('challenge', 'throttle') === action && r[state.span]);
 			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + (shortReasons[r.reason] || reasonOf(r.reason))).join('; ')));
 		}
+		const strangers = live.summary.strangers[state.span];
+		if (strangers) lines.push(make('p', '', make('b', '', plural(strangers, 'request', 'requests') + ' of strangers'), ': browsers without a pass, which were refused or checked, or would have been'));
 		replace(byId('reasons'), lines.map((p) => p.textContent).join('\n'), ...lines);
 	},
 
@@ -45,13 +50,13 @@ const denials = {
 		const groups = new Map();
 		for (const r of list) {
 			const by = r.layer === 'hidden' ? placeOf(r) : [r.rule || reasonOf(r.reason), placeOf(r)].filter(Boolean).join(', ');
-			const key = JSON.stringify([r.crawler || r.class, by, r.layer === 'hidden' ? 'a hidden path' : denials.patternOf(r.path)]);
+			const key = JSON.stringify([denials.whoOf(r), by, r.layer === 'hidden' ? 'a hidden path' : denials.patternOf(r.path)]);
 			groups.set(key, (groups.get(key) || 0) + 1 + (r.omitted || 0));
 		}
 		const rows = [...groups].sort((a, b) => b[1] - a[1]).slice(0, 10);
 		byId('groups').hidden = !rows.length;
 		replace(byId('groups').tBodies[0], JSON.stringify(rows), ...rows.map(([key, n]) => {
-			const [who, by, path] = JSON.parse(key), name = make('th', '', crawlers.button(who));
+			const [who, by, path] = JSON.parse(key), name = make('th', '', who === 'a stranger' ? who : crawlers.button(who));
 			name.scope = 'row';
 			return make('tr', '', name, make('td', '', by), make('td', 'what', path), make('td', 'num', count(n)));
 		}));
@@ -61,7 +66,7 @@ const denials = {
 		const [word, mark] = actionOf(r.action), at = Date.parse(r.time);
 		const time = make('time', '', timeOf(at, true));
 		time.dateTime = r.time;
-		const who = make('span', 'who', r.crawler || r.class);
+		const who = make('span', 'who', denials.whoOf(r));
 		who.title = r.user_agent;
 		const claim = r.verified === 'verified' || r.verified === 'impostor' ? ' (' + r.verified + ')' : '';
 		const what = make('span', 'what clip', r.method + ' ' + r.host + (r.layer === 'hidden' ? ' a hidden path' : r.path));

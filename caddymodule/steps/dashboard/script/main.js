@@ -63,7 +63,11 @@ const connection = (trouble) => {
 
 // show shows the last answer.
 const show = async () => {
-	const live = state.live;
+	const live = state.live, { modes } = live.summary;
+	for (const e of document.querySelectorAll('[data-would]')) { // nothing is called refused where nothing is
+		e.dataset.does ??= e.textContent;
+		e.textContent = modes.monitor && !modes.enforce && !modes.both ? e.dataset.would : e.dataset.does;
+	}
 	sites.show(live);
 	banner.show(live);
 	next.show(live);

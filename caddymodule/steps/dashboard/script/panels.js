@@ -56,7 +56,7 @@ const figures = {
 			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused',
 
 	show: (live) => {
-		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
+		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span], strangers = live.summary.strangers[state.span];
 		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.summary.search[state.span];
 		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
 		const tiles = [
@@ -65,6 +65,7 @@ const figures = {
 			['Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled)],
 			...(w.would_deny + w.would_throttle ? [['Would be refused', 'm-would', figures.rate(d.would, hour), sub(w.would_deny + w.would_throttle)]] : []),
 			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
+			...(strangers ? [['Strangers', 'm-throttle', figures.rate(hour.strangers, hour), sub(strangers, ', browsers without a pass')]] : []),
 		];
 		tiles.push(['Verified search engines refused', !search.verified ? '' : search.verified_refused ? 'm-bad' : 'm-good', search.verified ? search.verified_refused : NaN, figures.search(search, live.summary.verify)]);
 		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', isNaN(n) ? '–' : count(n), make('div', 'sub', text)))));
