@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,11 @@ var reloads = flag.Int("reloads", 3, "how often TestMixedLoad reloads the config
 const mixedLoad = `{
 	robots {
 		persist $DIR/FILE.json
+		registry $DIR/rows.jsonl
+		verify {
+			lists off
+			dns off
+		}
 	}
 	servers {
 		trusted_proxies static 127.0.0.0/8 ::1/128
@@ -59,7 +65,8 @@ Disallow: /blame/"
 }`
 
 // While clients invent a host for each request, reloads with another file of persist each time
-// save and load the counters, and reports read them, nothing ends the server, and each request
+// save and load the counters, reports read them, the registry changes, and the mode is switched,
+// nothing ends the server, and each request
 // is counted once: also behind a proxy that reports another host. With -race, the server is
 // the test binary, which has the race detector.
 func TestMixedLoad(t *testing.T) {
@@ -72,7 +79,14 @@ func TestMixedLoad(t *testing.T) {
 	configuration := func(n int) string {
 		return strings.NewReplacer("FILE", fmt.Sprint("counts-", n%3), "REDIS", redis.Addr()).Replace(mixedLoad)
 	}
-	s := (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: program}).run(configuration(0))
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: program}
+	registry := func(rows string) {
+		if err := os.WriteFile(filepath.Join(s.dir, "rows.jsonl"), []byte(rows), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	registry("")
+	s.run(configuration(0))
 
 	var ended atomic.Bool
 	var running sync.WaitGroup
@@ -126,12 +140,19 @@ func TestMixedLoad(t *testing.T) {
 	during(func() {
 		_, _ = send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), "test", "", nil)
 	})
+	during(func() {
+		for _, mode := range []string{"monitor", "enforce"} {
+			_, _ = send(client, http.MethodPost, fmt.Sprintf("http://localhost:%d/robots/mode?mode=%s&crawler=GPTBot", s.admin, mode), "test", "", nil)
+		}
+		registry(fmt.Sprintf("{\"name\": \"Row%d\", \"class\": \"crawler\"}\n", n.Load()))
+	})
 	for i := range *reloads {
 		if err := s.reload(configuration(i + 1)); err != nil {
 			t.Error(err)
 			break
 		}
 	}
+	s.eventually("the registry is replaced under load", func() bool { return len(s.lines("the registry file was read again")) > 1 })
 	ended.Store(true)
 	running.Wait()
 

@@ -19,7 +19,8 @@ import (
 
 // Scenario is a file of scenarios.
 type Scenario struct {
-	Name  string // the file's, without folder and extension
+	Name  string   // the file's, without folder and extension
+	Needs []string // steps, or "commands", that the core alone lacks: the words of a line "needs"
 	lines []line
 	files map[string][]byte
 }
@@ -47,7 +48,10 @@ func Read(path string) (*Scenario, error) {
 func New(name string, script []string, files map[string][]byte) *Scenario {
 	s := &Scenario{Name: name, files: files}
 	for i, text := range script {
-		if text = strings.TrimSpace(text); text != "" && text[0] != '#' {
+		text = strings.TrimSpace(text)
+		if needs, ok := strings.CutPrefix(text, "needs "); ok {
+			s.Needs = strings.Fields(needs)
+		} else if text != "" && text[0] != '#' {
 			s.lines = append(s.lines, line{i + 1, text})
 		}
 	}
