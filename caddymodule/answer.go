@@ -19,7 +19,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // customAnswers has the operator's answer for each reason, nil for none.
@@ -33,7 +32,8 @@ type customAnswer struct {
 	replace  bool    // there are placeholders to replace
 }
 
-func newCustomAnswers(list []config.Answer, defaults []answer) customAnswers {
+func newCustomAnswers(list []config.Answer) customAnswers {
+	defaults := defaultAnswers()
 	answers := make(customAnswers, len(defaults))
 	for reason, info := range judge.Reasons() {
 		for _, a := range list {
@@ -139,23 +139,13 @@ func newAnswer(status int, body string) answer {
 	return answer{status, body + "\n", strconv.Itoa(len(body) + 1), errors.New(body)}
 }
 
-// sharedAnswers has the default answer for each reason, of sites without a license.
-var sharedAnswers = sync.OnceValue(func() []answer { return defaultAnswers(nil) })
-
-// defaultAnswers returns the default answer for each reason. Where a request is refused by
-// the terms of the site, it ends with the License lines of the policy.
-func defaultAnswers(licenses []managed.License) (list []answer) {
+// defaultAnswers returns the default answer for each reason.
+var defaultAnswers = sync.OnceValue(func() (list []answer) {
 	for _, info := range judge.Reasons() {
-		text := info.Text
-		for _, l := range licenses {
-			if info.Terms {
-				text += "\nLicense: " + l.URL
-			}
-		}
-		list = append(list, newAnswer(info.Status, text))
+		list = append(list, newAnswer(info.Status, info.Text))
 	}
 	return list
-}
+})
 
 // acceptSignature asks for a signature of Web Bot Auth (RFC 9421, section 5.1;
 // draft-ietf-webbotauth-httpsig-protocol-01, section 5.3).
@@ -173,11 +163,8 @@ const textPlain = "text/plain; charset=utf-8"
 // refuse answers a refused request.
 func (x *exchange) refuse(w http.ResponseWriter) error {
 	h, r, d := x.handler, x.HTTP, &x.Decision
-	a := &h.defaults[d.Reason]
+	a := &defaultAnswers()[d.Reason]
 	header := w.Header()
-	if d.Reason != judge.Hidden {
-		h.license.Apply(header, "", a.status)
-	}
 	if a.status == http.StatusForbidden && h.couldSign(d) {
 		header.Set("Accept-Signature", acceptSignature)
 	}

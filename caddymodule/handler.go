@@ -17,7 +17,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 func init() {
@@ -85,8 +84,6 @@ type Handler struct {
 	decides  atomic.Bool             // it has decided on a request
 	late     atomic.Bool             // a request came on which another handler had decided
 	answers  customAnswers           // by reason
-	license  *headers.Signals        // the License lines of the policy, for refusals; nil without one
-	defaults []answer                // by reason
 	log      *zap.Logger
 	cleanup  []func() error
 

@@ -82,7 +82,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 			t.Errorf("no request reached stage %d", stage)
 		}
 	}
-	if _, ok := refused.Load(sharedAnswers()[judge.OverLimit].body); !ok {
+	if _, ok := refused.Load(defaultAnswers()[judge.OverLimit].body); !ok {
 		t.Error("no request was over a limit")
 	}
 	for _, name := range []string{"GPTBot", "bingbot", "Gather1bot"} {

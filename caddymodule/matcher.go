@@ -19,7 +19,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -156,7 +155,7 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		return err
 	}
 	for _, p := range m.Purpose {
-		if !slices.Contains(managed.Purposes(crawler.Builtin()), crawler.Purpose(p)) {
+		if !slices.Contains(crawler.Builtin().Purposes(), crawler.Purpose(p)) {
 			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: "+
 				"the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}

@@ -24,8 +24,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Provision prepares the handler. It reads the local files in the settings, and
@@ -63,13 +61,7 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.warnSlowReaders(ctx)
 	h.sourceID = h.Source.ID()
-	h.defaults = sharedAnswers()
-	if h.Policy != nil && len(h.Policy.License) > 0 {
-		h.defaults = defaultAnswers(h.Policy.License)
-		urls := words.Map(h.Policy.License, func(l managed.License) string { return l.URL })
-		h.license = headers.CompileSignals(nil, nil, urls) // checked with the policy
-	}
-	h.answers = newCustomAnswers(h.Answers, h.defaults)
+	h.answers = newCustomAnswers(h.Answers)
 	if err := h.provisionSteps(); err != nil {
 		return err
 	}

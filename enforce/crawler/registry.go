@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // Crawler is one row of the registry. Do not change it once it is part of a [Registry].
@@ -218,3 +220,62 @@ func (r *Registry) Len() int { return len(r.rows) }
 
 // All yields the crawlers in the order of their Index.
 func (r *Registry) All() iter.Seq[*Crawler] { return slices.Values(r.rows) }
+
+// Purposes returns the purposes of the crawlers, sorted.
+func (r *Registry) Purposes() (list []Purpose) {
+	for _, row := range r.rows {
+		list = append(list, row.Purposes...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// UnknownNameError is the error for a name that a registry does not have. A registry with more crawlers may have it.
+type UnknownNameError struct{ message string }
+
+// Error returns the message.
+func (e *UnknownNameError) Error() string { return e.message }
+
+// CheckNames returns an error for the first of the names in a line of the configuration that is neither a purpose nor the name of a crawler.
+func (r *Registry) CheckNames(line string, names ...string) error {
+	for _, name := range names {
+		if err := r.CheckName(line, name, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckName returns an error for a name in a line of the configuration that is not a crawler's or, if purposes is true, a purpose. If it is that
+// of no crawler, the error is an *UnknownNameError.
+func (r *Registry) CheckName(line, name string, purposes bool) error {
+	isPurpose := slices.Contains(r.Purposes(), Purpose(name))
+	switch {
+	case isPurpose && purposes:
+		return nil
+	case isPurpose:
+		return fmt.Errorf("%s %s: that is a purpose, but %s takes names of crawlers", line, name, line)
+	case r.Lookup(name) != nil && r.People(name):
+		return fmt.Errorf("%s %s: people use this app, and no rule applies to them", line, name)
+	case r.Lookup(name) != nil:
+		return nil
+	case strings.HasPrefix(name, "/") || strings.HasPrefix(name, "*"):
+		return fmt.Errorf("%s: %q is a path, but must be a purpose or the name of a crawler", line, name)
+	}
+	var known []string
+	kind := "crawler"
+	if purposes {
+		kind = "purpose and no crawler"
+		for _, p := range r.Purposes() {
+			known = append(known, string(p))
+		}
+	}
+	for _, row := range r.rows {
+		known = append(append(known, row.Name), row.Tokens()...)
+	}
+	message := fmt.Sprintf("%s: the registry has no %s %q", line, kind, name)
+	if near := editdistance.Nearest(name, slices.Values(known)); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	return &UnknownNameError{message}
+}

@@ -59,14 +59,6 @@ func (p *Rules) Published() bool { return p.merged != nil }
 // has no lines of the operator.
 func (p *Rules) Merged() Merged { return p.merged }
 
-// PublishedText returns Text if it has lines of the operator; otherwise nil.
-func (p *Rules) PublishedText() []byte {
-	if p.merged == nil {
-		return nil
-	}
-	return p.text
-}
-
 // MergeError returns why the lines of the operator are not in force. It returns
 // nil if they are, or if there are none.
 func (p *Rules) MergeError() error {

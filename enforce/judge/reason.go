@@ -43,9 +43,6 @@ type ReasonInfo struct {
 	// operator. Status is 0 if requests are not refused, or whoever decides so answers.
 	Status int
 	Text   string
-	// Terms says that the request is refused by the terms that the site publishes, so the
-	// answer names the license under which its pages can be had.
-	Terms bool
 	// NoCrawling says that the request is let through because it is no crawling. Limits hold
 	// it.
 	NoCrawling bool
@@ -177,7 +174,7 @@ var (
 	})
 	Disallowed = RegisterReason(ReasonInfo{
 		Name: "disallowed", Action: Deny, Meaning: "a rule disallows the path",
-		Status: 403, Text: "The robots.txt of this site disallows this URL to your crawler.", Terms: true, Answer: disallowed,
+		Status: 403, Text: "The robots.txt of this site disallows this URL to your crawler.", Answer: disallowed,
 	})
 	Impostor = RegisterReason(ReasonInfo{
 		Name: "impostor", Action: Deny, Meaning: "verification showed that the client is not the crawler that it names",
@@ -198,21 +195,21 @@ var (
 	CrawlDelay = RegisterReason(ReasonInfo{
 		Name: "crawl_delay", Action: Throttle, Meaning: "the request came before the Crawl-delay was over",
 		Status: 429, Text: "The robots.txt of this site asks your crawler for a longer Crawl-delay.",
-		Terms: true, Field: "Crawl-delay", Answer: throttled,
+		Field: "Crawl-delay", Answer: throttled,
 	})
 	RequestRate = RegisterReason(ReasonInfo{
 		Name: "request_rate", Action: Throttle, Meaning: "the request exceeds a Request-rate",
 		Status: 429, Text: "The robots.txt of this site asks your crawler for a lower Request-rate.",
-		Terms: true, Field: "Request-rate", Answer: throttled,
+		Field: "Request-rate", Answer: throttled,
 	})
 	VisitTime = RegisterReason(ReasonInfo{
 		Name: "visit_time", Action: Throttle, Meaning: "the request came outside Visit-time",
 		Status: 429, Text: "The robots.txt of this site asks your crawler to come at another Visit-time.",
-		Terms: true, Field: "Visit-time", Answer: throttled,
+		Field: "Visit-time", Answer: throttled,
 	})
 	OverLimit = RegisterReason(ReasonInfo{
 		Name: "limit", Action: Throttle, Meaning: "the request exceeds a `limit` of the configuration",
-		Status: 429, Text: "Crawlers request too much of this site at present.", Terms: true, Answer: throttled,
+		Status: 429, Text: "Crawlers request too much of this site at present.", Answer: throttled,
 	})
 )
 

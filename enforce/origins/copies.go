@@ -32,7 +32,6 @@ const (
 // that there is none.
 type goodCopy struct {
 	judge.Content             // its state is Loaded or Missing
-	published     []byte      // Rules.Text if it has lines of the operator; nil if it has none
 	at            time.Time   // when the source last confirmed it
 	file          os.FileInfo // that was read; nil of a source without files
 }
@@ -79,7 +78,7 @@ func (s *Copies) put(origin judge.Origin, c goodCopy) {
 }
 
 // size returns the octets of the texts.
-func (c goodCopy) size() int { return len(c.Body) + len(c.published) }
+func (c goodCopy) size() int { return len(c.Body) }
 
 // Octets returns the octets of all texts.
 func (s *Copies) Octets() int64 {

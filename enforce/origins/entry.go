@@ -26,7 +26,6 @@ type entry struct {
 
 	mu       sync.Mutex
 	good     goodCopy
-	was      []byte          // the text that was published by other rules; nil if none, or not known
 	last     judge.Outcome   // of the last fetch
 	tried    bool            // whether a fetch has ended
 	failures int             // how many of the latest fetches in a row failed

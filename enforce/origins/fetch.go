@@ -150,7 +150,7 @@ func (p *Table) restoreCopy(e *entry) bool {
 		return false
 	}
 	e.mu.Lock()
-	e.good, e.was = c, c.published
+	e.good = c
 	e.mu.Unlock()
 	p.set(e, c.Content, p.cfg.Now().UnixNano())
 	return true
@@ -209,7 +209,6 @@ func (p *Table) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, 
 	good := e.good
 	e.mu.Unlock()
 	if found.IsGood() {
-		good.published = current.PublishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
 	e.nextFetch.Store(next.UnixNano())
@@ -226,11 +225,6 @@ func (p *Table) record(e *entry, ev *FetchEvent, found judge.Content, resp judge
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.Repeated = e.evicted && !e.tried
-	if ev.Was, e.was = e.was, nil; ev.Was == nil {
-		if current := e.rules.Load(); current != nil {
-			ev.Was = current.PublishedText()
-		}
-	}
 	changed = e.lastFetch.Load()
 	if e.held != nil && e.held.found == found.Key() {
 		changed = e.held.from

@@ -80,7 +80,6 @@ func (p *Table) With(settings *judge.Compiled, fetched func(FetchEvent)) *Table 
 			e.nextFetch.Store(old.nextFetch.Load())
 		}
 		if rules != nil {
-			e.was = rules.PublishedText()
 			q.set(e, *rules.Content(), q.cfg.Now().UnixNano())
 		}
 		q.mu.Lock()

@@ -3,7 +3,6 @@ package managed
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -125,54 +124,15 @@ func (c *compiler) checkCovered() {
 	}
 }
 
-// CheckNames returns an error for the first of the names, in a statement of the
-// configuration, that is neither a purpose nor the name of a crawler.
-func CheckNames(registry *crawler.Registry, statement string, names []string) error {
-	if len(names) == 0 {
-		return nil // most sites have none, and a compiler looks at every crawler
-	}
-	c := newCompiler(registry)
-	for _, name := range names {
-		if !c.checkName(statement, name, 0, true) {
-			return errors.New(c.errs[0].(*StatementError).Message)
-		}
-	}
-	return nil
-}
-
 // checkName checks the name of a crawler or, if purpose is true, of a crawler
 // or a purpose. It reports whether the name is correct.
 func (c *compiler) checkName(statement, name string, line int, purpose bool) bool {
-	switch {
-	case c.purposes[name]:
-		if !purpose {
-			c.errorf(line, "%s %s: that is a purpose, but %s takes names of crawlers; to let a purpose crawl, do not deny it", statement, name,
-				statement)
-		}
-		return purpose
-	case c.registry.Lookup(name) != nil:
-		if c.registry.People(name) {
-			c.errorf(line, "%s %s: people use this app, and no rule applies to them", statement, name)
-			return false
-		}
+	err := c.registry.CheckName(statement, name, purpose)
+	if err == nil {
 		return true
-	case strings.HasPrefix(name, "/") || strings.HasPrefix(name, "*"):
-		c.errorf(line, "%s: %q is a path, but must be a purpose or the name of a crawler", statement, name)
-		return false
 	}
-	var known []string
-	if purpose {
-		known = slices.Sorted(maps.Keys(c.purposes))
-	}
-	for row := range c.registry.All() {
-		known = append(append(known, row.Name), row.Tokens()...)
-	}
-	what := "no crawler"
-	if purpose {
-		what = "no purpose and no crawler"
-	}
-	c.errs = append(c.errs, &StatementError{Line: line, UnknownName: true,
-		Message: statement + ": the registry has " + what + " \"" + name + "\"" + suggestion(name, known)})
+	_, unknown := errors.AsType[*crawler.UnknownNameError](err)
+	c.errs = append(c.errs, &StatementError{Line: line, Message: err.Error(), UnknownName: unknown})
 	return false
 }
 

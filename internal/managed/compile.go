@@ -116,16 +116,6 @@ func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error)
 	return a, err
 }
 
-// Purposes returns the purposes of the crawlers in a registry, sorted.
-func Purposes(registry *crawler.Registry) []crawler.Purpose {
-	var list []crawler.Purpose
-	for row := range registry.All() {
-		list = append(list, row.Purposes...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
 // Beyond returns Merged.Beyond.
 func (l *Lines) Beyond() []string { return l.beyond }
 
@@ -186,7 +176,7 @@ type compiler struct {
 func newCompiler(registry *crawler.Registry) *compiler {
 	l := &Lines{registry: registry, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
 	c := &compiler{Lines: l, purposes: map[string]bool{}}
-	for _, purpose := range Purposes(registry) {
+	for _, purpose := range registry.Purposes() {
 		c.purposes[string(purpose)] = true
 	}
 	return c

@@ -178,23 +178,3 @@ func TestMergeError(t *testing.T) {
 		}
 	}
 }
-
-// After a reload, FetchEvent.Was has the text that was published before.
-func TestFetchEventWasAfterAReload(t *testing.T) {
-	copies := new(origins.Copies)
-	var was []byte
-	load := func(p *managed.Policy) {
-		e, _ := start(t, judge.Settings{Managed: p.Additions}, origins.Inline(site), origins.Config{Copies: copies, Fetched: func(e origins.FetchEvent) { was = e.Was }})
-		e.Close()
-	}
-	load(policy())
-	if was != nil {
-		t.Errorf("before the first fetch: %q", was)
-	}
-	other := policy()
-	other.Deny = other.Deny[:1]
-	load(other)
-	if !strings.Contains(string(was), "Disallow: /archive/") {
-		t.Errorf("after a reload: %q", was)
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -215,7 +214,7 @@ func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
 // misspelt one of the registry. Other purposes are allowed, because operators
 // may define their own.
 func CheckPurpose(purpose string) error {
-	known := words.Strings(managed.Purposes(crawler.Builtin()))
+	known := words.Strings(crawler.Builtin().Purposes())
 	switch {
 	case slices.Contains(known, purpose):
 		return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -120,7 +119,7 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 // CheckNames returns an error for a name in exempt, in enforce or in a limit that
 // the registry does not have.
 func (s *Settings) CheckNames(registry *crawler.Registry) error {
-	err := cmp.Or(CheckExempt(s.Exempt, registry), managed.CheckNames(registry, "enforce", s.Enforced))
+	err := cmp.Or(CheckExempt(s.Exempt, registry), registry.CheckNames("enforce", s.Enforced...))
 	for i := range s.Limits {
 		err = cmp.Or(err, s.Limits[i].checkNames(registry))
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -155,12 +154,12 @@ func (s *Settings) checkLimits() error {
 // checkNames returns an error for a name that the registry does not have, and for
 // one to include that the limit holds anyway.
 func (l *Limit) checkNames(registry *crawler.Registry) error {
-	if err := cmp.Or(managed.CheckNames(registry, "except", l.Except), managed.CheckNames(registry, "include", l.Include)); err != nil {
+	if err := cmp.Or(registry.CheckNames("except", l.Except...), registry.CheckNames("include", l.Include...)); err != nil {
 		return lines.About("limit:", err)
 	}
 	for _, name := range l.Include {
 		row := registry.Lookup(name)
-		if slices.Contains(managed.Purposes(registry), crawler.Purpose(name)) {
+		if slices.Contains(registry.Purposes(), crawler.Purpose(name)) {
 			row = &crawler.Crawler{Purposes: []crawler.Purpose{crawler.Purpose(name)}}
 		}
 		if !slices.ContainsFunc(row.Purposes, func(p crawler.Purpose) bool {

@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // mode parses the block mode.
@@ -28,7 +27,7 @@ func (p *parser) mode(name string, values []string) error {
 			if s.Mode != ModeMonitor {
 				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")
 			}
-			p.checkNames(func(registry *crawler.Registry) error { return managed.CheckNames(registry, "enforce", values) })
+			p.checkNames(func(registry *crawler.Registry) error { return registry.CheckNames("enforce", values...) })
 			return lines.List(&s.Enforced)(name, values)
 		},
 	}, nil)

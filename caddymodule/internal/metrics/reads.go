@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // readsLogged is the largest number of log lines per minute with the same
@@ -82,21 +81,11 @@ func (o *Reads) Fetched(e origins.FetchEvent) {
 	}
 }
 
-// logMerge logs that the policy is not in force, or how its lines
-// changed since they were last published.
+// logMerge logs that the policy is not in force.
 func (o *Reads) logMerge(e *origins.FetchEvent) {
-	if err := e.Rules.MergeError(); err != nil {
-		if e.Changed {
-			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin),
-				zap.Error(err))
-		}
-		return
-	}
-	if e.Was == nil || !e.Rules.Published() {
-		return
-	}
-	if changed := managed.Changed(e.Was, e.Rules.Text()); changed != "" {
-		o.log.Info("the policy's lines in robots.txt changed", originField(e.Origin), zap.String("changed", changed))
+	if err := e.Rules.MergeError(); err != nil && e.Changed {
+		o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin),
+			zap.Error(err))
 	}
 }
 
