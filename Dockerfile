@@ -17,16 +17,20 @@
 #
 # The health check asks the admin API. If that is not at its default address or
 # at the one in CADDY_ADMIN, give a command with --health-cmd.
-FROM --platform=$BUILDPLATFORM golang:1.26-alpine AS build
+FROM --platform=$BUILDPLATFORM golang:1.26.8-alpine3.24@sha256:8ac98ca534ac3f51e1f420a1dd2c15e74c75cfa0f23f3ad27eb5d7236c349a0c AS build
 RUN apk add --no-cache libcap mailcap
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG TARGETOS TARGETARCH VERSION
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath \
+ENV CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH
+RUN go build -trimpath \
 	-ldflags "-s -w -X github.com/caddy-robots/caddy-robots/internal/release.version=$VERSION" \
 	-o /image/usr/bin/caddy ./caddymodule/cmd/caddy
+RUN mkdir -p /image/usr/share/doc/caddy-robots \
+	&& cp LICENSE /image/usr/share/doc/caddy-robots \
+	&& internal/release/notices.sh ./caddymodule/cmd/caddy >/image/usr/share/doc/caddy-robots/NOTICES
 
 # A file capability lets any user bind ports 80 and 443, in Docker's networks,
 # the host's and Podman's. Without it, that is up to the network's
@@ -42,7 +46,7 @@ RUN setcap cap_net_bind_service=+ep /image/usr/bin/caddy \
 
 # For wget, the shell of the health check, and yours. Nothing runs here during
 # the build, so no emulator is needed for another architecture.
-FROM alpine:3.24
+FROM alpine:3.24@sha256:294b683cb724975bec92580e1e685676bd4b50bda910ddb8c51d4cabeaec77e6
 COPY --from=build /image/ /
 ENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data
 VOLUME /config /data

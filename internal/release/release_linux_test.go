@@ -6,6 +6,7 @@
 package release
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -18,7 +19,8 @@ import (
 // testTag is the tag of the releases that tests build.
 const testTag = "v9.9.9"
 
-// A release has programs that know its version, and their checksums. The program gh
+// A release has archives with programs that know its version and with the licences,
+// lists of the modules in them, and checksums. The program gh
 // is a double, which only notes its arguments. The image and the service are tested
 // after it, with what it has compiled.
 func TestRelease(t *testing.T) {
@@ -29,13 +31,30 @@ func TestRelease(t *testing.T) {
 	if out, err := step(t, "build", "build", testTag, "RUNNER_TEMP="+dir, "TARGETS=linux/"+runtime.GOARCH); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	program := "files/caddy-robots_" + testTag + "_linux_" + runtime.GOARCH
+	name := "caddy-robots_" + testTag + "_linux_" + runtime.GOARCH
+	archive := "files/" + name + ".tar.gz"
 	check := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
 	check.Dir = filepath.Join(dir, "release/files")
-	if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), filepath.Base(program)+": OK") {
+	if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), name+".tar.gz: OK") {
 		t.Errorf("checksums: %v\n%s", err, out)
 	}
-	if out, err := exec.Command(filepath.Join(dir, "release", program), "robots", "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), testTag) {
+	if out, err := exec.Command("tar", "-C", dir, "-xvzf", filepath.Join(dir, "release", archive)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	program := filepath.Join(dir, name, "caddy")
+	notices, _ := os.ReadFile(filepath.Join(dir, name, "NOTICES"))
+	licence, _ := os.ReadFile(filepath.Join(dir, name, "LICENSE"))
+	if string(licence) != readFile(t, "LICENSE") || !strings.Contains(string(notices), "==== Go: LICENSE") || !strings.Contains(string(notices), "==== github.com/caddyserver/caddy/v2 ") {
+		t.Errorf("licences: %.80q, %.80q", licence, notices)
+	}
+	var modules struct {
+		Components []struct{ Name, Version string }
+	}
+	list, err := os.ReadFile(filepath.Join(dir, "release/files", name+".cdx.json"))
+	if err = errors.Join(err, json.Unmarshal(list, &modules)); err != nil || len(modules.Components) < 100 || modules.Components[0].Version != runtime.Version() {
+		t.Errorf("modules in the program: %v %d", err, len(modules.Components))
+	}
+	if out, err := exec.Command(program, "robots", "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), testTag) {
 		t.Errorf("caddy robots --version: %v %s, want %s", err, out, testTag)
 	}
 	gh := `#!/bin/sh
@@ -48,11 +67,11 @@ echo "$@" >../gh
 		if out, err := step(t, "release", "publish", tag, "RUNNER_TEMP="+dir, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH")); err != nil {
 			t.Fatalf("publish: %v\n%s", err, out)
 		}
-		want := "release create " + tag + " --verify-tag " + kind + " --title " + tag + " --notes-file notes.md files/SHA256SUMS " + program + "\n"
+		want := "release create " + tag + " --verify-tag " + kind + " --title " + tag + " --notes-file notes.md files/SHA256SUMS files/" + name + ".cdx.json " + archive + "\n"
 		if got, _ := os.ReadFile(filepath.Join(dir, "gh")); string(got) != want {
 			t.Errorf("gh %s, want %s", got, want)
 		}
 	}
 	t.Run("image", testImage)
-	t.Run("service", func(t *testing.T) { testService(t, filepath.Join(dir, "release", program)) })
+	t.Run("service", func(t *testing.T) { testService(t, program) })
 }

@@ -2,8 +2,10 @@ package release
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,9 @@ const root = "../.."
 type workflow struct {
 	Permissions map[string]string `yaml:"permissions"`
 	Jobs        map[string]struct {
+		Container struct {
+			Image string `yaml:"image"`
+		} `yaml:"container"`
 		Permissions map[string]string `yaml:"permissions"`
 		Needs       []string          `yaml:"needs"`
 		Uses        string            `yaml:"uses"`
@@ -71,14 +76,71 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
+// The tag of an image can be moved, too.
+func TestImagesArePinned(t *testing.T) {
+	t.Parallel()
+	pinned := regexp.MustCompile(`^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$`)
+	images := []string{readWorkflow(t, "test.yml").Jobs["test"].Container.Image}
+	for _, m := range regexp.MustCompile(`(?m)^FROM (?:--\S+ )*(\S+)`).FindAllStringSubmatch(readFile(t, "Dockerfile"), -1) {
+		images = append(images, m[1])
+	}
+	if len(images) < 3 {
+		t.Errorf("only %d images were found", len(images))
+	}
+	for _, image := range images {
+		if !pinned.MatchString(image) {
+			t.Errorf("%q, want NAME:TAG@sha256:DIGEST", image)
+		}
+	}
+}
+
+// The image in which GitHub runs .ci/run is the Debian that has its packages. Where
+// there is another one, or no list of packages, only its name is checked; in CI, that
+// is a mistake.
+func TestWorkflowHasThePackages(t *testing.T) {
+	t.Parallel()
+	image := readWorkflow(t, "test.yml").Jobs["test"].Container.Image
+	m := regexp.MustCompile(`^golang:[\d.]+-(bookworm|trixie|forky)@`).FindStringSubmatch(image)
+	if m == nil {
+		t.Fatalf("%q is no image of Debian with Go", image)
+	}
+	var packages []string
+	for _, line := range regexp.MustCompile(`(?m)(?:^|\|\| )packages ([a-z0-9 .+-]+)`).FindAllStringSubmatch(readFile(t, ".ci/run"), -1) {
+		packages = append(packages, strings.Fields(line[1])...)
+	}
+	for _, needed := range []string{"chromium-driver", "firefox-esr", "podman", "systemd"} {
+		if !slices.Contains(packages, needed) {
+			t.Errorf(".ci/run installs %s, and not %s", packages, needed)
+		}
+	}
+	report := t.Logf
+	if os.Getenv("CI") != "" {
+		report = t.Errorf
+	}
+	if system, _ := os.ReadFile("/etc/os-release"); !strings.Contains(string(system), "VERSION_CODENAME="+m[1]+"\n") {
+		report("this is not the Debian of %s", image)
+		return
+	}
+	known, err := exec.Command("apt-cache", append([]string{"policy"}, packages...)...).Output()
+	if err != nil || len(known) == 0 {
+		report("apt-cache policy: %v: %q", err, known)
+		return
+	}
+	for _, name := range packages {
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `:\n.*\n  Candidate: \d`).Match(known) {
+			t.Errorf("%s has no package %s", m[1], name)
+		}
+	}
+}
+
 // No job may do more than its steps need, and no step but the last ones of a
 // release can change anything.
 func TestWorkflowPermissions(t *testing.T) {
 	t.Parallel()
-	for name, writes := range map[string]map[string]string{
+	for name, writes := range map[string]map[string][]string{
 		"test.yml":    {},
 		"fuzz.yml":    {},
-		"release.yml": {"image": "packages", "release": "contents"},
+		"release.yml": {"image": {"packages"}, "release": {"attestations", "contents", "id-token"}},
 	} {
 		w := readWorkflow(t, name)
 		if w.Permissions == nil {
@@ -91,7 +153,7 @@ func TestWorkflowPermissions(t *testing.T) {
 		}
 		for id, job := range w.Jobs {
 			for scope, granted := range job.Permissions {
-				if granted != "read" && writes[id] != scope {
+				if granted != "read" && !slices.Contains(writes[id], scope) {
 					t.Errorf("%s: the job %s may %s %s", name, id, granted, scope)
 				}
 			}
