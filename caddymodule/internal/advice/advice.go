@@ -25,7 +25,7 @@ const Everybody = "all"
 type Facts struct {
 	Kind     string           // statusapi.Problem.Kind; "" for a crawler about which nothing is wrong
 	Words    string           // the advice without a text to copy, for all other kinds
-	Name     string           // whom it is about: a name of the registry, a class, or Everybody
+	Name     string           // whom it is about: a name of the registry, a class, or Everybody; "" for browsers
 	Row      *crawler.Crawler // its row of the registry; nil for others
 	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
 	OwnFile  bool             // each host has a robots.txt of its own
@@ -109,6 +109,12 @@ func (f *Facts) limit() statusapi.Action {
 
 // hold is about too many requests.
 func (f *Facts) hold() []statusapi.Action {
+	if f.Name == "" { // of browsers: a limit of crawlers would not help
+		if f.Checks {
+			return []statusapi.Action{inWords("Add the paths that are requested most to the line challenge")}
+		}
+		return []statusapi.Action{lines("Let browsers show once that they are browsers, without a click, while strangers storm", "challenge /*")}
+	}
 	if f.isSearch() && !f.Verifies && len(f.Hosts) == 0 {
 		return []statusapi.Action{lines("Refuse whoever only claims to be it", "verify"), f.limit()}
 	}
@@ -178,8 +184,8 @@ func (f *Facts) rewrite() []statusapi.Action {
 // restore is about a file that is not what it was.
 func (f *Facts) restore() []statusapi.Action {
 	return []statusapi.Action{
-		f.command("Put the former file back. Only then read it at once, and end the grace period, in which search engines may fetch everything: "+
-			"refresh with grace=off",
+		inWords("Put the former file back"), // nothing to copy: what comes second does harm before
+		f.command("Then read it at once, and end the grace period, in which search engines may fetch everything: refresh with grace=off",
 			"refresh", "grace", "off"),
 		f.command("If it is on purpose, end the warning: refresh with accept=on", "refresh", "accept", "on"),
 	}

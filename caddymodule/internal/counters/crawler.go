@@ -114,7 +114,10 @@ func (c *Crawler) countClaim(d *judge.Decision) {
 		add(m)
 	}
 	switch {
-	case !c.known || d.Action == judge.Pass || d.Monitored || d.Reason == judge.Impostor || isPacedByName(d):
+	case !c.known || d.Action == judge.Pass || d.Reason == judge.Impostor || isPacedByName(d):
+	case d.Monitored && d.Claim.State == claim.Verified:
+		add(verifiedWould)
+	case d.Monitored:
 	case d.Claim.State == claim.Verified:
 		add(verifiedRefused)
 	default:

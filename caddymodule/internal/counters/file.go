@@ -94,7 +94,7 @@ type fileHistory struct {
 var (
 	measureNames = [measures]string{
 		"requests", "denied", "throttled", "would_deny", "would_throttle", "verified", "unverified", "impostors", "verified_refused",
-		"claims_refused",
+		"claims_refused", "verified_would_refuse",
 	}
 	// verdictNames has the names of what is counted of a line.
 	verdictNames = [...]string{"enforce pass", "enforce deny", "enforce throttle", "monitor deny", "monitor throttle"}

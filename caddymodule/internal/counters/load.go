@@ -35,11 +35,11 @@ const (
 	floodShare  = 5
 )
 
-// Most returns the requests of robots in the busiest minute of a flood; 0 if there is none.
-// latest is how many minutes ago the latest such minute was.
-func (l *Load) Most(usual float64) (most, latest int) {
+// Most returns the requests of robots in the busiest minute with more than least of them, if
+// that is a flood; 0 if there is none. latest is how many minutes ago the latest such minute was.
+func (l *Load) Most(least uint64, usual float64) (most, latest int) {
 	for i, n := range slices.Backward(l.Robots[:]) {
-		if n > FloodLeast && float64(n) > floodFactor*usual && n*floodShare >= l.All[i] {
+		if n > least && float64(n) > floodFactor*usual && n*floodShare >= l.All[i] {
 			most, latest = max(most, int(n)), i
 		}
 	}
@@ -47,7 +47,7 @@ func (l *Load) Most(usual float64) (most, latest int) {
 }
 
 // Handled says what nearly all robots got some minutes ago, such as "403 for all of it"; ""
-// if they were not refused.
+// if they were not refused, or if what was let through would be a flood itself.
 func (l *Load) Handled(minutes int) string {
 	status, share, all := "403", "all", l.Robots[minutes]
 	if l.Throttled[minutes] > l.Denied[minutes] {
@@ -57,7 +57,7 @@ func (l *Load) Handled(minutes int) string {
 	if refused < all {
 		share = fmt.Sprintf("%d %%", refused*100/all)
 	}
-	if refused*10 < all*9 {
+	if refused*10 < all*9 || all-refused > FloodLeast {
 		return ""
 	}
 	return status + " for " + share + " of it"

@@ -92,6 +92,7 @@ const (
 	impostors
 	verifiedRefused
 	claimsRefused
+	verifiedWould // be refused
 	measures
 )
 

@@ -209,7 +209,7 @@ func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 		Requests: n[requests], Passed: subtract(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
 		Denied: n[denied], Throttled: n[throttled], WouldDeny: n[wouldDeny], WouldThrottle: n[wouldThrottle],
 		Verified: n[verified], Unverified: n[unverified], Impostors: n[impostors],
-		VerifiedRefused: n[verifiedRefused], ClaimsRefused: n[claimsRefused],
+		VerifiedRefused: n[verifiedRefused], ClaimsRefused: n[claimsRefused], VerifiedWould: n[verifiedWould],
 	}
 }
 

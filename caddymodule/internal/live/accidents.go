@@ -32,9 +32,11 @@ const (
 	// minutes without a refusal.
 	SearchRefused = "search_refused"
 	// Within a minute, one crawler, or all together, send more than 100 requests to a
-	// site, and more than ten times as many as usual. These are at least a fifth of all
-	// its requests. Verified search engines do not count. It ends after five minutes
-	// without. While nearly all of it is refused, it is a note.
+	// site, and more than ten times as many as usual. Before six hours with requests were
+	// counted, which say what is usual: more than 300 of one crawler, or 1,000 of all
+	// together. These are at least a fifth of all requests to the site. Verified search
+	// engines do not count. It ends after five minutes without. It is a note while nearly all
+	// of it is refused, and no more than 100 requests a minute are let through.
 	Flood = "flood"
 	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
 	// longer busy; the event of the end comes at least five minutes after that of the
@@ -63,6 +65,7 @@ type Accident struct {
 	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused`: requests that were served; of `flood`: the usual requests in a minute; of `strangers`: clients that passed the check
 	Now     int       // the same now: rules, refused requests, requests in a minute, addresses in a minute, or pages shown; of `shedding`: requests that wait for their answer
 	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
+	Until   time.Time // when what it is about happened last; zero while it lasts
 
 	subject, message, advice string
 	sites                    []string // whose scopes have it
@@ -71,8 +74,9 @@ type Accident struct {
 	severity                 string   // of its Problem, unless it is handled; "" for statusapi.Severe
 	folder                   string   // of a flood, see counters.Load
 	more                     int      // further ones with the same Kind and Site
-	usual                    float64
-	peak                     int // of a flood: the most requests in a minute
+	usual                    float64  // of a flood: requests in a minute; 0 if that is not known
+	peak                     int      // of a flood: the most requests in a minute
+	plain                    string   // message without text of clients or of a robots.txt; "" for message
 }
 
 // Bounds of accidents.
@@ -358,7 +362,8 @@ func (a *Accident) problem() statusapi.Problem {
 	}
 	p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
 	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)
-	if p.Since = timeOf(a.Since); a.more > 0 {
+	p.Since, p.Until = timeOf(a.Since), timeOf(a.Until)
+	if a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
 	}
 	return p

@@ -96,7 +96,14 @@ func TestFloods(t *testing.T) {
 		want  string
 	}{
 		{"one crawler", func(w *watcher) { usual(w, 6, gptbot); w.count(101, site, gptbot, 0, judge.Allowed) }, "begin flood a.test GPTBot"},
-		{"seen in five hours", func(w *watcher) { usual(w, 5, gptbot); w.count(5000, site, gptbot, 0, judge.Allowed) }, ""},
+		{"the first night", func(w *watcher) { w.count(301, site, gptbot, 0, judge.Allowed) }, "begin flood a.test GPTBot"},
+		{"the first night, 300 a minute", func(w *watcher) { w.count(300, site, gptbot, 0, judge.Allowed) }, ""},
+		{"seen in five hours", func(w *watcher) { usual(w, 5, gptbot); w.count(301, site, gptbot, 0, judge.Allowed) }, "begin flood a.test GPTBot"},
+		{"the first night, all together", func(w *watcher) {
+			for i := range 11 {
+				w.count(100, site, crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprint("Bot", i)}, 0, judge.Allowed)
+			}
+		}, "begin flood a.test all"},
 		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, judge.Allowed) }, ""},
 		{"not ten times", func(w *watcher) {
 			usual(w, 6, gptbot, gptbot, gptbot, gptbot, gptbot, gptbot)
@@ -185,6 +192,24 @@ func TestFloodsEnd(t *testing.T) {
 	w.pass(time.Minute)
 	if got := w.told(); got != "end flood a.test GPTBot" {
 		t.Errorf("at the end: %s", got)
+	}
+}
+
+// What has ended is told in the past tense, with its end, while its accident lasts.
+func TestEndedRefusalsAreToldInThePast(t *testing.T) {
+	w := newWatcher()
+	for range 3 {
+		w.count(2, "a.test", googlebot, claim.Verified, judge.RulesPending)
+		w.pass(30 * time.Second)
+	}
+	last := w.now.Add(-30 * time.Second)
+	problem := func() statusapi.Problem { return w.accidents(statusapi.AllSites())[0].problem() }
+	if p := problem(); p.Until != nil || !strings.Contains(p.Message, "is refused at a.test: 6 requests since ") {
+		t.Errorf("while it lasts: %s until %v", p.Message, p.Until)
+	}
+	w.pass(4 * time.Minute)
+	if p := problem(); p.Until == nil || !p.Until.Equal(last) || !strings.Contains(p.Message, "was refused at a.test: 6 requests from ") {
+		t.Errorf("four minutes later: %s until %v", p.Message, p.Until)
 	}
 }
 

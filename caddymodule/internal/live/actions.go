@@ -144,7 +144,7 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 	return problems
 }
 
-// monitorProblems returns the problem that all sites are in monitor mode for long.
+// monitorProblems returns what there is to say when all sites are in monitor mode for long.
 func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
@@ -161,7 +161,11 @@ func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
 			since = f.ModeSince
 		}
 	}
-	return mistakes.Monitored(since, r.app.Now())
+	verifies := slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
+	return mistakes.Monitored(since, r.app.Now(), verifies, func() []statusapi.Crawler {
+		list, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanMonth})
+		return list
+	})
 }
 
 // refreshTimeout is the longest time for which Refresh waits for the sources.

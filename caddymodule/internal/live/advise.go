@@ -137,20 +137,27 @@ func siteOf(f *statusapi.Refusal) string {
 	return f.Site
 }
 
-// refusedSearch returns the accident of a run.
+// refusedSearch returns the accident of a run. It is told in the past tense from the first
+// minute on in which nothing was refused.
 func refusedSearch(run *counters.Run, now time.Time) Accident {
 	by := "rules or limits"
 	if run.Line > 0 {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
-	return Accident{
+	a := Accident{
 		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since,
 		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
-		message: fmt.Sprintf("%s, a verified search engine, is refused at %s: %s since %s, and %d served; the last one by %s",
-			run.Crawler, siteName(run.Site), quantity(run.Refused, "request"), formatTime(run.Since, now), run.Served, by),
 		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
 			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
 	}
+	verb, times := "is", "since "+formatTime(run.Since, now)
+	if now.Sub(run.Last) >= time.Minute {
+		a.Until = run.Last
+		verb, times = "was", "from "+formatTime(run.Since, now)+" to "+formatTime(run.Last, now)
+	}
+	a.message = fmt.Sprintf("%s, a verified search engine, %s refused at %s: %s %s, and %d served; the last one by %s",
+		run.Crawler, verb, a.subject, quantity(run.Refused, "request"), times, run.Served, by)
+	return a
 }
 
 // Bounds of Summary.Empty, and when it says what could be wrong.

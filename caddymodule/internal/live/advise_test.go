@@ -25,9 +25,10 @@ func TestHandledFloods(t *testing.T) {
 		{"denied", false, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; 1.0 are usual|"},
 		{"throttled", false, map[judge.Reason]int{judge.CrawlDelay: 199, judge.Allowed: 1}, "note Handled: GPTBot gets 429 for 99 % of it: 200 requests a minute to a.test; 1.0 are usual|"},
 		{"a part is refused", false, map[judge.Reason]int{judge.Disallowed: 170, judge.Allowed: 30}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
+		{"the rest is a flood itself", false, map[judge.Reason]int{judge.Disallowed: 1200, judge.Allowed: 101}, "error GPTBot sends 1,301 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
 		{"nothing is refused", false, map[judge.Reason]int{judge.Allowed: 200}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
-		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; its usual rate is not known before six hours|"},
-		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; its usual rate is not known before six hours|limit /shop/* {\n\teach 10/1m\n}"},
+		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; how many are usual is not known before six hours|"},
+		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; how many are usual is not known before six hours|limit /shop/* {\n\teach 10/1m\n}"},
 	} {
 		w := newWatcher()
 		send := func(n int, why judge.Reason) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -18,18 +19,23 @@ const handledAdvice = "Nothing to do."
 const slowDown = "A `limit` slows it down, and a `deny` in `policy` stops it, if it names itself."
 
 // sentence tells of requests a minute, the most of a minute some minutes ago. If nearly all
-// were refused, it says so first.
-func sentence(load *counters.Load, who string, most, minutes int) (text string, handled bool) {
-	verb, suffix := " send", "s "
-	if load.Crawler == "" {
-		suffix = " "
+// were refused, it says so first. many says that who is several.
+func sentence(load *counters.Load, who string, many bool, most, minutes int) (text string, handled bool) {
+	verb := " sends "
+	how := load.Handled(minutes)
+	switch {
+	case how != "" && minutes > 1:
+		who, verb = "Handled: "+who, " got "+how+": "
+	case how != "" && many:
+		who, verb = "Handled: "+who, " get "+how+": "
+	case how != "":
+		who, verb = "Handled: "+who, " gets "+how+": "
+	case minutes > 1:
+		verb = " sent up to "
+	case many:
+		verb = " send "
 	}
-	if how := load.Handled(minutes); how != "" {
-		who, verb, suffix, handled = "Handled: "+who, " get", suffix+how+": ", true
-	} else if minutes > 1 {
-		verb, suffix = " sent", " up to "
-	}
-	return fmt.Sprintf("%s%s%s%s a minute to %s", who, verb, suffix, quantity(most, "request"), siteName(load.Site)), handled
+	return fmt.Sprintf("%s%s%s a minute to %s", who, verb, quantity(most, "request"), siteName(load.Site)), how != ""
 }
 
 // flooded completes the accident of a flood whose latest minute was some minutes ago. If
@@ -37,29 +43,57 @@ func sentence(load *counters.Load, who string, most, minutes int) (text string, 
 // peak.
 func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accident {
 	a.Before, a.subject, a.sites, a.advice = int(a.usual), siteName(load.Site), []string{load.Site}, slowDown
-	until := ""
-	if minutes > 1 {
-		a.Now = a.peak
-		until = ", until " + formatTime(now.Truncate(time.Minute).Add(time.Duration(1-minutes)*time.Minute), now)
+	tail := "; how many are usual is not known before six hours"
+	if a.usual > 0 {
+		tail = fmt.Sprintf("; %.1f are usual", a.usual)
 	}
-	a.message, a.handled = sentence(load, cmp.Or(load.Crawler, "all robots together"), a.Now, minutes)
-	if a.message += fmt.Sprintf("%s; %.1f are usual", until, a.usual); a.handled {
+	if minutes > 1 {
+		a.Now, a.Until = a.peak, now.Truncate(time.Minute).Add(time.Duration(1-minutes)*time.Minute)
+		tail = ", until " + formatTime(a.Until, now) + tail
+	}
+	many := load.Crawler == ""
+	who, label := load.Crawler, load.Label
+	if many {
+		who, label = "all robots together", "all robots together"
+	} else if _, err := crawler.ParseClass(label); err == nil {
+		label = "a crawler of the class " + label
+	}
+	a.message, a.handled = sentence(load, who, many, a.Now, minutes)
+	a.plain, _ = sentence(load, label, many, a.Now, minutes)
+	if a.message, a.plain = a.message+tail, a.plain+tail; a.handled {
 		a.advice = handledAdvice
 	}
 	return a
 }
+
+// From how many requests in a minute on there is a flood while it is not known what is
+// usual: of one crawler, which is five in a second where one is what most crawlers promise
+// at most, and of all together.
+const (
+	unknownLeast    = 300
+	unknownLeastAll = 1000
+)
 
 // loadAccidents returns the floods. All robots together are one only where no single
 // robot is, and all hosts of a pattern only where no single host has one.
 func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
 	for _, load := range loads {
 		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
-			usual: load.Usual, folder: load.Folder}
+			folder: load.Folder}
+		if load.Hours >= usualHours {
+			flood.usual = load.Usual
+		}
 		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
 			flood.Since, flood.usual, flood.peak = was.Since, was.usual, was.peak // the flood does not become usual
 		}
-		most, minutes := load.Most(flood.usual)
-		if flood.Now, flood.peak = most, max(flood.peak, most); most > 0 && load.Hours >= usualHours {
+		least := uint64(counters.FloodLeast)
+		if flood.usual == 0 {
+			if least = unknownLeast; load.Crawler == "" {
+				least = unknownLeastAll
+			}
+		}
+		most, minutes := load.Most(least, flood.usual)
+		if flood.Now, flood.peak = most, max(flood.peak, most); most > 0 {
 			list = append(list, flooded(flood, load, minutes, now))
 		}
 	}
@@ -110,18 +144,18 @@ func (r *Reporter) featureAccidents() (list []Accident) {
 }
 
 // busyProblems returns the crawlers that would be a flood if their usual rate were
-// known and low, as they were at the last look for accidents.
+// known and low, as they were at the last look for accidents, and are none yet.
 func (r *Reporter) busyProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, load := range a.loads {
-		most, minutes := load.Most(0)
-		if most == 0 || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
+		most, minutes := load.Most(counters.FloodLeast, 0)
+		if most == 0 || most > unknownLeast || load.Hours >= usualHours || load.Crawler == "" || !scope.Host(load.Pattern, load.Site) {
 			continue
 		}
-		message, handled := sentence(load, load.Crawler, most, minutes)
-		p := warning("busy", siteName(load.Site), message+"; its usual rate is not known before six hours", slowDown)
+		message, handled := sentence(load, load.Crawler, false, most, minutes)
+		p := warning("busy", siteName(load.Site), message+"; how many are usual is not known before six hours", slowDown)
 		if handled {
 			p.Severity, p.Advice = statusapi.Remark, handledAdvice
 		}

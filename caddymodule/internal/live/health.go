@@ -60,7 +60,10 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 			hosts.Add(p.Handler, siteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
 			continue
 		}
-		if kind == "" || kind == RulesLost { // which is an accident
+		if kind == RulesLost { // which is an accident
+			p.blame(health.Problems)
+		}
+		if kind == "" || kind == RulesLost {
 			continue
 		}
 		problem := p.problem(now)
@@ -90,6 +93,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	health.Problems = append(health.Problems, r.handlerProblems(scope)...)
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), before(!a.Tenant, !b.Tenant), strings.Compare(a.Severity, b.Severity),
+			before(a.Kind == reachedLimit, b.Kind == reachedLimit), // what follows from it is below
 			before(a.Kind == searchPartly, b.Kind == searchPartly), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
 			strings.Compare(a.Message, b.Message))
 	})
@@ -103,6 +107,9 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	}
 	return health
 }
+
+// reachedLimit is the kind of the problems that a limit of the plugin's memory is reached.
+const reachedLimit = "memory"
 
 // placeProblems returns what is wrong with the places of handlers.
 func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
@@ -198,6 +205,19 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 func (p *inForce) mistake(state statusapi.Problem) statusapi.Problem {
 	return (&mistakes.File{Subject: p.subject(), State: state, Needed: p.Settings.NeedsFile(), Unneeded: p.Settings.IsAboutHeaders(),
 		Pages: p.Settings.Challenge != nil, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules, Review: metrics.ReviewOf(p.Rules)}).Problem()
+}
+
+// blame adds the line of the file that costs most rules to the problem that it lost them.
+func (p *inForce) blame(problems []statusapi.Problem) {
+	wrong := p.mistake(statusapi.Problem{})
+	if wrong.Kind != statusapi.Mistake {
+		return
+	}
+	for i := range problems {
+		if lost := &problems[i]; lost.Kind == RulesLost && lost.Subject == p.subject() && lost.Line == 0 {
+			lost.Message, lost.Line = lost.Message+": "+wrong.Message, wrong.Line
+		}
+	}
 }
 
 // sourceProblem is problem without what is most likely not meant.

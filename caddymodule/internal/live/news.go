@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -211,21 +210,8 @@ const fileAdvice = "If that was a mistake, put the file back. " + acceptAdvice
 
 // inWords returns the message of an accident without text of clients or of a robots.txt.
 func (r *Reporter) inWords(a *Accident) string {
-	what := a.message
-	switch a.Kind {
-	case RulesLost: // its message may quote the answer
-		what = fmt.Sprintf("robots.txt of %s lost its rules (%s): it had %s, and now has %s", a.subject, strings.ReplaceAll(a.Cause, "_", " "),
-			quantity(a.Before, "rule"), quantity(a.Now, "rule"))
-	case Flood: // its message may have a name that a client invented
-		who := a.Crawler
-		if _, err := crawler.ParseClass(who); err == nil {
-			who = "a crawler of the class " + who
-		} else if who == everybody {
-			who = "all robots together"
-		}
-		what = fmt.Sprintf("%s sent up to %s a minute to %s; %.1f are usual", who, quantity(max(a.Now, a.peak), "request"), a.subject, a.usual)
-	}
-	if what = r.plain(a, what); a.more > 0 {
+	what := r.plain(a, cmp.Or(a.plain, a.message))
+	if a.more > 0 {
 		what += fmt.Sprintf(" (and %d more)", a.more)
 	}
 	return what

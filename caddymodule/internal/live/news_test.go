@@ -206,6 +206,7 @@ func TestNewsThatGetWorse(t *testing.T) {
 // clients chose is a link there.
 func TestNewsInWords(t *testing.T) {
 	w := newNewsWorld("shop.test", "*.hosting.test", statusapi.AnySite)
+	sent := [counters.LoadMinutes]uint64{300, 300, 300, 300, 300}
 	for _, tt := range []struct {
 		a    Accident
 		want string
@@ -219,16 +220,18 @@ func TestNewsInWords(t *testing.T) {
 		{Accident{Kind: SearchShutOut, Site: statusapi.AnySite, subject: "<@everyone>", message: "robots.txt of <@everyone> now disallows /"},
 			"robots.txt of this server now disallows /"},
 		{Accident{Kind: RulesLost, Site: "shop.test", subject: "shop.test", Cause: "not_robots", Before: 12, advice: "evil",
-			message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`},
-			"robots.txt of shop.test lost its rules (not robots): it had 12 rules, and now has 0 rules"},
-		{Accident{Kind: RulesLost, Site: "shop.test", subject: "https://config.test/robots.txt", sites: []string{"", "shop.test"}, Cause: "empty", Before: 1},
-			"robots.txt of https://config.test/robots.txt lost its rules (empty): it had 1 rule, and now has 0 rules"},
-		{Accident{Kind: Flood, Site: "shop.test", subject: "shop.test", Crawler: "self-declared", Now: 300, peak: 400, usual: 2, message: "@EvilBot sends 300"},
-			"a crawler of the class self-declared sent up to 400 requests a minute to shop.test; 2.0 are usual"},
-		{Accident{Kind: Flood, Site: "a.hosting.test", pattern: "*.hosting.test", subject: "a.hosting.test", Crawler: everybody, Now: 300, usual: 2},
-			"all robots together sent up to 300 requests a minute to a[.]hosting[.]test; 2.0 are usual"},
-		{Accident{Kind: Flood, Site: "shop.test", subject: "shop.test", Crawler: "GPTBot", Now: 300, usual: 2, more: 2},
-			"GPTBot sent up to 300 requests a minute to shop.test; 2.0 are usual (and 2 more)"},
+			message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`, plain: "robots.txt of shop.test lost 12 of 12 rules"},
+			"robots.txt of shop.test lost 12 of 12 rules"},
+		{flooded(Accident{Kind: Flood, Site: "shop.test", Crawler: "self-declared", Now: 300, usual: 2},
+			&counters.Load{Site: "shop.test", Crawler: "@EvilBot", Label: "self-declared", Robots: sent}, 0, w.now),
+			"a crawler of the class self-declared sends 300 requests a minute to shop.test; 2.0 are usual"},
+		{flooded(Accident{Kind: Flood, Site: "a.hosting.test", pattern: "*.hosting.test", Crawler: everybody, Now: 300},
+			&counters.Load{Site: "a.hosting.test", Robots: sent}, 0, w.now),
+			"all robots together send 300 requests a minute to a[.]hosting[.]test; how many are usual is not known before six hours"},
+		{flooded(Accident{Kind: Flood, Site: "shop.test", Crawler: "GPTBot", Now: 200, peak: 300, usual: 2, more: 2},
+			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, w.now),
+			"GPTBot sent up to 300 requests a minute to shop.test, until " + formatTime(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
+				"; 2.0 are usual (and 2 more)"},
 	} {
 		n := w.newsOf(&newsItem{Accident: tt.a, open: true})
 		if n.What != tt.want || strings.Contains(n.What+n.Advice, "evil.test") || strings.Contains(n.Advice, "evil") {

@@ -190,6 +190,10 @@ func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Tim
 	}
 	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")),
 		problem.Advice
+	if f.Lost == "shrunk" { // what is wrong, not that the rest is in force
+		f.Message = fmt.Sprintf("robots.txt of %s lost %d of %s at %s", f.Subject, f.Before.Rules-f.Now.Rules, quantity(f.Before.Rules, "rule"),
+			formatTime(f.Since, now))
+	}
 	if f.Shut == nil && !p.hasCopy() {
 		f.Advice += " " + graceAdvice
 	}
@@ -211,6 +215,8 @@ func (f *watchedFile) accidents() (list []Accident) {
 	if f.Lost != "" {
 		lost := one
 		lost.Kind, lost.Cause, lost.message = RulesLost, f.Lost, f.Message
+		lost.plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
+			strings.ReplaceAll(f.Lost, "_", " "))
 		lost.advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
 		list = append(list, lost)
 	}

@@ -2,10 +2,8 @@ package mistakes
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
@@ -69,18 +67,4 @@ const MeetingAdvice = "write one robots block for both: `limit` and `exempt_path
 
 func place(hosts []string, what, advice string) Place {
 	return Place{Hosts: hosts, What: what, Advice: advice, Kind: statusapi.NoRules, Severity: statusapi.Warning}
-}
-
-// monitorFor is how long nobody has to be reminded of monitor mode.
-const monitorFor = 30 * 24 * time.Hour
-
-// Monitored returns the problem that all sites are in monitor mode since a time, if that
-// is long ago; zero means that it is not known.
-func Monitored(since, now time.Time) []statusapi.Problem {
-	if since.IsZero() || now.Sub(since) < monitorFor {
-		return nil
-	}
-	return []statusapi.Problem{{Severity: statusapi.Warning, Kind: statusapi.Monitored, Subject: "monitor mode", Since: new(since.UTC()),
-		Message: fmt.Sprintf("all sites are in monitor mode, for %d days at least: nothing is refused", now.Sub(since)/(24*time.Hour)),
-		Advice:  "Look at what would be refused. If that is right, remove the line `mode monitor`."}}
 }

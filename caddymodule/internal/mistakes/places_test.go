@@ -3,7 +3,6 @@ package mistakes_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -27,19 +26,6 @@ func TestProblemsOfPlaces(t *testing.T) {
 	none := mistakes.WithoutHandler()
 	if p := none.Problems(statusapi.AllSites()); len(p) != 1 || p[0].Kind != statusapi.NoRules || len(none.Problems(statusapi.Sites("a.test"))) > 0 {
 		t.Errorf("no handler: %+v", p)
-	}
-}
-
-func TestMonitored(t *testing.T) {
-	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
-	for age, want := range map[time.Duration]string{0: "", 29 * 24 * time.Hour: "", 31*24*time.Hour + 1: "for 31 days at least"} {
-		got := mistakes.Monitored(now.Add(-age), now)
-		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0].Message, want) || !got[0].Since.Equal(now.Add(-age))) {
-			t.Errorf("%v: %+v", age, got)
-		}
-	}
-	if got := mistakes.Monitored(time.Time{}, now); len(got) > 0 {
-		t.Errorf("since when is not known: %+v", got)
 	}
 }
 

@@ -29,6 +29,7 @@ type Counts struct {
 	// claim to be a crawler of the registry. Impostors are in neither.
 	VerifiedRefused uint64 `json:"verified_refused"`
 	ClaimsRefused   uint64 `json:"claims_refused"`
+	VerifiedWould   uint64 `json:"verified_would_refuse"` // VerifiedRefused in monitor mode
 }
 
 // Add adds other to c.
@@ -44,6 +45,7 @@ func (c *Counts) Add(other Counts) {
 	c.Impostors += other.Impostors
 	c.VerifiedRefused += other.VerifiedRefused
 	c.ClaimsRefused += other.ClaimsRefused
+	c.VerifiedWould += other.VerifiedWould
 }
 
 // Windows has a count, or Counts, for several spans of time that end now.

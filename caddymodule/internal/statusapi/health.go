@@ -59,6 +59,7 @@ type Problem struct {
 	Advice  string     `json:"advice"`  // what the operator can do, in words
 	Actions []Action   `json:"actions"` // the same in steps, the recommended one first; [] if nothing has to be done
 	Since   *time.Time `json:"since"`   // null if not known
+	Until   *time.Time `json:"until"`   // when what it says happened last, in the past tense; null while it lasts
 	Crawler string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
 	Line    int        `json:"line"`    // of robots.txt that is to blame; 0 if none
 	Tenant  bool       `json:"tenant"`  // it is about the file of a host that only a pattern names, and not of all of them

@@ -58,7 +58,8 @@ func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
 	}
 	switch {
 	case state.Few:
-		p.Advice = "Let browsers solve a challenge while the matcher `robots busy` matches."
+		p.Crawler = ""
+		p.Advice = "With `challenge`, browsers show once that they are browsers, without a click, while strangers storm."
 		p.Message = fmt.Sprintf("is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
 			state.All-state.Robots, words.Plural(state.All, "request", "requests"))
 	case monitored && refused != "":

@@ -10,9 +10,7 @@ const banner = {
 	kind: '', actions: [], // its first words, and what can be done
 
 	of: (live) => {
-		const h = live.summary.health, found = h.problems.map(banner.problem), severe = h.problems.filter((p) => p.severity === 'error').length;
-		found.splice(severe, 0, banner.newLine(live));
-		const list = found.filter(Boolean), trouble = list.filter((p) => p.mark !== 'good'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);
+		const h = live.summary.health, list = h.problems.map(banner.problem), trouble = list.filter((p) => p.mark === 'bad' || p.mark === 'warn'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);
 		banner.problems = list.filter((p) => p !== shown);
 		if (shown) return { ...shown, text: shown.text + (rest ? ' And ' + plural(rest, 'other problem', 'other problems') + ', below.' : '') };
 		const modes = live.summary.modes;
@@ -29,20 +27,8 @@ const banner = {
 	// problem returns what to show of a problem. Impostors are usual: they do not belong
 	// into the banner.
 	problem: (p) => {
-		const [mark, kind] = { error: ['bad', 'Problem:'], warning: ['warn', 'Warning:'], note: ['good', 'Handled:'] }[p.severity];
-		const text = zoned(p.message).replace(/^Handled: /, '') + (p.since && mark !== 'good' ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.';
+		const [mark, kind] = { error: ['bad', 'Problem:'], warning: ['warn', 'Warning:'], note: p.message.startsWith('Handled: ') ? ['good', 'Handled:'] : ['info', 'Note:'] }[p.severity];
+		const text = zoned(p.message).replace(/^Handled: /, '') + (p.since && !p.until && (mark === 'bad' || mark === 'warn') ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.';
 		return { mark, kind, text, todo: zoned(p.actions[0]?.text ? p.actions[0].what + '.' : p.advice), actions: p.actions, usual: p.kind === 'impostors' };
-	},
-
-	// newLine returns the line that refuses at least 100 requests an hour now, and ten
-	// times as many as in an hour of the day before; null if there is none, or if
-	// counting began less than six hours ago.
-	newLine: (live) => {
-		if (state.now - Date.parse(live.summary.since) < 6 * 3600e3) return null;
-		const line = ((live.lines && live.lines.lines) || []).find((l) => l.hour >= 100 && l.hour > 10 * (l.day - l.hour) / 23);
-		return line ? {
-			mark: 'warn', kind: 'Warning:', text: placeOf(line) + ', ' + line.rule + ', began to refuse much: ' + plural(line.hour, 'request', 'requests') + ' in the last hour, ' + count(line.day - line.hour) + ' in the 23 hours before.',
-			todo: 'Look at the line in robots.txt below, and at who is refused by it.',
-		} : null;
 	},
 };
