@@ -253,36 +253,51 @@ func TestAdminAPIReference(t *testing.T) {
 	})
 }
 
-// The layout in CONTRIBUTING.md has each package, and nothing that does not exist.
+// What CONTRIBUTING.md names in its layout and in its table of changes exists, and each
+// package says what it is for, which `go list` shows there.
 func TestLayoutOfContributing(t *testing.T) {
 	page, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, layout, _ := strings.Cut(string(page), "## Layout\n\n```\n")
-	layout, _, _ = strings.Cut(layout, "```")
-	listed, room := make(map[string]bool), ""
+	_, layout, _ := strings.Cut(string(page), "\n```\n")
+	layout, rest, _ := strings.Cut(layout, "```")
+	var paths []string
 	for line := range strings.Lines(layout) {
-		path := strings.Fields(line)[0]
-		if strings.HasPrefix(line, "  ") {
-			path = room + "/" + path
-		} else {
-			room = path
+		paths = append(paths, strings.Fields(line)[0])
+	}
+	_, table, _ := strings.Cut(rest, "| to add |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, m := range regexp.MustCompile("`(?:go test )?(?:\\./)?([\\w./]+)").FindAllStringSubmatch(table, -1) {
+		paths = append(paths, strings.TrimSuffix(m[1], "..."))
+	}
+	if len(paths) < 25 {
+		t.Errorf("only %d paths were found", len(paths))
+	}
+	for _, path := range paths {
+		for _, part := range []string{"/NAME", "/CODE"} {
+			path, _, _ = strings.Cut(path, part)
 		}
 		if _, err := os.Stat(filepath.Join("..", path)); err != nil {
-			t.Errorf("the layout has %s: %v", path, err)
+			t.Errorf("CONTRIBUTING.md names %s: %v", path, err)
 		}
-		listed[path] = true
 	}
+	described := make(map[string]bool)
 	err = filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
-		name := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
-		if err == nil && filepath.Ext(path) == ".go" && !listed[name] && !strings.HasPrefix(name, "internal/test/") && !strings.HasPrefix(name, "bench/") {
-			listed[name] = true // said once
-			t.Errorf("the layout does not have %s", name)
+		dir := filepath.Dir(path)
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
 		}
+		text, err := os.ReadFile(path)
+		described[dir] = described[dir] || regexp.MustCompile(`(?m)^(//.*|.*\*/)\npackage `).Match(text)
 		return err
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	for dir, ok := range described {
+		if !ok {
+			t.Errorf("%s has no comment that says what the package is for", dir)
+		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package scenario is a language for tests: a Caddyfile, other files, and requests with
-// their time that say what each gets. CONTRIBUTING.md describes the language.
+// their time that say what each gets. testdata/scenarios/README.md describes the language.
 //
 // A scenario runs on a [Server]: in process with a clock of its own, or a program.
 package scenario
