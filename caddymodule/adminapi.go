@@ -187,7 +187,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: h.steps.sharer,
 			Verifies: h.steps.verifier != nil,
-			SetModes: h.setModes, Features: h.steps.features, Check: h.check, Watch: h.watch, Problems: h.problems,
+			SetModes: h.setModes, Features: h.steps.features, Budgets: h.steps.budgets, Check: h.check, Watch: h.watch, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
 				return current.Engine, current.modes

@@ -81,15 +81,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			per   crawler | ip
 //			max_entries <number>
 //		}
-//		limit [<patterns...>] {
-//			all          <number>/<duration>
-//			each         <number>/<duration>
-//			at_once      <number>
-//			each_at_once <number>
-//			hosts        <hosts...>
-//			except       <purposes and crawlers...>
-//			include      <purposes and crawlers...>
-//		}
 //		fleet <url> {
 //			ca_file   <path>
 //			instances <number>
@@ -108,7 +99,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		# and the lines of steps, such as shed
 //	}
 //
-// For answer, exempt, fleet, host, limit, paths, policy, registry, x_robots_tag and steps, the only value off means that the handler does not use the
+// For answer, exempt, fleet, host, paths, policy, registry, x_robots_tag and steps, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 

@@ -152,6 +152,7 @@ func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 		if json.Unmarshal(h.Steps[name], s) != nil {
 			continue
 		}
+		site.Steps = append(site.Steps, s)
 		if feature, ok := s.(step.Feature); ok {
 			site.Features = append(site.Features, feature)
 		}

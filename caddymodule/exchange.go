@@ -63,8 +63,8 @@ var exchangeNumber atomic.Uint32
 
 // release ends the request, clears x and returns it to the pool.
 func (x *exchange) release() {
-	if d := &x.Decision; x.paced && d.Reason != judge.Person {
-		x.running.Release(&x.Request, d, d.Action != judge.Pass && !d.Monitored)
+	if d := &x.Decision; x.paced && d.Action != judge.Pass && !d.Monitored {
+		x.running.GiveBack(&x.Request, d, x.Uses)
 	}
 	if x.countsAtEnd {
 		delete(x.vars, step.UncountVar) // error routes run later, when x may be another request's
@@ -269,10 +269,11 @@ func (x *exchange) readBody(d *judge.Decision) {
 	if d.Action != judge.Pass || d.Monitored || d.Reason == judge.Person {
 		return
 	}
-	why, line, isHeld := judge.OverLimit, (*judge.Place)(nil), false
-	if limit := d.AtOnce(); limit != nil {
-		line, isHeld = &limit.Place, true
-	}
+	var (
+		why    judge.Reason
+		line   *judge.Place
+		isHeld bool
+	)
 	for i := 0; !isHeld && i < len(x.handler.steps.holders); i++ {
 		why, line, isHeld = x.handler.steps.holders[i].Holds(&x.Exchange)
 	}

@@ -217,7 +217,7 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 
 // Withdraw implements step.Core.
 func (x *exchange) Withdraw(refusal *judge.Decision) {
-	x.running.Release(&x.Request, &x.Decision, true)
+	x.running.GiveBack(&x.Request, &x.Decision, x.Uses)
 	x.Decision = *refusal
 	x.rerecord(&x.Decision)
 }

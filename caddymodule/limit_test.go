@@ -2,9 +2,11 @@ package caddymodule
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -14,12 +16,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
 	"github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 )
+
+// limited returns the settings of the step limit, and of others.
+func limited(limits string, others ...caddy.ModuleMap) caddy.ModuleMap {
+	steps := caddy.ModuleMap{"limit": json.RawMessage(`{"limits":[` + limits + `]}`)}
+	for _, other := range others {
+		maps.Copy(steps, other)
+	}
+	return steps
+}
 
 // inFlight returns the requests in flight of limits with at_once that hold a crawler.
 func inFlight(t *testing.T, h *Handler, name string) (n int) {
@@ -27,7 +41,7 @@ func inFlight(t *testing.T, h *Handler, name string) (n int) {
 	engine := h.running.Load().Engine
 	engine.Origins().All(func(origin judge.Origin, rules *judge.Rules) {
 		agent := engine.Agent(name, rules)
-		for _, b := range engine.Budgets(origin, &agent, false) {
+		for _, b := range engine.Budgets(origin, &agent, false, h.steps.budgets...) {
 			n += b.InFlight
 		}
 	})
@@ -40,7 +54,7 @@ func inFlight(t *testing.T, h *Handler, name string) (n int) {
 func TestKilledRequestsAreNotInFlight(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
 		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.01\n"},
-		Limits: []config.Limit{{AtOnce: 30, EachAtOnce: 3, All: "1000/1s"}, {Paths: []string{"/slow"}, AtOnce: 2, Each: "20/1s"}},
+		Steps:  limited(`{"at_once":30,"each_at_once":3,"all":"1000/1s"},{"paths":["/slow"],"at_once":2,"each":"20/1s"}`),
 	}})
 	inner := provisioned(t, &Handler{Settings: h.Settings})
 	stages := []caddyhttp.HandlerFunc{
@@ -82,7 +96,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 			t.Errorf("no request reached stage %d", stage)
 		}
 	}
-	if _, ok := refused.Load(defaultAnswers()[judge.OverLimit].body); !ok {
+	if _, ok := refused.Load(defaultAnswers()[limits.Reason].body); !ok {
 		t.Error("no request was over a limit")
 	}
 	for _, name := range []string{"GPTBot", "bingbot", "Gather1bot"} {
@@ -98,7 +112,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 // A request that is refused because the server is busy gives back what it has used.
 func TestRefusedRequestGivesBudgetBack(t *testing.T) {
 	settings := config.Settings{
-		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nCrawl-delay: 600\n"}, Limits: []config.Limit{{All: "1/1h", AtOnce: 1}}, Steps: shedding(1),
+		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nCrawl-delay: 600\n"}, Steps: limited(`{"all":"1/1h","at_once":1}`, shedding(1)),
 	}
 	h := provisioned(t, &Handler{Settings: settings})
 	get := func(path string) int { return serve(t, h, request(gptbot, path)).Code }
@@ -152,10 +166,10 @@ func (p part) Read(b []byte) (int, error) {
 // A crawler's body is read before its request is counted as in flight. One that is too
 // long or late is refused, and the connection ends. People's bodies are not touched.
 func TestBodiesOfCrawlers(t *testing.T) {
-	limited := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{AtOnce: 1}}}})
+	held := provisioned(t, &Handler{Settings: config.Settings{Steps: limited(`{"at_once":1}`)}})
 	busy := provisioned(t, &Handler{Settings: config.Settings{Steps: shedding(8)}})
-	monitor := provisioned(t, &Handler{Settings: config.Settings{Mode: config.ModeMonitor, Limits: []config.Limit{{AtOnce: 1}}}})
-	plain := provisioned(t, &Handler{Settings: config.Settings{Limits: []config.Limit{{All: "100/1s"}}}})
+	monitor := provisioned(t, &Handler{Settings: config.Settings{Mode: config.ModeMonitor, Steps: limited(`{"at_once":1}`)}})
+	plain := provisioned(t, &Handler{Settings: config.Settings{Steps: limited(`{"all":"100/1s"}`)}})
 	form, long := strings.NewReader("a=b"), strings.NewReader(strings.Repeat("x", maxBody+1))
 	for _, tt := range []struct {
 		name   string
@@ -166,16 +180,16 @@ func TestBodiesOfCrawlers(t *testing.T) {
 		status int
 		got    string // by the next handler
 	}{
-		{"form", limited, gptbot, form, 3, 200, "a=b"},
-		{"form without a length", limited, gptbot, form, -1, 200, "a=b"},
-		{"empty, as HTTP/3 has it", limited, gptbot, strings.NewReader(""), -1, 200, ""},
-		{"late", limited, gptbot, part{form}, 10, 408, ""},
+		{"form", held, gptbot, form, 3, 200, "a=b"},
+		{"form without a length", held, gptbot, form, -1, 200, "a=b"},
+		{"empty, as HTTP/3 has it", held, gptbot, strings.NewReader(""), -1, 200, ""},
+		{"late", held, gptbot, part{form}, 10, 408, ""},
 		{"late, with shed", busy, gptbot, part{form}, 10, 408, ""},
 		{"late, search engine with shed", busy, googlebot, part{form}, 10, 408, ""},
-		{"too long", limited, gptbot, long, maxBody + 1, 413, ""},
-		{"too long, without a length", limited, gptbot, long, -1, 413, ""},
-		{"late, search engine that the limit leaves out", limited, googlebot, part{form}, 10, 200, "late"},
-		{"late, person", limited, chrome, part{form}, 10, 200, "late"},
+		{"too long", held, gptbot, long, maxBody + 1, 413, ""},
+		{"too long, without a length", held, gptbot, long, -1, 413, ""},
+		{"late, search engine that the limit leaves out", held, googlebot, part{form}, 10, 200, "late"},
+		{"late, person", held, chrome, part{form}, 10, 200, "late"},
 		{"late, person with shed", busy, chrome, part{form}, 10, 200, "late"},
 		{"late, HTTP library with shed", busy, "curl/8.5.0", part{form}, 10, 200, "late"},
 		{"late, monitor mode", monitor, gptbot, part{form}, 10, 200, "late"},
@@ -202,7 +216,7 @@ func TestBodiesOfCrawlers(t *testing.T) {
 		if refused && tt.status == 408 && (len(w.deadlines) != 1 || w.deadlines[0].IsZero()) || tt.got == "a=b" && !w.deadlines[1].IsZero() {
 			t.Errorf("%s: deadlines %v", tt.name, w.deadlines)
 		}
-		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != judge.OverLimit && rec.Reason != shed.Reason) {
+		if rec := recordOf(r); refused && (rec.Action != judge.Throttle || rec.Reason != limits.Reason && rec.Reason != shed.Reason) {
 			t.Errorf("%s: %v %v", tt.name, rec.Action, rec.Reason)
 		}
 		for i := range tt.h.bodies {
@@ -211,13 +225,13 @@ func TestBodiesOfCrawlers(t *testing.T) {
 			}
 		}
 	}
-	for i := range limited.bodies {
-		limited.bodies[i].Store(bodiesOfPart)
+	for i := range held.bodies {
+		held.bodies[i].Store(bodiesOfPart)
 	}
 	for body, want := range map[string]int{"a=b": 408, "": 200} {
 		r := request(gptbot, "/x")
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), -1
-		if w := serve(t, limited, r); w.Code != want {
+		if w := serve(t, held, r); w.Code != want {
 			t.Errorf("a body %q beside as many as are read at once: %d", body, w.Code)
 		}
 	}

@@ -59,10 +59,9 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	if err := h.Complete(h.app.Defaults); err != nil {
 		return err
 	}
-	h.warnSlowReaders(ctx)
 	h.sourceID = h.Source.ID()
 	h.answers = newCustomAnswers(h.Answers)
-	if err := h.provisionSteps(); err != nil {
+	if err := h.provisionSteps(ctx); err != nil {
 		return err
 	}
 	var table *headers.Table

@@ -2,14 +2,12 @@ package caddymodule
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -137,18 +135,5 @@ func (a *App) findTracing() {
 	traces := func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }
 	for _, server := range routes.Servers(a.ctx) {
 		a.traced.Store(a.traced.Load() || routes.HasHandler(server, traces))
-	}
-}
-
-// warnSlowReaders warns once for a server if nothing ends the requests of clients that
-// take their answers slowly, and that are counted as in flight until then.
-func (h *Handler) warnSlowReaders(ctx caddy.Context) {
-	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	counts := slices.ContainsFunc(h.Limits, func(l config.Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 })
-	if server == nil || !counts || server.WriteIdleTimeout > 0 || server.WriteMinRate > 0 {
-		return
-	}
-	if _, warned := h.app.placesOf.LoadOrStore(&server.WriteMinRate, true); !warned {
-		h.log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
 	}
 }

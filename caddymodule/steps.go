@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -26,6 +29,7 @@ type steps struct {
 	busy       []step.Busy
 	troubled   []step.Troubled
 	reader     func() step.HeadReader // nil without one
+	budgets    []enforce.BudgetsOf
 	places     []*judge.Place
 	features   []step.Feature
 	sharer     step.Sharer        // nil without
@@ -39,10 +43,11 @@ const busyVar = "caddy_robots.busy"
 // provisionSteps sets up the steps of the settings. Contexts of Caddy share the list of the
 // modules that they are for. With that of the app, none of its modules becomes the origin of
 // the app's events.
-func (h *Handler) provisionSteps() error {
+func (h *Handler) provisionSteps(ctx caddy.Context) error {
 	var list []step.Step
+	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	for name := range h.KnownSteps() {
-		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.app, h.Places, name})
+		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.app, server, h.Places, name})
 		if err != nil {
 			return err
 		}
@@ -59,7 +64,7 @@ func (a *App) provisionSteps() error {
 		if a.Steps[name] == nil {
 			continue
 		}
-		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a, a.Places(), name}); err != nil {
+		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a, nil, a.Places(), name}); err != nil {
 			return err
 		}
 	}
@@ -86,6 +91,7 @@ func (a *App) loadStep(name string, settings json.RawMessage, site joined) (step
 type joined struct {
 	*Handler
 	app    *App
+	server *caddyhttp.Server
 	places config.Places
 	name   string
 }
@@ -130,6 +136,12 @@ func (j joined) Hosts() []string {
 	return j.app.siteOf(j.Handler).Hosts
 }
 
+// ExemptPaths implements step.Site.
+func (j joined) ExemptPaths() []string { return j.Settings.EffectiveExemptPaths() }
+
+// Server implements step.Site.
+func (j joined) Server() *caddyhttp.Server { return j.server }
+
 // Counts implements step.Site.
 func (j joined) Counts(sites []string) (all, crawlers []statusapi.FleetRow) {
 	return j.app.counters.FleetRows(statusapi.Sites(sites...))
@@ -160,6 +172,9 @@ func (s *steps) add(a step.Step) {
 	if verifier, ok := a.(step.Verifier); ok {
 		s.verifier, s.claims = verifier, verifier.Verification()
 	}
+	if budgeter, ok := a.(step.Budgeter); ok {
+		s.budgets = append(s.budgets, budgeter.Budgets)
+	}
 	if placed, ok := a.(step.Placed); ok {
 		s.places = append(s.places, placed.Places()...)
 	}
@@ -173,31 +188,39 @@ func appendIf[T any](list []T, a step.Step) []T {
 	return list
 }
 
-// stages returns the decision of all stages: those of the steps, and the core's budgets.
+// stages returns the decision of all stages: those of the steps, and the core's before and
+// after the stage Limit.
 func stages(list []step.Step) step.Decide {
 	decide := func(*step.Exchange) {}
-	budgets := func(next step.Decide) step.Decide {
-		return func(x *step.Exchange) {
-			x.Request.Caller.(*exchange).useBudgets(&x.Decision)
+	core := []struct {
+		before step.Stage
+		do     func(*exchange, *judge.Decision)
+	}{{step.Limit, (*exchange).examine}, {step.Shed, (*exchange).useBudgets}}
+	wrap := func() {
+		next, do := decide, core[len(core)-1].do
+		core = core[:len(core)-1]
+		decide = func(x *step.Exchange) {
+			do(x.Request.Caller.(*exchange), &x.Decision)
 			next(x)
 		}
 	}
 	for _, s := range slices.Backward(list) {
-		if budgets != nil && s.Info().Stage < step.Shed {
-			decide, budgets = budgets(decide), nil // before what comes before them
+		for len(core) > 0 && s.Info().Stage < core[len(core)-1].before {
+			wrap()
 		}
 		if decider, ok := s.(step.Decider); ok {
 			decide = decider.Wrap(decide)
 		}
 	}
-	if budgets != nil {
-		decide = budgets(decide)
+	for len(core) > 0 {
+		wrap()
 	}
 	return decide
 }
 
-// useBudgets uses the budgets of a request that is let through, if all have room.
-func (x *exchange) useBudgets(d *judge.Decision) {
+// examine is before all that counts a request as one that is let through.
+func (x *exchange) examine(d *judge.Decision) {
+	x.Uses = x.Uses[:0] // a step before may decide again
 	if x.handler.check != nil {
 		x.check(d)
 	}
@@ -207,7 +230,11 @@ func (x *exchange) useBudgets(d *judge.Decision) {
 	if x.HTTP.ContentLength != 0 {
 		x.readBody(d)
 	}
-	x.running.Pace(x.HTTP.Context(), &x.Request, d)
+}
+
+// useBudgets uses the budgets of a request that is let through, if all have room.
+func (x *exchange) useBudgets(d *judge.Decision) {
+	x.running.Pace(x.HTTP.Context(), &x.Request, d, x.Uses)
 }
 
 // areBusy reports whether a step finds the server busy.

@@ -24,22 +24,24 @@ type Budget struct {
 	// not the key of a budget: Key.Client returns the key for an address.
 	PerAddr bool
 
-	// Bound is the line of a Limit; zero for a budget that a group limits. If it is
-	// for requests in flight, there are no Limits, and InFlight is how many there are.
-	judge.Bound
-	InFlight int
-	// Sharers says which crawlers share the budget, if several do: crawlers; search for
-	// verified search engines and ads that a limit includes, and search_unverified for
-	// clients that only claim to be these; invented for names that neither the registry nor a
-	// group has, while others come; "" otherwise.
+	// Line is the line of the configuration that limits it; nil for a budget of a group.
+	Line *judge.Place
+	// AtOnce is how many requests may be in flight, and InFlight how many are: then there are
+	// no Limits. It is 0 for all other budgets.
+	AtOnce, InFlight int
+	// Sharers says which crawlers share the budget, if several do; "" otherwise.
 	Sharers string
 }
 
+// BudgetsOf lists the budgets of a step that a crawler can use. verifiable says that claims to
+// be it can be verified.
+type BudgetsOf func(rules *judge.Rules, a *crawler.Agent, verifiable bool) []Budget
+
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims
 // to be this crawler can be verified, the one that unverified claims share, and
-// that of impostors if they are not denied. Those of Settings.Limits follow. For invented, see Request.Invented. It
-// returns nil if nothing limits the crawler.
-func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool) (list []Budget) {
+// that of impostors if they are not denied. Those of steps, which more lists, follow. For invented, see
+// Request.Invented. It returns nil if nothing limits the crawler.
+func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool, more ...BudgetsOf) (list []Budget) {
 	rules := e.origins.RulesOf(origin)
 	if rules == nil {
 		return nil
@@ -65,8 +67,8 @@ func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool) (
 			list = append(list, impostors)
 		}
 	}
-	if e.settings.Limited(a, group) {
-		list = e.limitBudgets(list, rules, a, verifiable)
+	for _, of := range more {
+		list = append(list, of(rules, a, verifiable)...)
 	}
 	return list
 }
@@ -85,7 +87,7 @@ type pacedOrigin struct {
 // notePaced records that rate limits apply to a request.
 func (m *Memory) notePaced(r *judge.Request) {
 	at := r.Time.UnixNano()
-	key, _ := hash(0, r.Origin, "")
+	key, _ := r.Origin.Hash(0, "")
 	entry := m.paced.Add(key, (*pacedOrigin).lastTime, func(o *pacedOrigin) {
 		o.origin = judge.Origin{Scheme: r.Origin.Scheme, Host: strings.Clone(r.Origin.Host), Port: r.Origin.Port}
 	})

@@ -3,7 +3,6 @@ package enforce
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -45,30 +44,5 @@ func TestBudgets(t *testing.T) {
 	}
 	if a := e.Agent("NoSuchBot", nil); a.Class != crawler.SelfDeclared || a.Token != "NoSuchBot" {
 		t.Errorf("an unknown name: %+v", a)
-	}
-}
-
-// Each pool of a limit has a name of its own.
-func TestNamesOfPools(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{Limits: []judge.Limit{{All: every(1, time.Hour), AtOnce: 2, Include: []string{"search"}}}})
-	keys := make(map[throttle.Key]string)
-	for name, want := range map[string]string{
-		"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified",
-	} {
-		a := e.Agent(name, nil)
-		for _, verifiable := range []bool{false, true} {
-			for _, b := range e.limitBudgets(nil, nil, &a, verifiable) {
-				if b.Sharers != want && !(verifiable && want == "search_unverified" && b.Sharers == "search") {
-					t.Errorf("%s: pool %q, want %q", name, b.Sharers, want)
-				}
-				if other, known := keys[b.Key]; known && other != b.Sharers {
-					t.Errorf("%s: a pool of %q and %q", name, other, b.Sharers)
-				}
-				keys[b.Key] = b.Sharers
-			}
-		}
-	}
-	if len(keys) != 6 {
-		t.Errorf("%d pools of two lines: %v", len(keys), keys)
 	}
 }

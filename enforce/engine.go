@@ -20,7 +20,6 @@ type Engine struct {
 	pacer
 	origins *origins.Table
 	now     func() time.Time // for fetches and budgets that are given back
-	handler func() origins.HandlerKey
 
 	edition *Edition // in a Replay: what is in force in place of origins
 }
@@ -41,13 +40,12 @@ func NewEngine(
 	}
 	cfg.Histories = memory.histories
 	e := &Engine{
-		pacer:   pacer{settings: compiled, limiter: limiter, memory: memory},
-		origins: origins.New(source, compiled, cfg), now: cfg.Now, handler: cfg.Handler,
+		pacer:   newPacer(compiled, limiter, memory, cfg.Handler),
+		origins: origins.New(source, compiled, cfg), now: cfg.Now,
 	}
 	if e.now == nil {
 		e.now = time.Now
 	}
-	e.findBlocks(e.handler)
 	return e, nil
 }
 
@@ -67,7 +65,6 @@ func (e *Engine) With(change func(*judge.Settings), fetched func(origins.FetchEv
 	}
 	q := *e
 	q.settings, q.origins = compiled, e.origins.With(compiled, fetched)
-	q.findBlocks(e.handler)
 	return &q, nil
 }
 
@@ -96,7 +93,7 @@ func (e *Engine) Decide(ctx context.Context, r *judge.Request, d *judge.Decision
 	var c judge.Client
 	e.Identify(&c, r, e.Resolve(ctx, r))
 	c.Judge(d)
-	e.Pace(ctx, r, d)
+	e.Pace(ctx, r, d, nil)
 }
 
 // Resolve returns the rules in force for the origin of a request. They are never nil:
@@ -173,29 +170,24 @@ func (e *Engine) mayWait(r *judge.Request, pending *judge.Rules) bool {
 	return false
 }
 
-// Pace applies the rate limits, Visit-time and Settings.Limits to a request that Judge
-// let through. With Settings.Limits, the caller calls Release when the request has
-// ended. In a Replay, Replay.Pace does this later.
-func (e *Engine) Pace(ctx context.Context, r *judge.Request, d *judge.Decision) {
+// Pace applies the rate limits and Visit-time to a request that Judge let through, and the
+// budgets of steps, all together: a request that one of them refuses uses none. In a Replay,
+// Replay.Pace does this later.
+func (e *Engine) Pace(ctx context.Context, r *judge.Request, d *judge.Decision, more []Use) {
 	if !d.Paced() || e.edition != nil {
 		return
 	}
 	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
 		e.memory.notePaced(r)
 	}
-	if e.pace(ctx, r, d); d.Action != judge.Pass {
-		e.Release(r, d, true)
-	}
+	e.take(ctx, r, d, more)
 }
 
-// Release ends a request that Decide let through: it is no longer in flight, for
-// Limit.AtOnce and Limit.EachAtOnce. If it was refused after Decide, by the
-// caller, it gives back the budget that it has used, unless later
-// requests have been let through since. Call Release once the request has ended,
-// whatever ended it, with the values that Decide got.
-func (e *Engine) Release(r *judge.Request, d *judge.Decision, refused bool) {
-	if e.leave(r, d); refused && d.Used {
-		e.giveBack(r, d, e.now())
+// GiveBack gives back the budget that a request has used which is refused after Pace, unless
+// later requests have been let through since. Call it with the values that Pace got.
+func (e *Engine) GiveBack(r *judge.Request, d *judge.Decision, more []Use) {
+	if d.Used {
+		e.giveBack(r, d, more, e.now())
 	}
 	d.Used = false
 }

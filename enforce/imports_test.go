@@ -44,7 +44,7 @@ func TestImports(t *testing.T) {
 		"caddymodule": func(dep string) bool {
 			own, _ := strings.CutPrefix(dep, module)
 			return !strings.HasPrefix(own, "internal/audit") && !strings.HasPrefix(own, "internal/log") && own != "caddymodule/commands" &&
-				!strings.HasPrefix(own, "caddymodule/steps") && own != "enforce/verify" && !strings.Contains(dep, "gaissmai/bart") &&
+				!strings.HasPrefix(own, "caddymodule/steps") && own != "enforce/verify" && own != "enforce/limits" && !strings.Contains(dep, "gaissmai/bart") &&
 				!strings.Contains(dep, "valkey")
 		},
 	} {

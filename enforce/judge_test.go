@@ -21,7 +21,7 @@ func TestDisallowsStar(t *testing.T) {
 	}
 }
 
-// Hidden paths and paths of limits hold in every spelling; exempt paths are exempt only
+// Hidden paths hold in every spelling; exempt paths are exempt only
 // if every form of a path is.
 func TestSpellingsOfSettings(t *testing.T) {
 	for _, windows := range []bool{false, true} {
@@ -29,7 +29,6 @@ func TestSpellingsOfSettings(t *testing.T) {
 			Views:       robots.ViewOptions{Windows: windows},
 			Managed:     fake.Hide("/hid%2Fx"),
 			ExemptPaths: []string{"/.well-known/*"},
-			Limits:      []judge.Limit{{Paths: []string{"/slow%2Fx"}, All: every(1, time.Hour)}},
 		}
 		e := newEngineTest(t, "User-agent: *\nDisallow: /private/\n", settings)
 		const bot = "OneBot/1.0 (+https://bot.example/)"
@@ -41,7 +40,6 @@ func TestSpellingsOfSettings(t *testing.T) {
 			{"/hid%2Fx", judge.Hidden, false}, {"/./hid%2Fx", judge.Hidden, false}, {"/a/..//hid%2fx", judge.Hidden, false}, {"/hid/x", judge.Allowed, false},
 			{"/.well-known/x", judge.ExemptPath, false}, {"/.well-known/../private/", judge.Disallowed, false},
 			{`/.well-known/..\private/`, judge.Disallowed, true}, {"/.well-known/..%5cprivate./", judge.Disallowed, true}, {"/PRIVATE/", judge.Disallowed, true},
-			{"/slow%2Fx", judge.Allowed, false}, {"/./slow%2Fx", judge.OverLimit, false}, {"//slow%2fx", judge.OverLimit, false}, {"/slow/x", judge.Allowed, false},
 		} {
 			want := tt.reason
 			if got := e.decide(tt.target, bot).Reason; (got == want) != (windows || !tt.windows) {

@@ -7,8 +7,7 @@ import (
 )
 
 // Memory remembers what crawlers did: when each came, and which of them read a
-// robots.txt; which requests are in flight, for Settings.Limits; and the versions
-// that each robots.txt had in the last GracePeriod. Several engines can share one. It
+// robots.txt; and the versions that each robots.txt had in the last GracePeriod. Several engines can share one. It
 // outlives them, so that after a reload the grace periods of crawlers go on. It is
 // bounded, and safe for concurrent use.
 type Memory struct {
@@ -17,7 +16,6 @@ type Memory struct {
 	histories *origins.Histories
 	probes    *table.Table[probeClient]
 	paced     *table.Table[pacedOrigin]
-	flights   flights
 }
 
 // NewMemory returns an empty Memory for a number of unverified claims, of which there is

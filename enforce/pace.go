@@ -2,17 +2,13 @@ package enforce
 
 import (
 	"context"
-	"math/bits"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -21,34 +17,43 @@ type pacer struct {
 	settings *judge.Compiled
 	limiter  throttle.Limiter
 	memory   *Memory
-	blocks   func() []block // those of the limits
+	home     func() throttle.Key // of all budgets; nil if each is alone
+}
+
+// newPacer returns a pacer for the hosts of a handler, which may be nil.
+func newPacer(settings *judge.Compiled, limiter throttle.Limiter, memory *Memory, handler func() origins.HandlerKey) pacer {
+	p := pacer{settings: settings, limiter: limiter, memory: memory}
+	if settings.StepBudgets {
+		p.home = sync.OnceValue(func() throttle.Key {
+			var hosts []string
+			if handler != nil {
+				hosts = slices.Sorted(slices.Values(handler().Hosts))
+			}
+			return judge.Home(hosts)
+		})
+	}
+	return p
+}
+
+// Use is a budget of a step that a request uses, with those of its groups.
+type Use struct {
+	throttle.Use
+	// Subject is the crawler that uses it, for judge.Decision.At.
+	Subject int
+	// Why and Line say with what a request is refused for which the budget has no room.
+	Why  judge.Reason
+	Line *judge.Place
 }
 
 // useLists has lists of uses that are free for use.
 var useLists = sync.Pool{New: func() any { return new([throttle.MaxUses]throttle.Use) }}
 
-// pace applies the rate limits, Visit-time and Settings.Limits to a request that is let
-// through.
-func (p *pacer) pace(ctx context.Context, r *judge.Request, d *judge.Decision) {
-	if d.AllHeld() != 0 {
-		p.enter(r, d)
-	}
-	p.take(ctx, r, d)
-}
-
 // take uses budget for a request that is let through, and throttles it if there is none
-// left: for each of its crawlers the crawler's own, and those of the limits in
-// Subject.Held.
-func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
-	if d.Action != judge.Pass {
-		return
-	}
-	if d.AllHeld() != 0 {
-		p.halve(r, d)
-	}
+// left: for each of its crawlers the crawler's own, and more of steps.
+func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision, more []Use) {
 	room := useLists.Get().(*[throttle.MaxUses]throttle.Use)
 	defer useLists.Put(room)
-	uses, of := p.uses(room[:0], r, d)
+	uses, of := p.uses(room[:0], r, d, more)
 	if len(uses) == 0 {
 		return
 	}
@@ -56,8 +61,9 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 	d.Used = res.OK
 	if !res.OK {
 		d.Blame(int(of[res.Use]))
-		if line := p.boundOf(uses[res.Use].Limits); line != nil {
-			d.Refuse(judge.OverLimit, &line.Place, res.RetryAfter)
+		key := uses[res.Use].Key
+		if i := slices.IndexFunc(more, func(u Use) bool { return u.Key == key }); i >= 0 {
+			d.Refuse(more[i].Why, more[i].Line, res.RetryAfter)
 		} else {
 			d.Throttle(res)
 		}
@@ -72,14 +78,14 @@ func (p *pacer) take(ctx context.Context, r *judge.Request, d *judge.Decision) {
 
 // giveBack gives back the budget that a request has used, unless later requests have
 // been let through since.
-func (p *pacer) giveBack(r *judge.Request, d *judge.Decision, now time.Time) {
-	uses, _ := p.uses(nil, r, d)
+func (p *pacer) giveBack(r *judge.Request, d *judge.Decision, more []Use, now time.Time) {
+	uses, _ := p.uses(nil, r, d, more)
 	p.limiter.GiveBack(now, r.Time, uses)
 }
 
-// uses appends the budgets that a request uses: first the crawlers' own, then those
-// of the limits. of[i] is the subject of d that uses budget i.
-func (p *pacer) uses(list []throttle.Use, r *judge.Request, d *judge.Decision) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
+// uses appends the budgets that a request uses: first the crawlers' own, then more. of[i] is
+// the subject of d that uses budget i.
+func (p *pacer) uses(list []throttle.Use, r *judge.Request, d *judge.Decision, more []Use) (_ []throttle.Use, of [throttle.MaxUses]uint8) {
 	for i := range d.Len() {
 		if s, from := d.At(i), len(list); s.Limits != nil {
 			list = p.ownUses(list, r, d, s)
@@ -88,11 +94,10 @@ func (p *pacer) uses(list []throttle.Use, r *judge.Request, d *judge.Decision) (
 			}
 		}
 	}
-	for i := range d.Len() {
-		from := len(list)
-		list = p.limitUses(list, r, d.At(i))
-		for ; from < len(list); from++ {
-			of[from] = uint8(i)
+	for i := range more {
+		if from := len(list); from < len(of) {
+			of[from] = uint8(more[i].Subject)
+			list = use(list, more[i].Key, more[i].Limits)
 		}
 	}
 	return list, of
@@ -106,7 +111,8 @@ func use(list []throttle.Use, key throttle.Key, limits *throttle.Limits) []throt
 	return append(list, throttle.Use{Key: key, Limits: limits})
 }
 
-// Seeds of hashes. They keep the keys of different budgets and records apart.
+// Seeds of judge.Origin.Hash. They keep the keys of different budgets and records apart. Those
+// from 61 on belong to judge.Home and package limits.
 const (
 	seedBudget     = 1
 	seedMonitor    = 3  // in monitor mode
@@ -115,8 +121,6 @@ const (
 	seedPool       = 31 // added for all unverified claims together
 	seedImpostor   = 41
 	seedDebt       = 51
-	seedLimit      = 61 // up to 99: see limitKey
-	seedSharer     = 101
 )
 
 // budget returns the key of the budget that a request uses. A crawler has one
@@ -131,43 +135,12 @@ func (p *pacer) budget(r *judge.Request, s *judge.Subject, more uint8) throttle.
 		seed = seedMonitor
 	}
 	name := s.Agent.Name()
-	k := throttle.KeyOf(hash(seed+more, r.Origin, name))
-	if len(p.settings.CompiledLimits) > 0 {
-		k = k.In(p.blocks()[0].home) // where the budgets of the limits are
+	k := throttle.KeyOf(r.Origin.Hash(seed+more, name))
+	if p.home != nil {
+		k = k.In(p.home())
 	}
-	if k = p.agentKey(r, &s.Agent, s.PerAddr, k); r.Invented {
+	if k = p.settings.AgentKey(r, &s.Agent, s.PerAddr, k); r.Invented {
 		return k.Disposable() // clients can invent any number of such hosts
 	}
 	return k
-}
-
-// agentKey returns the key of an agent's budget from that of its name: that of the
-// client's address, if each address has its own budget.
-func (p *pacer) agentKey(r *judge.Request, a *crawler.Agent, perAddr bool, k throttle.Key) throttle.Key {
-	if perAddr || a.RunByAnyone() || p.settings.PerIP {
-		addr, _ := netip.ParseAddr(r.Client)
-		return k.Client(addr)
-	}
-	if a.Crawler == nil && a.Class == crawler.SelfDeclared {
-		return k.Disposable() // clients can invent any number of such names
-	}
-	return k
-}
-
-// hash returns two hashes of an origin and of the first 64 octets of a name;
-// upper and lower case are equal. They need not be cryptographic: a client that
-// wants to use a crawler's budget can simply send the crawler's User-Agent. hash
-// writes nothing to memory, because reading it again at once would take longer
-// than the calculation.
-func hash(seed uint8, o judge.Origin, name string) (a, b uint64) {
-	h := uint64(seed)<<32 | uint64(len(o.Scheme))<<16 | uint64(o.Port)
-	for i := range min(len(name), 64) {
-		c := name[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		h = (bits.RotateLeft64(h, 5) ^ uint64(c)) * hashFactor
-	}
-	high, low := bits.Mul64(h^hashFactor, xxhash.Sum64String(o.Host))
-	return high ^ low, low
 }

@@ -71,7 +71,7 @@ func (m *Memory) holdProbe(c *judge.Client, r *judge.Request, rules *judge.Rules
 
 // siteClient returns the key of a client address at the site of a request.
 func siteClient(r *judge.Request, addr netip.Addr) uint64 {
-	key, _ := hash(seedProbe, judge.Origin{Host: r.SiteName()}, "")
+	key, _ := judge.Origin{Host: r.SiteName()}.Hash(seedProbe, "")
 	return visitorKey{hash: key}.at(addr).hash
 }
 

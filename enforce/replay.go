@@ -29,13 +29,8 @@ func NewReplay(settings judge.Settings) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{pacer: pacer{
-		settings: compiled,
-		limiter:  throttle.NewMemory(replayEntries),
-		memory:   NewMemory(replayEntries, replayEntries),
-	}}
-	e.findBlocks(nil)
-	return &Replay{e}, nil
+	limiter, memory := throttle.NewMemory(replayEntries), NewMemory(replayEntries, replayEntries)
+	return &Replay{&Engine{pacer: newPacer(compiled, limiter, memory, nil)}}, nil
 }
 
 // Edition is a robots.txt in a Replay: the version that was in force from a
@@ -85,12 +80,11 @@ func (r *Replay) RobotsRead(edition *Edition, req *judge.Request) {
 	r.engine.RobotsRead(req, edition.Rules(), 0)
 }
 
-// Pace applies the rate limits, Visit-time and the rates of Settings.Limits to a
-// request that Decide let through. If they don't allow the request, d becomes a
-// decision to throttle. How many requests were in flight is not known.
-func (r *Replay) Pace(req *judge.Request, d *judge.Decision) {
+// Pace applies the rate limits, Visit-time and the budgets of steps to a request that Decide
+// let through. If they don't allow the request, d becomes a decision to throttle.
+func (r *Replay) Pace(req *judge.Request, d *judge.Decision, more []Use) {
 	if d.Paced() {
-		r.engine.take(context.Background(), req, d)
+		r.engine.take(context.Background(), req, d, more)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -174,6 +175,11 @@ func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites 
 func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (list []audit.Site) {
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
+		for _, step := range sites[i].Steps {
+			if l, ok := step.(interface{ List() []limits.Limit }); ok {
+				s.Limits = l.List()
+			}
+		}
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}

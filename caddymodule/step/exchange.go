@@ -3,6 +3,7 @@ package step
 import (
 	"net/http"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -12,6 +13,7 @@ type Exchange struct {
 	Request  judge.Request
 	Client   judge.Client
 	Decision judge.Decision
+	Uses     []enforce.Use // of budgets of steps, beside those of groups
 	HTTP     *http.Request // for the handlers that follow
 
 	// MayChange says that Withdraw may change the decision while the request is answered, so
@@ -73,14 +75,14 @@ func (s Slot[T]) Of(x *Exchange) *T {
 	return &x.states[s.index].(*state[T]).value
 }
 
-// Clear makes x the exchange of no request, and keeps the room for states.
+// Clear makes x the exchange of no request, and keeps the room for states and uses.
 func (x *Exchange) Clear() {
 	for _, s := range x.states {
 		if s != nil {
 			s.clear()
 		}
 	}
-	states := x.states
+	states, uses := x.states, x.Uses[:0]
 	*x = Exchange{}
-	x.states = states
+	x.states, x.Uses = states, uses
 }

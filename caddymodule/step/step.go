@@ -20,6 +20,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -37,6 +38,7 @@ const (
 	Identify Stage = iota + 1 // what clients claim to be is checked
 	Check                     // before the core uses budgets
 	Federate                  // when the core may have refused the request
+	Limit                     // just before the core uses budgets
 	Shed                      // when all other stages let the request through
 )
 
@@ -121,6 +123,10 @@ type Site interface {
 	Hosts() []string
 	// Counts returns the counts of sites and of their hosts, and of the crawlers there.
 	Counts(sites []string) (all, crawlers []statusapi.FleetRow)
+	// ExemptPaths returns the patterns of paths on which no request is refused.
+	ExemptPaths() []string
+	// Server returns the server of the handler, nil if it is not known.
+	Server() *caddyhttp.Server
 	// Budgets returns the budgets of this server.
 	Budgets() *throttle.Memory
 	// Log returns the logger of the app.
@@ -165,6 +171,27 @@ type Decider interface {
 	// Wrap returns what takes the place of next, which are the stages that follow. It is
 	// called once, before the first request.
 	Wrap(next Decide) Decide
+}
+
+// Budgeter is a step that lets requests use budgets of its own: it appends them to
+// Exchange.Uses in the stage Limit.
+type Budgeter interface {
+	// Budgets lists those that a crawler can use: see enforce.BudgetsOf.
+	Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) []enforce.Budget
+}
+
+// Named is a step whose lines name crawlers.
+type Named interface {
+	// CheckNames returns an error for a name that a registry does not have. The step may not be
+	// set up.
+	CheckNames(registry *crawler.Registry) error
+}
+
+// Watchful is a step of which a part can't work if the handler does not see when a request
+// ends.
+type Watchful interface {
+	// Unseen names that part; "" if it is not used. The step may not be set up.
+	Unseen() string
 }
 
 // Holder is a step that counts the requests of robots that are in flight. The core reads the

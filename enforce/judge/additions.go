@@ -90,7 +90,7 @@ func (p *Rules) Origin(line int) (Layer, int) {
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
 // Settings.SourceFile, Additions.File, or that of the first of Settings.Places in the layer.
-// It returns "" if the name is not known, and for LimitLayer: each Limit has its own.
+// It returns "" if the name is not known.
 func (p *Rules) FileOf(l Layer) string {
 	switch l {
 	case FileLayer:

@@ -1,9 +1,6 @@
 package judge
 
-import (
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // Check decides on a request by the path rules, and writes the decision to d. It
 // is like Decide of the engine, but never waits, remembers nothing about earlier
@@ -16,12 +13,10 @@ func (p *Rules) Check(r *Request, d *Decision) { checkAfter(p, r, nil, d) }
 // only a product token, and names no crawler, CheckFirst decides for a crawler
 // with that token, because no browser sends such a User-Agent.
 //
-// CheckFirst returns the lines of Settings.Limits that apply to the request.
-//
 // before has the rules that p replaces at that moment, compiled with the same
 // Settings; it may be nil. The crawler has then read the earlier file, but not
 // yet the one of p, so it can have a grace period.
-func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bound) {
+func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) {
 	checkAfter(p, r, before, d)
 	if d.Reason == Person && isProductToken(r.UserAgents[0]) {
 		as := *r
@@ -29,14 +24,7 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bou
 		checkAfter(p, &as, before, d)
 	}
 	if d.Action != Pass {
-		return nil
-	}
-	for held := d.AllHeld(); held != 0; held &= held - 1 {
-		for _, b := range p.settings.CompiledLimits[bits.TrailingZeros8(held)].Bounds {
-			if b.Text != "" {
-				limits = append(limits, b)
-			}
-		}
+		return
 	}
 	for i := range d.Len() {
 		if l := d.At(i).Limits; l != nil {
@@ -47,7 +35,6 @@ func (p *Rules) CheckFirst(r *Request, before *Rules, d *Decision) (limits []Bou
 			}
 		}
 	}
-	return limits
 }
 
 // checkAfter is Check for a request at the moment at which p replaces before.

@@ -1,8 +1,8 @@
 package judge
 
 import (
-	"math/bits"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,12 +29,12 @@ type Decision struct {
 	// Rule is the rule that decided; the zero Rule if none matched.
 	Rule robots.Rule
 	// Others are further crawlers that the request names, if it was let through and
-	// limits hold them too: at most three.
+	// they have Limits or are Bound: at most three.
 	Others []Subject
 	// Layer says where Line comes from.
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
-	// Crawl-delay, Request-rate, Visit-time or Limit. Layer says whether it is in the
+	// Crawl-delay, Request-rate or Visit-time, or one of a step. Layer says whether it is in the
 	// site's own robots.txt or in the configuration. It is 0 if no line
 	// decided.
 	Line int
@@ -75,14 +75,10 @@ type Subject struct {
 	Limits *throttle.Limits
 	// PerAddr says that Limits hold each client address, and not the agent.
 	PerAddr bool
-	// Held has bit i set if Settings.Limits[i] holds the request.
-	Held uint8
-	// Entered has bit 2i set if the request is in flight for Settings.Limits[i], and
-	// bit 2i+1 if it is as one of this crawler. The engine's Pace sets it.
-	Entered uint16
-	// Halved has bit i set if the request uses the half of Settings.Limits[i] that is for
-	// names that anybody can invent. The engine's Pace sets it.
-	Halved uint8
+	// Bound says, with Settings.StepBudgets, that the request is let through, and that the
+	// robots.txt binds the agent, or would if it had a group for `*`: so it is none of a
+	// person, a webhook or a probe, nor of what is exempt. It is also true for NoCrawling.
+	Bound bool
 }
 
 // At returns subject i of those that the decision has: 0 is Subject, the others follow.
@@ -122,33 +118,15 @@ func (d *Decision) Throttle(res throttle.Result) {
 	}
 }
 
-// AtOnce returns a line that limits requests at once, of a Limit that holds the
-// request; nil if there is none.
-func (d *Decision) AtOnce() *Bound {
-	for held := d.AllHeld(); held != 0; held &= held - 1 {
-		l := &d.Rules.settings.CompiledLimits[bits.TrailingZeros8(held)]
-		for _, n := range [...]int{boundAtOnce, boundEachAtOnce} {
-			if l.Bounds[n].AtOnce > 0 {
-				return &l.Bounds[n]
-			}
-		}
-	}
-	return nil
-}
-
-// Paced reports whether rate limits, Visit-time or Settings.Limits can still change the
+// Paced reports whether rate limits, Visit-time or budgets of steps can still change the
 // decision: see Pace of the engine.
 func (d *Decision) Paced() bool {
-	return d.Action == Pass && (d.Limits != nil || d.Held != 0 || len(d.Others) > 0)
+	return d.Action == Pass && (d.Limits != nil || d.Bound || len(d.Others) > 0)
 }
 
-// AllHeld returns the limits that hold any of the subjects, as Subject.Held.
-func (d *Decision) AllHeld() uint8 {
-	held := d.Held
-	for i := range d.Others {
-		held |= d.Others[i].Held
-	}
-	return held
+// AnyBound reports whether any of the subjects is Bound.
+func (d *Decision) AnyBound() bool {
+	return d.Bound || slices.ContainsFunc(d.Others, func(s Subject) bool { return s.Bound })
 }
 
 // names reports whether d has a crawler among its subjects.

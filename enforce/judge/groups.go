@@ -253,6 +253,9 @@ func (p *plans) PerAddr(a *crawler.Agent) bool {
 // Settings returns those that the rules were compiled with.
 func (p *plans) Settings() *Settings { return &p.settings.Settings }
 
+// Compiled returns the settings with what decisions need.
+func (p *plans) Compiled() *Compiled { return p.settings }
+
 // TokenOf returns the product token, as the file writes it, by which an agent got a
 // group of the file: "*" for the group for `*`, and "" for nil. A group can have
 // many tokens.

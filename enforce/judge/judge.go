@@ -217,7 +217,7 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 // to d.Others. pass reports whether d is now about this agent.
 func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	s := Subject{Agent: c.Agents()[i], Claim: c.claims[i]}
-	if s.Held = c.heldBy(&s, why); w != nil {
+	if s.Bound = c.isBound(&s.Agent, why); w != nil {
 		s.Group, s.Limits, s.PerAddr = w.group, w.limits, w.perAddr
 	}
 	var before Subject
@@ -238,10 +238,10 @@ func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	return true
 }
 
-// add adds a crawler to d.Others, if it has limits, d does not have it already, and
-// there is room.
+// add adds a crawler to d.Others, if it has Limits or is Bound, d does not have it already,
+// and there is room.
 func (d *Decision) add(s *Subject) {
-	if (s.Limits != nil || s.Held != 0) && len(d.Others) < maxNamed-1 && !d.names(&s.Agent) {
+	if (s.Limits != nil || s.Bound) && len(d.Others) < maxNamed-1 && !d.names(&s.Agent) {
 		if d.Others == nil {
 			d.Others = make([]Subject, 0, maxNamed-1)
 		}

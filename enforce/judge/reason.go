@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -43,8 +44,8 @@ type ReasonInfo struct {
 	// operator. Status is 0 if requests are not refused, or whoever decides so answers.
 	Status int
 	Text   string
-	// NoCrawling says that the request is let through because it is no crawling. Limits hold
-	// it.
+	// NoCrawling says that the request is let through because it is no crawling. Steps may
+	// limit it.
 	NoCrawling bool
 	// Field is the field of robots.txt about the pace of a crawler whose line decided; ""
 	// if it is none.
@@ -207,10 +208,6 @@ var (
 		Status: 429, Text: "The robots.txt of this site asks your crawler to come at another Visit-time.",
 		Field: "Visit-time", Answer: throttled,
 	})
-	OverLimit = RegisterReason(ReasonInfo{
-		Name: "limit", Action: Throttle, Meaning: "the request exceeds a `limit` of the configuration",
-		Status: 429, Text: "Crawlers request too much of this site at present.", Answer: throttled,
-	})
 )
 
 // Layer is where a line comes from: the site's own file, or a part of the configuration.
@@ -223,6 +220,8 @@ type LayerInfo struct {
 	Name string
 	// Published says that its lines are in the published robots.txt.
 	Published bool
+	// ByText says that there may be several lines, which are told apart by their texts.
+	ByText bool
 }
 
 // RegisterLayer registers a layer.
@@ -251,8 +250,6 @@ var (
 	// HiddenLayer stands for the hidden paths of Additions. They are published
 	// nowhere.
 	HiddenLayer = RegisterLayer(LayerInfo{Name: "hidden"})
-	// LimitLayer stands for Settings.Limits.
-	LimitLayer = RegisterLayer(LayerInfo{Name: "limit"})
 )
 
 // Place is a line of the configuration that refuses requests, or asks clients to show that
@@ -262,6 +259,14 @@ type Place struct {
 	File  string // the name of the configuration file; "" if it is not known
 	Line  int    // 0 if it is not known
 	Text  string // such as "limit /archive/*: all 30/1m"; "" if it is not shown
+}
+
+// String returns the text of the line, and where it is.
+func (p *Place) String() string {
+	if p.Line == 0 {
+		return p.Text
+	}
+	return fmt.Sprintf("%s, line %d of %s", p.Text, p.Line, cmp.Or(p.File, "the configuration"))
 }
 
 // Refuse turns d into a decision that a line of the configuration made.

@@ -131,9 +131,7 @@ func (c *Client) Excuse(d *Decision, why Reason) bool {
 		return false
 	}
 	*d = Decision{Reason: why, Rules: d.Rules, Addr: d.Addr, Monitored: d.Monitored, Subject: Subject{Agent: d.Agent, Claim: d.Claim}}
-	c.views = settings.viewsOf(c.request.Target)
-	defer views.Put(c.views)
-	d.Held = c.heldBy(&d.Subject, why)
+	d.Bound = c.isBound(&d.Agent, why)
 	return true
 }
 

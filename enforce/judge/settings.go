@@ -27,8 +27,7 @@ type Settings struct {
 	// If they are empty, the text is a file of its own, robots.txt.
 	SourceFile string
 	SourceLine int
-	// Places are the lines of the configuration that refuse requests, but those of
-	// Limits and of Managed.
+	// Places are the lines of the configuration that refuse requests, but those of Managed.
 	Places []*Place
 	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
@@ -59,8 +58,10 @@ type Settings struct {
 	// IgnoreUserTriggered exempts fetchers that act on a person's request from
 	// the group for `*`.
 	IgnoreUserTriggered bool
-	// Limits limit the requests of crawlers to some paths. There can be MaxLimits.
-	Limits []Limit
+	// StepBudgets says that requests may use budgets beside those of their groups: the engine
+	// is given them. Then Subject.Bound says whose may be limited, Decision.Others has all that
+	// are, and the budgets of all hosts of a handler have one home.
+	StepBudgets bool
 	// Challenge says which paths Rules.Challenges reports.
 	Challenge Challenge
 	// Signals enables Rules.Signals.
@@ -101,10 +102,8 @@ type Compiled struct {
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	mode        *Mode            // Settings.Monitor and Except
-	// CompiledLimits are Settings.Limits.
-	CompiledLimits []CompiledLimit
-	challenge      *robots.Group // disallows Challenge.Paths; nil without
-	usesAddr       bool          // decisions depend on the client's address
+	challenge   *robots.Group    // disallows Challenge.Paths; nil without
+	usesAddr    bool             // decisions depend on the client's address
 }
 
 // settingsKey says which settings are equal.
@@ -153,9 +152,6 @@ func (r Settings) compileAlone() (*Compiled, error) {
 		fmt.Fprintf(&file, "Allow: %s\n", p)
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
-	if err := c.compileLimits(); err != nil {
-		return nil, err
-	}
 	if err := c.compileChallenge(); err != nil {
 		return nil, err
 	}
@@ -170,9 +166,9 @@ func (r Settings) compileAlone() (*Compiled, error) {
 	return c, nil
 }
 
-// lists reports whether a list of names and purposes has a crawler by its name, and
+// Lists reports whether a list of names and purposes has a crawler by its name, and
 // whether it has one of its purposes.
-func lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byName, byPurpose bool) {
+func Lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byName, byPurpose bool) {
 	for _, s := range list {
 		byName = byName || registry.Lookup(s) == row
 		byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
@@ -193,8 +189,8 @@ type Mode struct {
 func NewMode(registry *crawler.Registry, monitor bool, except []string, but ...string) *Mode {
 	m := &Mode{monitor: monitor, some: len(except) > 0}
 	for row := range registry.All() {
-		byName, byPurpose := lists(registry, except, row)
-		left, _ := lists(registry, but, row)
+		byName, byPurpose := Lists(registry, except, row)
+		left, _ := Lists(registry, but, row)
 		m.excepted = append(m.excepted, byName || byPurpose && !left)
 	}
 	return m

@@ -58,7 +58,7 @@ type Config struct {
 	Copies     *Copies    // cache for the time after the engine is closed; none if nil
 	Histories  *Histories // the earlier versions, even for the time after the engine is closed; none if nil
 	// Handler returns where the files are enforced, so that Histories keeps their
-	// versions, and the hosts of judge.Settings.Limits. It is called once requests come, or by
+	// versions, and the home of budgets with judge.Settings.StepBudgets. It is called once requests come, or by
 	// Connect. If it is nil, Histories keeps none.
 	Handler   func() HandlerKey
 	Published bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published

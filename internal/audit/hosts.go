@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -233,6 +234,8 @@ type Site struct {
 	// other site names.
 	Hosts []string
 	Rules judge.Settings
+	// Limits are those of the site.
+	Limits []limits.Limit
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
@@ -264,7 +267,8 @@ type timeline struct {
 	sources []*source
 	unknown *enforce.Edition // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
-	limits  []judge.Limit
+	limits  *limits.Set
+	list    []limits.Limit // those of limits
 }
 
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
@@ -273,7 +277,7 @@ func newSites(list []Site) (sites []*site, err error) {
 	index := 0
 	for i, given := range append(slices.Clone(list), Site{}) {
 		s := &site{Site: given, none: i == len(list), sole: len(list) == 0}
-		if s.now, err = newTimeline(&given.Rules, given.Robots); err != nil {
+		if s.now, err = newTimeline(&given); err != nil {
 			return nil, err
 		}
 		for _, src := range s.now.sources {
@@ -284,14 +288,20 @@ func newSites(list []Site) (sites []*site, err error) {
 	return sites, nil
 }
 
-// newTimeline parses the versions of a robots.txt.
-func newTimeline(rules *judge.Settings, versions []Version) (*timeline, error) {
-	replay, err := enforce.NewReplay(*rules)
+// newTimeline parses the versions of the robots.txt of a site.
+func newTimeline(s *Site) (*timeline, error) {
+	rules := s.Rules
+	rules.StepBudgets = len(s.Limits) > 0
+	replay, err := enforce.NewReplay(rules)
 	if err != nil {
 		return nil, err
 	}
-	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: rules.Limits}
-	t.addSources(versions)
+	set, err := limits.New(s.Limits, nil, new(limits.Turns))
+	if err != nil {
+		return nil, err
+	}
+	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: set, list: s.Limits}
+	t.addSources(s.Robots)
 	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }

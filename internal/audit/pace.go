@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -92,22 +93,22 @@ func (v *judgement) applyPace(line *timeline) {
 	if v.now.Limits == nil {
 		line.pace(v, &v.now, true)
 	} else {
-		limits, decided := line.limitsOf(v.now.Group), 0
+		own, decided := line.limitsOf(v.now.Group), 0
 		t := valueOf(&v.crawler.paces, groupKey{v.source, v.now.Group}, func() *paceTally {
-			return newPaceTally(v.source, limits, v.timesSufficeFor(limits))
+			return newPaceTally(v.source, own, v.timesSufficeFor(own))
 		})
 		t.add(line.replay.Budget(&v.request, &v.now), v.at)
 		line.pace(v, &v.now, t.Judged)
-		if v.now.Action != judge.Pass && v.now.Reason != judge.OverLimit {
-			decided = v.source.paceLine(&v.now, limits)
+		if v.now.Action != judge.Pass && v.now.Reason != limits.Reason {
+			decided = v.source.paceLine(&v.now, own)
 			t.Throttled++
 			t.by[decided]++
 		}
-		for _, l := range limits {
+		for _, l := range own {
 			v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
 		}
 	}
-	if v.now.Reason == judge.OverLimit {
+	if v.now.Reason == limits.Reason {
 		v.source.count(v.source.limitKey(&v.now), v.crawler, true)
 	}
 }
@@ -120,9 +121,11 @@ func (t *timeline) paceOther(v *judgement, d *judge.Decision) {
 // pace applies the limits to one of the decisions on a request.
 func (t *timeline) pace(v *judgement, d *judge.Decision, judged bool) {
 	before := *d
-	t.replay.Pace(&v.request, d)
-	if d.Reason == judge.OverLimit {
-		judged = !slices.ContainsFunc(t.limits, func(l judge.Limit) bool {
+	q := t.limits.Rates(&v.request, d)
+	t.replay.Pace(&v.request, d, q.Uses())
+	q.Leave()
+	if d.Reason == limits.Reason {
+		judged = !slices.ContainsFunc(t.list, func(l limits.Limit) bool {
 			return l.All.Per > 0 && !v.timesSuffice(l.All.Per) || l.Each.Per > 0 && !v.timesSuffice(l.Each.Per)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -204,7 +205,7 @@ func (s *source) lineOf(d *judge.Decision) (ruleKey, bool) {
 	switch {
 	case d.Reason == judge.Hidden:
 		return ruleKey{hidden: true, line: d.Line}, true
-	case d.Reason == judge.OverLimit:
+	case d.Reason == limits.Reason:
 		return s.limitKey(d), true
 	case d.Action == judge.Throttle:
 		return ruleKey{line: s.paceLine(d, s.timeline.limitsOf(d.Group))}, d.Group != nil
@@ -299,7 +300,7 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	order := []string{judge.FileLayer.String(), judge.PolicyLayer.String(), judge.HiddenLayer.String(), judge.LimitLayer.String()}
+	order := []string{judge.FileLayer.String(), judge.PolicyLayer.String(), judge.HiddenLayer.String(), limits.Layer.String()}
 	return slices.Index(order, layer)
 }
 

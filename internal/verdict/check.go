@@ -25,7 +25,7 @@ type Check struct {
 	GroupLine int      `json:"group_line"` // at which the group begins; 0 without a group
 	Reading   string   `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
 	Challenge string   `json:"challenge"`  // the line by which a browser without a pass is asked here while strangers storm the path; "" if none
-	Steps     []string `json:"steps"`      // what steps may still do with the request, such as "refused while the server is busy, step 2 of 7: ai-*"
+	Steps     []string `json:"steps"`      // what steps may still do with the request, such as "held by limit /archive/*: all 30/1m, line 5 of Caddyfile"
 
 	// The limits of the group, if they apply to the crawler. The delays are in seconds.
 	CrawlDelay      float64  `json:"crawl_delay"`       // as enforced; 0 if none
@@ -34,20 +34,9 @@ type Check struct {
 	RequestRates    []string `json:"request_rates"`
 	VisitTimes      []string `json:"visit_times"`
 
-	// Limits are the lines of the limits in the configuration that hold such a request,
-	// if it passes.
-	Limits []Limit `json:"limits"`
-
 	// ExemptFrom has the client addresses for which the crawler is exempt, if the
 	// request has no address: at most MaxExemptFrom.
 	ExemptFrom []string `json:"exempt_from"`
-}
-
-// Limit is a line of a limit, such as "limit /archive/*: all 30/1m".
-type Limit struct {
-	Rule string `json:"rule"`
-	Line int    `json:"line"` // of the limit, in File
-	File string `json:"file"` // of the configuration; "" if its name is not known
 }
 
 // NewCheck decides on a request by rules, as [judge.Rules.CheckFirst] does. before may be nil. longest is the longest
@@ -55,8 +44,8 @@ type Limit struct {
 func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duration,
 	explain func(*judge.Request, *judge.Decision) []string) (*Check, *judge.Decision) {
 	d := new(judge.Decision)
-	limits := rules.CheckFirst(r, before, d)
-	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, Limits: []Limit{}, ExemptFrom: []string{}, Steps: []string{}}
+	rules.CheckFirst(r, before, d)
+	c := &Check{Decision: Of(d), RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Steps: []string{}}
 	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
@@ -70,7 +59,6 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	if d.Limits != nil {
 		c.setPace(d, longest)
 	}
-	c.Limits = append(c.Limits, words.Map(limits, func(l judge.Bound) Limit { return Limit{Rule: l.Text, Line: l.Line, File: l.File} })...)
 	if r.Client == "" && d.Reason != judge.Exempt {
 		from := d.Rules.ExemptFrom(&d.Agent)
 		c.ExemptFrom = append(c.ExemptFrom, words.Map(from[:min(len(from), MaxExemptFrom)], netip.Prefix.String)...)
@@ -156,10 +144,6 @@ func (c *Check) Text() string {
 	}
 	for _, window := range c.VisitTimes {
 		part(true, "; visit-time %s", window)
-	}
-	for _, l := range c.Limits {
-		part(true, "; held by %s", l.Rule)
-		part(l.Line != 0, ", %s", placeOf(l.Line, l.File))
 	}
 	part(c.Challenge != "", "; while strangers storm the path, a browser without a pass is asked first (%s)", c.Challenge)
 	for _, text := range c.Steps {

@@ -65,8 +65,8 @@ func TestText(t *testing.T) {
 
 func TestTextOfStranger(t *testing.T) {
 	t.Parallel()
-	d := &judge.Decision{Action: judge.Throttle, Reason: judge.OverLimit, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Person}}}
-	if got := (&Check{Decision: Of(d)}).Text(); got != "stranger, a browser without a pass: limit" {
+	d := &judge.Decision{Action: judge.Throttle, Reason: judge.CrawlDelay, Subject: judge.Subject{Agent: crawler.Agent{Class: crawler.Person}}}
+	if got := (&Check{Decision: Of(d)}).Text(); got != "stranger, a browser without a pass: crawl_delay" {
 		t.Error(got)
 	}
 }
@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s %v", text, err)
 		}
 		for _, key := range []string{"crawler", "class", "evidence", "purpose", "verified", "action", "reason", "group", "rule", "layer", "line", "file",
-			"version", "limits", "exempt_from"} {
+			"version", "exempt_from"} {
 			if !strings.Contains(string(text), `"`+key+`":`) {
 				t.Errorf("%s: there is no key %s in %s", path, key, text)
 			}

@@ -3,8 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -30,8 +30,11 @@ func (s *Settings) Unseen() (names []string) {
 	for name, step := range s.KnownSteps() {
 		add(step.Info().NeedsResponse && !step.Info().Default, name)
 	}
+	for w := range loaded[step.Watchful](s) {
+		part := w.Unseen()
+		add(part != "", part)
+	}
 	add(s.Challenge != nil, "challenge")
-	add(slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.AtOnce > 0 || l.EachAtOnce > 0 }), "at_once in limit")
 	for _, rule := range s.XRobotsTag {
 		add(rule.Kind == headers.KindType || rule.Kind == headers.KindStatus, "x_robots_tag by "+string(rule.Kind))
 	}

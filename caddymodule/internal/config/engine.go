@@ -20,7 +20,7 @@ func On(value *bool) bool { return value != nil && *value }
 func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	r = judge.Settings{
 		ID:                  s.id(),
-		ExemptPaths:         s.exemptPaths(),
+		ExemptPaths:         s.EffectiveExemptPaths(),
 		HTTPClients:         On(s.HTTPClients),
 		Programs:            s.Programs == programs[1],
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
@@ -38,9 +38,10 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
-	for _, l := range s.Limits {
-		limit, limitErr := l.engine()
-		r.Limits, err = append(r.Limits, limit), cmp.Or(err, limitErr)
+	for _, known := range s.KnownSteps() {
+		if _, ok := known.(step.Budgeter); ok {
+			r.StepBudgets = true
+		}
 	}
 	var dialectErr, exemptErr, graceErr error
 	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
@@ -74,8 +75,8 @@ func (s *Settings) id() string {
 	return string(text)
 }
 
-// exemptPaths returns ExemptPaths, or the default.
-func (s *Settings) exemptPaths() []string {
+// EffectiveExemptPaths returns ExemptPaths, or the default.
+func (s *Settings) EffectiveExemptPaths() []string {
 	if s.ExemptPaths == nil {
 		return []string{"/.well-known/*"}
 	}
@@ -93,7 +94,6 @@ func (s *Settings) Check() error {
 		s.checkHosts(),
 		s.checkReads(),
 		s.CrawlDelay.check(),
-		s.checkLimits(),
 		checkSteps(s.Steps, false),
 		s.Challenge.check(),
 		exemptErr,

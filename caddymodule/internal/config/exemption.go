@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -116,12 +117,12 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 	return nil
 }
 
-// CheckNames returns an error for a name in exempt, in enforce or in a limit that
+// CheckNames returns an error for a name in exempt, in enforce or in a step that
 // the registry does not have.
 func (s *Settings) CheckNames(registry *crawler.Registry) error {
 	err := cmp.Or(CheckExempt(s.Exempt, registry), registry.CheckNames("enforce", s.Enforced...))
-	for i := range s.Limits {
-		err = cmp.Or(err, s.Limits[i].checkNames(registry))
+	for named := range loaded[step.Named](s) {
+		err = cmp.Or(err, named.CheckNames(registry))
 	}
 	return err
 }

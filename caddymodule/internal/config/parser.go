@@ -20,7 +20,6 @@ func init() {
 	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).core()))...)
 	lines.KnowProcess(globalLines...)
 	lines.KnowBlock("policy", "deny", "allow", "signal", "usage", "license", "hidden")
-	lines.KnowBlock("limit", "all", "each", "at_once", "each_at_once", "hosts", "except", "include")
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
 	lines.KnowBlock("challenge /PATH", "over", "for", "trap", "always")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
@@ -54,7 +53,7 @@ func (p *parser) directive(known lines.Table) error {
 	if p.NextArg() {
 		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
 	}
-	repeatable := []string{"answer", "crawler", "exempt", "host", "limit", "x_robots_tag"}
+	repeatable := []string{"answer", "crawler", "exempt", "host", "x_robots_tag"}
 	for name := range known {
 		if s := step.New(name); s != nil && s.Info().Repeatable {
 			repeatable = append(repeatable, name)
@@ -109,7 +108,6 @@ func (p *parser) core() lines.Table {
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,
-		"limit":          p.orOff("limits", p.limit),
 		"challenge":      p.orOff("challenge", p.challenge),
 		"x_robots_tag":   p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":  lines.OnOff(&s.NoindexLines),

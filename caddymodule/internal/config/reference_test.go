@@ -118,6 +118,10 @@ func (r *reference) describe(w *strings.Builder, name string) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
 	}
+	if module != nil && module.Info().Repeatable && typ.NumField() > 0 && typ.Field(0).Type.Kind() == reflect.Slice &&
+		typ.Field(0).Type.Elem().Kind() == reflect.Struct {
+		typ = typ.Field(0).Type.Elem() // a value for each line
+	}
 	if typ.Kind() == reflect.Struct && !strings.HasSuffix(typ.PkgPath(), "/headers") { // of which docs/headers.md has the patterns
 		if module == nil {
 			about, _ := pages.Prose(r.comments[typ.Name()])

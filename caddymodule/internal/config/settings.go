@@ -256,17 +256,6 @@ type Settings struct {
 	//	}
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
-	// Limits for what crawlers request together, at most 7. A request must meet all that
-	// hold it. Default: none.
-	//
-	//	limit /archive/* /blame/* /*?sort= {
-	//		all 30/1m
-	//		each 10/1m
-	//		at_once 4
-	//		except archive
-	//	}
-	Limits []Limit `json:"limits,omitempty"`
-
 	// The steps, by their names. In a Caddyfile each is the line with its name.
 	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
 
@@ -305,7 +294,7 @@ type Settings struct {
 	Signals *bool `json:"signals,omitempty"`
 
 	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
-	// `limits`, `hosts`, `paths`, `policy`, `registry`, `x_robots_tag` and
+	// `hosts`, `paths`, `policy`, `registry`, `x_robots_tag` and
 	// the names of steps. In `defaults`, the names of steps that are on by default and are off
 	// for all sites. Default: none.
 	Off []string `json:"off,omitempty"`

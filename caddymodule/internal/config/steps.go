@@ -41,6 +41,18 @@ func (s *Settings) KnownSteps() iter.Seq2[string, step.Step] {
 	}
 }
 
+// loaded returns the steps that are set and are a T, with their settings. They are not set up.
+func loaded[T any](s *Settings) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for name, known := range s.KnownSteps() {
+			is, ok := known.(T)
+			if ok && json.Unmarshal(s.Steps[name], known) == nil && !yield(is) {
+				return
+			}
+		}
+	}
+}
+
 // has reports whether a line is set, by the JSON name of its setting or its step.
 func (s *Settings) has(name string) bool {
 	field := slices.Index(names(), name) // -1: no setting is called so
@@ -147,6 +159,17 @@ func (p *parser) unmarshalSteps() error {
 			*steps = make(caddy.ModuleMap)
 		}
 		(*steps)[name] = caddyconfig.JSON(s, nil)
+		if named, ok := s.(step.Named); ok {
+			p.later = append(p.later, func() error {
+				registry, complete := p.knownRegistry()
+				if !complete {
+					return nil
+				}
+				d.Reset()
+				d.Next()
+				return lines.Place(d, named.CheckNames(registry))
+			})
+		}
 		if s.Info().Asked && !p.global {
 			p.later = append(p.later, func() error {
 				d.Reset()

@@ -77,7 +77,7 @@ func TestStrangersAreNoCrawlers(t *testing.T) {
 	c := New(clock.now)
 	chrome := crawler.Agent{Class: crawler.Person, Token: ""}
 	for range 3 * FloodLeast {
-		c.Site("example.com").Count(decision(chrome, judge.OverLimit), clock.request())
+		c.Site("example.com").Count(decision(chrome, judge.CrawlDelay), clock.request())
 		c.Site(statusapi.AnySite).Host("a.example", clock.now()).Count(decision(chrome, judge.Disallowed), clock.requestTo("a.example"))
 	}
 	c.Site("example.com").Count(decision(chrome, judge.ExemptPath), clock.request())

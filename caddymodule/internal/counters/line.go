@@ -58,7 +58,7 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 // lineIDOf returns the ID of the line that made a decision.
 func lineIDOf(source uint64, d *judge.Decision) LineID {
 	switch {
-	case d.Layer == judge.LimitLayer:
+	case d.Layer.Info().ByText:
 		return NewLineID(source, d.Layer, "", false, d.RuleText(), 0, 0)
 	case !d.Layer.Info().Published && d.Layer != judge.NoLayer:
 		return NewLineID(source, d.Layer, "", false, "", 0, uint64(d.Line))

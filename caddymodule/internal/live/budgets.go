@@ -51,7 +51,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 	seen := make(map[place]bool)
 	list = slices.DeleteFunc(list, func(b budget) bool {
 		at := place{b.Key, b.in.id}
-		if b.Text != "" { // origins share those of limits
+		if b.Line != nil { // origins share those of steps
 			at.id = 0
 		}
 		repeated := seen[at] // or another handler of the site has the same file
@@ -96,7 +96,7 @@ func (r *Reporter) budgets(p *inForce, scope statusapi.Scope, a *crawler.Agent) 
 			continue
 		}
 		_, invented := p.Site.Invented(origin.Host)
-		for _, b := range p.engine().Budgets(origin, a, invented) {
+		for _, b := range p.engine().Budgets(origin, a, invented, p.Handler.Budgets...) {
 			list = append(list, budget{b, p, origin, invented, a})
 		}
 	}
@@ -108,9 +108,8 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	s := statusapi.Budget{
 		Mode: p.mode(), Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: p.Sharer != nil && b.AtOnce == 0, AtOnce: b.AtOnce,
 	}
-	isLimit := b.Text != ""
-	if isLimit {
-		s.Site, s.Limits, s.Layer, s.Line, s.File = strings.Join(p.Hosts, ", "), b.Text, judge.LimitLayer.String(), b.Line, b.File
+	if l := b.Line; l != nil {
+		s.Site, s.Limits, s.Layer, s.Line, s.File = strings.Join(p.Hosts, ", "), l.Text, l.Layer.String(), l.Line, l.File
 	} else {
 		limits, line := p.limits(b)
 		layer, line := b.Rules.Origin(line)
@@ -128,7 +127,7 @@ func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	switch {
 	case b.PerAddr:
 		s.Counted = "client"
-		if !isLimit {
+		if b.Line == nil {
 			first := b.Budget.Limits.First(now)
 			s.Free, s.Next = first.OK, now.Add(first.RetryAfter).UTC()
 		}

@@ -112,6 +112,9 @@ func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
 		sites := words.List(words.Map(h.sitesIn(scope), siteName), 3)
 		for _, feature := range h.Features {
 			s := feature.View(h.mode() == statusapi.Monitor)
+			if s.Title == "" {
+				continue
+			}
 			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })
 			if at < 0 {
 				at = len(list)

@@ -99,7 +99,7 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 func newCheck(query *statusapi.CheckQuery, origin judge.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, Limits: []verdict.Limit{}, ExemptFrom: []string{}, Steps: []string{}},
+		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Steps: []string{}},
 		Others: []*statusapi.Check{},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -68,8 +67,8 @@ func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
 		return line
 	}
 	line.OriginID, line.File = p.id.String(), p.Rules.FileOf(n.Layer)
-	if l := p.limitOf(n); l != nil {
-		line.File = l.File
+	if place := p.placeOf(n); place != nil {
+		line.File = place.File
 	}
 	text, found := p.hasLine(n)
 	line.Rule = cmp.Or(text, line.Rule)
@@ -195,24 +194,23 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 	return found
 }
 
-// limitOf returns the limit of the configuration with the paths of a line that n
-// counts; nil if there is none, or if it is another line.
-func (p *inForce) limitOf(n *counters.LineCount) *config.Limit {
-	for i := range p.Settings.Limits {
-		l := &p.Settings.Limits[i]
-		if name := l.Name(); n.Layer == judge.LimitLayer && strings.HasPrefix(n.Text, name[:min(len(name), len(n.Text))]) {
-			return l
+// placeOf returns the line of the configuration that n counts, of a layer in which lines
+// are told apart by their texts; nil if there is none.
+func (p *inForce) placeOf(n *counters.LineCount) *judge.Place {
+	for _, place := range p.Rules.Settings().Places {
+		if n.Layer.Info().ByText && place.Layer == n.Layer && strings.HasPrefix(place.Text, n.Text) {
+			return place
 		}
 	}
 	return nil
 }
 
-// hasLine reports whether the file in force has the line that n counts or, for a
-// limit, the configuration has one with its paths. It returns true for other lines of
-// the configuration that are in no robots.txt. For a line of the file, it returns its text, too.
+// hasLine reports whether the file in force has the line that n counts or, if its layer is
+// ByText, the configuration has. It returns true for other lines of the configuration that
+// are in no robots.txt. For a line of the file, it returns its text, too.
 func (p *inForce) hasLine(n *counters.LineCount) (text string, found bool) {
-	if !n.Layer.Info().Published {
-		return "", n.Layer != judge.LimitLayer || p.limitOf(n) != nil
+	if info := n.Layer.Info(); !info.Published {
+		return "", !info.ByText || p.placeOf(n) != nil
 	}
 	group := p.Rules.File().Star()
 	if n.Group != "*" {

@@ -74,6 +74,8 @@ type Handler struct {
 	SetModes func(*Modes)
 	// Features are those that show something.
 	Features []statusapi.Feature
+	// Budgets list the budgets of steps.
+	Budgets []enforce.BudgetsOf
 	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
 	// without.
 	Check, Watch *challenge.Check

@@ -1,6 +1,7 @@
 package mistakes_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -122,7 +124,7 @@ func TestProblemsWithoutAFile(t *testing.T) {
 	missing, forbidden, redirected := outcome(judge.Missing, 404), outcome(judge.Forbidden, 403), outcome(judge.Redirected, 0)
 	kept := func(f *mistakes.File) { f.Last, f.HasCopy = judge.Forbidden, true }
 	unreviewed := func(f *mistakes.File) { f.Review = nil }
-	limited := config.Settings{Limits: make([]config.Limit, 1)}
+	limited := config.Settings{Steps: caddy.ModuleMap{"limit": json.RawMessage("{}")}}
 	tagged := config.Settings{XRobotsTag: make([]headers.Setting, 1)}
 	for _, tt := range []struct {
 		name     string

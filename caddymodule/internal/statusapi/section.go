@@ -26,7 +26,8 @@ const (
 // Feature is a feature of a robots handler, as reports see it. Its methods are safe for
 // concurrent use. monitored says that the handler refuses nothing.
 type Feature interface {
-	// View returns the section of the handler. It has no column for the handler's sites.
+	// View returns the section of the handler, one without a title for none. It has no column
+	// for the handler's sites.
 	View(monitored bool) Section
 	// Accidents returns what is an accident now, with Kind, Severity, Message, Advice,
 	// Since, Crawler and Now. Messages begin behind the name of the site, such as "is busy",

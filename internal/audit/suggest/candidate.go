@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
@@ -32,7 +32,7 @@ type candidate struct {
 	// One of these is the change.
 	lines  string // at the end of robots.txt
 	policy managed.Policy
-	limit  *judge.Limit
+	limit  *limits.Limit
 }
 
 // The conditions for suggestions.
@@ -137,7 +137,7 @@ func (s *suggester) disallows(u *unit) (list []*candidate) {
 
 // limits returns a limit that lets a quarter of the requests of robots pass.
 func (s *suggester) limits(u *unit) (list []*candidate) {
-	if u.free || len(s.site.Rules.Limits) >= judge.MaxLimits || slices.ContainsFunc(s.site.Rules.Limits, u.isIn) {
+	if u.free || len(s.site.Limits) >= limits.Max || slices.ContainsFunc(s.site.Limits, u.isIn) {
 		return nil
 	}
 	rate := snippet.Rate(float64(u.robots.Requests) / s.period.Minutes() / keptPart)
@@ -146,7 +146,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 		lines = append(lines, "hosts "+strings.Join(s.Hosts, " "))
 	}
 	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, lines...))
-	c.limit = &judge.Limit{Paths: u.patterns, All: rate, Hosts: s.Hosts}
+	c.limit = &limits.Limit{Paths: u.patterns, All: rate, Hosts: s.Hosts}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "))

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -171,7 +172,7 @@ func (s *suggester) findConditions() {
 	if s.site.Rules.Managed != nil {
 		s.note("The site has a policy already: no policy is suggested.")
 	}
-	if len(s.site.Rules.Limits) > 0 {
+	if len(s.site.Limits) > 0 {
 		s.note("The site has limits already: no other limit is suggested for their paths.")
 	}
 	if s.whole.Seconds == 0 {
@@ -189,7 +190,7 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 		text = string(version.Response.Body)
 	}
 	var all managed.Policy
-	limits := slices.Clone(site.Rules.Limits)
+	held := slices.Clone(site.Limits)
 	for _, c := range changes {
 		if c.lines != "" {
 			text += "\n\n" + c.lines
@@ -197,14 +198,14 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 		}
 		all.Presets = append(all.Presets, c.policy.Presets...)
 		all.Deny = append(all.Deny, c.policy.Deny...)
-		if c.limit != nil && len(limits) < judge.MaxLimits {
-			limits = append(limits, *c.limit)
+		if c.limit != nil && len(held) < limits.Max {
+			held = append(held, *c.limit)
 		}
 	}
 	if len(all.Presets)+len(all.Deny) > 0 {
 		site.Rules.Managed = all.Additions
 	}
-	site.Robots, site.Rules.Limits = []audit.Version{version}, limits
+	site.Robots, site.Limits = []audit.Version{version}, held
 	return site
 }
 
@@ -284,16 +285,16 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable func(*candidate) bool) uint64 {
 	for {
 		best, most := -1, minShare
-		limits := len(s.site.Rules.Limits)
+		count := len(s.site.Limits)
 		for i, c := range list {
 			if taken>>i&1 == 1 && c.limit != nil {
-				limits++
+				count++
 			}
 		}
 		for i, c := range list {
 			saved := &t.saved[i]
 			switch {
-			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && limits == judge.MaxLimits:
+			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && count == limits.Max:
 				continue
 			case c.Kind == crawlDelay && 2*saved.Requests < c.estimate.Requests: // the pace is not what costs
 				continue

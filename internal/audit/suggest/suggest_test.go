@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
@@ -166,10 +167,10 @@ func TestWhatIsNotSuggested(t *testing.T) {
 			in.Options.Sites[0].Rules.Managed = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
 		}, "disallow limit"},
 		{"limits", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Limits = slices.Repeat([]judge.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, judge.MaxLimits)
+			in.Options.Sites[0].Limits = slices.Repeat([]limits.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, limits.Max)
 		}, "disallow policy"},
 		{"a limit for the path", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Limits = []judge.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
+			in.Options.Sites[0].Limits = []limits.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
 		}, "disallow policy"},
 		{"a crawler without a purpose", write(days, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
 			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})

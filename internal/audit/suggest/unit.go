@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -18,7 +18,7 @@ type unit struct {
 }
 
 // isIn reports whether a limit holds one of the unit's paths.
-func (u *unit) isIn(l judge.Limit) bool {
+func (u *unit) isIn(l limits.Limit) bool {
 	held, example := target.Group(l.Paths...), strings.NewReplacer("*", "x", "$", "")
 	return len(l.Paths) == 0 ||
 		slices.ContainsFunc(u.patterns, func(p string) bool { return target.Matches(held, example.Replace(p)) })

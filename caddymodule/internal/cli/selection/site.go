@@ -19,6 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -57,6 +58,8 @@ type Site struct {
 	Inline bool
 	// Verification says what verify does, without a Checker; nil without verify.
 	Verification *judge.Verification
+	// Steps are those of the site with their settings, which are not set up.
+	Steps []step.Step
 	// Features are those of the site, which are not set up.
 	Features []statusapi.Feature
 	// Sampled says that a log of the configuration is sampled.
