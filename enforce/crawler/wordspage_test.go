@@ -8,11 +8,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-var update = flag.Bool("update", false, "write the generated parts of docs/who-is-bound.md")
+var update = flag.Bool("update", false, "write the generated parts of docs/rules.md")
 
 // The page lists the words of words.txt that have a reason, by their last role.
 func TestWordsPage(t *testing.T) {
-	pages.Check(t, "../../docs/who-is-bound.md", *update, func(args []string) string {
+	pages.Check(t, "../../docs/rules.md", *update, func(args []string) string {
 		var b strings.Builder
 		b.WriteString("| words | because such a program often |\n|---|---|\n")
 		for line := range strings.Lines(wordsFile) {

@@ -79,7 +79,7 @@ func TestTake(t *testing.T) {
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, RequestRate},
 			{30 * s, true, 0, None}, {30 * s, true, 0, None}, {30 * s, true, 0, None},
 		}},
-		// The two examples in docs/who-is-bound.md.
+		// The two examples in docs/rules.md.
 		{"delay of 4 seconds", noon, Grant{Delay: delay(4 * s)}, []step{
 			{0, true, 0, None}, {0, false, 1800 * time.Millisecond, CrawlDelay}, {1800 * time.Millisecond, true, 0, None},
 			{1800 * time.Millisecond, false, 3600 * time.Millisecond, CrawlDelay}, {5400 * time.Millisecond, true, 0, None},

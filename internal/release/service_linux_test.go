@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// testService runs the commands of docs/upgrade.md, in their order, on a machine with a service like
+// testService runs the commands of docs/install.md, in their order, on a machine with a service like
 // that of Caddy's package. systemd checks the override file; a double of systemctl
 // runs its commands.
 func testService(t *testing.T, program string) {
@@ -21,11 +21,11 @@ func testService(t *testing.T, program string) {
 		return
 	}
 	var blocks []string
-	for _, m := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$").FindAllStringSubmatch(readFile(t, "docs/upgrade.md"), -1) {
+	for _, m := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$").FindAllStringSubmatch(readFile(t, "docs/install.md"), -1) {
 		blocks = append(blocks, regexp.MustCompile(`(?m)^   `).ReplaceAllString(m[1], ""))
 	}
 	if len(blocks) != 6 {
-		t.Fatalf("docs/upgrade.md has %d blocks of commands, and the test is written for 6", len(blocks))
+		t.Fatalf("docs/install.md has %d blocks of commands, and the test is written for 6", len(blocks))
 	}
 	install, upgrade, rollBack, validate, remove, clean := blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]
 
