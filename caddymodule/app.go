@@ -123,7 +123,10 @@ const maxVisitors = 1 << 15
 // Provision validates the configuration and gets the shared values. It reads no
 // files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.ctx, a.log, a.changed, a.remotes = ctx, ctx.Logger(), make(chan struct{}, 1), make(map[string]*registry.URL)
+	a.ctx, a.changed, a.remotes = ctx, make(chan struct{}, 1), make(map[string]*registry.URL)
+	if a.log == nil { // otherwise it is a test's
+		a.log = ctx.Logger()
+	}
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}

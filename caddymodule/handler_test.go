@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap/zaptest"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -46,6 +47,9 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 	t.Helper()
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	app := startedApp(t, ctx)
+	if h.log == nil {
+		h.log = app.log
+	}
 	if err := h.provision(ctx, app); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +66,7 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 func startedApp(t testing.TB, ctx caddy.Context) *App {
 	t.Helper()
 	dir := t.TempDir()
-	app := &App{storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
+	app := &App{log: zaptest.NewLogger(t), storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
 	if err := errors.Join(app.Provision(ctx), app.Start()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +160,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"steps": {"fleet": {"url": "redis://x", "instances": -1}}}`, "instances"},
 		{`{"steps": {"fleet": {"url": "redis://x", "deadline": "1m"}}}`, "deadline"},
 	} {
-		h := new(Handler)
+		h := &Handler{log: zaptest.NewLogger(t)}
 		if err := json.Unmarshal([]byte(tt.config), h); err != nil {
 			t.Errorf("%s: %v", tt.config, err)
 			continue

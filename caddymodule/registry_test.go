@@ -249,7 +249,7 @@ func TestHandlerUsesARegistryURL(t *testing.T) {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		defer cancel()
 		dir := t.TempDir()
-		app := &App{storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
+		app := &App{log: zap.NewNop(), storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
 		if err := app.Provision(ctx); err != nil {
 			t.Fatal(err)
 		}

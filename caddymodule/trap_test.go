@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap/zaptest"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 )
@@ -59,7 +60,7 @@ func TestTrapsHaveToBeDisallowed(t *testing.T) {
 		"User-agent: *\nDisallow: /trap/\n\nUser-agent: GPTBot\nDisallow: /private/\n": "challenge trap /trap/: robots.txt does not disallow it to every crawler: the group for GPTBot (line 4)",
 	} {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-		h := &Handler{Settings: config.Settings{
+		h := &Handler{log: zaptest.NewLogger(t), Settings: config.Settings{
 			Source: &config.Source{Kind: config.SourceInline, Text: text}, Challenge: &config.Challenge{Disallowed: true, Trap: "/trap/*"},
 		}}
 		err := h.provision(ctx, startedApp(t, ctx))

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	}
 	_ = flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0))))
 	flag.Parse()
-	if flag.Lookup("test.bench").Value.String() == "" {
+	if flag.Lookup("test.bench").Value.String() == "" || flag.Lookup("test.benchtime").Value.String() == "1x" {
 		// Hundreds of servers and commands start a third faster if they collect nothing at first.
 		_ = os.Setenv("GOGC", "off")
 		_ = os.Setenv("GOMEMLIMIT", "200MiB")
