@@ -104,7 +104,7 @@ func TestStrangersAreNoCrawlers(t *testing.T) {
 			}
 		}
 		for _, site := range c.Decided() {
-			if site.Total() > 1 {
+			if site.Total() > 1 || site.Strangers != 3*FloodLeast {
 				t.Errorf("metrics: %+v", site)
 			}
 		}

@@ -329,6 +329,8 @@ type SiteCounts struct {
 	Pattern string            // of a host that only a pattern names, which counts too; "" for a site
 	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
 	People  uint64
+
+	Strangers uint64
 }
 
 // Total returns the number of decisions.
@@ -351,6 +353,9 @@ func (c *Counters) Decided() []SiteCounts {
 			continue
 		}
 		n := SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64), People: s.visitors.folded}
+		if strangers := s.strangers(); strangers != nil {
+			n.Strangers = strangers.past[requests].folded
+		}
 		if s.pattern == nil {
 			for o := range outcomes() { // so that each action has a value
 				n.Actions[verdict.ActionName(o.action(), o.monitor())] = 0

@@ -13,15 +13,19 @@ import (
 var (
 	siteDecisions = NewDesc("site_decisions_total",
 		"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
-	sitePeople = NewDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
+	sitePeople    = NewDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
+	siteStrangers = NewDesc("site_strangers_total", "Requests of browsers without a pass that were refused or checked, or would have been in monitor mode, by site. "+
+		"Absent without the option metrics per_site.", "site")
 
 	hostDecisions = NewDesc("host_decisions_total",
 		"Decisions about requests of crawlers, by host, of at most 500 hosts that only a pattern such as *.example.com names, and that had "+
 			"requests on two days. The site of the pattern counts them too. Absent without the option metrics per_site.", "host", "action")
 	hostPeople = NewDesc("host_people_total",
 		"Requests of browsers and apps, of the same hosts. Absent without the option metrics per_site.", "host")
+	hostStrangers = NewDesc("host_strangers_total",
+		"Like site_strangers_total, of the same hosts. Absent without the option metrics per_site.", "host")
 
-	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, hostDecisions, hostPeople)
+	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, siteStrangers, hostDecisions, hostPeople, hostStrangers)
 )
 
 // siteReport is the report of one configuration.
@@ -45,9 +49,9 @@ func sendSites(reports []*siteReport, send Sender) {
 	counts := reports[0].Decided()
 	isHost := func(n counters.SiteCounts) bool { return n.Pattern != "" }
 	hosts := slices.DeleteFunc(slices.Clone(counts), func(n counters.SiteCounts) bool { return !isHost(n) })
-	sendCounts(hosts, chooseSites(&namedHosts, hosts, maxHosts), "", hostDecisions, hostPeople, send)
+	sendCounts(hosts, chooseSites(&namedHosts, hosts, maxHosts), "", hostDecisions, hostPeople, hostStrangers, send)
 	counts = slices.DeleteFunc(counts, isHost)
-	sendCounts(counts, chooseSites(&namedSites, counts, reports[0].most), counters.OtherSites, siteDecisions, sitePeople, send)
+	sendCounts(counts, chooseSites(&namedSites, counts, reports[0].most), counters.OtherSites, siteDecisions, sitePeople, siteStrangers, send)
 }
 
 // maxHosts is the largest number of hosts with a label value.
@@ -55,9 +59,9 @@ const maxHosts = 500
 
 // sendCounts sends the counts of the sites or hosts that are named: several sites may have
 // the same host. The others count as rest, unless that is "".
-func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons *prometheus.Desc, send Sender) {
+func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons, strangers *prometheus.Desc, send Sender) {
 	type key struct{ name, action string }
-	decided, people := make(map[key]uint64), make(map[string]uint64)
+	decided, people, checked := make(map[key]uint64), make(map[string]uint64), make(map[string]uint64)
 	for _, n := range counts {
 		name := n.Site
 		if named[name] == 0 {
@@ -70,6 +74,7 @@ func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string,
 			decided[key{name, action}] += count
 		}
 		people[name] += n.People
+		checked[name] += n.Strangers
 	}
 	for k, n := range decided {
 		if n > 0 || k.name != rest {
@@ -79,6 +84,11 @@ func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string,
 	for name, n := range people {
 		if n > 0 || name != rest {
 			send(persons, float64(n), name)
+		}
+	}
+	for name, n := range checked {
+		if n > 0 || name != rest {
+			send(strangers, float64(n), name)
 		}
 	}
 }
