@@ -136,7 +136,7 @@ var scenarios = []scenario{
 			}
 			w.post("refresh")
 		},
-		mark: "bad", banner: `Problem: there is no robots.txt of localhost: crawlers may fetch everything. Until \d\d:\d\d it had 1 rule`, todo: "Put the former file back",
+		mark: "bad", banner: `Problem: there is no robots.txt of localhost: crawlers may fetch everything. Until \d\d:\d\d it had 1 rule`, todo: "put the file back",
 		next: "curl -X POST 'http://localhost:$ADMIN/robots/refresh?grace=off&site=localhost'",
 		act: func(w *world, text string) {
 			w.write("User-agent: *\nDisallow: /private/\n")
@@ -240,10 +240,11 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// copyFirst presses the first button that copies, and returns what it copies; "" if there
-// is none.
+// copyFirst presses the first button that copies, of a folded step too, and returns what it
+// copies; "" if there is none.
 func copyFirst(page *chromium.Page) string {
 	const button = `#first:not([hidden]) .copy, #next:not([hidden]) .copy`
+	page.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("#next details")) d.open = true`, nil)) // where the first step is words alone
 	if !chromium.Eval[bool](page, fmt.Sprintf(`Boolean(document.querySelector(%q))`, button)) {
 		return ""
 	}

@@ -4,10 +4,11 @@ const banner = {
 	show: (live) => {
 		const { mark, kind, text, todo, actions } = banner.of(live);
 		if (replace(byId('banner'), JSON.stringify([mark, text, todo]), make('p', '', make('span', 'kind', kind), ' ', text), todo ? make('p', 'todo', mark === 'good' ? todo : 'What to do: ' + todo) : null)) byId('banner').className = 'note ' + mark;
-		Object.assign(banner, { kind, actions: actions || [] });
+		Object.assign(banner, { mark, kind, actions: actions || [] });
+		connection(byId('offline').textContent);
 	},
 
-	kind: '', actions: [], // its first words, and what can be done
+	mark: '', kind: '', actions: [], // how bad it is, its first words, and what can be done
 
 	of: (live) => {
 		const h = live.summary.health, list = h.problems.map(banner.problem), trouble = list.filter((p) => p.mark === 'bad' || p.mark === 'warn'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);

@@ -35,7 +35,7 @@ const crawlers = {
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
-			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
+			apart: ['library', 'program', 'app'].includes(c.class), verified: n.verified, unverified: n.unverified, impostors: n.impostors,
 		};
 	},
 
@@ -66,7 +66,10 @@ const crawlers = {
 			if (columns[i].key === crawlers.sort.key) th.setAttribute('aria-sort', crawlers.sort.down ? 'descending' : 'ascending');
 			else th.removeAttribute('aria-sort');
 		});
-		replace(table.tBodies[0], JSON.stringify([rows, crawlers.sort, state.crawler]), ...rows.map(crawlers.row));
+		const apart = rows.filter((row) => row.apart), list = rows.filter((row) => !row.apart).map(crawlers.row);
+		if (apart.length) list.push(crawlers.heading('HTTP libraries and programs'), ...apart.map(crawlers.row));
+		replace(table.tBodies[0], JSON.stringify([rows, crawlers.sort, state.crawler]), ...list);
+		fold(table);
 	},
 
 	// button returns a button that chooses a crawler, or all if it is chosen already.
@@ -77,6 +80,13 @@ const crawlers = {
 		button.setAttribute('aria-pressed', state.crawler === name);
 		button.addEventListener('click', () => choose({ crawler: state.crawler === name ? '' : name }));
 		return button;
+	},
+
+	heading: (text) => {
+		const th = make('th', '', text);
+		th.scope = 'rowgroup';
+		th.colSpan = columns.length;
+		return make('tr', 'apart', th);
 	},
 
 	row: (row) => {

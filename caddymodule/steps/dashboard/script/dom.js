@@ -60,6 +60,25 @@ const replace = (e, key, ...children) => {
 	return true;
 };
 
+// fold hides the rows of a table after the first ten behind a button, but the chosen one.
+const foldAfter = 10;
+const fold = (table) => {
+	const rows = [...table.tBodies[0].rows], more = rows.length - foldAfter;
+	rows.forEach((row, i) => { row.hidden = !table.dataset.open && i >= foldAfter && !row.classList.contains('chosen'); });
+	let button = table.nextElementSibling;
+	if (!button) {
+		button = make('button', 'link');
+		button.type = 'button';
+		button.addEventListener('click', () => {
+			table.dataset.open = table.dataset.open ? '' : 'yes';
+			fold(table);
+		});
+		table.after(button);
+	}
+	button.hidden = more <= 0 || table.hidden;
+	button.textContent = table.dataset.open ? 'Show the first ten' : 'Show ' + count(more) + ' more';
+};
+
 // roving makes the buttons of a list one stop of the Tab key. The arrow keys move between
 // them.
 const roving = (box) => {

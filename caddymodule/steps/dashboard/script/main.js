@@ -57,7 +57,7 @@ const connection = (trouble) => {
 	const box = byId('offline');
 	box.hidden = !trouble;
 	if (box.textContent !== trouble) box.textContent = trouble;
-	byId('live').className = 'live ' + (trouble ? 'off' : state.paused ? '' : 'on');
+	byId('live').className = 'live ' + (trouble ? 'off' : state.paused ? '' : 'on ' + banner.mark);
 	byId('updated').textContent = (state.paused ? 'Paused; ' : '') + (state.answered ? 'as of ' + timeOf(state.answered, true) : trouble ? 'no data yet' : 'Loading …');
 };
 

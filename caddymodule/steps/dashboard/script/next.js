@@ -9,7 +9,7 @@ const next = {
 		byId('h-next').firstChild.textContent = 'What next' + (state.crawler ? ': ' + state.crawler : '') + ' ';
 		const more = others.length ? make('details', '', make('summary', '', 'What else'), make('ul', 'steps', ...others.map((a) => make('li', '', ...next.step(a))))) : null;
 		const one = first && (state.crawler ? first : { ...first, what: '' }); // the banner says what
-		replace(byId('nextsteps'), JSON.stringify([list, state.crawler]), ...(first ? [make('div', '', ...next.step(one)), more] : []));
+		replace(byId('nextsteps'), JSON.stringify([list, state.crawler]), ...(first ? [one.text || one.what ? make('div', '', ...next.step(one)) : null, more] : []));
 	},
 
 	places: { command: 'Run this command:', caddyfile: 'Add these lines to the block robots of the Caddyfile:', robots_txt: 'Write this into robots.txt:' },

@@ -17,7 +17,14 @@ const health = {
 		return plural(tally.origins, 'origin', 'origins') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.origins === 1 ? ' is' : ' are') + ' in force.';
 	},
 
-	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', className === 'good' ? advice : 'What to do: ' + advice) : null),
+	// note returns a problem. One that is handled is folded to a line.
+	note: (className, kind, text, advice) => {
+		const [, who, rest] = /^(.*?): (.*)$/s.exec(text) || [];
+		if (className === 'good' && rest) return make('li', 'note good', make('details', '', make('summary', '', make('span', 'kind', kind), ' ' + who), rest));
+		return health.whole(className, kind, text, advice);
+	},
+
+	whole: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', className === 'good' ? advice : 'What to do: ' + advice) : null),
 };
 
 // The tables that features show.
@@ -25,7 +32,12 @@ const sections = {
 	show: (live) => {
 		const list = live.summary.health.sections || [];
 		byId('sections').hidden = !list.length;
-		replace(byId('sections'), JSON.stringify(list), ...list.map(sections.panel));
+		const open = [...byId('sections').querySelectorAll('table')].map((table) => table.dataset.open || '');
+		if (!replace(byId('sections'), JSON.stringify(list), ...list.map(sections.panel))) return;
+		byId('sections').querySelectorAll('table').forEach((table, i) => {
+			table.dataset.open = open[i] || '';
+			fold(table);
+		});
 	},
 
 	panel: (s) => {
@@ -67,8 +79,9 @@ const figures = {
 			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
 			...(strangers ? [['Strangers', 'm-throttle', figures.rate(hour.strangers, hour), sub(strangers, ', browsers without a pass')]] : []),
 		];
-		tiles.push(['Verified search engines refused', !search.verified ? '' : search.verified_refused ? 'm-bad' : 'm-good', search.verified ? search.verified_refused : NaN, figures.search(search, live.summary.verify)]);
-		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', isNaN(n) ? '–' : count(n), make('div', 'sub', text)))));
+		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
+		byId('nowsearch').className = 'state' + (search.verified_refused ? ' some-deny' : '');
+		byId('nowsearch').textContent = 'Verified search engines refused: ' + (search.verified ? count(search.verified_refused) + ' ' : '') + figures.search(search, live.summary.verify) + '.';
 	},
 };
 

@@ -33,6 +33,7 @@ const sites = {
 		const { more } = live.summary.hosts, uncounted = more ? 'And ' + plural(more, 'host', 'hosts') + ' more, counted only at the site of their pattern.' : '';
 		empty('sitesempty', !rows.length ? 'No site has this text in its name.' : state.filter || rows.length === total ? uncounted : plural(total - rows.length, 'more site', 'more sites') + ': type a part of the name. ' + uncounted);
 		replace(byId('sites').tBodies[0], JSON.stringify([rows, state.span]), ...rows.map(sites.row));
+		fold(byId('sites'));
 	},
 
 	row: (s) => {

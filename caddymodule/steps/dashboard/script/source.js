@@ -30,6 +30,7 @@ const source = {
 	text: null, mark: '', at: 0, etag: '', // the origin with its text, as the server sent it for this state
 	lines: new Map(), // line numbers in the text, by layer and line number in the layer
 	counts: new Map(), // counts of the previous answer
+	opened: '', // the origin whose text was scrolled to the line that refused most
 	target: 0, scroll: false, mine: new Set(), // the line that was chosen, whether to scroll to it, and the lines that refuse the chosen crawler
 
 	begin: () => {
@@ -41,6 +42,7 @@ const source = {
 	choose: (id, line) => {
 		source.target = line || 0;
 		source.scroll = !!line;
+		source.opened = line ? id : '';
 		if (state.origin === id) return source.show();
 		Object.assign(source, { text: null, mark: '', etag: '', counts: new Map() });
 		byId('source').tBodies[0].replaceChildren();
@@ -144,6 +146,12 @@ const source = {
 			const target = body.querySelector('.target');
 			if (target && source.scroll) target.scrollIntoView({ block: 'center' });
 			source.scroll = false;
+		}
+		const most = [...sums].reduce((a, [n, s]) => (typeof n === 'number' && s.refused > a[1] ? [n, s.refused] : a), [0, 0])[0];
+		if (most && source.opened !== state.origin) {
+			const row = [...body.rows].find((tr) => tr.children[1].textContent === String(most)), box = body.closest('.scroll');
+			if (row) box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
+			source.opened = state.origin;
 		}
 	},
 
