@@ -33,7 +33,7 @@ func TestHostileLines(t *testing.T) {
 		{name: "control octets", line: hostilePrefix + "\"ExampleBot/1.0 (+https://example.org) \x1b[2J\"", agent: "ExampleBot"},
 		{name: "NUL octets of a rotation", line: "\x00\x00\x00" + hostileGood, agent: "ExampleBot"},
 		{name: "a line of half a megabyte", line: hostilePrefix + `"ExampleBot/1.0 (+https://example.org)` + strings.Repeat("x", 1<<19) + `"`, agent: "ExampleBot"},
-		{name: "the absolute form", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET http://other.test/private/ HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: "http://other.test/private/"},
+		{name: "the absolute form", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET http://other.test/private/ HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: "/private/"},
 		{name: "HTTP/0.9", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot"},
 		{name: "HTTP/2", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/ HTTP/2" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: "/private/"},
 		{name: "no size", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/ HTTP/1.1" 304 - "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot"},

@@ -132,6 +132,9 @@ func readSample(r io.Reader) (sample [][]byte, read io.Reader, err error) {
 func (l *Log) setFormat(sample [][]byte) error {
 	l.Format = logformat.Detect(sample, l.zone)
 	if l.Format == nil {
+		if problem := logformat.Mismatch(sample[0]); problem != logformat.None {
+			return fmt.Errorf("%s %w. Its first line %s", l.Name, ErrFormat, problem)
+		}
 		return fmt.Errorf("%s %w", l.Name, ErrFormat)
 	}
 	if !l.Format.HasUserAgents() {

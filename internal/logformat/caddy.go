@@ -6,19 +6,19 @@ import (
 	"math"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // caddyLog parses Caddy's access logs: the JSON of versions 2.0 to 2.11 and the lines
 // of the console encoder. It accepts every time_format, renamed keys, removed, masked
-// or hashed fields, and what log drivers such as Docker's put around a line.
+// or hashed fields.
 type caddyLog struct {
 	times    timeParser
 	console  bool   // the last line was from the console encoder
 	timeKey  string // the key of the time, if it is not one of the usual keys
-	nested   bool   // the object was a string in the object of a log driver
 	walk     object
-	inner    []byte
+	skipped  int // the length of the prefix before the time of a console line
 	referers []string
 }
 
@@ -42,11 +42,11 @@ type caddyLine struct {
 }
 
 func (p *caddyLog) parse(line []byte, e *Entry) Problem {
-	p.console, p.nested = false, false
-	begin := bytes.IndexByte(line, '{')
+	p.console = false
+	begin := objectIn(line)
 	if begin < 0 { // it is a log line of Caddy if it begins with a time
 		if column, _, isFound := bytes.Cut(line, []byte("\t")); isFound {
-			if _, ok := p.times.parse(column); ok {
+			if _, ok := p.columnTime(column); ok {
 				return NoRequest
 			}
 		}
@@ -64,7 +64,10 @@ func (p *caddyLog) parse(line []byte, e *Entry) Problem {
 // first one is the time.
 func (p *caddyLog) head(b []byte, e *Entry, l *caddyLine) {
 	at, rest, _ := bytes.Cut(b, []byte("\t"))
-	s, ok := p.times.parse(at)
+	if isNumber(strings.TrimLeft(view(at), " ")) { // cat -n
+		at, rest, _ = bytes.Cut(rest, []byte("\t"))
+	}
+	s, ok := p.columnTime(at)
 	if !ok {
 		return
 	}
@@ -76,6 +79,28 @@ func (p *caddyLog) head(b []byte, e *Entry, l *caddyLine) {
 		column, rest, _ = bytes.Cut(rest, []byte("\t"))
 		l.classify(column)
 	}
+}
+
+// columnTime parses the time in the first column, with prefixes before it or not.
+func (p *caddyLog) columnTime(b []byte) (stamp, bool) {
+	if p.skipped < len(b) { // the prefixes of most lines are equally long
+		if s, ok := p.times.parse(b[p.skipped:]); ok {
+			return s, true
+		}
+	}
+	for i := 0; i < len(b); i++ {
+		i += len(b) - i - len(withoutColours(view(b[i:])))
+		if s, ok := p.times.parse(b[i:]); ok {
+			p.skipped = i
+			return s, true
+		}
+		n := bytes.IndexByte(b[i:], ' ')
+		if n < 0 {
+			break
+		}
+		i += n
+	}
+	return stamp{}, false
 }
 
 // classify finds out from the name of a logger, or from a message, whether a line is
@@ -93,20 +118,8 @@ func (l *caddyLine) classify(text []byte) {
 func (p *caddyLog) object(b []byte, e *Entry, l *caddyLine) Problem {
 	o := &p.walk
 	o.b, o.i = b, 0
-	inner := false
-	ok := o.members(func(key []byte) bool {
-		if string(key) == "log" && !p.nested && o.b[o.i] == '"' { // Docker writes {"log":"<line>"}
-			text, ok := o.text()
-			inner = ok && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-			p.inner = append(p.inner[:0], text...)
-			return ok && !inner
-		}
-		return p.member(key, e, l)
-	})
+	ok := o.members(func(key []byte) bool { return p.member(key, e, l) })
 	switch {
-	case inner:
-		p.nested = true
-		return p.object(p.inner, e, l)
 	case !ok && !bytes.HasSuffix(bytes.TrimRight(o.b, " \t\r"), []byte("}")):
 		return cutOff
 	case !ok:
@@ -233,6 +246,9 @@ func (p *caddyLog) finish(e *Entry, l *caddyLine) Problem {
 	}
 	if e.Method == "" && e.Target == "" && e.Host == "" {
 		return badRequest
+	}
+	if problem := e.setClient(e.Client); problem != None {
+		return problem
 	}
 	switch {
 	case !l.agent:

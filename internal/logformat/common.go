@@ -55,8 +55,8 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 		return badTime
 	}
 	e.setTime(at)
-	if !p.head(view(line[:begin]), e) {
-		return unknownFormat
+	if problem := p.head(view(line[:begin]), e); problem != None {
+		return problem
 	}
 	rest := line[end+len(`] "`):]
 	request, rest, ok := p.quoted(rest, endsRequest)
@@ -89,35 +89,64 @@ func cutOr(line []byte, p Problem) Problem {
 }
 
 // head parses what is before the time: client, ident and user, with the host before
-// them or not. The user may contain blanks. Behind proxies, a list of addresses may be
-// in place of the client.
-func (p *commonLog) head(s string, e *Entry) bool {
-	first, rest, _ := strings.Cut(s, " ")
-	if first == "" {
-		return false
+// them or not, and prefixes before all. The user may contain blanks.
+func (p *commonLog) head(s string, e *Entry) Problem {
+	first, rest := cutWord(s)
+	addr, ok := clientAddress(first)
+	if ok && rest == "- - " && len(first) == len(addr) { // most logs
+		e.Client = addr
+		return None
 	}
-	second, third, _ := strings.Cut(rest, " ")
+	line := withoutPrefix(s)
+	first, rest = cutWord(line)
+	second, third := cutWord(rest)
+	next, _ := cutWord(third)
+	addr, isAddr := clientAddress(first)
+	isList := strings.HasSuffix(first, ",")
 	switch {
-	case isAddress(first) || strings.HasSuffix(first, ","):
-		e.Client = first
-	case second == "-":
-		if addr, user, _ := strings.Cut(third, " "); isAddress(addr) { // $host - $remote_addr
-			e.Host, e.Client, third = first, addr, user
-			p.vhost = true
-			break
+	case !isList && startsClient(second):
+		if first == addr && !p.vhost {
+			return twoAddresses
 		}
-		e.Client = first
-	case second != "" && third != "":
-		e.Host, e.Client = first, second
-		_, third, _ = strings.Cut(third, " ")
-		p.vhost = true
-	default:
-		e.Client = first
+		return p.withHost(first, rest, len(line) < len(s), e)
+	case !isAddr && second == "-" && startsClient(next): // $host - $remote_addr
+		return p.withHost(first, third, len(line) < len(s), e)
+	case !isAddr && !isList && second != "-" && next == "-": // a client with a name
+		return p.withHost(first, rest, len(line) < len(s), e)
+	case !isAddr && !isList && second != "-" && second != "", first == "", first == "-" && third == "":
+		return badClient
 	}
-	e.Client, e.Forwarded = strings.CutSuffix(e.Client, ",") // the first address of a list
-	user := strings.TrimRight(third, " ")
-	e.Authorized = user != "" && user != "-" && !e.Forwarded
-	return true
+	return p.client(line, e)
+}
+
+// startsClient reports whether a word is the address of a client, or the first of a list.
+func startsClient(word string) bool { return strings.HasSuffix(word, ",") || isAddress(word) }
+
+// withHost parses the client after a host. After a prefix, a word that could be the name of
+// the server or of a container is not taken for the host of a request.
+func (p *commonLog) withHost(host, rest string, isPrefixed bool, e *Entry) Problem {
+	if !isHost(host) || isPrefixed && host != "localhost" && !strings.ContainsAny(host, ".:") {
+		return badHost
+	}
+	e.Host, p.vhost = host, true
+	return p.client(rest, e)
+}
+
+// client parses client, ident and user. Behind proxies, a list of addresses may be in
+// place of the client.
+func (p *commonLog) client(s string, e *Entry) Problem {
+	word, rest := cutWord(s)
+	for strings.HasSuffix(word, ",") {
+		word, rest = cutWord(rest)
+	}
+	_, user := cutWord(rest)
+	user = strings.TrimRight(user, " ")
+	e.Authorized = user != "" && user != "-"
+	problem := e.setClient(strings.TrimRight(s[:len(s)-len(rest)], " \t"))
+	if problem == None && !isAddress(e.Client) && len(user) > 1 && slices.ContainsFunc(strings.Fields(user), isAddress) {
+		return badClient // what seems to be the client's name may be a prefix
+	}
+	return problem
 }
 
 // quoted parses up to a quotation mark that is not escaped and with whose rest ends
@@ -235,14 +264,18 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	withAgent, plain := 0, 0
 	more := make([]int, maxMore+1)
 	hosts, seconds := make([]int, maxMore+1), make([]int, maxMore+1)
+	hosted := 0
 	for _, line := range sample {
-		try := commonLog{times: times}
+		try := commonLog{times: times, vhost: true} // what is before the time may be two addresses
 		var e Entry
 		if pr := try.parse(line, &e); pr != None && pr != NoRequest {
 			continue
 		}
 		rest := try.after
 		fit++
+		if _, isAddr := clientAddress(e.Host); e.Host != "" && !isAddr {
+			hosted++
+		}
 		if len(rest) > 1 && rest[1] == '"' {
 			if _, r, ok := try.quoted(rest[2:], endsField); ok && len(r) > 1 && r[1] == '"' {
 				if _, r, ok = try.quoted(r[2:], endsField); ok {
@@ -268,7 +301,7 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 		}
 		more[n]++
 	}
-	p = &commonLog{times: times, agents: withAgent > plain}
+	p = &commonLog{times: times, agents: withAgent > plain, vhost: hosted > fit/2}
 	for n, count := range more {
 		if count > more[p.more] {
 			p.more = n

@@ -15,6 +15,9 @@ type Format struct {
 	// change in the middle of a log.
 	others []parser
 	mixed  bool // a parser of others has parsed a line
+	// enveloped is true if a line was in an envelope: the next one probably is, too.
+	enveloped bool
+	envelopes [maxEnvelopes]envelope
 }
 
 // parser parses the lines of one format.
@@ -35,15 +38,37 @@ func Detect(sample [][]byte, zone *time.Location) *Format {
 	if len(sample) == 0 {
 		return &Format{main: &commonLog{times: times, agents: true}}
 	}
-	common, fit := newCommonLog(sample, times)
-	nginx := &nginxLog{times: times}
-	parsers := []parser{&caddyLog{times: times}, nginx, common}
-	fits := []int{count(&caddyLog{times: times}, sample), count(nginx, sample), fit}
+	lines := make([][]byte, len(sample))
+	for i, line := range sample {
+		lines[i] = trimmed(line)
+	}
+	parsers, fits := parsersFor(lines, times)
+	if slices.Max(fits) == 0 {
+		parsers, fits = parsersFor(contents(lines), times)
+	}
 	best := slices.Index(fits, slices.Max(fits))
 	if fits[best] == 0 {
 		return nil
 	}
 	return &Format{main: parsers[best], others: slices.Delete(slices.Clone(parsers), best, best+1)}
+}
+
+// Mismatch says what is before a line that would have a known format without it. It
+// returns None for any other line.
+func Mismatch(line []byte) Problem {
+	f := Format{main: &commonLog{agents: true}}
+	switch p := f.Parse(line, new(Entry)); p {
+	case badClient, badHost, twoAddresses:
+		return p
+	}
+	return None
+}
+
+// parsersFor returns the parsers, and how many lines of a sample each of them parses.
+func parsersFor(sample [][]byte, times timeParser) (parsers []parser, fits []int) {
+	common, fit := newCommonLog(sample, times)
+	nginx := &nginxLog{times: times}
+	return []parser{&caddyLog{times: times}, nginx, common}, []int{count(&caddyLog{times: times}, sample), count(nginx, sample), fit}
 }
 
 // count returns the number of lines of a sample that p parses as requests.
@@ -72,7 +97,8 @@ func (f *Format) Mixed() bool { return f.mixed }
 
 // Parse parses a line without its line end into e, which must have been reset.
 func (f *Format) Parse(line []byte, e *Entry) Problem {
-	if len(bytes.TrimSpace(line)) == 0 {
+	line = trimmed(line)
+	if len(line) == 0 {
 		return NoRequest
 	}
 	if line[0] == 0 { // NUL octets are left if a rotation truncates a file that the server has open
@@ -84,8 +110,31 @@ func (f *Format) Parse(line []byte, e *Entry) Problem {
 	if bytes.IndexByte(line, 0) >= 0 {
 		return hasNUL
 	}
+	p := f.parse(line, e, 0)
+	if p == None {
+		p = e.setTarget()
+	}
+	return p
+}
+
+// parse parses a line that is in so many envelopes.
+func (f *Format) parse(line []byte, e *Entry, depth int) Problem {
+	if f.enveloped {
+		if inner, ok := f.opened(line, depth); ok && f.parse(inner, e, depth+1) == None {
+			return None
+		}
+		e.Reset()
+	}
 	p := f.main.parse(line, e)
-	if p == None || p == NoRequest {
+	if p == None {
+		return None
+	}
+	if inner, ok := f.opened(line, depth); ok {
+		f.enveloped = true
+		e.Reset()
+		return f.parse(inner, e, depth+1)
+	}
+	if p == NoRequest {
 		return p
 	}
 	for _, other := range f.others {
@@ -97,6 +146,28 @@ func (f *Format) Parse(line []byte, e *Entry) Problem {
 	}
 	return p
 }
+
+// opened returns the line in an envelope.
+func (f *Format) opened(line []byte, depth int) ([]byte, bool) {
+	if depth == maxEnvelopes {
+		return nil, false
+	}
+	return f.envelopes[depth].open(line)
+}
+
+// trimmed removes what terminals and editors add to the beginning and the end of a line.
+func trimmed(line []byte) []byte {
+	line = bytes.TrimRight(line, " \t\r\n")
+	if bytes.HasSuffix(line, colourOff) {
+		line = bytes.TrimSuffix(line, colourOff)
+	}
+	return bytes.TrimPrefix(line, byteOrderMark)
+}
+
+var (
+	colourOff     = []byte("\x1b[0m")
+	byteOrderMark = []byte("\xef\xbb\xbf")
+)
 
 // Entry is one request of a log. Its strings share the memory of the line and of
 // the parser. They are valid until the next line is parsed or the line's memory
@@ -225,11 +296,13 @@ const (
 	NoRequest Problem = "is not of a request" // and not an error
 	TooLong   Problem = "longer than 1 MiB"   // for callers that read lines of bounded length
 
-	hasNUL        Problem = "has a NUL octet"
-	unknownFormat Problem = "does not have the format of the log"
-	cutOff        Problem = "ends too early"
-	badTime       Problem = "has no valid time"
-	badRequest    Problem = "has no valid request"
-	badStatus     Problem = "has no valid status"
-	badJSON       Problem = "is not valid JSON"
+	hasNUL       Problem = "has a NUL octet"
+	badClient    Problem = "has no client where the log has it"
+	badHost      Problem = "has no host where the log has it"
+	twoAddresses Problem = "has two addresses, and does not say which is the client's"
+	cutOff       Problem = "ends too early"
+	badTime      Problem = "has no valid time"
+	badRequest   Problem = "has no valid request"
+	badStatus    Problem = "has no valid status"
+	badJSON      Problem = "is not valid JSON"
 )

@@ -39,6 +39,7 @@ func fuzzed(t *testing.T, text string) {
 
 func FuzzCommon(f *testing.F) {
 	f.Add([]byte(combinedLine))
+	f.Add([]byte("192.0.2.1 - [01/Nov/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5"))
 	f.Add([]byte("example.com:443 " + combinedLine + ` 0.003 "x" example.com`))
 	f.Add([]byte(strings.Replace(combinedLine, "ExampleBot", `\x22\"`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -2,7 +2,6 @@ package logformat
 
 import (
 	"bytes"
-	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -222,12 +221,6 @@ func hex(b []byte, letter byte, n int) (rune, bool) {
 	}
 	v, err := strconv.ParseUint(view(b[1:n+1]), 16, 32)
 	return rune(v), err == nil
-}
-
-// isAddress reports whether s is an IP address.
-func isAddress(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
 }
 
 // digits parses a decimal number; it returns -1 if there are other octets.

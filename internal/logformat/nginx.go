@@ -36,12 +36,13 @@ func (p *nginxLog) name() string    { return "nginx-json" }
 func (p *nginxLog) hasAgents() bool { return p.agents }
 
 func (p *nginxLog) parse(line []byte, e *Entry) Problem {
-	if line[0] != '{' {
+	begin := objectIn(line)
+	if begin < 0 {
 		return badJSON
 	}
 	p.uri, p.args, p.forwarded, p.real, p.server = "", "", "", "", ""
 	o := &p.walk
-	o.b, o.i, o.buf = line, 0, o.buf[:0]
+	o.b, o.i, o.buf = line, begin, o.buf[:0]
 	problem := None
 	ok := o.members(func(key []byte) bool {
 		text, _, ok := o.scalar()
@@ -109,7 +110,7 @@ func (p *nginxLog) set(key string, raw []byte, e *Entry) Problem {
 	case "remote_addr":
 		e.Client = text
 	case "http_x_forwarded_for":
-		p.forwarded, _, _ = strings.Cut(text, ",")
+		p.forwarded = text
 	case "http_x_real_ip":
 		p.real = text
 	case "remote_user", "http_authorization":
@@ -143,9 +144,11 @@ func (p *nginxLog) finish(e *Entry) Problem {
 	if e.Target == "" || e.Status == 0 {
 		return NoRequest
 	}
-	e.Client = cmp.Or(e.Client, p.real, p.forwarded)
+	if problem := e.setClient(cmp.Or(e.Client, p.real, p.forwarded)); problem != None {
+		return problem
+	}
 	e.Host = cmp.Or(e.Host, p.server)
-	e.Forwarded = p.forwarded != ""
+	e.Forwarded = e.Forwarded || p.forwarded != ""
 	if p.agents && len(e.UserAgents) == 0 {
 		e.setAgent("")
 	}

@@ -1,0 +1,190 @@
+package logformat
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// clientAddress returns the address of a client without what may stand around it: a port,
+// brackets, quotation marks, a zone, further addresses of a list, or the prefix of an IPv4
+// address in IPv6 form. ok is false if s is no address.
+func clientAddress(s string) (addr string, ok bool) {
+	if isIPv4(s) { // most logs
+		return s, true
+	}
+	s, _, _ = strings.Cut(strings.Trim(s, `"'`), ",")
+	if s == "" || strings.ContainsFunc(s, isNoAddress) && !strings.Contains(s, "%") {
+		return "", false
+	}
+	inside, port, bracketed := strings.Cut(s, "]")
+	if bracketed && s[0] == '[' && isPort(port) {
+		s = inside[1:]
+	}
+	host, port, _ := strings.Cut(strings.TrimPrefix(s, "::ffff:"), ":")
+	if isIPv4(host) && (port == "" || isNumber(port)) {
+		return host, true
+	}
+	s, _, _ = strings.Cut(s, "%")
+	if strings.Count(s, ":") < 2 {
+		return "", false
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil {
+		return "", false
+	}
+	if a.Is4In6() {
+		return a.Unmap().String(), true
+	}
+	return s, true
+}
+
+// isNoAddress reports whether a rune is in no address, port or bracket.
+func isNoAddress(r rune) bool {
+	return !('0' <= r && r <= '9' || 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || strings.ContainsRune(".:[]", r))
+}
+
+// isIPv4 reports whether s is an IPv4 address, without a port.
+func isIPv4(s string) bool {
+	if len(s) < len("0.0.0.0") || len(s) > len("255.255.255.255") {
+		return false
+	}
+	number, digits, dots := 0, 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isDigit(c):
+			if digits > 0 && number == 0 || digits == 3 {
+				return false
+			}
+			number, digits = number*10+int(c-'0'), digits+1
+			if number > 255 {
+				return false
+			}
+		case c == '.' && digits > 0:
+			number, digits, dots = 0, 0, dots+1
+		default:
+			return false
+		}
+	}
+	return dots == 3 && digits > 0
+}
+
+// isPort reports whether s is empty, or a colon and a port.
+func isPort(s string) bool {
+	return s == "" || len(s) <= len(":65535") && s[0] == ':' && isNumber(s[1:])
+}
+
+// isNumber reports whether s consists of digits.
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isAddress reports whether s is the address of a client in one of the forms of logs.
+func isAddress(s string) bool {
+	_, ok := clientAddress(s)
+	return ok
+}
+
+// maxName is the largest length of a host's or client's name, in octets.
+const maxName = 260
+
+// setClient sets the client by what a log has in its place. What says that there is no
+// client, as for requests over a Unix socket, leaves it empty. setClient returns badClient
+// for what can be neither an address nor a name or a hash of one.
+func (e *Entry) setClient(s string) Problem {
+	e.Client = ""
+	for strings.HasPrefix(s, "-,") { // of several fields the first one was not sent
+		s = strings.TrimLeft(s[2:], " ")
+	}
+	if addr, ok := clientAddress(s); ok {
+		e.Client = addr
+		e.Forwarded = e.Forwarded || strings.Contains(s, ",")
+		return None
+	}
+	name, _, isList := strings.Cut(s, ",")
+	e.Forwarded = e.Forwarded || isList
+	switch {
+	case name == "", name == "-", name == "@", name == "unix:", name == "unknown":
+		return None
+	}
+	if host, port, _ := strings.Cut(name, ":"); host != "" && isNumber(port) {
+		name = host
+	}
+	inside := name
+	if i := strings.IndexByte("[<({", name[0]); i >= 0 { // what a filter wrote in its place: [REDACTED]
+		inside = strings.TrimSuffix(name[1:], "]>)}"[i:i+1])
+	}
+	if !isName(inside) {
+		return badClient
+	}
+	e.Client = name
+	return None
+}
+
+// isName reports whether s can stand for a client: a name, a masked address, a hash. A time,
+// a tag, and what has the form of an address but is none, can not.
+func isName(s string) bool {
+	switch {
+	case s == "", len(s) > maxName, strings.ContainsFunc(s, isNoName), isTimeWord(s):
+		return false
+	case strings.Contains(s, ":"): // 2001:db8:x:x
+		return strings.Count(s, ":") > 1 && strings.Trim(s, "0123456789abcdefABCDEF:.xX*") == "" && strings.ContainsAny(s, "xX*")
+	}
+	return strings.Count(s, ".") < 3 || strings.Trim(s, "0123456789.") != ""
+}
+
+// isNoName reports whether a rune is in nothing that stands for a client.
+func isNoName(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'<>|[]{}(),;\\", r) }
+
+// isHost reports whether s can be the host before the lines of a log: a name or an address,
+// with or without a port.
+func isHost(s string) bool {
+	if isAddress(s) {
+		return !strings.Contains(s, ",")
+	}
+	name, _, _ := strings.Cut(s, ":")
+	return name != "" && len(s) <= maxName && isPort(s[len(name):]) && !isNumber(name) && !strings.ContainsFunc(name, isNoHost)
+}
+
+// isNoHost reports whether a rune is in no host name. Names in Unicode, and _ of nginx, are allowed.
+func isNoHost(r rune) bool {
+	return r < 0x80 && !isDigit(byte(r)) && !('a' <= r|0x20 && r|0x20 <= 'z') && r != '.' && r != '-' && r != '_' && r != '*'
+}
+
+// setTarget takes the host out of a request target in absolute form, which goes before any
+// other host (RFC 9112, section 3.2.2), or in authority form (3.2.3).
+func (e *Entry) setTarget() Problem {
+	t := e.Target
+	if t == "" || t[0] == '/' {
+		return None
+	}
+	if e.Method == "CONNECT" {
+		if isHost(t) {
+			e.Host = t
+		}
+		return None
+	}
+	n := strings.Index(t, "://")
+	if n <= 0 || strings.ContainsFunc(t[:n], isNoScheme) {
+		return None
+	}
+	authority, path := t[n+len("://"):], "/"
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority, path = authority[:i], authority[i:]
+	}
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	switch {
+	case host == "": // the Host field says it
+	case !isHost(host):
+		return badHost
+	default:
+		e.Host = host
+	}
+	if path[0] != '/' {
+		path = "/" + path
+	}
+	e.Target = path
+	return None
+}
+
+// isNoScheme reports whether a rune is in no scheme of a URL.
+func isNoScheme(r rune) bool {
+	return !('a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.')
+}
