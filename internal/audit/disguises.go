@@ -33,8 +33,7 @@ const (
 	disguiseAddresses = 20
 	disguisePaths     = 20
 	// A User-Agent with this number of pages that are not the first ones of an address says whether
-	// browsers fetch files of the host. There must be a few of them, and more than half
-	// must fetch files.
+	// browsers fetch files of the host: if more than half do. From embeddingAgents on, it is certain.
 	embeddingPages  = 2
 	embeddingAgents = 10
 )
@@ -134,9 +133,19 @@ func (d *disguises) prune() {
 	maps.DeleteFunc(d.agents, func(_ hostAgent, t *agentTally) bool { return t.pages*n <= sum })
 }
 
-// embedding returns the hosts of which most browsers fetch files.
-func (d *disguises) embedding() map[*hostTally]bool {
-	all, with, hosts := map[*hostTally]int{}, map[*hostTally]int{}, map[*hostTally]bool{}
+// evidence says whether browsers fetch files of a host, so that an address that fetches none
+// is lone.
+type evidence uint8
+
+const (
+	tooFew         evidence = iota // fewer than embeddingAgents say it
+	filesElsewhere                 // most do not
+	filesHere
+)
+
+// embedding returns the evidence for each host.
+func (d *disguises) embedding() map[*hostTally]evidence {
+	all, with, hosts := map[*hostTally]int{}, map[*hostTally]int{}, map[*hostTally]evidence{}
 	for key, t := range d.agents {
 		d.settle(key.host, t, t.files)
 		if t.read >= embeddingPages {
@@ -147,19 +156,35 @@ func (d *disguises) embedding() map[*hostTally]bool {
 	}
 	for host, n := range all {
 		d.readers, d.embedders = d.readers+n, d.embedders+with[host]
-		hosts[host] = n >= embeddingAgents && 2*with[host] > n
+		switch {
+		case 2*with[host] <= n:
+			hosts[host] = filesElsewhere
+		case n >= embeddingAgents:
+			hosts[host] = filesHere
+		}
 	}
 	return hosts
 }
 
+// tooFew says why it is not certain which addresses are lone.
+func (d *disguises) tooFew() string {
+	what := "no browser read several pages in this log."
+	if d.readers > 0 {
+		what = fmt.Sprintf("only %s of browsers read several pages in this log, and %d fetched images, styles or scripts.",
+			words.Plural(d.readers, "version", "versions"), d.embedders)
+	}
+	return "Too few to tell for certain: " + what +
+		" Where people's browsers fetch images, styles and scripts from another host, addresses that requested nothing else may be people."
+}
+
 // report adds the disguises to a report.
-func (d *disguises) report(r *Report, embedding map[*hostTally]bool) {
+func (d *disguises) report(r *Report, embedding map[*hostTally]evidence) {
 	r.Disguises = []Disguise{}
 	estimated := false
 	for key, t := range d.agents {
 		addresses, estimate := t.addresses.count()
 		paths, _ := t.paths.count()
-		if t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths || !embedding[key.host] {
+		if t.pages < disguiseRequests || addresses < disguiseAddresses || paths < disguisePaths || embedding[key.host] != filesHere {
 			continue
 		}
 		estimated = estimated || estimate

@@ -20,6 +20,7 @@ import (
 type Finding struct {
 	// Code identifies the question.
 	//
+	//   - too_few: what the log has too few people for, if anything; it is the first finding
 	//   - search_refused: which search engines would have been refused, and by which lines
 	//   - probes_refused: which health checks and monitors would have been refused, if any
 	//   - own_clients_refused: which clients that may be the operator's would have been, if any
@@ -57,7 +58,8 @@ func (a *auditor) findings(r *Report) []Finding {
 				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
 	}
 	list = append(list, a.worstHalfHour(tallies))
-	if disguised := append(r.lonely(), r.disguised()...); len(disguised) > 0 {
+	disguised := append(r.lonely(), r.disguised()...)
+	if len(disguised) > 0 {
 		list = append(list, Finding{Code: "disguised", Text: strings.Join(disguised, " "),
 			Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
 				"with what that would have held, and how many others it would have asked once."})
@@ -74,18 +76,19 @@ func (a *auditor) findings(r *Report) []Finding {
 		return 1
 	}
 	slices.SortStableFunc(list, func(f, g Finding) int { return cmp.Compare(harm(g), harm(f)) })
+	if r.Strangers.Few && len(disguised) > 0 { // before what it is about
+		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.disguises.tooFew()})
+	}
 	return list
 }
 
 // costs returns sentences about what costs much.
 func (r *Report) costs() (list []string) {
-	if dearest := r.dearest(); dearest != "" {
-		list = append(list, dearest)
+	if c := r.dearest(); c != nil {
+		list = append(list, fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.sum())))
 	}
-	for _, row := range r.Costs.Patterns[:min(len(r.Costs.Patterns), 1)] {
-		if row.Requests >= blamed && row.Share(r.Costs.All) >= dear {
-			list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", row.Pattern, r.parts(row.Sum)))
-		}
+	if row := r.dearestPath(); row != nil {
+		list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", row.Pattern, r.parts(row.Sum)))
 	}
 	return list
 }

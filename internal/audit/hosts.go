@@ -115,7 +115,6 @@ type hostTally struct {
 	site    *site
 	was     *site        // nil without Options.Was
 	changes *SiteChanges // of its site; nil until a verdict on a request is compared
-	files   bool         // somebody with a browser's User-Agent fetched a file
 }
 
 // Limits for hosts.

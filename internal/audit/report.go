@@ -328,22 +328,53 @@ func (c *Crawler) MayBeOwn() bool {
 	return !c.Rest && c.Requests >= 10 && c.Addresses <= 2
 }
 
-// dearest names the robot that costs most, if that is a tenth of everything, and 100
-// requests. Health checks and monitors are the operator's own.
-func (r *Report) dearest() string {
+// dearest returns the robot that costs most, if that is a tenth of everything, and 100
+// requests; else nil. Health checks and monitors are the operator's own.
+func (r *Report) dearest() *Crawler {
 	var dearest *Crawler
-	var most cost.Sum
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
-		if s := (cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}); !c.Rest && c.Class != crawler.Probe.String() &&
-			s.Share(r.Costs.All) > most.Share(r.Costs.All) {
-			dearest, most = c, s
+		if !c.Rest && c.Class != crawler.Probe.String() && (dearest == nil || c.sum().Share(r.Costs.All) > dearest.sum().Share(r.Costs.All)) {
+			dearest = c
 		}
 	}
-	if dearest == nil || most.Requests < blamed || most.Share(r.Costs.All) < dear {
-		return ""
+	if dearest == nil || dearest.Requests < blamed || dearest.sum().Share(r.Costs.All) < dear {
+		return nil
 	}
-	return fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(dearest.Name, "clients without a User-Agent"), r.parts(most))
+	return dearest
+}
+
+// sum returns what the crawler's requests cost.
+func (c *Crawler) sum() cost.Sum {
+	return cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}
+}
+
+// dearestPath returns the path that costs most, under the same conditions.
+func (r *Report) dearestPath() *cost.Row {
+	if len(r.Costs.Patterns) == 0 {
+		return nil
+	}
+	row := &r.Costs.Patterns[0]
+	if row.Requests < blamed || row.Share(r.Costs.All) < dear {
+		return nil
+	}
+	return row
+}
+
+// Dear returns the robots that the finding of costs is about: the one that costs most, and the
+// one that costs most at the path that does.
+func (r *Report) Dear() (list []*Crawler) {
+	if c := r.dearest(); c != nil {
+		list = append(list, c)
+	}
+	if row := r.dearestPath(); row != nil {
+		for i := range r.Crawlers {
+			if c := &r.Crawlers[i]; !c.Rest && c.Name == row.Clients[0].Name {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
 }
 
 // From which number of requests, and part of all costs, on a finding names what costs.

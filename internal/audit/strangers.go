@@ -30,6 +30,9 @@ type Strangers struct {
 	// few addresses, or fewer than half of the browsers fetch files from its hosts. Then
 	// Paths is empty.
 	Known bool `json:"known"`
+	// Few is true if fewer than 10 versions of browsers read several pages of a host with
+	// Paths, so that whether others' addresses are lone is hardly known.
+	Few bool `json:"few,omitempty"`
 	// Paths are those that lone addresses requested, with the most requests of these
 	// first. Each request is in one of them, at most 50 for each of 4 hosts.
 	Paths []StrangerPath `json:"paths"`
@@ -51,8 +54,7 @@ const (
 	maxVisitors = 1 << 16
 	maxWaiting  = 1 << 15
 	readerPages = 2
-	trialPages  = 1000 // that count although nobody has fetched a file of the host yet
-	maxTrees    = 4    // hosts with Paths
+	maxTrees    = 4 // hosts with Paths
 	// After exactPages pages, every nth address, by its hash, stands for n.
 	exactPages = 1 << 14
 	nth        = 8
@@ -136,15 +138,14 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 		return false
 	case kind != documentKind || e.Authorized || !v.request.Reads():
 		who.others = true
-		v.host.files = v.host.files || kind == embeddedKind
 		return false
 	}
 	if reads = who.pages == readerPages; !reads {
 		who.pages++
 	}
 	s.pages += weight
-	if !v.host.files && s.pages > trialPages || target.IsFeed(e.Target) || rules.Hides(e.Target) {
-		return reads // nobody fetches files here, or it is a feed, or must not be shown
+	if target.IsFeed(e.Target) || rules.Hides(e.Target) { // which must not be shown
+		return reads
 	}
 	sum := costOf(e)
 	sum.Requests, sum.Octets, sum.Seconds = weight, sum.Octets*weight, sum.Seconds*float64(weight)
@@ -207,12 +208,13 @@ func (t *hostTally) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)
 }
 
-// The clients in the tree of a host's pages. Only loneClient has requests, so that the
-// paths that are told apart are those with most of them.
+// The clients in the tree of a host's pages. What a page costs there, as seconds, is 1 if a
+// lone address requested it, else 0: so the names that are told apart are those of the
+// pages that lone addresses want, and not those that everybody's pages have.
 const (
 	loneClient   = "lone"
-	othersClient = "others" // has its pages as octets
-	loneTime     = "time"   // has the microseconds of loneClient as octets
+	othersClient = "others"
+	loneTime     = "time" // has the microseconds of loneClient as octets
 )
 
 // addPath counts a page for the report.
@@ -226,7 +228,7 @@ func (s *strangers) addPath(p *stranger) {
 		s.paths[p.host] = tree
 	}
 	if !p.lone {
-		tree.Add(othersClient, p.target, cost.Sum{Octets: p.Requests})
+		tree.Add(othersClient, p.target, cost.Sum{Requests: p.Requests})
 		return
 	}
 	tree.Add(loneClient, p.target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
@@ -236,14 +238,15 @@ func (s *strangers) addPath(p *stranger) {
 }
 
 // report adds the strangers to a report. few says that the addresses are too few.
-func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
+func (s *strangers) report(r *Report, embedding map[*hostTally]evidence, few bool) {
 	s.release(math.MaxInt64)
 	r.Strangers.Paths = []StrangerPath{}
 	for host, tree := range s.paths {
-		if few || !embedding[host] {
+		if few || embedding[host] == filesElsewhere || embedding[host] == tooFew && s.pages < disguiseRequests {
 			continue
 		}
 		r.Strangers.Known = true
+		r.Strangers.Few = r.Strangers.Few || embedding[host] == tooFew
 		for _, row := range tree.Rows(leastShare) {
 			p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
 			for _, c := range row.Clients {
@@ -251,7 +254,7 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
 				case loneClient:
 					p.Lone, p.Octets = c.Requests, c.Octets
 				case othersClient:
-					p.Pages = c.Octets
+					p.Pages = c.Requests
 				case loneTime:
 					p.Seconds = float64(c.Octets) / 1e6
 				}
@@ -265,13 +268,14 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]bool, few bool) {
 	r.estimate("strangers.paths[].pages", r.Strangers.Known && s.pages > s.most)
 }
 
-// isLonely reports whether mostly lone addresses requested the path, and often.
-func (p *StrangerPath) isLonely() bool { return p.Lone >= disguiseRequests && 2*p.Lone > p.Pages }
+// IsLonely reports whether mostly lone addresses requested the path, and often: the report
+// says so of such paths.
+func (p StrangerPath) IsLonely() bool { return p.Lone >= disguiseRequests && 2*p.Lone > p.Pages }
 
 // lonely returns sentences about the paths that mostly lone addresses requested.
 func (r *Report) lonely() (list []string) {
 	for _, p := range r.Strangers.Paths {
-		if p.isLonely() && len(list) < saidDisguises {
+		if p.IsLonely() && len(list) < saidDisguises {
 			where := p.Pattern
 			if len(r.Hosts) > 1 {
 				where = p.Host + where
@@ -283,27 +287,40 @@ func (r *Report) lonely() (list []string) {
 	return list
 }
 
+// Watch is paths that may have been stormed.
+type Watch struct {
+	Patterns []string // in robots.txt syntax
+	Over     int64    // pages of lone addresses in Window; more are a storm
+	Window   time.Duration
+}
+
 // Storm says what `challenge` for some paths would have done with the requests of a log.
 type Storm struct {
 	Pages, Lone int64 // as in StrangerPath
-	// Held are the pages of lone addresses in minutes with more of them than over, and
+	// Held are the pages of lone addresses in windows with more of them than Watch.Over, and
 	// than of others. Addresses is the number of these addresses, and Others that of the
-	// other addresses that requested pages there in these minutes.
+	// other addresses that requested pages there in these windows, which lasted for Time.
 	Held              cost.Sum
-	Minutes           int
+	Time              time.Duration
 	Addresses, Others int64
 
+	group             *robots.Group
+	window            int64 // the number of the current one
 	addresses, others distinct
-	minute            struct {
+	now               struct { // the current window
 		pages             int64
 		lone              cost.Sum
 		addresses, others distinct
 	}
 }
 
-// add counts a page in the current minute.
-func (s *Storm) add(p *stranger) {
-	m, who := &s.minute, &s.minute.others
+// add counts a page.
+func (s *Storm) add(w *Watch, p *stranger) {
+	if n := p.at / int64(w.Window); n > s.window {
+		s.end(w)
+		s.window = n
+	}
+	m, who := &s.now, &s.now.others
 	s.Pages, m.pages = s.Pages+1, m.pages+1
 	if p.lone {
 		s.Lone, who = s.Lone+1, &m.addresses
@@ -313,22 +330,21 @@ func (s *Storm) add(p *stranger) {
 	who.add(p.key)
 }
 
-// end ends the current minute.
-func (s *Storm) end(over int64) {
-	if m := &s.minute; m.lone.Requests > over && 2*m.lone.Requests > m.pages {
-		s.Minutes++
+// end ends the current window.
+func (s *Storm) end(w *Watch) {
+	if m := &s.now; m.lone.Requests > w.Over && 2*m.lone.Requests > m.pages {
+		s.Time += w.Window
 		s.Held.Add(m.lone)
 		s.addresses.precision, s.others.precision = 12, 12
 		s.addresses.merge(&m.addresses)
 		s.others.merge(&m.others)
 	}
-	s.minute.pages, s.minute.lone, s.minute.addresses, s.minute.others = 0, cost.Sum{}, distinct{}, distinct{}
+	s.now.pages, s.now.lone, s.now.addresses, s.now.others = 0, cost.Sum{}, distinct{}, distinct{}
 }
 
-// Storms reads the logs again, and returns a Storm for each pattern, and at the end
-// one for all paths of the site with an index in o.Sites. over is a number of pages in
-// a minute, and r the report of these logs. They must not be such as can be read only once.
-func Storms(ctx context.Context, o Options, r *Report, index int, over int64, patterns []string) ([]Storm, error) {
+// Storms reads the logs again, and returns a Storm for each Watch of the site with an index
+// in o.Sites. r is the report of these logs. They must not be such as can be read only once.
+func Storms(ctx context.Context, o Options, r *Report, index int, watches []Watch) ([]Storm, error) {
 	o.Was, o.Verify = nil, false
 	a, err := newAuditor(ctx, o)
 	if err != nil {
@@ -336,23 +352,15 @@ func Storms(ctx context.Context, o Options, r *Report, index int, over int64, pa
 	}
 	a.kinds = r.kinds
 	defer a.logs.Close()
-	groups := append(words.Map(patterns, func(p string) *robots.Group { return target.Group(p) }), target.Group("/"))
-	storms := make([]Storm, len(groups))
-	minute := int64(0)
-	end := func(next int64) {
-		for i := range storms {
-			storms[i].end(over)
-		}
-		minute = next
+	storms := make([]Storm, len(watches))
+	for i := range storms {
+		storms[i].group = target.Group(watches[i].Patterns...)
 	}
 	a.strangers.most = math.MaxInt64
 	a.strangers.settle = func(p *stranger) {
-		if next := p.at / int64(time.Minute); next > minute {
-			end(next)
-		}
-		for i, g := range groups {
-			if target.Matches(g, p.target) {
-				storms[i].add(p)
+		for i := range storms {
+			if target.Matches(storms[i].group, p.target) {
+				storms[i].add(&watches[i], p)
 			}
 		}
 	}
@@ -364,9 +372,9 @@ func Storms(ctx context.Context, o Options, r *Report, index int, over int64, pa
 		}
 	})
 	a.strangers.release(math.MaxInt64)
-	end(0)
 	for i := range storms {
 		s := &storms[i]
+		s.end(&watches[i])
 		s.Addresses, _ = s.addresses.count()
 		s.Others, _ = s.others.count()
 	}

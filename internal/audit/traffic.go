@@ -246,7 +246,7 @@ const LoneAddresses = "lone addresses"
 func (r *Costs) addLone(paths []StrangerPath) {
 	for i := range paths {
 		p := &paths[i]
-		if !p.isLonely() {
+		if !p.IsLonely() {
 			continue
 		}
 		sum := cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}

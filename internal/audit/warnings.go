@@ -59,8 +59,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
 	warn(!r.Strangers.Known && a.strangers.pages >= disguiseRequests && !t.few(r.Requests), "no_strangers",
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
-			"styles or scripts from these hosts. It takes %d at a host, and more than half of them.",
-		a.disguises.readers, a.disguises.embedders, embeddingAgents)
+			"styles or scripts from these hosts. It takes more than half of them.",
+		a.disguises.readers, a.disguises.embedders)
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {

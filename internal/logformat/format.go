@@ -157,10 +157,7 @@ func (f *Format) opened(line []byte, depth int) ([]byte, bool) {
 
 // trimmed removes what terminals and editors add to the beginning and the end of a line.
 func trimmed(line []byte) []byte {
-	line = bytes.TrimRight(line, " \t\r\n")
-	if bytes.HasSuffix(line, colourOff) {
-		line = bytes.TrimSuffix(line, colourOff)
-	}
+	line = bytes.TrimSuffix(bytes.TrimRight(line, " \t\r\n"), colourOff)
 	return bytes.TrimPrefix(line, byteOrderMark)
 }
 

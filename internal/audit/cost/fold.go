@@ -157,12 +157,14 @@ func (r *rows) alike(all []*node, kept names, below func(*node) names) []*node {
 		}
 		return false
 	})
-	own, _ := spread(these)
+	own, several := spread(these)
 	common, kinds := spread(those)
 	if own > 2*common || kinds < 2 {
 		return nil
 	}
-	if 2*own >= common { // it is not certain, so that kept counts
+	// If it is not certain, kept counts. If the costs say nothing at all, what is common is
+	// what has fewer names: the kinds of pages, not the repositories that all have them.
+	if 2*own >= common && (common > 0 || own > 0 || kinds >= several) {
 		all = slices.DeleteFunc(all, func(c *node) bool { return kept.has(c.name) })
 	}
 	if len(all) < minAlike {

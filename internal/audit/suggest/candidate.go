@@ -33,6 +33,7 @@ type candidate struct {
 	lines  string // at the end of robots.txt
 	policy managed.Policy
 	limit  *limits.Limit
+	held   map[string]bool // the names of the robots that the limit would have held
 }
 
 // The conditions for suggestions.
@@ -146,6 +147,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 		lines = append(lines, "hosts "+strings.Join(s.Hosts, " "))
 	}
 	c := s.candidate(limit, caddyfile, snippet.Limit(u.patterns, lines...))
+	c.held = u.held
 	c.limit = &limits.Limit{Paths: u.patterns, All: rate, Hosts: s.Hosts}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",

@@ -18,6 +18,8 @@ import (
 // evidence is what the log says about some paths.
 type evidence struct {
 	robots tally // requests of robots that a limit holds
+	// held are the names of these robots, at most maxAddresses.
+	held map[string]bool
 	// crawlers are the known crawlers among them that a Disallow can name.
 	crawlers map[*crawler.Crawler]*tally
 	// wanted is true if somebody else got the paths, or if they are feeds, pages of
@@ -98,7 +100,7 @@ func newSurvey(report *audit.Report) *survey {
 	var all []string
 	for _, u := range s.units {
 		all = append(all, u.patterns...)
-		u.crawlers = make(map[*crawler.Crawler]*tally)
+		u.crawlers, u.held = make(map[*crawler.Crawler]*tally), make(map[string]bool)
 	}
 	s.any = target.Group(all...)
 	return s
@@ -128,6 +130,9 @@ func (s *survey) count(r *audit.Replayed) {
 		}
 		if held {
 			u.robots.add(r)
+			if name := d.Agent.Name(); len(u.held) < maxAddresses && !u.held[name] {
+				u.held[strings.Clone(name)] = true
+			}
 		}
 		if row != nil {
 			tallyOf(u.crawlers, row, r, d)

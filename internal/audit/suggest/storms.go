@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -14,11 +15,18 @@ import (
 
 // The conditions for the suggestion of `challenge`.
 const (
-	stormOver   = 60 // pages of lone addresses in a minute: the default of `over`
+	leastLone   = 61 // pages of lone addresses
 	stormPages  = 3  // at most, of an address: programs that poll are alone too
 	stormOthers = 20 // pages of other paths, which show that people's addresses are not alone
 	maxStormed  = 5  // patterns
 )
+
+// paces are the values of `over` that are tried: the default, and slower storms.
+var paces = []struct {
+	over   string
+	pages  int64
+	window time.Duration
+}{{"60/1m", 60, time.Minute}, {"20/1m", 20, time.Minute}, {"60/10m", 60, 10 * time.Minute}}
 
 // stormed is paths with what challenge would have done there.
 type stormed struct {
@@ -27,53 +35,96 @@ type stormed struct {
 }
 
 // challenge returns the suggestion of `challenge` for the paths that strangers stormed, if
-// there are any. Every path of the site has fewer lone addresses than others while nobody
-// storms it.
-func (s *suggester) challenge(ctx context.Context) (list []audit.Suggestion, err error) {
-	patterns := s.mayBeStormed()
-	if set := &s.site.Rules.Challenge; len(patterns) == 0 || len(s.Hosts) > 0 || set.Disallowed || len(set.Paths) > 0 {
+// there are any; else it notes why there is none for what the report says of them.
+func (s *suggester) challenge(ctx context.Context) ([]audit.Suggestion, error) {
+	set := &s.site.Rules.Challenge
+	switch said := slices.ContainsFunc(s.Report.Strangers.Paths, audit.StrangerPath.IsLonely); {
+	case !said || len(s.Hosts) > 0: // Add has said why
+		return nil, nil
+	case set.Disallowed || len(set.Paths) > 0:
+		s.note("The site has a challenge already: no other is suggested for the pages of addresses that request nothing else.")
 		return nil, nil
 	}
-	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, stormOver, patterns)
+	chosen, rest, err := s.stormedPaths(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rest := storms[len(patterns)] // at first the whole site
-	var sets [3][]stormed         // by the number of segments * at their begin
-	for i, pattern := range patterns {
-		if storm := storms[i]; storm.Minutes > 0 && storm.Held.Requests <= stormPages*storm.Addresses {
-			n := (len(pattern) - len(strings.TrimLeft(pattern, "/*"))) / 2
-			sets[min(n, 2)] = append(sets[min(n, 2)], stormed{pattern, storm})
+	for _, one := range chosen {
+		rest.Pages, rest.Lone = rest.Pages-one.Pages, rest.Lone-one.Lone
+	}
+	switch {
+	case len(chosen) == 0:
+		s.note("No challenge is suggested for the pages of addresses that request nothing else: they are the front page or all pages, " +
+			"or the same few addresses request them again and again.")
+		return nil, nil
+	case 2*rest.Lone > rest.Pages:
+		s.note("Most pages of other paths are those of addresses that request nothing else too: no challenge is suggested.")
+		return nil, nil
+	}
+	if rest.Pages < stormOthers && !s.Report.Strangers.Few {
+		s.note("Too few to tell for certain: other paths have only %s in this log, so it is hardly known whether people's addresses "+
+			"request nothing else too.", words.Plural(rest.Pages, "page", "pages"))
+	}
+	patterns := words.Map(chosen, func(one stormed) string { return one.pattern })
+	var watches []audit.Watch
+	for _, pace := range paces {
+		watches = append(watches, audit.Watch{Patterns: patterns, Over: pace.pages, Window: pace.window})
+	}
+	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, watches)
+	if err != nil {
+		return nil, err
+	}
+	best := 0
+	for i := range storms {
+		if held := storms[i].Held.Requests; 2*storms[best].Held.Requests < storms[best].Lone && held > storms[best].Held.Requests {
+			best = i
 		}
 	}
-	var chosen []stormed
+	storm := &storms[best]
+	c := audit.Suggestion{Kind: challenge, Where: caddyfile, Sure: "medium", Crawlers: []string{}, Asked: storm.Others,
+		Addresses: int(min(storm.Addresses, maxAddresses)), Saved: audit.Saved{Sum: storm.Held, Share: storm.Held.Share(s.Report.Costs.All)}}
+	if storm.Held.Requests == 0 || best > 0 && c.Share < minShare {
+		s.note("No challenge is suggested for %s: addresses that request nothing else had fewer than 60 pages there in each ten minutes, "+
+			"or less than %.0f %% of all costs. If only robots request these pages, write the line always below challenge.",
+			words.List(patterns, maxStormed), 100*minShare)
+		return nil, nil
+	}
+	c.Text = fmt.Sprintf("challenge %s {\n\tover %s\n}", strings.Join(patterns, " "), paces[best].over)
+	c.Why = fmt.Sprintf("asks browsers there to show that they are browsers, while many addresses request nothing else: in %s of this log. "+
+		"It would have asked %s once", words.Seconds(storm.Time.Seconds()), words.Plural(c.Asked, "other address", "other addresses"))
+	return []audit.Suggestion{c}, nil
+}
+
+// stormedPaths returns the paths where most pages were those of lone addresses, whatever their
+// pace: of all ways to name these pages the best. rest is what all paths of the site have.
+func (s *suggester) stormedPaths(ctx context.Context) (chosen []stormed, rest audit.Storm, err error) {
+	patterns := s.mayBeStormed()
+	if len(patterns) == 0 {
+		return nil, rest, nil
+	}
+	watches := words.Map(append(patterns, "/"), func(p string) audit.Watch { return audit.Watch{Patterns: []string{p}, Window: time.Minute} })
+	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, watches)
+	if err != nil {
+		return nil, rest, err
+	}
+	var sets [3][]stormed // by the number of segments * at their begin
+	for i, pattern := range patterns {
+		if storm := storms[i]; 2*storm.Lone > storm.Pages && storm.Held.Requests <= stormPages*storm.Addresses {
+			n := min(leadingStars(pattern), 2)
+			sets[n] = append(sets[n], stormed{pattern, storm})
+		}
+	}
 	for _, set := range sets {
 		if other := narrowest(set); worth(other) > worth(chosen) {
 			chosen = other
 		}
 	}
-	c := audit.Suggestion{Kind: challenge, Where: caddyfile, Text: challenge, Sure: "medium", Crawlers: []string{}}
-	minutes := 0
-	for _, one := range chosen {
-		rest.Pages, rest.Lone = rest.Pages-one.Pages, rest.Lone-one.Lone
-		c.Text += " " + one.pattern
-		c.Sum.Add(one.Held)
-		c.Addresses += int(one.Addresses)
-		c.Asked += one.Others
-		minutes = max(minutes, one.Minutes)
-	}
-	if minutes == 0 {
-		return nil, nil
-	}
-	if rest.Pages < stormOthers || 2*rest.Lone > rest.Pages {
-		s.note("Most pages of other paths are those of addresses that request nothing else too: no challenge is suggested.")
-		return nil, nil
-	}
-	c.Text += fmt.Sprintf(" {\n\tover %d/1m\n}", stormOver)
-	c.Share, c.Addresses = c.Sum.Share(s.Report.Costs.All), min(c.Addresses, maxAddresses)
-	c.Why = fmt.Sprintf("asks browsers there to show that they are browsers, while many addresses request nothing else: in %s of this log. "+
-		"It would have asked %s once", words.Plural(minutes, "minute", "minutes"), words.Plural(c.Asked, "other address", "other addresses"))
-	return []audit.Suggestion{c}, nil
+	return chosen, storms[len(patterns)], nil
+}
+
+// leadingStars returns the number of segments * at the begin of a pattern.
+func leadingStars(pattern string) int {
+	return (len(pattern) - len(strings.TrimLeft(pattern, "/*"))) / 2
 }
 
 // mayBeStormed returns the paths of the report that lone addresses requested, those above
@@ -107,14 +158,16 @@ func (s *suggester) mayBeStormed() (list []string) {
 		}
 	}
 	list = slices.DeleteFunc(slices.Collect(maps.Keys(lone)), func(p string) bool {
-		return lone[p] <= stormOver || !isPlain(strings.TrimRight(p, "$?"))
+		return lone[p] < leastLone || !isPlain(strings.TrimRight(p, "$?"))
 	})
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(lone[b], lone[a]), strings.Compare(b, a)) })
 	return list[:min(len(list), maxTried)]
 }
 
 // narrowest chooses the paths with most held pages, and of those with nearly as many the
-// narrowest, so that no two overlap.
+// narrowest, so that no two overlap. Of two that have the same pages, the one that says more
+// of whose they are is the narrower one; after * it says whose they are not, and the shorter
+// one names what is stormed: /*/*/blame/*.
 func narrowest(all []stormed) (chosen []stormed) {
 	for len(all) > 0 && len(chosen) < maxStormed {
 		most := int64(0)
@@ -123,7 +176,11 @@ func narrowest(all []stormed) (chosen []stormed) {
 		}
 		near := slices.DeleteFunc(slices.Clone(all), func(one stormed) bool { return 10*one.Held.Requests < 9*most })
 		best := slices.MinFunc(near, func(a, b stormed) int {
-			return cmp.Or(cmp.Compare(a.Pages, b.Pages), cmp.Compare(len(b.pattern), len(a.pattern)), strings.Compare(b.pattern, a.pattern))
+			length := cmp.Compare(len(b.pattern), len(a.pattern))
+			if leadingStars(a.pattern) > 0 && leadingStars(b.pattern) > 0 {
+				length = -length
+			}
+			return cmp.Or(cmp.Compare(a.Pages, b.Pages), length, strings.Compare(b.pattern, a.pattern))
 		})
 		chosen = append(chosen, best)
 		all = slices.DeleteFunc(all, func(one stormed) bool { return overlap(one.pattern, best.pattern) })

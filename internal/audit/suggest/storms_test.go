@@ -134,7 +134,7 @@ func TestChallenge(t *testing.T) {
 		{"many repositories", newStorm().people(120, "/style.css", "/", "/a/b/issues/#", "/c/d/issues/#").strangers(1500, "/a/b/blame/x#", "").
 			others().strangers(1500, "/c/d/blame/x#", "").others().strangers(1500, "/e/f/blame/x#", "").bytes(), nil, "challenge /*/*/blame/* {\n\tover 60/1m\n}", 4500, 0},
 		{"no storm", site().bytes(), nil, "", 0, 0},
-		{"a slow one", site().strangers(590, "/blame/file#.go", "").bytes(), nil, "", 0, 0},
+		{"a slow one", site().strangers(590, "/blame/file#.go", "").bytes(), nil, "challenge /blame/* {\n\tover 20/1m\n}", 590, 0},
 		{"a flash crowd", site().strangers(3000, "/wiki/news", "/style.css").bytes(), nil, "", 0, 0},
 		{"a crowd that is mostly people", site().strangers(1000, "/wiki/news", "").others().strangers(1001, "/wiki/news", "/style.css").bytes(), nil, "", 0, 0},
 		{"files lie elsewhere", newStorm().people(120, "", "/", "/wiki/page-#").strangers(3000, "/wiki/news", "").bytes(), nil, "", 0, 0},

@@ -61,6 +61,9 @@ func Add(ctx context.Context, in *Input) error {
 	if r.Period.From != nil {
 		s.period = r.Period.To.Sub(*r.Period.From)
 	}
+	if i := slices.IndexFunc(r.Findings, func(f audit.Finding) bool { return f.Code == "too_few" }); i >= 0 {
+		s.note("%s", r.Findings[i].Text)
+	}
 	last, err := s.challenge(ctx)
 	if err != nil {
 		return err
@@ -86,8 +89,8 @@ func Add(ctx context.Context, in *Input) error {
 	}
 	findAlternatives(chosen)
 	r.Suggestions = append(r.Suggestions, words.Map(chosen, func(c *candidate) audit.Suggestion { return c.Suggestion })...)
+	s.explain(chosen, last)
 	if len(chosen) == 0 {
-		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
 		return nil
 	}
 	together, err := s.try(ctx, []audit.Site{

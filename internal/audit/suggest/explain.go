@@ -1,0 +1,57 @@
+package suggest
+
+import (
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// explain notes, for each robot that the report calls a cost and that no suggestion is about,
+// why none is; and if there is no suggestion at all, that there is nothing to save.
+func (s *suggester) explain(chosen []*candidate, last []audit.Suggestion) {
+	said := make(map[string]bool)
+	for _, c := range s.Report.Dear() {
+		name := c.Name
+		if name == "" {
+			name = "Clients without a User-Agent"
+		}
+		if said[name] || slices.ContainsFunc(chosen, func(one *candidate) bool { return one.isAbout(c) }) {
+			continue
+		}
+		said[name] = true
+		s.note("%s: %s", name, s.why(c))
+	}
+	switch {
+	case len(chosen) > 0 || len(said) > 0:
+	case len(last) > 0:
+		s.note("Besides, nothing that robots request under their own names costs more than %.0f %% and can be saved without a loss.", 100*minShare)
+	default:
+		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
+	}
+}
+
+// isAbout reports whether a change would refuse requests of a crawler.
+func (c *candidate) isAbout(who *audit.Crawler) bool {
+	return slices.Contains(c.Crawlers, who.Name) || c.held[who.Name]
+}
+
+// why says why no change is suggested for a crawler.
+func (s *suggester) why(c *audit.Crawler) string {
+	switch {
+	case slices.Contains(c.Purposes, string(crawler.Search)):
+		return "a search engine is not refused, because it would come less often for days. Set a slower rate in its tools for webmasters."
+	case c.Class == crawler.Probe.String():
+		return "health checks and monitors are not refused. Let them ask less often."
+	case !slices.Contains([]string{crawler.Registered.String(), crawler.Named.String(), crawler.SelfDeclared.String(), crawler.Scraper.String()}, c.Class):
+		return "programs of people and of your own send this User-Agent too, so nothing is suggested against it. Find out who it is, " +
+			"and refuse its addresses in the firewall if it is nobody you know."
+	case c.Denied+c.Throttled >= c.Requests/2:
+		return "robots.txt forbids most of its requests already: enforce it."
+	case c.Addresses < minAddresses:
+		return "it came from " + words.Plural(c.Addresses, "address", "addresses") + ", and below " + words.Count(int64(minAddresses)) +
+			" anybody can have sent its name. If you know it, deny it in a policy, or refuse its addresses in the firewall."
+	}
+	return "each change that would save its requests would refuse people's, search engines' or feed readers' too, or is not possible, as said above."
+}

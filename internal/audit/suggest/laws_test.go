@@ -1,0 +1,144 @@
+package suggest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+)
+
+// forge is a log of a forge: what people read, and strangers that each request one page.
+type forge struct {
+	*stormLog
+	*rand.Rand
+	owners, repositories []string
+}
+
+func newForge() *forge {
+	return &forge{newStorm(), rand.New(rand.NewPCG(7, 8)), strings.Fields("ann bob cem dan eve fay gus hal"), strings.Fields("app docs infra lib web")}
+}
+
+// page returns the path of a page of a kind, such as blame, in some repository.
+func (f *forge) page(kind string) string {
+	return fmt.Sprintf("/%s/%s/%s/branch/main/src/file%d.go", f.owners[f.IntN(len(f.owners))], f.repositories[f.IntN(len(f.repositories))], kind, f.IntN(4000))
+}
+
+// took adds a request with its duration.
+func (f *forge) took(at time.Duration, client, target, agent string, seconds float64) {
+	f.add(at, client, target, agent)
+	line := &f.lines[len(f.lines)-1]
+	line.text = strings.TrimSuffix(line.text, "\n") + fmt.Sprintf(" %.3f\n", seconds)
+}
+
+// read adds people with so many versions of browsers, who read pages of kinds for a time.
+func (f *forge) read(people, versions int, period time.Duration, kinds ...string) *forge {
+	for i := range people {
+		at, client := time.Duration(f.Int64N(int64(period-10*time.Minute))), fmt.Sprintf("192.0.2.%d", i)
+		for range 8 {
+			f.took(at, client, f.page(kinds[f.IntN(len(kinds))]), chrome(200+i%versions), 0.05)
+			f.took(at+time.Second, client, "/assets/style.css", chrome(200+i%versions), 0.001)
+			at += time.Minute
+		}
+	}
+	return f
+}
+
+// storm adds so many lone addresses a minute, for pages of kinds that take seconds.
+func (f *forge) storm(perMinute float64, period time.Duration, seconds float64, kinds ...string) *forge {
+	n := int(perMinute * period.Minutes())
+	for i := range n {
+		f.took(time.Duration(i)*period/time.Duration(n), fmt.Sprintf("198.%d.%d.%d", 18+i/62500, i/250%250, i%250), f.page(kinds[i%len(kinds)]), chrome(100+i%43), seconds)
+	}
+	return f
+}
+
+func challengeOf(r *audit.Report) (s audit.Suggestion, paths string) {
+	for _, one := range r.Suggestions {
+		if one.Kind == challenge {
+			s = one
+			paths, _, _ = strings.Cut(strings.TrimPrefix(one.Text, "challenge "), " {")
+		}
+	}
+	return s, paths
+}
+
+// A storm has a suggestion that names what is stormed, however slow it is, whoever owns the
+// pages, and however few people are in the log. Where there are too few to be certain, that is
+// said first.
+func TestStorms(t *testing.T) {
+	const hours, both = time.Hour, "/*/*/blame/* /*/*/commits/*"
+	people := func() *forge { return newForge().read(200, 30, hours, "src", "issues", "blame") }
+	for _, c := range []struct {
+		what  string
+		log   *forge
+		paths string // sorted
+		over  string
+		few   bool
+	}{
+		{"a fast one", people().storm(500, hours, 2, "blame", "commits"), both, "60/1m", false},
+		{"100 a minute", people().storm(100, hours, 2, "blame", "commits"), both, "60/1m", false},
+		{"100 a minute, of four kinds", people().storm(100, hours, 2, "blame", "commits", "compare", "raw"), "/*/*/blame/* /*/*/commits/* /*/*/compare/* /*/*/raw/*", "60/1m", false},
+		{"30 a minute", people().storm(30, hours, 2, "blame", "commits"), both, "20/1m", false},
+		{"10 a minute", people().storm(10, hours, 2, "compare", "commits"), "/*/*/commits/* /*/*/compare/*", "60/10m", false},
+		{"six people", newForge().read(6, 2, hours, "src", "issues", "blame").storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
+		{"nobody else", newForge().storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
+	} {
+		r := suggested(t, c.log.bytes(), ownFile, nil)
+		s, paths := challengeOf(r)
+		list := strings.Fields(paths)
+		slices.Sort(list)
+		if got := strings.Join(list, " "); got != c.paths || !strings.HasSuffix(s.Text, "over "+c.over+"\n}") || s.Share < 0.6 {
+			t.Errorf("%s: %q saves %.2f, want %s, over %s: %q", c.what, s.Text, s.Share, c.paths, c.over, r.Suggested.Notes)
+		}
+		first := r.Findings[0].Code == "too_few" && strings.HasPrefix(r.Suggested.Notes[0], "Too few to tell")
+		if r.Strangers.Few != c.few || first != c.few {
+			t.Errorf("%s: few is %v: %q, %q", c.what, r.Strangers.Few, r.Findings[0].Text, r.Suggested.Notes)
+		}
+	}
+}
+
+// What the report calls a cost, and nothing is suggested for, has a sentence that says why. No
+// sentence contradicts a suggestion.
+func TestWhyNothingIsSuggested(t *testing.T) {
+	few := culprit(gptbot, 900, 1, "/ann/app/blame/branch/file#.go")
+	few.from = 5
+	program := culprit("curl/8.5.0", 900, 1, "/api/#")
+	storm := newForge().read(60, 30, 3*time.Hour, "src").storm(200, 3*time.Hour, 5, "blame")
+	storm.begin = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	const nothing = "costs more than 2 %"
+	for _, c := range []struct {
+		what   string
+		log    []byte
+		change func(*Input)
+		want   []string // parts of notes
+		not    string
+	}{
+		{"few addresses", write(days, append(visitors("/x"), few)...), nil, []string{"GPTBot: it came from 5 addresses"}, nothing},
+		{"a search engine", write(days, append(visitors("/x"), culprit(googlebot, 2000, 1, "/x#"))...), nil, []string{"Googlebot: a search engine is not refused"}, nothing},
+		{"a program", write(days, append(visitors("/x"), program)...), nil, []string{"curl: programs of people and of your own"}, nothing},
+		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: robots.txt forbids most"}, nothing},
+		{"nothing", write(days, visitors("/x")[:2]...), nil, []string{"Nothing here " + nothing}, ""},
+		{"a storm alone", write(days, visitors("/x", "/style.css")...), func(in *Input) { in.Options.Files = append(in.Options.Files, memory(storm.bytes())) },
+			[]string{"Besides, nothing that robots request under their own names " + nothing}, "Nothing here"},
+		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, ""},
+		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Options.Sites[0].Rules.Challenge = judge.Challenge{Paths: []string{"/x"}} },
+			[]string{"has a challenge already"}, ""},
+		{"a trickle", newForge().read(200, 30, 50*time.Hour, "src", "blame").storm(0.1, 50*time.Hour, 2, "commits").bytes(), nil, []string{"fewer than 60 pages there in each ten minutes"}, ""},
+	} {
+		r := suggested(t, c.log, ownFile, c.change)
+		notes := strings.Join(r.Suggested.Notes, "\n")
+		for _, want := range c.want {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%s: no note %q: %d suggestions, %q", c.what, want, len(r.Suggestions), r.Suggested.Notes)
+			}
+		}
+		if c.not != "" && strings.Contains(notes, c.not) {
+			t.Errorf("%s: a note says %q: %q", c.what, c.not, r.Suggested.Notes)
+		}
+	}
+}
