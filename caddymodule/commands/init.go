@@ -61,26 +61,22 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	if o.robots != "" && len(sites) > 1 {
 		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
-	var blocks, notes grouped
-	suggestions := ""
-	if len(sites) > 1 {
-		if suggestions, err = o.readLogs(cmd, sites, nil, &notes); err != nil {
-			return err
-		}
-	}
+	var notes grouped
 	var unread []int // the sites without a known robots.txt
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
 			return err
 		}
-		if len(sites) == 1 {
-			if suggestions, err = o.readLogs(cmd, sites, f, &notes); err != nil {
-				return err
-			}
+		suggestions, err := o.readLogs(cmd, sites, i, f, &notes)
+		if err != nil {
+			return err
 		}
 		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
-		blocks.add(p.Block, sites[i].Name())
+		if i > 0 {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n# Into the block of the site:\n%s", output.Visible(sites[i].Name()), p.Block)
 		for _, note := range p.Notes {
 			notes.add(note, sites[i].Name())
 		}
@@ -91,7 +87,6 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	o.noteUnread(sites, unread, &notes)
-	printBlocks(cmd.OutOrStdout(), &blocks)
 	for _, note := range notes.texts {
 		command.Say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
 	}
@@ -111,26 +106,8 @@ func (g *grouped) add(text, name string) {
 	if g.names[text] == nil {
 		g.texts = append(g.texts, text)
 	}
-	g.names[text] = append(g.names[text], name)
-}
-
-// printBlocks prints robots blocks: one for several sites as a snippet.
-func printBlocks(w io.Writer, blocks *grouped) {
-	for i, block := range blocks.texts {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		names := blocks.names[block]
-		fmt.Fprintf(w, "# For %s\n", output.Visible(strings.Join(names, "; ")))
-		if len(names) == 1 {
-			fmt.Fprintf(w, "# Into the block of the site:\n%s", block)
-			continue
-		}
-		snippet := fmt.Sprintf("crawlers%d", i+1)
-		lines := strings.ReplaceAll("\t"+strings.TrimSuffix(block, "\n"), "\n", "\n\t")
-		fmt.Fprintf(w, "# 1. Into the block of each of these sites: import %s\n"+
-			"# 2. Above the first site, and below the global options if there are any:\n(%s) {\n%s\n}\n", snippet, snippet,
-			strings.ReplaceAll(lines, "\n\t\n", "\n\n"))
+	if !slices.Contains(g.names[text], name) {
+		g.names[text] = append(g.names[text], name)
 	}
 }
 
@@ -247,10 +224,11 @@ func siteNames(sites []allsites.Site) []string {
 	return words.Map(sites, func(s allsites.Site) string { return s.Name() })
 }
 
-// readLogs returns what the logs suggest for the robots block, as comments, and adds
-// notes about their clients. Only requests for the hosts of the sites count, unless the logs
-// name no hosts, or a site serves hosts that its address does not name. f is the robots.txt, nil if it is not known.
-func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, f *robots.File, notes *grouped) (string, error) {
+// readLogs returns what the logs suggest for the robots block of a site, as comments, and adds
+// notes about its clients. Only requests for its hosts count; for a site that serves hosts that its
+// address does not name, those for no other site; for the only one, all in a log that names no
+// hosts. f is the robots.txt, nil if it is not known.
+func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, index int, f *robots.File, notes *grouped) (string, error) {
 	if len(o.logs) == 0 {
 		return "", nil
 	}
@@ -265,6 +243,7 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, f *rob
 	if f != nil {
 		answer = judge.Response{Status: http.StatusOK, Body: f.Bytes()}
 	}
+	s, log := &sites[index], theLog
 	options := audit.Options{
 		Files: files, Progress: progressOn(cmd.ErrOrStderr(), size),
 		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: answer}}}},
@@ -273,54 +252,53 @@ func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, f *rob
 	if err != nil {
 		return "", err
 	}
-	open := slices.ContainsFunc(sites, func(s allsites.Site) bool { return s.Open() })
-	for i := 0; i < len(sites) && named && !open; i++ {
-		options.Hosts = append(options.Hosts, sites[i].Hosts...)
+	switch {
+	case len(sites) > 1 && !named:
+		notes.add("it does not name the hosts of requests, so nothing is suggested from it. Run this with --site and the log of that site", log)
+		return "", nil
+	case named && s.Open():
+		for i := range sites {
+			if i != index {
+				options.Sites = append(options.Sites, audit.Site{Hosts: sites[i].Hosts})
+			}
+		}
+	case named:
+		options.Hosts = s.Hosts
+	}
+	if len(sites) > 1 {
+		log += " for " + s.Name()
 	}
 	r, err := audit.Run(cmd.Context(), options)
 	clearProgress(cmd.ErrOrStderr())
+	if errors.Is(err, audit.ErrHosts) && len(sites) > 1 {
+		notes.add("it has no request, so nothing is suggested", log)
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}
-	noteClients(r, notes)
+	noteClients(r, log, notes)
 	if err := suggest.Add(cmd.Context(), &suggest.Input{Options: options, Report: r}); err != nil {
 		return "", err
 	}
 	text, others := report.Commented(r)
 	if others > 0 {
-		host, each := sites[0].Host(), ""
-		if len(sites) > 1 {
-			host, each = "HOST", " for each HOST"
-		}
-		notes.add(fmt.Sprintf("suggestions for robots.txt: %d. To see them, run this%s: caddy robots audit --host %s "+
-			"--robots robots.txt --suggest %s",
-			others, each, host, shellWords(o.logs)), theLog)
-	}
-	if len(sites) > 1 && len(r.Suggestions) > 0 {
-		notes.add("the suggestions are for all of its sites together. Robots "+
-			"cost most at "+costliest(r.Hosts)+". To see what would help one site, run this with --site",
-			theLog)
+		notes.add(fmt.Sprintf("suggestions for robots.txt: %d. To see them, run this: caddy robots audit --host %s "+
+			"--robots robots.txt --suggest %s", others, s.Host(), shellWords(o.logs)), log)
 	}
 	if len(r.Suggestions) == 0 {
 		for _, note := range r.Suggested.Notes {
-			notes.add(note, theLog)
+			notes.add(note, log)
 		}
 	}
 	return text, nil
 }
 
-// costliest returns the three hosts that sent most octets to robots.
-func costliest(hosts []audit.Host) string {
-	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b audit.Host) int { return cmp.Compare(b.Octets, a.Octets) })
-	nameOf := func(h audit.Host) string { return fmt.Sprintf("%s (%s)", h.Name, words.Octets(h.Octets)) }
-	return strings.Join(words.Map(hosts[:min(3, len(hosts))], nameOf), ", ")
-}
-
 // theLog is the name before notes about logs.
 const theLog = "the log"
 
-// noteClients adds notes about probes, and about clients that may be those of an API.
-func noteClients(r *audit.Report, notes *grouped) {
+// noteClients adds notes to log about probes, and about clients that may be those of an API.
+func noteClients(r *audit.Report, log string, notes *grouped) {
 	is := func(classes ...crawler.Class) func(*audit.Crawler) bool {
 		return func(c *audit.Crawler) bool {
 			return slices.ContainsFunc(classes, func(class crawler.Class) bool { return class.String() == c.Class })
@@ -351,6 +329,6 @@ func noteClients(r *audit.Report, notes *grouped) {
 		if refused > 0 {
 			text += fmt.Sprintf(". robots.txt would have refused some of these requests: %s", words.Count(refused))
 		}
-		notes.add(text, theLog)
+		notes.add(text, log)
 	}
 }

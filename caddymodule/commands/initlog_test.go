@@ -112,24 +112,41 @@ func TestInitLogNamesTheOthers(t *testing.T) {
 	}
 }
 
-// 30 equal sites get one snippet, and each note once.
-func TestInitLogOfManySites(t *testing.T) {
+// Each site gets a block with what its own lines of the log suggest.
+func TestInitLogOfSites(t *testing.T) {
 	dir := t.TempDir()
 	config, log := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log")
-	var hosts []string
-	for i := range 30 {
-		hosts = append(hosts, fmt.Sprintf("site%d.test", i))
-	}
-	writeText(t, config, sitesWith("respond ok", hosts))
-	writeText(t, log, logOfFlood(hosts...)+strings.ReplaceAll(logOfFlood("other.test"), "UptimeRobot", "kube-probe"))
+	writeText(t, config, sitesWith("respond ok", []string{"a.test", "b.test", "c.test"}))
+	writeText(t, log, logOfFlood("a.test")+strings.NewReplacer("GPTBot", "AhrefsBot", "/item/", "/thing/", "UptimeRobot", "kube-probe").Replace(logOfFlood("b.test"))+
+		logOfFlood("other.test"))
 	block, used, notes := initOutput(t, "--config", config, "--log", log)
-	if strings.Count(block, "robots {") != 1 || strings.Count(block, "\n(crawlers1) {\n") != 1 || strings.Count(notes, "\n") != 5 || !strings.Contains(notes, "Robots cost most at site0.test (") || !strings.Contains(notes, "robots.txt was not read") || !strings.Contains(notes, "monitors: UptimeRobot (80 requests).") {
-		t.Errorf("the block is\n%s\nthe notes are\n%s", block, notes)
-	}
-	for text, want := range map[string]string{block: "allowed", used: "deny "} {
-		if got := checked(t, dir, text+sitesWith("import crawlers1", hosts), "site7.test"); !strings.Contains(got, want) {
-			t.Errorf("%s:\n%s\nwant %s", text, got, want)
+	blocks := strings.Split(block, "# For ")[1:]
+	for i, want := range [][]string{{"a.test\n", "policy no-training", "limit /item/"}, {"b.test\n", "deny seo", "limit /thing/"}, {"c.test\n"}} {
+		for _, text := range want {
+			if len(blocks) != 3 || !strings.Contains(blocks[i], text) {
+				t.Errorf("no %q in block %d of\n%s", text, i, block)
+			}
 		}
+		if strings.Count(blocks[i], "#limit") != min(len(want)-1, 1) {
+			t.Errorf("a limit of another site: %s", blocks[i])
+		}
+	}
+	for _, want := range []string{"the log for a.test: it has health checks or monitors: UptimeRobot (80 requests)", "the log for b.test: it has health checks or monitors: kube-probe (80 requests)", "the log for c.test: it has no request"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in\n%s", want, notes)
+		}
+	}
+	for host, want := range map[string]string{"a.test": "deny ", "b.test": "allowed"} { // what is denied at b.test is another crawler
+		_, own, _ := strings.Cut(used, "# For "+host)
+		own, _, _ = strings.Cut(own, "\n\n# For")
+		if got := checked(t, dir, host+" {\n"+own[strings.Index(own, "robots {"):]+"\n}\n", host); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
+	}
+	// A log without hosts says nothing about one of several sites.
+	writeText(t, log, strings.ReplaceAll(logOfFlood("a.test"), `"host":"a.test",`, ""))
+	if block, _, notes := initOutput(t, "--config", config, "--log", log); strings.Contains(block, "limit") || !strings.Contains(notes, "note: the log: it does not name the hosts") {
+		t.Errorf("%s%s", block, notes)
 	}
 }
 

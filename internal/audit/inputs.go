@@ -75,8 +75,8 @@ const (
 // maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
 
-// errHosts is the error for a log without a request for Options.Hosts.
-var errHosts = errors.New("has no request for")
+// ErrHosts is the error for a log without a request for Options.Hosts.
+var ErrHosts = errors.New("has no request for")
 
 // count counts the current line of a log, and reports whether it is a request of a
 // client. It returns an error for a log without User-Agents.
@@ -147,7 +147,7 @@ func (c *inputs) check() error {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
-		return fmt.Errorf("%s %w %s", c.logs[0].Name, errHosts, c.only)
+		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, c.only)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

@@ -54,7 +54,7 @@ func TestHostsThatCount(t *testing.T) {
 		}
 	}
 	o.Hosts = []string{"c.test"}
-	if _, err := Run(t.Context(), o); !errors.Is(err, errHosts) {
+	if _, err := Run(t.Context(), o); !errors.Is(err, ErrHosts) {
 		t.Errorf("no error for a host that is not in the log: %v", err)
 	}
 }
