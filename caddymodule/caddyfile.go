@@ -71,7 +71,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			license <url>
 //			hidden  <paths...>
 //		}
-//		grace          off | search | all
 //		answer         <verdict> <status> [<text>] | redir <url> | abort
 //		answer         challenge <file> | mark
 //		paths          [ignore_case] [strip_params] [decode_twice]

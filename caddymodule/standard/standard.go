@@ -11,6 +11,7 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/fleet"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/forwarded"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/grace"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"

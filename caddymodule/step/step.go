@@ -144,6 +144,13 @@ type Verifier interface {
 	Bind(registry *crawler.Registry) (checker judge.Checker, end func(), err error)
 }
 
+// Follower is a step that lets crawlers follow the earlier robots.txt for a while after it
+// changed.
+type Follower interface {
+	// Grace says which crawlers. The step may not be set up.
+	Grace() judge.Grace
+}
+
 // Incoming is a request as it comes in, with what is to answer it.
 type Incoming struct {
 	Writer  http.ResponseWriter

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -43,17 +42,20 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 			r.StepBudgets = true
 		}
 	}
-	var dialectErr, exemptErr, graceErr error
+	r.Grace = judge.GraceOff
+	for follower := range loaded[step.Follower](s) {
+		r.Grace = follower.Grace()
+	}
+	var dialectErr, exemptErr error
 	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
 	r.Exempt, exemptErr = exemptions(s.Exempt)
-	r.Grace, graceErr = judge.ParseGrace(cmp.Or(s.Grace, graces[0]))
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Burst, r.PerIP = time.Duration(c.Max), c.Burst, c.Per == countByIP
 	}
 	if r.Monitor = s.Mode == ModeMonitor; r.Monitor {
 		r.Except = s.Enforced
 	}
-	return r, cmp.Or(err, dialectErr, exemptErr, lines.About("grace", graceErr))
+	return r, cmp.Or(err, dialectErr, exemptErr)
 }
 
 // id returns judge.Settings.ID.
@@ -90,7 +92,6 @@ func (s *Settings) Check() error {
 		modes.Check("mode", s.Mode),
 		errorActions.Check("on_error", s.OnError),
 		programs.Check("programs", s.Programs),
-		graces.Check("grace", s.Grace),
 		s.checkHosts(),
 		s.checkReads(),
 		s.CrawlDelay.check(),

@@ -104,7 +104,6 @@ func (p *parser) core() lines.Table {
 		"crawler":        lines.One(p.crawler),
 		"registry":       p.orOff("registry", p.names("registry", lines.One(p.registry))),
 		"policy":         p.orOff("policy", p.policy),
-		"grace":          lines.Choice(&s.Grace, graces),
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,

@@ -133,7 +133,7 @@ func TestLinesOfBlocksAreNamed(t *testing.T) {
 // Each setting can be switched off in a handler: by a value of its own, or by off.
 func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 	withValues := []string{
-		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", "forwarded_request", // another value
+		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "crawl_delay", "forwarded_request", // another value
 		"crawlers", // a name that no request has changes nothing
 		"places",   // of other settings
 		"steps",    // by their names

@@ -4,7 +4,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -26,7 +25,6 @@ var (
 	modes        = lines.Choices{ModeEnforce, ModeMonitor}
 	errorActions = lines.Choices{onErrorKeep, OnErrorDeny}
 	programs     = lines.Choices{"off", "on"}
-	graces       = lines.Choices{judge.GraceSearch.String(), judge.GraceOff.String(), judge.GraceAll.String()}
 )
 
 // Settings configures robots for one site. In the app's `defaults` it applies
@@ -220,16 +218,6 @@ type Settings struct {
 	//		allow CCBot
 	//	}
 	Policy *managed.Policy `json:"policy,omitempty"`
-
-	// Which crawlers may follow the earlier robots.txt after a change: those that came in
-	// the 24 hours before it, until they have read the new file, for at most 24 hours.
-	// `search`: crawlers of search engines, because they drop pages that answer 403.
-	// `all`: all crawlers. `off`: none. So a new `Disallow` does not stop Googlebot at
-	// once; `POST /robots/refresh?grace=off` on the admin API ends a running grace.
-	// Default: `search`.
-	//
-	//	grace off
-	Grace string `json:"grace,omitempty"`
 
 	// What refused requests get in place of the default answer, one line for each
 	// verdict. Values that would harm the site in search engines are errors. Default: 403,

@@ -120,7 +120,7 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, statusapi.Grace{
-			Crawler: cmp.Or(p.Settings.Grace, judge.GraceSearch.String()), Version: v.Rules.Tag(), State: v.Rules.Outcome().String(),
+			Crawler: rules.Settings().Grace.String(), Version: v.Rules.Tag(), State: v.Rules.Outcome().String(),
 			Status:   v.Rules.Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
