@@ -204,7 +204,7 @@ func envoyOf(t *testing.T, name string) *envoy {
 
 // envoyCaddyfile returns that of the page, at a port, in front of a site.
 func envoyCaddyfile(t *testing.T, site *backend, lines string) string {
-	return documented(t, "envoy.md", "caddyfile", "http://:9000", "http://:9000", "http://:$PORT", "site:8080", site.address(), "private_ranges", "127.0.0.1", "\t\tmode monitor\n", lines)
+	return documented(t, "caddymodule/steps/envoy/README.md", "caddyfile", "http://:9000", "http://:9000", "http://:$PORT", "site:8080", site.address(), "private_ranges", "127.0.0.1", "\t\tmode monitor\n", lines)
 }
 
 // Through Envoy, a client gets the verdict that it gets from the handler, with each
@@ -321,7 +321,7 @@ func TestKubernetesManifest(t *testing.T) {
 	t.Parallel()
 	documents := manifests(t, "kubernetes")
 	text, _ := find(documents, "Caddyfile").(string)
-	if page := documented(t, "envoy.md", "caddyfile", "http://:9000"); text != page {
+	if page := documented(t, "caddymodule/steps/envoy/README.md", "caddyfile", "http://:9000"); text != page {
 		t.Errorf("the manifest has\n%s\nthe page\n%s", text, page)
 	}
 	if len(documents) != 3 {

@@ -16,11 +16,11 @@ import (
 	doc "github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// documented returns the block of a page in docs, in a language, that contains a text, with
+// documented returns the block of a page, in a language, that contains a text, with
 // parts of it replaced.
 func documented(t *testing.T, page, language, contains string, oldnew ...string) string {
 	t.Helper()
-	path := filepath.Join(root(t), "docs", page)
+	path := filepath.Join(root(t), page)
 	blocks, _ := doc.Blocks(path)
 	for _, block := range blocks {
 		if block.Language == language && strings.Contains(block.Text, contains) {

@@ -292,7 +292,7 @@ func TestDocumentedNginxLocation(t *testing.T) {
 	}
 	site := proxiedSite(t, nil)
 	p := &proxy{own: freePort(t), port: freePort(t)}
-	location := documented(t, "nginx-and-traefik.md", "nginx", "location = /robots.txt", "http://127.0.0.1:9000;", fmt.Sprintf("http://127.0.0.1:%d;", p.own))
+	location := documented(t, "caddymodule/steps/forwarded/README.md", "nginx", "location = /robots.txt", "http://127.0.0.1:9000;", fmt.Sprintf("http://127.0.0.1:%d;", p.own))
 	s := start(t, example(t, "nginx", "http://:9000", fmt.Sprintf("http://:%d", p.own), "localhost:8080", site.address(), "source site\n", "source site\n\t\tpolicy no-ai\n"))
 	startNginx(t, s, p, site, "location = /_robots {", location+"location = /_robots {")
 	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"

@@ -17,7 +17,7 @@ import (
 func TestDocumentedLimitOfNginx(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page(""))
-	s := start(t, documented(t, "migrate.md", "caddyfile", "all 30/1m", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
+	s := start(t, documented(t, "docs/migrate.md", "caddyfile", "all 30/1m", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
 	const nginx = "/usr/sbin/nginx"
 	ports := map[int]int{s.port: 429}
 	if _, err := exec.LookPath(nginx); err != nil {
@@ -27,7 +27,7 @@ func TestDocumentedLimitOfNginx(t *testing.T) {
 		ports[port] = 503
 		file := filepath.Join(dir, "nginx.conf")
 		writeFile(t, file, fmt.Sprintf("daemon off;\npid %s/pid;\nerror_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n%s}\n", dir,
-			documented(t, "migrate.md", "nginx", "limit_req", "listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;", port), "localhost:8080", b.address())))
+			documented(t, "docs/migrate.md", "nginx", "limit_req", "listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;", port), "localhost:8080", b.address())))
 		theirs := child.SignalledCommand(syscall.SIGTERM, nginx, "-c", file, "-p", dir)
 		if err := theirs.Start(); err != nil {
 			t.Fatal(err)

@@ -109,7 +109,7 @@ func mailServer(t *testing.T, user, password string, box *inbox) (address string
 	return listener.Addr().String()
 }
 
-// The example of docs/notify.md tells the services that an accident begins and ends. A
+// The example of caddymodule/steps/notify/README.md tells the services that an accident begins and ends. A
 // service that fails is asked again, and then given up; people get their pages meanwhile,
 // and nothing shows a secret.
 func TestDocumentedNotify(t *testing.T) {
@@ -127,10 +127,10 @@ func TestDocumentedNotify(t *testing.T) {
 	}))
 	t.Cleanup(web.Close)
 	host := web.Listener.Addr().String()
-	global := documented(t, "notify.md", "caddyfile", "notify smtp://", "{env.SMTP_PASSWORD}", "{file.$DIR/password}", "mail.example.com:587",
+	global := documented(t, "caddymodule/steps/notify/README.md", "caddyfile", "notify smtp://", "{env.SMTP_PASSWORD}", "{file.$DIR/password}", "mail.example.com:587",
 		mailServer(t, "caddy", password, box), "{env.NTFY_TOKEN}", token, "ntfy.sh/my-topic", host+"/my-topic?scheme=http", "https://hooks.example.com", "http://"+host,
 		"\trobots {\n", "\tdebug\n\trobots {\n\t\tnotify {file.$DIR/url}\n")
-	some := documented(t, "notify.md", "caddyfile", "on robots_rules_lost", "{\n\tevents {\n", "events {\n", "ntfy.sh/my-topic", host+"/some?scheme=http", "\t}\n}\n", "")
+	some := documented(t, "caddymodule/steps/notify/README.md", "caddyfile", "on robots_rules_lost", "{\n\tevents {\n", "events {\n", "ntfy.sh/my-topic", host+"/some?scheme=http", "\t}\n}\n", "")
 	config := strings.Replace(deployed(back, ""), "{\n", strings.TrimSuffix(global, "}\n"), 1)
 	config = strings.Replace(config, "events {\n", some, 1)
 	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}
@@ -165,7 +165,7 @@ func TestDocumentedNotify(t *testing.T) {
 	}
 	cron := func() string {
 		t.Helper()
-		_, command, _ := strings.Cut(readFile(t, filepath.Join(root(t), "docs", "notify.md")), "*/10 * * * * ")
+		_, command, _ := strings.Cut(readFile(t, filepath.Join(root(t), "caddymodule/steps/notify/README.md")), "*/10 * * * * ")
 		command, _, _ = strings.Cut(command, "\n")
 		cmd := exec.Command("bash", "-c", command)
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), fmt.Sprintf("CADDY_ADMIN=localhost:%d", s.admin))

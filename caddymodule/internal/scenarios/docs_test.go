@@ -78,14 +78,18 @@ func TestDocumentation(t *testing.T) {
 	t.Run("admin API", checkAnswers)
 }
 
-// documents returns the README and the pages in docs.
+// documents returns the README, the pages in docs, and those of steps.
 func documents(t *testing.T) []string {
 	t.Helper()
-	more, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	all := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "caddymodule/steps/*/*.md"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, more...)
 	}
-	return append([]string{"README.md"}, more...)
+	return all
 }
 
 func read(t *testing.T, path string) string {
@@ -206,7 +210,7 @@ func anchors(text string) (names []string) {
 // Relative links lead to existing files and headings.
 func checkLinks(t *testing.T) {
 	all := documents(t)
-	for _, pattern := range []string{"*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*/*.md", "testdata/*/*.md"} {
 		more, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -236,13 +240,13 @@ func checkLinks(t *testing.T) {
 
 // What pages name exists.
 func checkFacts(t *testing.T) {
-	urls := regexp.MustCompile("`((?:redis|valkey)[a-z+]*://[^`\\[…]+)`").FindAllStringSubmatch(read(t, "docs/fleet.md"), -1)
+	urls := regexp.MustCompile("`((?:redis|valkey)[a-z+]*://[^`\\[…]+)`").FindAllStringSubmatch(read(t, "caddymodule/steps/fleet/README.md"), -1)
 	if len(urls) < 3 {
-		t.Fatalf("docs/fleet.md: only %d URLs were found", len(urls))
+		t.Fatalf("caddymodule/steps/fleet/README.md: only %d URLs were found", len(urls))
 	}
 	for _, u := range urls {
 		address := regexp.MustCompile(`\{env\.\w+\}`).ReplaceAllString(u[1], "secret")
-		checkCaddyfile(t, pages.Block{Page: "docs/fleet.md", Text: "http://example.com {\n\trobots {\n\t\tfleet " + address + "\n\t}\n}\n"})
+		checkCaddyfile(t, pages.Block{Page: "caddymodule/steps/fleet/README.md", Text: "http://example.com {\n\trobots {\n\t\tfleet " + address + "\n\t}\n}\n"})
 	}
 
 	// Each alert has a row, with the time that it takes.

@@ -18,7 +18,7 @@ func init() {
 
 // Notify sends a message when an [accident](metrics-and-logs.md#accidents) begins,
 // changes, gets worse or ends, to URLs of e-mail servers, ntfy, webhooks and chats
-// ([examples](notify.md)). Placeholders, such as `{env.NTFY_TOKEN}`, are replaced. May
+// ([examples](../caddymodule/steps/notify/README.md)). Placeholders, such as `{env.NTFY_TOKEN}`, are replaced. May
 // be repeated. Default: none.
 //
 //	notify ntfy://ntfy.sh/my-topic
