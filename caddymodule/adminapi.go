@@ -222,5 +222,5 @@ func (h *Handler) caller(site *routes.Site, origin judge.Origin) judge.Caller {
 	if site.Server == nil {
 		return nil
 	}
-	return siteread.NewPrefetch(site.Server, origin, h, h.Policy != nil && h.Policy.Publishes())
+	return siteread.NewPrefetch(site.Server, origin, h, h.addsLines())
 }

@@ -63,14 +63,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file> | <url>
-//		policy [no-training | no-ai] {
-//			deny    <purposes and crawlers...> [<paths...>]
-//			allow   <crawlers...>
-//			signal  <key>=<value>...
-//			usage   <key>=<value>...
-//			license <url>
-//			hidden  <paths...>
-//		}
 //		answer         <verdict> <status> [<text>] | redir <url> | abort
 //		answer         challenge <file> | mark
 //		paths          [ignore_case] [strip_params] [decode_twice]
@@ -98,7 +90,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		# and the lines of steps, such as shed
 //	}
 //
-// For answer, exempt, fleet, host, paths, policy, registry, x_robots_tag and steps, the only value off means that the handler does not use the
+// For answer, exempt, fleet, host, paths, registry, x_robots_tag and steps, the only value off means that the handler does not use the
 // default of the global option. The comments of config.Settings say what the lines mean.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.parse(d, nil) }
 

@@ -148,10 +148,7 @@ func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 	if err != nil {
 		return site, h.Places.At(err)
 	}
-	for name, s := range h.KnownSteps() {
-		if json.Unmarshal(h.Steps[name], s) != nil {
-			continue
-		}
+	for _, s := range h.KnownSteps() {
 		site.Steps = append(site.Steps, s)
 		if feature, ok := s.(step.Feature); ok {
 			site.Features = append(site.Features, feature)

@@ -174,7 +174,7 @@ func (x *exchange) Uncount() { x.isUncounted = true }
 // Detach implements judge.Caller.
 func (x *exchange) Detach() context.Context {
 	h := x.handler
-	return siteread.NewCause(x.HTTP, x.server, x.Request.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
+	return siteread.NewCause(x.HTTP, x.server, x.Request.Origin, h, h.addsLines()).Detach()
 }
 
 // originalTarget returns the request target as the client sent it, before any

@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -155,21 +154,16 @@ func (l *placedByHost) add(p *placed) (found []*placed) {
 	return found
 }
 
-// publishes reports whether the handler publishes a policy, if requests for
-// /robots.txt reach it.
-func (p *placed) publishes() bool {
-	return p.Policy != nil && p.Policy.Publishes() && p.Enforces()
-}
-
 // check returns an error if matchers of path or method keep requests for
-// /robots.txt from the handler, so that it can't publish its policy. Other
-// obstacles are found when the file is read.
+// /robots.txt from the handler, so that it can't publish the lines that a step adds.
+// Other obstacles are found when the file is read.
 func (p *placed) check() error {
-	if !p.publishes() || p.route.PassesPath("/robots.txt") {
+	name, editor := p.Editor()
+	if editor == nil || !editor.Publishes() || !p.Enforces() || p.route.PassesPath("/robots.txt") {
 		return nil
 	}
-	return errors.New("robots: policy: a matcher of path or method keeps requests for /robots.txt from this handler, " +
-		"so it can't publish the policy: move robots out of the matcher, or out of the handle block with the path")
+	return fmt.Errorf("robots: %s: a matcher of path or method keeps requests for /robots.txt from this handler, "+
+		"so it can't publish the lines of %[1]s: move robots out of the matcher, or out of the handle block with the path", name)
 }
 
 // name describes the handler for messages.

@@ -145,7 +145,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return config.InOption("registry", err)
 	}
 	h.logOverrides(file)
-	if err := cmp.Or(h.CheckNames(crawlers), h.provisionPolicy(crawlers, false)); err != nil {
+	if err := cmp.Or(h.CheckNames(crawlers), h.checkEdit(crawlers, false)); err != nil {
 		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
@@ -194,7 +194,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err := h.CheckNames(crawlers); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
-	if err := h.provisionPolicy(crawlers, true); err != nil {
+	if err := h.checkEdit(crawlers, true); err != nil {
 		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
@@ -261,12 +261,21 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 			return nil, err
 		}
 	}
-	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTrap)
+	r.observer = metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.reviewFile)
+	r.observer.Needed = h.NeedsFile()
 	if r.Engine, err = build(r.verification, r.observer); err != nil {
 		return nil, errors.Join(err, r.observer.Close())
 	}
 	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log, h.block), metrics.ReportEngine(r.Engine, h.SourceKind())
 	return r, nil
+}
+
+// reviewFile lets the steps look at a robots.txt that comes into force.
+func (h *Handler) reviewFile(log *zap.Logger, rules *judge.Rules) {
+	h.logInactiveTrap(log, rules)
+	for _, s := range h.steps.reviewers {
+		s.Review(log, rules)
+	}
 }
 
 // block returns a name for the site block, the same after a reload.

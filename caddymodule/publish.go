@@ -25,7 +25,7 @@ var (
 )
 
 // publishes reports whether the handler itself answers a request for
-// /robots.txt: if publish is on, or if a policy is merged into the file.
+// /robots.txt: if publish is on, or if a step adds lines to the file.
 func (h *Handler) publishes(q *judge.Request, d *judge.Decision) bool {
 	return !d.Monitored && (config.On(h.Publish) || d.Rules.Published()) && judge.IsRobotsTxt(q.Target) &&
 		(q.Method == http.MethodGet || q.Method == http.MethodHead)
@@ -35,7 +35,7 @@ func (h *Handler) publishes(q *judge.Request, d *judge.Decision) bool {
 // that was redirected from another host; nil if r is no such read, or the handler
 // publishes none there.
 func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
-	if !siteread.IsForeign(r) || h.Policy == nil && !config.On(h.Publish) || !judge.IsRobotsTxt(originalTarget(r)) {
+	if !siteread.IsForeign(r) || h.steps.editor == nil && !config.On(h.Publish) || !judge.IsRobotsTxt(originalTarget(r)) {
 		return nil
 	}
 	x := exchanges.Get().(*exchange)
@@ -73,7 +73,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 	case judge.Missing, judge.NotRobots, judge.Forbidden, judge.Redirected:
 		if !rules.Published() {
 			return caddyhttp.Error(http.StatusNotFound, errNoRobots)
-		} // the file consists of the policy alone
+		} // the file consists of the added lines alone
 	case judge.Pending:
 		return unavailable(w, "5")
 	default:
@@ -100,24 +100,19 @@ func isEncode(handler caddyhttp.MiddlewareHandler) bool {
 	return caddy.GetModuleName(handler) == "encode"
 }
 
-// provisionPolicy compiles the policy. If more says that a registry URL may add
-// crawlers later, an unknown name is only logged.
-func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
-	if h.Policy == nil {
+// checkEdit checks what a step adds to robots.txt. If more says that a registry URL may add
+// crawlers later, what has no effect is only logged.
+func (h *Handler) checkEdit(registry *crawler.Registry, more bool) error {
+	if h.steps.editor == nil {
 		return nil
 	}
-	lines, err := h.Policy.Compile(registry)
-	if err != nil {
-		if lines == nil || !more {
-			return err
-		}
+	additions, err := h.steps.editor.Edit(registry)
+	if err != nil && additions != nil && more {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
+		return nil
 	}
-	if usage := lines.Usage(); usage != "" {
-		h.fields.Usage = []string{usage}
-	}
-	for _, b := range lines.Beyond() {
-		h.log.Info("a preset of the policy can't prevent this use", zap.String("what", b))
-	}
-	return nil
+	return err
 }
+
+// addsLines reports whether a step adds lines to robots.txt that clients must get.
+func (h *Handler) addsLines() bool { return h.steps.editor != nil && h.steps.editor.Publishes() }

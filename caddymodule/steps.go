@@ -28,6 +28,8 @@ type steps struct {
 	enders     []step.Ender
 	busy       []step.Busy
 	troubled   []step.Troubled
+	reviewers  []step.Reviewer
+	editor     step.Editor            // nil without one
 	reader     func() step.HeadReader // nil without one
 	budgets    []enforce.BudgetsOf
 	places     []*judge.Place
@@ -109,9 +111,7 @@ func (j joined) Key() string {
 
 // Publishes implements step.Site.
 func (j joined) Publishes() bool {
-	h := j.Handler
-	publishes := config.On(h.Publish) || h.Policy != nil && h.Policy.Publishes()
-	return publishes && !h.running.Load().modes.All().Monitor
+	return (config.On(j.Handler.Publish) || j.addsLines()) && !j.running.Load().modes.All().Monitor
 }
 
 // Monitors implements step.Site.
@@ -165,7 +165,11 @@ func (s *steps) add(a step.Step) {
 	}
 	s.busy = appendIf(s.busy, a)
 	s.troubled = appendIf(s.troubled, a)
+	s.reviewers = appendIf(s.reviewers, a)
 	s.features = appendIf(s.features, a)
+	if editor, ok := a.(step.Editor); ok {
+		s.editor = editor
+	}
 	if sharer, ok := a.(step.Sharer); ok {
 		s.sharer = sharer
 	}

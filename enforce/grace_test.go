@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -346,10 +347,10 @@ func TestWhatHasNoGrace(t *testing.T) {
 	off.change(closed)
 	off.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "with grace off")
 
-	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, Managed: fake.Hide("/archive/*")}, origins.Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, Edit: fake.Hide("/archive/*")}, origins.Config{})
 	g.reads(fake.Googlebot, "192.0.2.1")
 	g.change(closed)
-	g.wants(judge.Hidden, fake.Googlebot, "/archive/x", "a hidden path")
+	g.wants(managed.HiddenReason, fake.Googlebot, "/archive/x", "a hidden path")
 
 	// The rate limits of the version in force apply at once, also to paths with
 	// a grace.

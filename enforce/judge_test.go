@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -27,7 +28,7 @@ func TestSpellingsOfSettings(t *testing.T) {
 	for _, windows := range []bool{false, true} {
 		settings := judge.Settings{
 			Views:       robots.ViewOptions{Windows: windows},
-			Managed:     fake.Hide("/hid%2Fx"),
+			Edit:        fake.Hide("/hid%2Fx"),
 			ExemptPaths: []string{"/.well-known/*"},
 		}
 		e := newEngineTest(t, "User-agent: *\nDisallow: /private/\n", settings)
@@ -37,7 +38,7 @@ func TestSpellingsOfSettings(t *testing.T) {
 			reason  judge.Reason
 			windows bool // so only on Windows
 		}{
-			{"/hid%2Fx", judge.Hidden, false}, {"/./hid%2Fx", judge.Hidden, false}, {"/a/..//hid%2fx", judge.Hidden, false}, {"/hid/x", judge.Allowed, false},
+			{"/hid%2Fx", managed.HiddenReason, false}, {"/./hid%2Fx", managed.HiddenReason, false}, {"/a/..//hid%2fx", managed.HiddenReason, false}, {"/hid/x", judge.Allowed, false},
 			{"/.well-known/x", judge.ExemptPath, false}, {"/.well-known/../private/", judge.Disallowed, false},
 			{`/.well-known/..\private/`, judge.Disallowed, true}, {"/.well-known/..%5cprivate./", judge.Disallowed, true}, {"/PRIVATE/", judge.Disallowed, true},
 		} {

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -51,11 +52,11 @@ func TestStarNeverBindsProbes(t *testing.T) {
 }
 
 func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
-	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", judge.Settings{Managed: fake.Hide("/backup/")})
+	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", judge.Settings{Edit: fake.Hide("/backup/")})
 	if d := e.decideFrom("10.0.0.1", "/no-probes", kubeProbe, nil); d.Reason != judge.Disallowed {
 		t.Errorf("a path that the probe's group disallows: %s", d.Reason)
 	}
-	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != judge.Hidden {
+	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != managed.HiddenReason {
 		t.Errorf("a hidden path: %s", d.Reason)
 	}
 	for _, client := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} { // each address has its own budget
@@ -299,7 +300,7 @@ func TestRequestsThatAreNoCrawling(t *testing.T) {
 		{renovate, http.MethodPatch, false, judge.Settings{}, "/api", judge.NotCrawling},
 		{renovate, http.MethodDelete, false, judge.Settings{}, "/api", judge.NotCrawling},
 		{renovate, http.MethodPost, true, judge.Settings{Strict: true}, "/api", judge.Disallowed},
-		{renovate, http.MethodPost, true, judge.Settings{Managed: fake.Hide("/backup/")}, "/backup/x", judge.Hidden},
+		{renovate, http.MethodPost, true, judge.Settings{Edit: fake.Hide("/backup/")}, "/backup/x", managed.HiddenReason},
 		{"NamedTool/1.0 (admin@example.org)", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
 		{known, http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
 		{"Wget/1.21", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},

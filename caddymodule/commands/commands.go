@@ -1,5 +1,5 @@
 // Package commands has the commands of `caddy robots` which prepare and examine:
-// init, lint, explain, diff, identify, policy and audit. Import it for its
+// init, lint, explain, diff, identify and audit. Import it for its
 // side effects:
 //
 //	import _ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
@@ -17,6 +17,5 @@ import (
 var helpTexts embed.FS
 
 func init() {
-	cli.Add(helpTexts, initCommand, lintCommand, explainCommand, diffCommand, identifyCommand, policyCommand,
-		auditCommand)
+	cli.Add(helpTexts, initCommand, lintCommand, explainCommand, diffCommand, identifyCommand, auditCommand)
 }

@@ -15,6 +15,7 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/verify"
 )

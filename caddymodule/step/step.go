@@ -76,6 +76,10 @@ type Info struct {
 	// option robots, and it sees no requests.
 	Process bool
 
+	// Words are values of the step's line that may also stand behind the directive robots
+	// itself, which is short for the line.
+	Words []string
+
 	// Matches has the fields of the matcher robots that match nothing without the step.
 	Matches []string
 }
@@ -249,6 +253,23 @@ type Busy interface {
 type Troubled interface {
 	// Problems returns that, without Subject. It is safe for concurrent use.
 	Problems() []Problem
+}
+
+// Editor is a step that adds to robots.txt. A handler can have one. Its methods are also called
+// without Join.
+type Editor interface {
+	// Publishes reports whether it adds lines that clients must get.
+	Publishes() bool
+	// Edit returns what it adds, for the crawlers of a registry. An error without additions
+	// says that they can't be used, and one with additions what has no effect. It is called before
+	// the first request, and whenever the registry changes.
+	Edit(registry *crawler.Registry) (*judge.Additions, error)
+}
+
+// Reviewer is a step that looks at each robots.txt that comes into force.
+type Reviewer interface {
+	// Review is called once for each, beside requests. The log is limited.
+	Review(log *zap.Logger, rules *judge.Rules)
 }
 
 // Placed is a step whose lines refuse requests.

@@ -14,9 +14,14 @@ type Additions struct {
 	// File is the name of the configuration file that the lines come from, such
 	// as Caddyfile; "" if it is not known.
 	File string
+	// Layer is that of the lines that Merge adds.
+	Layer Layer
 	// Hidden are paths that are denied to every crawler and published nowhere:
-	// each is the pattern of a Disallow, with its line in the configuration.
-	Hidden []robots.Rule
+	// each is the pattern of a Disallow, with its line in the configuration. The
+	// decisions of these have the reason HiddenReason and the layer HiddenLayer.
+	Hidden       []robots.Rule
+	HiddenReason Reason
+	HiddenLayer  Layer
 	// Merge adds the lines to a site's own file, which is empty if the site has
 	// none. If it returns an error, the site's own file is in force. Merge is nil
 	// if there are no lines.
@@ -28,7 +33,7 @@ type Merged interface {
 	// Text returns the whole file.
 	Text() []byte
 	// Origin returns where a line of Text comes from: FileLayer with the line in
-	// the site's own file, PolicyLayer with the line in the configuration, or
+	// the site's own file, Additions.Layer with the line in the configuration, or
 	// NoLayer if it is only a comment or frame for the lines of the operator.
 	Origin(line int) (Layer, int)
 }
@@ -55,7 +60,7 @@ func (s *Compiled) Publishes() bool { return s.additions.Merge != nil }
 // request /robots.txt must receive Text, not the site's own file.
 func (p *Rules) Published() bool { return p.merged != nil }
 
-// Merged returns what Settings.Managed made of the site's file, or nil if Text
+// Merged returns what Settings.Edit made of the site's file, or nil if Text
 // has no lines of the operator.
 func (p *Rules) Merged() Merged { return p.merged }
 
@@ -68,8 +73,8 @@ func (p *Rules) MergeError() error {
 	return p.mergeErr
 }
 
-var errApart = errors.New("requests for /robots.txt do not come through the handler with the policy, " +
-	"so the lines of the policy can't be published and are not in force")
+var errApart = errors.New("requests for /robots.txt do not come through the handler that adds lines, " +
+	"so the lines can't be published and are not in force")
 
 // Origin returns where a line of File comes from: its layer, and its line
 // number in the site's own robots.txt, or in the configuration if that has it. Lines count from
@@ -85,7 +90,7 @@ func (p *Rules) Origin(line int) (Layer, int) {
 	if layer == FileLayer {
 		line += max(0, p.settings.SourceLine-1)
 	}
-	return cmp.Or(layer, PolicyLayer), line
+	return cmp.Or(layer, p.settings.additions.Layer), line
 }
 
 // FileOf returns the name of the file that has the lines of a layer: robots.txt,
@@ -95,7 +100,9 @@ func (p *Rules) FileOf(l Layer) string {
 	switch l {
 	case FileLayer:
 		return cmp.Or(p.settings.SourceFile, "robots.txt")
-	case PolicyLayer, HiddenLayer:
+	case NoLayer:
+		return ""
+	case p.settings.additions.Layer, p.settings.additions.HiddenLayer:
 		return p.settings.additions.File
 	}
 	for _, place := range p.settings.Places {

@@ -96,7 +96,8 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 		return
 	}
 	if h := c.hiddenRule(a); h != nil {
-		*d = Decision{Action: Deny, Reason: Hidden, Subject: Subject{Agent: *a, Claim: said}, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		added := c.rules.settings.additions
+		*d = Decision{Action: Deny, Reason: added.HiddenReason, Subject: Subject{Agent: *a, Claim: said}, Layer: added.HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	w := c.matchPath(p, a)

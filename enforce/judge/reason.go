@@ -153,7 +153,6 @@ var (
 	throttled   = &AnswerInfo{Verdict: "throttled", Statuses: []int{429, 503}}
 	pending     = &AnswerInfo{Verdict: "pending", Statuses: []int{429, 503}}
 	unavailable = &AnswerInfo{Verdict: "unavailable", Statuses: []int{503}}
-	hidden      = &AnswerInfo{Verdict: "hidden", Line: "policy", Statuses: []int{404, 410}, Abort: true}
 )
 
 // Reasons of this package. Person is the zero Reason.
@@ -181,9 +180,6 @@ var (
 		Name: "impostor", Action: Deny, Meaning: "verification showed that the client is not the crawler that it names",
 		Status: 403, Text: "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site.",
 		Answer: impostor,
-	})
-	Hidden = RegisterReason(ReasonInfo{
-		Name: "hidden", Action: Deny, Meaning: "the policy hides the path", Status: 404, Text: "Not Found", Answer: hidden,
 	})
 	Unavailable = RegisterReason(ReasonInfo{
 		Name: "unavailable", Action: Deny, Meaning: "robots.txt can't be fetched, and `on_error deny` is set",
@@ -222,6 +218,9 @@ type LayerInfo struct {
 	Published bool
 	// ByText says that there may be several lines, which are told apart by their texts.
 	ByText bool
+	// Secret says that its lines, and the paths of requests that they refuse, are shown to
+	// nobody but the operator who asks for them.
+	Secret bool
 }
 
 // RegisterLayer registers a layer.
@@ -244,12 +243,6 @@ var (
 	NoLayer = RegisterLayer(LayerInfo{})
 	// FileLayer stands for the site's own robots.txt.
 	FileLayer = RegisterLayer(LayerInfo{Name: "file", Published: true})
-	// PolicyLayer stands for the lines of Additions: they are published with
-	// those of the site.
-	PolicyLayer = RegisterLayer(LayerInfo{Name: "policy", Published: true})
-	// HiddenLayer stands for the hidden paths of Additions. They are published
-	// nowhere.
-	HiddenLayer = RegisterLayer(LayerInfo{Name: "hidden"})
 )
 
 // Place is a line of the configuration that refuses requests, or asks clients to show that

@@ -27,7 +27,7 @@ type Settings struct {
 	// If they are empty, the text is a file of its own, robots.txt.
 	SourceFile string
 	SourceLine int
-	// Places are the lines of the configuration that refuse requests, but those of Managed.
+	// Places are the lines of the configuration that refuse requests, but those of Edit.
 	Places []*Place
 	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
@@ -42,11 +42,11 @@ type Settings struct {
 	// ExemptPaths are patterns in robots.txt syntax for paths on which no
 	// request is refused. /robots.txt is always such a path.
 	ExemptPaths []string
-	// Managed returns what the operator adds to robots.txt, for a registry. If
+	// Edit returns what the operator adds to robots.txt, for a registry. If
 	// it returns an error and no Additions, there is no engine. With Additions,
-	// the error only says what has no effect. If Managed is nil, nothing is
+	// the error only says what has no effect. If Edit is nil, nothing is
 	// added.
-	Managed func(*crawler.Registry) (*Additions, error)
+	Edit func(*crawler.Registry) (*Additions, error)
 	// HTTPClients applies the group for `*` to HTTP libraries and to requests
 	// without a User-Agent.
 	HTTPClients bool
@@ -156,9 +156,9 @@ func (r Settings) compileAlone() (*Compiled, error) {
 		return nil, err
 	}
 	c.additions = new(Additions)
-	if r.Managed != nil {
+	if r.Edit != nil {
 		var err error
-		if c.additions, err = r.Managed(r.Registry); c.additions == nil {
+		if c.additions, err = r.Edit(r.Registry); c.additions == nil {
 			return nil, err
 		}
 	}

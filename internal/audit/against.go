@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -206,7 +207,7 @@ func (g *against) add(v *judgement, agent *crawler.Agent, site string) {
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
 		e := v.example(g.mask, now)
-		if was.Layer == judge.HiddenLayer.String() && !g.mask.Full { // as of now
+		if was.Layer == managed.HiddenLayer.String() && !g.mask.Full { // as of now
 			e.Target = mask.Hidden
 		}
 		d.Examples = append(d.Examples, e)

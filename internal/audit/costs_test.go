@@ -49,7 +49,7 @@ func TestCostsHideHiddenPaths(t *testing.T) {
 	log := []byte(strings.Repeat(caddyLine("GPTBot/1.2", "/vault/plan", 5), 3))
 	for full, want := range map[bool]string{false: "/…", true: "/vault/plan"} {
 		sites := oneSite("User-agent: *\nDisallow: /x\n")
-		sites[0].Rules.Managed = policy.Additions
+		sites[0].Rules.Edit = policy.Additions
 		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", log)}, Sites: sites, Full: full})
 		if got := r.Costs.Patterns[0].Pattern; got != want {
 			t.Errorf("full %v: %q, want %q", full, got, want)

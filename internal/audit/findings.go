@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -216,7 +217,7 @@ func (a *auditor) place(source string, l *Line) string {
 	case len(a.allSources()) > 1:
 		text += " of " + source
 	}
-	if l.Layer == judge.HiddenLayer.String() {
+	if l.Layer == managed.HiddenLayer.String() {
 		return text + " (a hidden path)"
 	}
 	return text + " (" + mask.Shortened(l.Text) + ")"

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -130,7 +131,7 @@ func (v *judgement) example(m mask.Masker, verdict Verdict) Example {
 		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.Client(v.request.Client), Method: strings.Clone(v.request.Method),
 		Target: m.Target(v.request.Target), Agent: mask.Shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
-	if verdict.Layer == judge.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
+	if verdict.Layer == managed.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
 		e.Target = mask.Hidden
 	}
 	if v.timed {

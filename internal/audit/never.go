@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -72,7 +73,7 @@ func (s *source) unrequested(l *Line) string {
 	switch {
 	case s.Requests == 0:
 		return "no request was judged by this file"
-	case l.Layer == judge.HiddenLayer.String():
+	case l.Layer == managed.HiddenLayer.String():
 		return "no robot requested the path"
 	case n == 0:
 		return "no crawler of its group is in the log"

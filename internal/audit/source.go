@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -151,8 +152,8 @@ func (s *source) addRules() {
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: judge.HiddenLayer.String(), Line: line,
-			File: s.inForce.FileOf(judge.HiddenLayer), Kind: "disallow"}}
+		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: managed.HiddenLayer.String(), Line: line,
+			File: s.inForce.FileOf(managed.HiddenLayer), Kind: "disallow"}}
 	}
 }
 
@@ -203,7 +204,7 @@ func (s *source) merge(from, to *crawlerTally) {
 // lineOf returns the key of the rule that decided, and whether one did.
 func (s *source) lineOf(d *judge.Decision) (ruleKey, bool) {
 	switch {
-	case d.Reason == judge.Hidden:
+	case d.Layer == managed.HiddenLayer:
 		return ruleKey{hidden: true, line: d.Line}, true
 	case d.Reason == limits.Reason:
 		return s.limitKey(d), true
@@ -300,7 +301,7 @@ func (s *source) report() (Source, []Line) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	order := []string{judge.FileLayer.String(), judge.PolicyLayer.String(), judge.HiddenLayer.String(), limits.Layer.String()}
+	order := []string{judge.FileLayer.String(), managed.Layer.String(), managed.HiddenLayer.String(), limits.Layer.String()}
 	return slices.Index(order, layer)
 }
 

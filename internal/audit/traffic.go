@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // Activity has the numbers of requests in steps of equal length. The three lists
@@ -233,7 +234,7 @@ func (c *costs) countRobot(e *logformat.Entry, v *judgement, m mask.Masker) {
 	v.crawler.Seconds += sum.Seconds
 	c.Robots.Add(sum)
 	target := e.Target
-	if v.now.Reason == judge.Hidden && !m.Full { // hidden paths must not be shown
+	if v.now.Layer == managed.HiddenLayer && !m.Full { // hidden paths must not be shown
 		target = mask.Hidden
 	}
 	c.paths.Add(v.crawler.Name, target, sum)

@@ -131,8 +131,11 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 	if err == nil {
 		return true
 	}
-	_, unknown := errors.AsType[*crawler.UnknownNameError](err)
-	c.errs = append(c.errs, &StatementError{Line: line, Message: err.Error(), UnknownName: unknown})
+	if _, unknown := errors.AsType[*crawler.UnknownNameError](err); !unknown {
+		c.errorf(line, "%s", err)
+	} else if c.unknown == nil {
+		c.unknown = &StatementError{Line: line, Message: err.Error(), UnknownName: true}
+	}
 	return false
 }
 

@@ -86,11 +86,12 @@ func TestUnknownNames(t *testing.T) {
 // Presets deny the crawlers of certain purposes, but no search engine.
 func TestPresets(t *testing.T) {
 	denied := func(name string) (tokens []string) {
-		l, err := Policy{Presets: []Preset{{Name: name, Line: 2}}}.Compile(crawler.Builtin())
+		p := Policy{Presets: []Preset{{Name: name, Line: 2}}}
+		l, err := p.Compile(crawler.Builtin())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(l.Beyond()) == 0 {
+		if len(p.Beyond()) == 0 {
 			t.Errorf("%s: Beyond is empty", name)
 		}
 		for i, cv := range l.covers {
@@ -121,8 +122,9 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s is denied", kept)
 		}
 	}
-	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())
-	if m, err := l.Merge(nil, new(judge.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\n") || strings.Contains(string(m.Text()), "Content-Usage") || l.Usage() != "train-ai=n" {
+	both := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}
+	l, _ := both.Compile(crawler.Builtin())
+	if m, err := l.Merge(nil, new(judge.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\n") || strings.Contains(string(m.Text()), "Content-Usage") || both.ContentUsage() != "train-ai=n" {
 		t.Fatalf("%v\n%v", err, m)
 	}
 }

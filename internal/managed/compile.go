@@ -2,7 +2,6 @@ package managed
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,8 +69,8 @@ func (e *StatementError) Error() string {
 	return fmt.Sprintf("policy, line %d: %s", e.Line, e.Message)
 }
 
-// Compile checks a policy and compiles it for a registry. The error joins a
-// *StatementError for each wrong statement. If only names are unknown (see
+// Compile checks a policy and compiles it for a registry. The error is the
+// *StatementError of the first wrong statement. If only names are unknown (see
 // StatementError.UnknownName), Compile also returns Lines, which ignore these
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
@@ -86,21 +85,24 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	}
 	c.cover()
 	c.checkCovered()
-	if slices.ContainsFunc(c.errs, func(err error) bool { return !err.(*StatementError).UnknownName }) {
-		l = nil
+	switch {
+	case c.wrong != nil:
+		return nil, c.wrong
+	case c.unknown != nil:
+		return l, c.unknown
 	}
-	return l, errors.Join(c.errs...)
+	return l, nil
 }
 
 // Additions compiles a policy for an engine: it is a value for
-// judge.Settings.Managed. With an error about unknown names only, it also
+// judge.Settings.Edit. With an error about unknown names only, it also
 // returns Additions.
 func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error) {
 	lines, err := p.Compile(registry)
 	if lines == nil {
 		return nil, err
 	}
-	a := &judge.Additions{File: p.File}
+	a := &judge.Additions{File: p.File, Layer: Layer, HiddenReason: HiddenReason, HiddenLayer: HiddenLayer}
 	for _, h := range p.Hidden {
 		a.Hidden = append(a.Hidden, robots.Rule{Pattern: h.Path, Line: h.Line})
 	}
@@ -117,11 +119,17 @@ func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error)
 }
 
 // Beyond returns Merged.Beyond.
-func (l *Lines) Beyond() []string { return l.beyond }
+func (p *Policy) Beyond() []string {
+	_, beyond := p.expand()
+	return beyond
+}
 
-// Usage returns the Content-Usage preferences as the value of a header field,
+// ContentUsage returns the Content-Usage preferences as the value of a header field,
 // or "" if there are none.
-func (l *Lines) Usage() string { return join(l.policy.Usage) }
+func (p *Policy) ContentUsage() string {
+	all, _ := p.expand()
+	return join(all.Usage)
+}
 
 // cover finds the statements for each crawler. It skips unknown names.
 func (c *compiler) cover() {
@@ -170,7 +178,8 @@ type compiler struct {
 	*Lines
 	given    Policy // as written
 	purposes map[string]bool
-	errs     []error
+	wrong    *StatementError // the first one; nil without
+	unknown  *StatementError // the first one with UnknownName
 }
 
 func newCompiler(registry *crawler.Registry) *compiler {
@@ -183,7 +192,9 @@ func newCompiler(registry *crawler.Registry) *compiler {
 }
 
 func (c *compiler) errorf(line int, format string, args ...any) {
-	c.errs = append(c.errs, &StatementError{Line: line, Message: fmt.Sprintf(format, args...)})
+	if c.wrong == nil {
+		c.wrong = &StatementError{Line: line, Message: fmt.Sprintf(format, args...)}
+	}
 }
 
 // includes reports whether a list of purposes and names has the crawler's name,

@@ -69,8 +69,8 @@ func (answer) PerOrigin() bool { return false }
 // start returns an engine that has loaded the rules.
 func start(t *testing.T, settings judge.Settings, source origins.Source, cfg origins.Config) (*enforce.Engine, *judge.Rules) {
 	t.Helper()
-	if settings.Managed == nil {
-		settings.Managed = policy().Additions
+	if settings.Edit == nil {
+		settings.Edit = policy().Additions
 	}
 	limiter := throttle.NewMemory(1000)
 	e, err := enforce.NewEngine(settings, source, limiter, nil, cfg)
@@ -101,14 +101,14 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 	}{
 		{"rule of the site", newbot, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
 		{"copy of a rule of the site", ahrefs, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
-		{"path that the policy denies", ahrefs, "/archive/x", judge.Disallowed, judge.PolicyLayer, 22, "Caddyfile"},
-		{"purpose that the policy denies", claudebot, "/", judge.Disallowed, judge.PolicyLayer, 21, "Caddyfile"},
+		{"path that the policy denies", ahrefs, "/archive/x", judge.Disallowed, managed.Layer, 22, "Caddyfile"},
+		{"purpose that the policy denies", claudebot, "/", judge.Disallowed, managed.Layer, 21, "Caddyfile"},
 		{"group of the site for the crawler itself", gptbot, "/", judge.Disallowed, judge.FileLayer, 10, "robots.txt"},
 		{"no rule", googlebot, "/", judge.Allowed, judge.NoLayer, 0, ""},
-		{"hidden path", newbot, "/backup/x", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", judge.Hidden, judge.HiddenLayer, 25, "Caddyfile"},
-		{"hidden path, crawler that ignores *", adsbot, "/backup/", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", judge.Hidden, judge.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path", newbot, "/backup/x", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", managed.HiddenReason, managed.HiddenLayer, 25, "Caddyfile"},
+		{"hidden path, crawler that ignores *", adsbot, "/backup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
 		{"hidden path, person", chrome, "/backup/x", judge.Person, judge.NoLayer, 0, ""},
 		{"hidden path, library", curl, "/backup/x", judge.Unbound, judge.NoLayer, 0, ""},
 	} {
@@ -117,7 +117,7 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 			if d.Reason != tt.reason || d.Layer != tt.layer || d.Line != tt.line || d.File() != tt.file {
 				t.Errorf("%v by %v line %d of %s; want %v by %v line %d of %s", d.Reason, d.Layer, d.Line, d.File(), tt.reason, tt.layer, tt.line, tt.file)
 			}
-			if hidden := d.Reason == judge.Hidden; hidden != (d.HiddenPath() != "") || hidden && (d.Rule.Line > 0 || d.RuleText() != "") {
+			if hidden := d.Reason == managed.HiddenReason; hidden != (d.HiddenPath() != "") || hidden && (d.Rule.Line > 0 || d.RuleText() != "") {
 				t.Errorf("rule %q, hidden path %q", d.RuleText(), d.HiddenPath())
 			}
 		})
@@ -144,7 +144,7 @@ func TestHiddenPathsByClientAndSettings(t *testing.T) {
 		{googlebot, judge.Settings{ExemptPaths: []string{"/backup/open/"}}, true},
 	} {
 		e, _ := start(t, tt.settings, origins.Inline(site), origins.Config{})
-		if d := decide(e, "/backup/x", tt.ua); (d.Reason == judge.Hidden) != tt.hidden {
+		if d := decide(e, "/backup/x", tt.ua); (d.Reason == managed.HiddenReason) != tt.hidden {
 			t.Errorf("%s: %v, want hidden %v", tt.ua, d.Reason, tt.hidden)
 		}
 	}

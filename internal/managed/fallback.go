@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -83,7 +82,7 @@ func (m *merger) build() *site {
 	for _, l := range m.policy.License {
 		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == l.URL }) {
 			s.add(entry{})
-			s.add(entry{text: "License: " + l.URL, origin: origin{judge.PolicyLayer, l.Line}})
+			s.add(entry{text: "License: " + l.URL, origin: origin{Layer, l.Line}})
 		}
 	}
 	s.add(entry{text: endMarker})

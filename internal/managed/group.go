@@ -132,7 +132,7 @@ func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 		}
 	}
 	if len(add) > 0 {
-		b.add("Content-Signal: "+join(add), judge.PolicyLayer, add[0].Line)
+		b.add("Content-Signal: "+join(add), Layer, add[0].Line)
 	}
 	return kept
 }

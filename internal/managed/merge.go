@@ -36,7 +36,7 @@ func (m *Merged) Text() []byte { return m.text }
 
 // Origin returns where a line of the merged file comes from. Lines count from
 // 1. The layer is judge.FileLayer for a line of the site's own file or a copy
-// of one, judge.PolicyLayer for a line that a statement of the policy
+// of one, Layer for a line that a statement of the policy
 // produced, and judge.NoLayer for a line without a rule or value that Merge
 // adds: a comment, a blank line, a User-agent line, or a Disallow without a path.
 // (The Disallow is for a group without rules, which would otherwise continue
@@ -243,7 +243,7 @@ func (m *merger) preferences() {
 		for _, key := range b.preferences(g, &m.policy) {
 			m.notes.add(KeptPreference, agents[0], key, g.Line(), 0)
 		}
-		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == judge.PolicyLayer }) {
+		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == Layer }) {
 			continue
 		}
 		b.copy(g, true)
@@ -255,13 +255,13 @@ func (m *merger) preferences() {
 func (m *merger) write(t *target) {
 	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
-		b.add("Disallow: /", judge.PolicyLayer, t.terms.line)
+		b.add("Disallow: /", Layer, t.terms.line)
 		m.add(b.entries, "", first(t.crawler))
 		return
 	}
 	b.preferences(t.base, &m.policy)
 	for _, p := range t.terms.paths { // first, because some crawlers apply the first rule that matches
-		b.add("Disallow: "+p.pattern, judge.PolicyLayer, p.line)
+		b.add("Disallow: "+p.pattern, Layer, p.line)
 	}
 	b.rules(t.base)
 	b.close()

@@ -319,8 +319,8 @@ func TestOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]origin{"Disallow: /a": {judge.PolicyLayer, 12}, "Disallow: /b": {judge.PolicyLayer, 12}, "Disallow: /p": {judge.FileLayer, 2}, "Crawl-delay: 4": {judge.FileLayer, 3},
-		"Content-Signal: search=yes": {judge.PolicyLayer, 14}, "License: https://example.com/l": {judge.PolicyLayer, 15}, "User-agent: Linkster": {}}
+	want := map[string]origin{"Disallow: /a": {Layer, 12}, "Disallow: /b": {Layer, 12}, "Disallow: /p": {judge.FileLayer, 2}, "Crawl-delay: 4": {judge.FileLayer, 3},
+		"Content-Signal: search=yes": {Layer, 14}, "License: https://example.com/l": {Layer, 15}, "User-agent: Linkster": {}}
 	seen := map[string]bool{}
 	for line := range robots.Parse(m.Text()).Lines() {
 		if w, ok := want[line.Raw]; ok {

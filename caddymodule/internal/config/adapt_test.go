@@ -115,7 +115,8 @@ func TestFileOfAPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := findPart(decoded(t, config), func(object map[string]any) bool { return object["handler"] == "robots" })
-		if got, _ := found["policy"].(map[string]any)["file"].(string); got != want {
+		policy, _ := found["steps"].(map[string]any)["policy"].(map[string]any)
+		if got, _ := policy["file"].(string); got != want {
 			t.Errorf("%s\nfile %q, want %q", text, got, want)
 		}
 	}

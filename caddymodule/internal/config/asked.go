@@ -30,7 +30,7 @@ func (s *Settings) Unseen() (names []string) {
 	for name, step := range s.KnownSteps() {
 		add(step.Info().NeedsResponse && !step.Info().Default, name)
 	}
-	for w := range loaded[step.Watchful](s) {
+	for _, w := range loaded[step.Watchful](s) {
 		part := w.Unseen()
 		add(part != "", part)
 	}

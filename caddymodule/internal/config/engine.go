@@ -27,8 +27,8 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 		Signals:             On(s.Signals),
 		Views:               s.Paths.Views(),
 	}
-	if s.Policy != nil {
-		r.Managed = s.Policy.Additions
+	if _, editor := s.Editor(); editor != nil {
+		r.Edit = editor.Edit
 	}
 	r.Challenge = s.Challenge.Engine()
 	if r.Challenge.Place != nil {
@@ -43,7 +43,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 		}
 	}
 	r.Grace = judge.GraceOff
-	for follower := range loaded[step.Follower](s) {
+	for _, follower := range loaded[step.Follower](s) {
 		r.Grace = follower.Grace()
 	}
 	var dialectErr, exemptErr error

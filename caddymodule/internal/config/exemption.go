@@ -121,7 +121,7 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 // the registry does not have.
 func (s *Settings) CheckNames(registry *crawler.Registry) error {
 	err := cmp.Or(CheckExempt(s.Exempt, registry), registry.CheckNames("enforce", s.Enforced...))
-	for named := range loaded[step.Named](s) {
+	for _, named := range loaded[step.Named](s) {
 		err = cmp.Or(err, named.CheckNames(registry))
 	}
 	return err

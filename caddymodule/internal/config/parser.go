@@ -19,7 +19,6 @@ import (
 func init() {
 	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).core()))...)
 	lines.KnowProcess(globalLines...)
-	lines.KnowBlock("policy", "deny", "allow", "signal", "usage", "license", "hidden")
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
 	lines.KnowBlock("challenge /PATH", "over", "for", "trap", "always")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
@@ -49,9 +48,8 @@ func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, err error) {
 // its settings.
 func (p *parser) directive(known lines.Table) error {
 	knowSteps()
-	p.Next() // the directive's name
-	if p.NextArg() {
-		return p.Errf("unexpected %q: write the options of robots in a block", p.Val())
+	if err := p.words(); err != nil {
+		return err
 	}
 	repeatable := []string{"answer", "crawler", "exempt", "host", "x_robots_tag"}
 	for name := range known {
@@ -103,7 +101,6 @@ func (p *parser) core() lines.Table {
 		"forwarded_host": lines.OnOff(&s.ForwardedHost),
 		"crawler":        lines.One(p.crawler),
 		"registry":       p.orOff("registry", p.names("registry", lines.One(p.registry))),
-		"policy":         p.orOff("policy", p.policy),
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,

@@ -125,7 +125,7 @@ func TestLinesOfBlocksAreNamed(t *testing.T) {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
-	if n < 20 {
+	if n < 15 {
 		t.Errorf("the syntax has %d lines of blocks", n)
 	}
 }
@@ -146,7 +146,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 8 || !slices.IsSorted(switchable) {
+	if len(switchable) != 7 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }
@@ -165,6 +165,24 @@ func TestOff(t *testing.T) {
 		s, err := Parse(caddyfile.NewTestDispenser("robots {\n "+tt.block+"\n}"), nil)
 		if tt.err == "" && (err != nil || strings.Join(s.Off, ",") != tt.off) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("%q: %q, %v; want %q, %q", tt.block, s.Off, err, tt.off, tt.err)
+		}
+	}
+}
+
+// A value behind robots stands for the line of a step, also beside a block.
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"robots no-training":                          "",
+		"robots no-ai {\nmode monitor\n}":             "",
+		"robots no-trainig":                           `unexpected "no-trainig": robots takes no-training or no-ai, and its options in a block, at Testfile:1`,
+		"robots no-ai no-training":                    `unexpected "no-training": robots takes one value, and its options in a block, at Testfile:1`,
+		"robots no-ai {\npolicy {\ndeny seo\n}\n}":    "policy is given twice: behind robots, and in its block, at Testfile:2",
+		"robots no-ai {\npolicy off\n}":               "policy is off, and is also given",
+		"robots {\nmode monitor {\nno-training\n}\n}": "write robots no-training",
+	} {
+		s, err := Parse(caddyfile.NewTestDispenser(text), nil)
+		if want == "" && (err != nil || s.Steps["policy"] == nil || s.Places["policy"] != "Testfile:1") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, %q; want %q", text, s.Places, err, want)
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 func TestConfigurationReference(t *testing.T) {
 	r := &reference{T: t, comments: pages.Comments{}, described: map[string]bool{}}
 	folders, _ := filepath.Glob("../../steps/*")
-	for _, folder := range append(folders, "../../../internal/managed", "../..", ".") {
+	for _, folder := range append([]string{"../../../internal/managed"}, append(folders, "../..", ".")...) {
 		r.comments.Read(t, folder)
 	}
 	r.syntax = syntaxOf(r.comments["App"], "\t\t")
@@ -127,8 +127,8 @@ func (r *reference) describe(w *strings.Builder, name string) {
 			about, _ := pages.Prose(r.comments[typ.Name()])
 			paragraphs = append(paragraphs, about[1:]...)
 		}
-		for f := range typ.Fields() {
-			if f.IsExported() && name != "source" && name != "exempt" { // whose text has the fields
+		for _, f := range reflect.VisibleFields(typ) {
+			if f.IsExported() && !f.Anonymous && name != "source" && name != "exempt" { // whose text has the fields
 				row(jsonName(f), r.comments[typ.Name()+"."+f.Name])
 			}
 		}
@@ -154,7 +154,7 @@ func (r *reference) checkBlock(name string, typ reflect.Type, begin string) {
 		return
 	}
 	if typ.Kind() == reflect.Struct {
-		for f := range typ.Fields() {
+		for _, f := range reflect.VisibleFields(typ) {
 			field := jsonName(f)
 			if !slices.Contains([]string{"name", "url", "paths", "presets", "disallowed", "file", "line"}, field) && !strings.Contains(syntax, "\n\t"+strings.TrimSuffix(field, "s")) {
 				r.Errorf("%s: the syntax has no %s", name, field)

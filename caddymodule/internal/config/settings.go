@@ -5,7 +5,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // The values of Settings.Mode.
@@ -76,9 +75,9 @@ type Settings struct {
 
 	// Whether the handler answers /robots.txt with the file from the source, so that
 	// crawlers read the rules in force. It is an error with the source `site`, because
-	// the site serves its own file. With a `policy` that adds lines to the file, the
-	// handler answers /robots.txt anyway. In monitor mode, it does neither. Default:
-	// false.
+	// the site serves its own file. With a step that adds lines to the file, such as
+	// `policy`, the handler answers /robots.txt anyway. In monitor mode, it does neither.
+	// Default: false.
 	//
 	//	source file /etc/caddy/robots.txt
 	//	publish
@@ -208,17 +207,6 @@ type Settings struct {
 	//	registry /etc/caddy/crawlers.jsonl
 	Registry string `json:"registry,omitempty"`
 
-	// Rules for crawlers by purpose or name. The handler merges them into the site's
-	// robots.txt, and answers /robots.txt with the result, except in monitor mode.
-	// Requests for /robots.txt must reach the handler: in `handle /shop/*` they do not,
-	// which is an error. Default: none.
-	//
-	//	policy no-training {
-	//		deny seo /archive/*
-	//		allow CCBot
-	//	}
-	Policy *managed.Policy `json:"policy,omitempty"`
-
 	// What refused requests get in place of the default answer, one line for each
 	// verdict. Values that would harm the site in search engines are errors. Default: 403,
 	// 429 or 503 with a sentence that says why; for `hidden` 404.
@@ -282,7 +270,7 @@ type Settings struct {
 	Signals *bool `json:"signals,omitempty"`
 
 	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
-	// `hosts`, `paths`, `policy`, `registry`, `x_robots_tag` and
+	// `hosts`, `paths`, `registry`, `x_robots_tag` and
 	// the names of steps. In `defaults`, the names of steps that are on by default and are off
 	// for all sites. Default: none.
 	Off []string `json:"off,omitempty"`

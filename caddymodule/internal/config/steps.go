@@ -23,34 +23,51 @@ var knowSteps = sync.OnceFunc(func() {
 	lines.KnowSite(step.Names(false)...)
 	lines.KnowProcess(step.Names(true)...)
 	for _, name := range step.Names(false) {
-		if info := step.New(name).Info(); len(info.Lines) > 0 {
+		info := step.New(name).Info()
+		lines.KnowWords(info.Words...)
+		if len(info.Lines) > 0 {
 			lines.KnowBlock(info.Example, info.Lines...)
 		}
 	}
 })
 
-// KnownSteps returns the steps that are set, in the order of their stages, with a new value
-// of each, which is not set up.
+// KnownSteps returns the steps that are set, in the order of their stages. They have their
+// settings, unless these are malformed, and are not set up.
 func (s *Settings) KnownSteps() iter.Seq2[string, step.Step] {
 	return func(yield func(string, step.Step) bool) {
 		for _, name := range step.Names(false) {
-			if s.Steps[name] != nil && !yield(name, step.New(name)) {
+			if s.Steps[name] == nil {
+				continue
+			}
+			known := step.New(name)
+			if json.Unmarshal(s.Steps[name], known) != nil {
+				known = step.New(name)
+			}
+			if !yield(name, known) {
 				return
 			}
 		}
 	}
 }
 
-// loaded returns the steps that are set and are a T, with their settings. They are not set up.
-func loaded[T any](s *Settings) iter.Seq[T] {
-	return func(yield func(T) bool) {
+// loaded returns the steps that are set and are a T, by their names. They are not set up.
+func loaded[T any](s *Settings) iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
 		for name, known := range s.KnownSteps() {
-			is, ok := known.(T)
-			if ok && json.Unmarshal(s.Steps[name], known) == nil && !yield(is) {
+			if is, ok := known.(T); ok && !yield(name, is) {
 				return
 			}
 		}
 	}
+}
+
+// Editor returns the step that adds to robots.txt, with its name; nil without one. It is not
+// set up.
+func (s *Settings) Editor() (string, step.Editor) {
+	for name, editor := range loaded[step.Editor](s) {
+		return name, editor
+	}
+	return "", nil
 }
 
 // has reports whether a line is set, by the JSON name of its setting or its step.
@@ -130,16 +147,55 @@ func checkSteps(steps caddy.ModuleMap, process bool) error {
 	return nil
 }
 
-// step keeps a line of a step for unmarshalSteps.
-func (p *parser) step(name string, _ []string) error {
+// words parses what stands behind the name of the directive: a value of a step's line.
+func (p *parser) words() error {
+	p.Next() // the directive's name
+	if !p.NextArg() {
+		return nil
+	}
+	name, all := "", []string(nil)
+	for _, known := range step.Names(false) {
+		words := step.New(known).Info().Words
+		if slices.Contains(words, p.Val()) {
+			name = known
+		}
+		all = append(all, words...)
+	}
+	switch value := p.Token(); {
+	case name != "":
+		line := value
+		line.Text = name
+		p.note(name)
+		p.addLine(name, caddyfile.Segment{line, value})
+	case len(all) == 0:
+		return p.Errf("unexpected %q: this program has no step that takes a value of robots, so write only options, in a block", p.Val())
+	default:
+		return p.Errf("unexpected %q: robots takes %s, and its options in a block", p.Val(), strings.Join(all, " or "))
+	}
+	if p.NextArg() {
+		return p.Errf("unexpected %q: robots takes one value, and its options in a block", p.Val())
+	}
+	return nil
+}
+
+// addLine keeps a line of a step for unmarshalSteps.
+func (p *parser) addLine(name string, line caddyfile.Segment) {
 	if p.steps == nil {
 		p.steps = make(map[string]caddyfile.Segment)
 	}
+	p.steps[name] = append(p.steps[name], line...)
+}
+
+// step parses a line of a step.
+func (p *parser) step(name string, _ []string) error {
 	*p.Dispenser = p.Head
+	if p.steps[name] != nil && !step.New(name).Info().Repeatable { // Block finds all others
+		return fmt.Errorf("%s is given twice: behind robots, and in its block", name)
+	}
 	if p.steps[name] == nil {
 		p.note(name)
 	}
-	p.steps[name] = append(p.steps[name], p.NextSegment()...)
+	p.addLine(name, p.NextSegment())
 	return nil
 }
 
@@ -170,6 +226,13 @@ func (p *parser) unmarshalSteps() error {
 				return lines.Place(d, named.CheckNames(registry))
 			})
 		}
+		if editor, ok := s.(step.Editor); ok {
+			p.later = append(p.later, func() error {
+				d.Reset()
+				d.Next()
+				return lines.Place(d, p.checkEdit(editor))
+			})
+		}
 		if s.Info().Asked && !p.global {
 			p.later = append(p.later, func() error {
 				d.Reset()
@@ -177,6 +240,16 @@ func (p *parser) unmarshalSteps() error {
 				return lines.Place(d, p.merged().checkAsked())
 			})
 		}
+	}
+	return nil
+}
+
+// checkEdit returns the error of what a step adds to robots.txt. Crawlers that a registry
+// may add are read only when the configuration is loaded, so what has no effect is none.
+func (p *parser) checkEdit(editor step.Editor) error {
+	registry, complete := p.knownRegistry()
+	if additions, err := editor.Edit(registry); complete || additions == nil {
+		return err
 	}
 	return nil
 }

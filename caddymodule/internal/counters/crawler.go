@@ -57,7 +57,7 @@ const (
 // noteFolder notes the folder of a request, the nth one with its outcome. As long as the
 // folder stays the same, it allocates nothing.
 func (c *Crawler) noteFolder(n uint64, d *judge.Decision, target string) {
-	if n%folderEvery != 0 || d.Reason == judge.Hidden {
+	if n%folderEvery != 0 || d.Layer.Info().Secret {
 		return
 	}
 	folder := FolderOf(pathOf(target))

@@ -7,6 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -44,8 +45,8 @@ func decision(a crawler.Agent, why judge.Reason) *judge.Decision {
 		d.Group, d.Rule, d.Layer, d.Line = file1.Star(), file1.Star().Rules()[0], judge.FileLayer, 2
 	case judge.CrawlDelay:
 		d.Group, d.Layer, d.Line, d.RetryAfter = file1.Star(), judge.FileLayer, 4, 9500*time.Millisecond
-	case judge.Hidden:
-		d.Layer, d.Line = judge.HiddenLayer, 12
+	case managed.HiddenReason:
+		d.Layer, d.Line = managed.HiddenLayer, 12
 	}
 	return d
 }

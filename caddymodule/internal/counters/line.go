@@ -160,7 +160,7 @@ func factsOf(id LineID, d *judge.Decision, r *Request) lineFacts {
 	if d.Layer.Info().Published {
 		f.Group = clip(d.Group.Token())
 	}
-	if d.Layer != judge.HiddenLayer && (!d.Layer.Info().Published || d.Reason.Info().Action != judge.Throttle) {
+	if !d.Layer.Info().Secret && (!d.Layer.Info().Published || d.Reason.Info().Action != judge.Throttle) {
 		f.Text = clip(d.RuleText())
 	}
 	return f

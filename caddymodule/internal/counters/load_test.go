@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // A load has what became of the requests, and the folder that they have in common.
@@ -20,7 +21,7 @@ func TestLoadFolder(t *testing.T) {
 		{"http://example.com/shop/%d", judge.CrawlDelay, "/shop/"},
 		{"/%d", judge.Allowed, "/"},
 		{"/%d/x", judge.Allowed, "/"},
-		{"/shop/%d", judge.Hidden, "/"}, // patterns of hidden paths are never shown
+		{"/shop/%d", managed.HiddenReason, "/"}, // patterns of hidden paths are never shown
 		{"/0123456789012345678901234567890123456789012345678901234567890123456789/%d", judge.Allowed, "/"},
 	} {
 		clock := newTestClock()

@@ -153,7 +153,7 @@ func (c *Crawler) keep(d *judge.Decision, r *Request) {
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,
 	}
 	f.Crawler, f.Group, f.Rule, f.Version = text(f.Crawler), text(f.Group), text(f.Rule), text(f.Version)
-	if d.Reason != judge.Hidden {
+	if !d.Layer.Info().Secret {
 		f.Path = text(pathOf(r.Target))
 	}
 	kept.put(f)

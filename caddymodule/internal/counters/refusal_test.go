@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -21,7 +22,7 @@ func TestRefusalHidesPrivateData(t *testing.T) {
 	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), r)
 	r.Client, r.Target = "2001:db8:1:2::3", "http://user:pw@example.com/private/y?secret=2"
 	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), r)
-	c.Site("example.com").Count(decision(gptbot, judge.Hidden), r)
+	c.Site("example.com").Count(decision(gptbot, managed.HiddenReason), r)
 	got := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{}).Refusals
 	if len(got) != 3 {
 		t.Fatalf("%d refusals, want 3", len(got))

@@ -24,6 +24,13 @@ type block struct {
 // KnowSite notes lines of the directive robots.
 func KnowSite(names ...string) { site = append(site, names...) }
 
+// KnowWords notes words that may stand behind robots itself.
+func KnowWords(words ...string) {
+	for _, word := range words {
+		elsewhere[word] = "write robots " + word
+	}
+}
+
 // KnowProcess notes lines that only the global option robots has.
 func KnowProcess(names ...string) { process = append(process, names...) }
 
@@ -51,23 +58,24 @@ var elsewhere = map[string]string{
 	"noindex": tagAdvice, "nofollow": tagAdvice, "header": tagAdvice,
 	"monitor": "write mode monitor", "enforce": "write mode enforce, or what to enforce in the block of mode monitor",
 	"file": "write source file", "url": "write source url", "inline": "write source inline", "robots_txt": "write source file",
-	"suspects": "write the paths of pages to challenge, and the trap into its block: challenge /PATH {\n\ttrap /calendar-all/*\n}",
-	"no-ai":    "write policy no-ai", "no-training": "write policy no-training",
+	"suspects":    "write the paths of pages to challenge, and the trap into its block: challenge /PATH {\n\ttrap /calendar-all/*\n}",
 	"ignore_case": "write paths ignore_case", "strip_params": "write paths strip_params", "decode_twice": "write paths decode_twice",
 }
 
 // misplaced says what to write for a line that is no line of a block; "" if it may be any word.
+// It does not show paths, which may be secret.
 func misplaced(name string, args []string) string {
+	for i, value := range args {
+		if strings.HasPrefix(value, "/") || strings.HasPrefix(value, "*") {
+			args[i] = "…"
+		}
+	}
 	if slices.Contains(site, name) {
 		return "write it beside the lines of robots, and not into their blocks"
 	}
 	for _, b := range blocks {
 		if slices.Contains(b.lines, name) {
-			values := strings.Join(args, " ")
-			if name == "hidden" {
-				values = "…" // which an error must not show
-			}
-			return fmt.Sprintf("write it into the block of %s: %s", b.name, Example(b.head, strings.TrimSpace(name+" "+values)))
+			return fmt.Sprintf("write it into the block of %s: %s", b.name, Example(b.head, strings.Join(append([]string{name}, args...), " ")))
 		}
 	}
 	if strings.HasSuffix(name, ":") {

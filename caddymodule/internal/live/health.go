@@ -67,7 +67,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 			continue
 		}
 		problem := p.problem(now)
-		problem.Tenant = p.Invented && kind != "policy" && !slices.Contains(scope.Hosts(), p.Origin.Host)
+		problem.Tenant = p.Invented && kind != "additions" && !slices.Contains(scope.Hosts(), p.Origin.Host)
 		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
 			seen[key] = true
 			health.Problems = append(health.Problems, problem)
@@ -225,9 +225,9 @@ func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
 	subject := p.subject()
 	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
 	if err := p.Rules.MergeError(); err != nil {
-		return severe("policy", subject, fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into %s: %s", name,
+		return severe("additions", subject, fmt.Sprintf("the lines that the configuration adds are not in force: they can't be added to %s: %s", name,
 			metrics.PlainError(err)),
-			"Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.")
+			"Change what the reason names: the file that the site serves, or the place of `robots`.")
 	}
 	switch {
 	case p.Failures > 0:

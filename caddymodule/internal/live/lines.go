@@ -54,7 +54,7 @@ func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
 		Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
 		Reason: n.Reason.String(), Tokens: tokens, LineCounts: n.LineCounts,
 	}
-	if line.Rule == "" && n.Layer != judge.HiddenLayer {
+	if line.Rule == "" && !n.Layer.Info().Secret {
 		line.Rule = n.Reason.Info().Field
 	}
 	switch {
@@ -159,7 +159,7 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 	for number := range bytes.Count(p.Rules.Text(), []byte("\n")) + 2 {
 		layer, at := p.Rules.Origin(number)
 		n, counted := sums[number]
-		if counted || number > 0 && p.Rules.Published() && layer == judge.PolicyLayer {
+		if counted || number > 0 && p.Rules.Published() && layer != judge.FileLayer {
 			list = append(list, statusapi.TextLine{Number: number, Layer: layer.String(), At: at, Counts: n.LineCounts})
 		}
 	}

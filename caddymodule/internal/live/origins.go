@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -111,7 +109,7 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 		Error: metrics.PlainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
-		Published: rules.Published(), MergeError: metrics.PlainError(rules.MergeError()), Notes: []statusapi.Note{}, Grace: []statusapi.Grace{},
+		Published: rules.Published(), MergeError: metrics.PlainError(rules.MergeError()), Grace: []statusapi.Grace{},
 		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
 	}
 	if !p.shared {
@@ -124,17 +122,6 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 			Status:   v.Rules.Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
-	}
-	if p.Settings.Policy != nil {
-		s.Hidden = len(p.Settings.Policy.Hidden)
-	}
-	if m := managed.MergedIn(rules); m != nil {
-		for _, n := range first(m.Notes) {
-			s.Notes = append(s.Notes, statusapi.Note{
-				Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
-				Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
-			})
-		}
 	}
 	return s
 }

@@ -195,7 +195,7 @@ func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Req
 		zap.String("host", hostField(r.Host)),
 		zap.String("user_agent", Clip(r.UserAgent())),
 	)
-	if d.Reason != judge.Hidden { // hidden paths are never logged, only their layer and line
+	if !d.Layer.Info().Secret { // of secret lines, only the layer and the line are logged
 		fields = append(fields, zap.String("uri", Clip(q.Target)))
 	}
 	if d.RetryAfter > 0 {

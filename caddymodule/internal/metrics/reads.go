@@ -39,6 +39,9 @@ func CountRegistryRead(outcome string) { registryReads.WithLabelValues(outcome).
 // Reads counts and logs the reads of robots.txt, and
 // reviews each file that was read.
 type Reads struct {
+	// Needed says that nothing is refused without a robots.txt. Set it before the first read.
+	Needed bool
+
 	log    *zap.Logger
 	kind   string // of source
 	review *review
@@ -74,24 +77,27 @@ func (o *Reads) Fetched(e origins.FetchEvent) {
 		lastGoodFetch.WithLabelValues(o.kind).Set(float64(clock.Now().Unix()))
 	}
 	o.logRead(&e)
-	o.logMerge(&e)
+	o.logUnmerged(&e)
 	// After a reload, a file that did not change may have mistakes by the new settings.
 	if e.Changed && (e.Outcome == judge.Loaded || e.Outcome == judge.Unchanged) || e.Rules.Published() {
 		o.review.add(e.Origin, e.Rules)
 	}
 }
 
-// logMerge logs that the policy is not in force.
-func (o *Reads) logMerge(e *origins.FetchEvent) {
+// logUnmerged logs that the lines of the configuration are not in force.
+func (o *Reads) logUnmerged(e *origins.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil && e.Changed {
-		o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", originField(e.Origin),
-			zap.Error(err))
+		o.log.Error("the lines of the configuration can't be added to robots.txt: only the site's own is in force", originField(e.Origin), zap.Error(err))
 	}
 }
 
 // logRead logs a read.
 func (o *Reads) logRead(e *origins.FetchEvent) {
 	level, message := ReadLevel(e)
+	refusesNothing := o.Needed && e.Outcome == judge.Missing && !e.Rules.Published()
+	if refusesNothing {
+		level, message = zapcore.WarnLevel, "there is no robots.txt: nothing is refused"
+	}
 	if !e.Changed && !e.Held {
 		level = zapcore.DebugLevel
 	}
@@ -102,6 +108,9 @@ func (o *Reads) logRead(e *origins.FetchEvent) {
 	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took), originField(e.Origin), zap.Error(e.Err)}
 	if e.From != "" {
 		fields = append(fields, zap.String("redirected_to", Clip(e.From)))
+	}
+	if refusesNothing {
+		fields = append(fields, zap.String("what_to_do", mistakes.SilentAdvice()))
 	}
 	if e.Outcome == judge.Loaded && !e.Held {
 		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()),
@@ -122,7 +131,7 @@ func originField(o judge.Origin) zap.Field {
 // WithoutFile says what crawlers may fetch from a site without a robots.txt.
 func WithoutFile(rules *judge.Rules) string {
 	if rules.Published() {
-		return "only the rules of the policy are in force"
+		return "only the rules of the configuration are in force"
 	}
 	return "crawlers may fetch everything"
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/background"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -140,7 +139,6 @@ func (r *review) run(origin judge.Origin, rules *judge.Rules) {
 	all := lint.Lint(rules.File(), findings.Crawlers(r.registry))
 	rules.Note.Store(mistakes.Find(rules, all))
 	log := r.log.With(originField(origin))
-	logMergeNotes(log, rules)
 	logUnenforceable(log, rules)
 	logMistakes(log, rules, all)
 	logHiddenHeaders(log, r.tags, rules, r.registry)
@@ -155,23 +153,6 @@ func (r *review) Close() error {
 	defer r.running.Unlock()
 	r.closed = true
 	return nil
-}
-
-// logMergeNotes logs the notes about the merge of the policy.
-func logMergeNotes(log *zap.Logger, p *judge.Rules) {
-	m := managed.MergedIn(p)
-	if m == nil {
-		return
-	}
-	for i, n := range m.Notes {
-		if i == MaxFindings {
-			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(m.Notes)-i))
-			break
-		}
-		log.Info("the policy has a note: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]),
-			zap.Int("of", len(n.Crawlers)),
-			zap.String("detail", Clip(n.Detail)), zap.Int("site_line", n.SiteLine), zap.Int("line", n.Line))
-	}
 }
 
 // placeOf returns the fields for a line of the text in force: the line of robots.txt, and
@@ -196,8 +177,8 @@ func logUnenforceable(log *zap.Logger, p *judge.Rules) {
 	logGroups := func(tokens []string, why string) {
 		for _, token := range tokens {
 			line := p.File().Named(token).Line()
-			if layer, _ := p.Origin(line); layer == judge.PolicyLayer {
-				continue // the policy added the group on purpose
+			if layer, _ := p.Origin(line); layer != judge.FileLayer {
+				continue // the operator added the group on purpose
 			}
 			if left--; left < 0 {
 				return

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -117,11 +119,19 @@ const (
 	forbiddenAdvice = "Let everybody fetch /robots.txt: except it from authentication, firewalls and matchers. " +
 		"If the site has none, answer 404."
 	redirectAdvice = "Serve the file at this host, without a redirect. If the host only redirects, take `robots` out of its block."
-	silentAdvice   = "Write a robots.txt, or `policy`, `limit`, `challenge` or `shed` into the block `robots`. If crawlers may fetch " +
-		"everything, say so in a file: `User-agent: *` and, in the next line, `Disallow:`."
-	unsentAdvice = "Nobody can refuse by a name that no request has. Write groups for names that crawlers send, such as GPTBot, or for `*`; " +
-		"`policy no-training` does so."
+	unsentAdvice   = "Nobody can refuse by a name that no request has. Write groups for names that crawlers send, such as GPTBot, or for `*`."
 )
+
+// SilentAdvice says what to do where nothing is refused, because there are no rules.
+var SilentAdvice = sync.OnceValue(func() string {
+	line := ""
+	for _, name := range step.Names(false) {
+		if words := step.New(name).Info().Words; len(words) > 0 {
+			line = ", or `robots " + words[0] + "` in place of `robots`"
+		}
+	}
+	return "Write a robots.txt" + line + ". If crawlers may fetch everything, say so in a file: `User-agent: *` and, in the next line, `Disallow:`."
+})
 
 // Problem returns the problem that the file in force, or none, is most likely not what
 // is meant, and State if nothing says so.
@@ -134,16 +144,16 @@ func (f *File) Problem() statusapi.Problem {
 	case f.Last == judge.Redirected:
 		return f.problem(statusapi.NoRules, f.State.Message, redirectAdvice)
 	case f.Rules.Outcome() == judge.Missing && f.Needed:
-		return f.problem(statusapi.NoRules, f.State.Message, silentAdvice)
+		return f.problem(statusapi.NoRules, f.State.Message+", and nothing is refused", SilentAdvice())
 	}
 	switch r := f.Review; {
 	case r == nil || f.Rules.Outcome() != judge.Loaded:
 	case r.count > 0:
 		return f.mistake(r)
 	case r.silent && f.Needed && f.Rules.Content().Empty():
-		return f.problem(statusapi.NoRules, f.State.Message, silentAdvice)
+		return f.problem(statusapi.NoRules, f.State.Message, SilentAdvice())
 	case r.silent && f.Needed:
-		return f.problem(statusapi.NoRules, "robots.txt of "+f.Subject+" has no rules: crawlers may fetch everything", silentAdvice)
+		return f.problem(statusapi.NoRules, "robots.txt of "+f.Subject+" has no rules: crawlers may fetch everything", SilentAdvice())
 	case r.unsent != nil && f.Needed:
 		return f.problem(statusapi.NoRules, fmt.Sprintf("robots.txt of %s has groups for nobody else than %s, whose names no crawler sends: "+
 			"nothing is refused", f.Subject, words.List(r.unsent, 3)), unsentAdvice)

@@ -13,11 +13,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 	"github.com/caddyserver/caddy/v2"
@@ -134,8 +134,8 @@ func TestProblemsWithoutAFile(t *testing.T) {
 		kind     string
 		advice   string
 	}{
-		{"no file", "", config.Settings{}, missing, "no_rules", "`policy`"},
-		{"no file, and a policy", "", config.Settings{Policy: new(managed.Policy)}, missing, "", ""},
+		{"no file", "", config.Settings{}, missing, "no_rules", "`robots no-training`"},
+		{"no file, and a policy", "", config.Settings{Steps: caddy.ModuleMap{"policy": []byte("{}")}}, missing, "", ""},
 		{"no file, and a limit", "", limited, missing, "", ""},
 		{"no file, and challenge", "", config.Settings{Challenge: new(config.Challenge)}, missing, "", ""},
 		{"no file, and shed", "", config.Settings{Steps: caddy.ModuleMap{"shed": []byte("{}")}}, missing, "", ""},

@@ -14,8 +14,7 @@ import (
 type robotsTxtFields struct {
 	noindex headers.Tag // of a Noindex line; empty without one
 	signals *headers.Signals
-	usage   []string // the policy's Content-Usage field, if the lines have none
-	varies  bool     // other crawlers get other fields
+	varies  bool // other crawlers get other fields
 }
 
 // noindex is the content of a Noindex line.
@@ -90,7 +89,4 @@ func (t *robotsTxtFields) apply(header http.Header, target string, status int) {
 		headers.AddTags(header, []headers.Tag{t.noindex})
 	}
 	t.signals.Apply(header, target, status)
-	if t.usage != nil && header["Content-Usage"] == nil {
-		header["Content-Usage"] = t.usage
-	}
 }

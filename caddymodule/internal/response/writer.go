@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -22,7 +21,6 @@ type Fields struct {
 	Table   *headers.Table     // the rules of x_robots_tag; nil without rules
 	Noindex bool               // send Noindex lines of robots.txt
 	Signals bool               // send Content-Signal, Content-Usage and License lines
-	Usage   []string           // the Content-Usage field of responses that have none; nil: none
 	Reader  func() HeadReader  // returns a reader of a document, whose tags are sent; nil: none
 	Views   robots.ViewOptions // how paths are compared with Noindex lines
 }
@@ -32,14 +30,7 @@ type Fields struct {
 // there is nothing to add, the next handler gets w itself. w may be a Head.
 func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *judge.Decision, next caddyhttp.Handler) error {
 	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
-	if f.Usage != nil && !d.Monitored {
-		if !f.Signals {
-			w.Header()["Content-Usage"] = slices.Clone(f.Usage)
-		} else {
-			lines.usage = slices.Clone(f.Usage)
-		}
-	}
-	noLines := lines.usage == nil && lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
+	noLines := lines.noindex.Directives.Empty() && lines.signals.Empty() && !lines.varies
 	if match.Empty() && noLines && !f.Table.NeedsResponse() && f.Reader == nil {
 		return next.ServeHTTP(w, r)
 	}

@@ -42,10 +42,8 @@ type Origin struct {
 	Octets        int      `json:"octets"`
 	Groups        int      `json:"groups"`
 	Rules         int      `json:"rules"`
-	Hidden        int      `json:"hidden"`        // number of hidden paths of the policy
-	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines of the policy
-	MergeError    string   `json:"merge_error"`   // why the policy is not in force; "" if it is
-	Notes         []Note   `json:"notes"`         // about the merge of the policy with the site's robots.txt
+	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines that the configuration adds
+	MergeError    string   `json:"merge_error"`   // why these lines are not in force; "" if they are
 	Unenforceable []string `json:"unenforceable"` // product tokens that no crawler sends in its User-Agent
 	Ignored       []string `json:"ignored"`       // product tokens that browsers send, so that their groups are not enforced
 	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still follow, newest first
@@ -53,18 +51,8 @@ type Origin struct {
 	// Only if OriginsQuery.Text is set:
 	Text     string     `json:"text,omitempty"`     // as it is in force, and published if Published
 	Before   string     `json:"before,omitempty"`   // the text of Grace[0], as it was in force
-	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the policy
+	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the configuration
 	Findings []Finding  `json:"findings,omitempty"` // of the linter
-}
-
-// Note is a note about the merge of the policy with the site's robots.txt.
-type Note struct {
-	Text     string   `json:"text"`
-	Crawlers []string `json:"crawlers"` // the first ten crawlers that the note is about
-	Of       int      `json:"of"`       // number of all crawlers that the note is about
-	Detail   string   `json:"detail"`
-	SiteLine int      `json:"site_line"`
-	Line     int      `json:"line"` // of the configuration
 }
 
 // Grace is an earlier version of the file. Crawlers that came before it was replaced
@@ -90,19 +78,19 @@ func (g *Grace) Name() string {
 	return "none (no robots.txt)"
 }
 
-// TextLine is a line of Origin.Text that decided about requests, or that comes from the
-// policy.
+// TextLine is a line of Origin.Text that decided about requests, or that the
+// configuration adds.
 type TextLine struct {
 	Number int        `json:"number"` // in Text, from 1
-	Layer  string     `json:"layer"`  // file or policy
-	At     int        `json:"at"`     // the line in the site's own robots.txt or, for layer policy, in the configuration
+	Layer  string     `json:"layer"`  // file, or that of a step, such as policy
+	At     int        `json:"at"`     // the line in the site's own robots.txt or in the configuration
 	Counts LineCounts `json:"counts"`
 }
 
 // Finding is a mistake that the linter found.
 type Finding struct {
 	Line     int    `json:"line"` // in Origin.Text, from 1
-	File     string `json:"file"` // that has the line: robots.txt or, for source inline and a policy, the configuration
+	File     string `json:"file"` // that has the line: robots.txt or, for source inline and added lines, the configuration
 	At       int    `json:"at"`   // the line in File
 	Column   int    `json:"column"`
 	Severity string `json:"severity"` // error, warning or info

@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -60,7 +61,7 @@ func newRequest(j *audit.Judged, client, target mask.Masker, d *verdict.Decision
 	if client.Full && (e.Remote == "" || e.Remote == e.Client) { // else it is the port of a proxy
 		r.Port = mask.Shortened(e.Port)
 	}
-	if d != nil && d.Layer == judge.HiddenLayer.String() && !target.Full { // hidden paths must not be shown
+	if d != nil && d.Layer == managed.HiddenLayer.String() && !target.Full { // hidden paths must not be shown
 		r.Target = mask.Hidden
 	}
 	return r

@@ -76,7 +76,7 @@ var purposes = []crawler.Purpose{crawler.AITraining, crawler.SEO, "data", "intel
 // policies returns a policy for each purpose, if the site has none. Its Why names the
 // crawlers that cost much, if others of the purpose do not.
 func (s *suggester) policies() (list []*candidate) {
-	if s.site.Rules.Managed != nil || len(s.Hosts) > 0 {
+	if s.site.Rules.Edit != nil || len(s.Hosts) > 0 {
 		return nil
 	}
 	for _, p := range purposes {

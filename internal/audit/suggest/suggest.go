@@ -172,7 +172,7 @@ func (s *suggester) findConditions() {
 		s.note("The sitemap is not known: no Disallow is suggested. Give its files with --sitemap.")
 		s.canDisallow = false
 	}
-	if s.site.Rules.Managed != nil {
+	if s.site.Rules.Edit != nil {
 		s.note("The site has a policy already: no policy is suggested.")
 	}
 	if len(s.site.Limits) > 0 {
@@ -206,7 +206,7 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 		}
 	}
 	if len(all.Presets)+len(all.Deny) > 0 {
-		site.Rules.Managed = all.Additions
+		site.Rules.Edit = all.Additions
 	}
 	site.Robots, site.Limits = []audit.Version{version}, held
 	return site

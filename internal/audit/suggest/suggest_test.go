@@ -164,7 +164,7 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
 		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, noDisallow},
 		{"a policy", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Managed = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
+			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
 		}, "disallow limit"},
 		{"limits", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Limits = slices.Repeat([]limits.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, limits.Max)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -64,10 +65,12 @@ func (s *Source) Count(o judge.Origin) int {
 	return s.Reads[o]
 }
 
-// Hide returns a value for Settings.Managed with one hidden path.
+// Hide returns a value for Settings.Edit with one hidden path.
 func Hide(path string) func(*crawler.Registry) (*judge.Additions, error) {
 	return func(*crawler.Registry) (*judge.Additions, error) {
-		return &judge.Additions{Hidden: []robots.Rule{{Pattern: path, Line: 1}}}, nil
+		return &judge.Additions{
+			Hidden: []robots.Rule{{Pattern: path, Line: 1}}, HiddenReason: managed.HiddenReason, HiddenLayer: managed.HiddenLayer,
+		}, nil
 	}
 }
 

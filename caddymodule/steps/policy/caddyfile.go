@@ -1,4 +1,4 @@
-package config
+package policy
 
 import (
 	"errors"
@@ -13,69 +13,67 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// policyBlock collects the statements of a policy.
-type policyBlock struct {
-	*parser
-	policy *managed.Policy
-	file   string                      // that has the policy
-	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
-}
-
-// policy parses the block policy.
-func (p *parser) policy(_ string, presets []string) error {
-	head := p.Head
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	policy [no-training | no-ai] {
+//		deny    <purposes and crawlers...> [<paths...>]
+//		allow   <crawlers...>
+//		signal  <key>=<value>...
+//		usage   <key>=<value>...
+//		license <url>
+//		hidden  <paths...>
+//	}
+func (p *Policy) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	b := &block{Parser: lines.Parser{Dispenser: d, Head: *d}, policy: p, file: d.File()}
+	head, presets := *d, d.RemainingArgs()
+	p.File, p.places = filepath.Base(b.file), map[int]caddyfile.Dispenser{head.Line(): head}
 	if err := lines.InBlock("policy", presets); err != nil {
-		return err
+		return lines.Place(&head, err)
 	}
-	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}
-	b.policy.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
-	p.settings.Policy = b.policy
-	err := p.Block(lines.Table{
+	p.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
+	err := b.Block(lines.Table{
 		"deny":    b.statement(b.deny),
 		"allow":   b.statement(b.allow),
-		"signal":  b.preferences(&b.policy.Signal),
-		"usage":   b.preferences(&b.policy.Usage),
+		"signal":  b.preferences(&p.Signal),
+		"usage":   b.preferences(&p.Usage),
 		"license": lines.One(b.license),
 		"hidden":  b.statement(b.hidden),
-	}, nil, "deny", "allow", "signal", "usage", "license", "hidden")
+	}, nil, p.Info().Lines...)
 	if err != nil {
 		return err
 	}
-	if !b.policy.Publishes() && len(b.policy.Hidden)+len(b.policy.Allow)+len(b.policy.Usage) == 0 {
+	if !p.Publishes() && len(p.Hidden)+len(p.Allow)+len(p.Usage) == 0 {
 		return lines.Place(&head, fmt.Errorf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or ")))
 	}
-	p.later = append(p.later, func() error { return b.check(&head) })
 	return nil
 }
 
-// check returns the first error of the policy. It skips unknown names if a
-// registry may add them, which is read only when the configuration is loaded.
-func (b *policyBlock) check(head *caddyfile.Dispenser) error {
-	registry, complete := b.knownRegistry()
-	_, err := b.policy.Compile(registry)
-	joined, ok := err.(interface{ Unwrap() []error })
+// placed returns an error with the place of its statement, if that is known.
+func (p *Policy) placed(err error) error {
+	statement, ok := errors.AsType[*managed.StatementError](err)
 	if !ok {
-		return nil
+		return err
 	}
-	for _, err := range joined.Unwrap() {
-		e, ok := errors.AsType[*managed.StatementError](err)
-		if !ok || e.UnknownName && !complete {
-			continue
-		}
-		where := *head
-		if d, ok := b.at[e.Line]; ok {
-			where = d
-		}
-		return lines.Place(&where, fmt.Errorf("policy: %s", e.Message))
+	at, known := p.places[statement.Line]
+	if !known {
+		return err
 	}
-	return nil
+	return lines.Place(&at, errors.New("policy: "+statement.Message))
+}
+
+// block collects the statements of a policy.
+type block struct {
+	lines.Parser
+	policy *Policy
+	file   string // that has the policy
 }
 
 // line records and returns the number of the line. If another file has the
 // statement, because it is imported, no one file has all lines.
-func (b *policyBlock) line() int {
+func (b *block) line() int {
 	line := b.Head.Line()
-	b.at[line] = b.Head
+	b.policy.places[line] = b.Head
 	if b.Head.File() != b.file {
 		b.policy.File = ""
 	}
@@ -83,7 +81,7 @@ func (b *policyBlock) line() int {
 }
 
 // statement returns a parser of a statement, which has at least one value.
-func (b *policyBlock) statement(parse func(name string, values []string, line int) error) lines.Line {
+func (b *block) statement(parse func(name string, values []string, line int) error) lines.Line {
 	return func(name string, values []string) error {
 		if len(values) == 0 {
 			return fmt.Errorf("%s needs at least one value", name)
@@ -92,7 +90,7 @@ func (b *policyBlock) statement(parse func(name string, values []string, line in
 	}
 }
 
-func (b *policyBlock) deny(_ string, values []string, line int) error {
+func (b *block) deny(_ string, values []string, line int) error {
 	deny := managed.Deny{Line: line}
 	for _, v := range values {
 		switch path := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "*"); {
@@ -108,13 +106,13 @@ func (b *policyBlock) deny(_ string, values []string, line int) error {
 	return nil
 }
 
-func (b *policyBlock) allow(_ string, values []string, line int) error {
+func (b *block) allow(_ string, values []string, line int) error {
 	b.policy.Allow = append(b.policy.Allow, managed.Allow{Crawlers: values, Line: line})
 	return nil
 }
 
 // preferences returns a parser of preferences that adds to a list.
-func (b *policyBlock) preferences(list *[]managed.Preference) lines.Line {
+func (b *block) preferences(list *[]managed.Preference) lines.Line {
 	return b.statement(func(name string, values []string, line int) error {
 		for _, v := range values {
 			key, value, ok := strings.Cut(v, "=")
@@ -127,12 +125,12 @@ func (b *policyBlock) preferences(list *[]managed.Preference) lines.Line {
 	})
 }
 
-func (b *policyBlock) license(_, url string) error {
+func (b *block) license(_, url string) error {
 	b.policy.License = append(b.policy.License, managed.License{URL: url, Line: b.line()})
 	return nil
 }
 
-func (b *policyBlock) hidden(_ string, values []string, line int) error {
+func (b *block) hidden(_ string, values []string, line int) error {
 	hidden := func(path string) managed.Hidden { return managed.Hidden{Path: path, Line: line} }
 	b.policy.Hidden = append(b.policy.Hidden, words.Map(values, hidden)...)
 	return nil

@@ -1,0 +1,76 @@
+package policy
+
+import (
+	"embed"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// help has the help of the command.
+//
+//go:embed help/*.txt
+var help embed.FS
+
+// options are the flags of `caddy robots policy`.
+type options struct {
+	config selection.Flags
+	robots string
+}
+
+func newCommand(m selection.Module) *cobra.Command {
+	var o options
+	cmd := command.New("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->]",
+		"Prints the robots.txt that a site publishes with its policy", command.NoArgs, o.policy)
+	o.config.Add(cmd, m)
+	cmd.Flags().StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
+	command.Require(cmd, "config")
+	return cmd
+}
+
+func (o *options) policy(cmd *cobra.Command, _ []string) error {
+	if err := o.config.Validate(cmd); err != nil {
+		return err
+	}
+	site, err := o.config.One(" with a policy", func(s *selection.Site) bool { return s.Rules.Edit != nil })
+	if err != nil {
+		return err
+	}
+	own := judge.Response{Status: http.StatusNotFound}
+	if o.robots == "" {
+		command.Say(cmd.ErrOrStderr(),
+			"note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
+	} else if own.Body, err = input.Robots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
+		return err
+	} else {
+		own.Status = http.StatusOK
+	}
+	merged, err := site.Rules.Rules(own)
+	if err != nil {
+		return err
+	}
+	if err := merged.MergeError(); err != nil {
+		return err
+	}
+	if _, err := cmd.OutOrStdout().Write(merged.Text()); err != nil {
+		return err
+	}
+	m := managed.MergedIn(merged)
+	if m == nil {
+		return nil
+	}
+	for _, n := range m.Notes {
+		command.Say(cmd.ErrOrStderr(), "note: %s", output.Visible(n.String()))
+	}
+	for _, use := range m.Beyond {
+		command.Say(cmd.ErrOrStderr(), "note: a preset can't prevent this use: %s", use)
+	}
+	return nil
+}
