@@ -142,7 +142,7 @@ func TestDocumentedNotify(t *testing.T) {
 	}
 	back.answerWith(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<p>@everyone https://evil.test") })
 	s.refresh("")
-	const title, what = "robots: rules lost at shop.test", "robots.txt of shop.test lost its rules (not robots): it had 1 rule, and now has 0 rules."
+	const title, what = "robots: rules lost at shop.test", "robots.txt of shop.test lost 1 of 1 rule (not robots)"
 	const advice = "What to do: If that was a mistake, put the file back."
 	services := [][]string{
 		{"MAIL FROM:<caddy@example.com>", "RCPT TO:<ops@example.com>", "Subject: " + title},
