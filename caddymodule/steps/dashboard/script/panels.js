@@ -109,7 +109,7 @@ const origins = {
 			byId('h-source').scrollIntoView({ block: 'start' });
 		});
 		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
-			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.fetched_at ? 'fetched ' + timeOf(Date.parse(p.fetched_at), true) : ''].filter(Boolean).join(' · ');
+			p.fetched_at ? 'fetched ' + timeOf(Date.parse(p.fetched_at), true) : ''].filter(Boolean).join(' · ');
 		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', zoned(p.message)), p.advice ? make('p', 'todo', 'What to do: ' + zoned(p.advice)) : null);
 		if (p.merge_error) item.append(make('p', '', 'The policy is not in force: ' + p.merge_error));
 		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
