@@ -628,28 +628,6 @@ func TestSpellingsOfPaths(t *testing.T) {
 	}
 }
 
-// A decision about a request that limits hold allocates nothing, whether it is let
-// through or refused.
-func TestLimitsAllocateNothing(t *testing.T) {
-	const several = "GPTBot/1.0 ClaudeBot/1.0 CCBot/2.0"
-	for _, rate := range []int{1, 1000} {
-		e := newSite(t, fake.Site, judge.Settings{}, Limit{Each: every(rate, time.Minute), AtOnce: 100, EachAtOnce: 10},
-			Limit{Paths: []string{"/articles/*", "/*?sort="}, All: every(1000, time.Second), AtOnce: 100})
-		for _, ua := range []string{fake.Chrome, ahrefs, fake.Newbot, fake.Googlebot, fake.Curl, several} {
-			r, d := e.request("/articles/one.html", ua), new(judge.Decision)
-			decide := func() {
-				e.clock.Advance(6 * time.Second)
-				r.Time = e.clock.Now()
-				e.enter(r, d).Leave()
-			}
-			decide()
-			if n := testing.AllocsPerRun(100, decide); n > 0 && (n > 1 || ua != several) {
-				t.Errorf("%.30q allocates %v times", ua, n)
-			}
-		}
-	}
-}
-
 // The keys of budgets are the same in every version: a fleet must not forget.
 func TestKeysStay(t *testing.T) {
 	hosts := []string{"b.test", "a.test"}
