@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -49,7 +48,7 @@ const adminPrefix = "/robots/"
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
 //	POST /robots/mode           sets the mode of sites or single hosts until the next load, of one crawler or all: mode=enforce|monitor|configured (required), crawler
-//	POST /robots/challenge      switches challenge off or on again, of sites or single hosts, until the next load: set=off|configured (required)
+//	POST /robots/NAME           switches a step that can be switched, such as challenge, off or on again, of sites or single hosts, until the next load: set=off|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
 // (Caddy provisions AdminAPI before all apps, and goes on using it if a new
@@ -141,18 +140,6 @@ func (h *Handler) problems() []statusapi.Problem {
 			"unknown until the URL is read again: "+err.Error(),
 			"Check that Caddy's user may read and write robots/registry in Caddy's storage, and that the disk is not full.")
 	}
-	if h.check == nil {
-		return problems
-	}
-	damaged, err := h.check.Keys(clock.Now())
-	if err != nil {
-		note(statusapi.Warning, "challenge", "the keys of passes can't be read or stored: those that are known stay in use, and passes may end "+
-			"with this process: "+err.Error(), "Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage.")
-	}
-	if !damaged.IsZero() {
-		note(statusapi.Remark, "challenge", "the file of the keys of passes was damaged, and was replaced at "+damaged.UTC().Format(time.DateTime)+
-			" UTC: browsers show once more that they are browsers", "Find out what changed robots/challenge/keys in Caddy's storage.")
-	}
 	return problems
 }
 
@@ -187,7 +174,8 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: h.steps.sharer,
 			Verifies: h.steps.verifier != nil,
-			SetModes: h.setModes, Features: h.steps.features, Budgets: h.steps.budgets, Check: h.check, Watch: h.watch, Problems: h.problems,
+			SetModes: h.setModes, Features: h.steps.features, Budgets: h.steps.budgets,
+			Switches: h.steps.switches, Review: h.steps.misfits, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
 				return current.Engine, current.modes

@@ -14,7 +14,6 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -88,15 +87,11 @@ type App struct {
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
-	checks       *challenge.Memory
-	checkReports *metrics.Challenges
-	keyStore     step.Store         // that servers share the keys of passes in; nil without one
-	keepsKeys    bool               // the keys of passes are needed
-	watcher      *filewatch.Watcher // of all configurations
-	hung         bool               // a file took longer than fileLimit while the handlers were provisioned
-	starts       []func()           // called by Start
-	stops        []func()           // called by Stop, from the last to the first
-	started      bool
+	watcher *filewatch.Watcher // of all configurations
+	hung    bool               // a file took longer than fileLimit while the handlers were provisioned
+	starts  []func()           // called by Start
+	stops   []func()           // called by Stop, from the last to the first
+	started bool
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
 	handlers []*Handler
@@ -141,8 +136,6 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.watcher = pooled(a, "watcher", filewatch.New)
-	a.checkReports = pooled(a, "challenge reports", func() *metrics.Challenges { return new(metrics.Challenges) })
-	a.checks = pooled(a, "challenge", func() *challenge.Memory { return challenge.NewMemory(a.checkReports) })
 	a.ceiling.Include(a.counters.HostOctets, a.copies.octets, a.remembered.HistoryOctets)
 	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()

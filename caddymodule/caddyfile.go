@@ -78,12 +78,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			prefix    <text>
 //			deadline  <duration>
 //		}
-//		challenge <paths...> | disallowed {
-//			over <number>/<duration>
-//			for  <duration>
-//			trap <path>
-//			always [on|off]
-//		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
 //		signals        [on|off]

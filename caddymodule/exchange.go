@@ -17,7 +17,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -47,11 +46,9 @@ type core struct {
 	countsAtEnd bool // the decision is counted at the end, unless it isUncounted
 	isUncounted bool // a handler has answered whose requests are not counted
 	server      *caddyhttp.Server
-	vars        map[string]any    // the request's variables; nil without a server
-	site        *counters.Site    // the counters of the site
-	arrival     challenge.Arrival // what the client brings for the check
-	verdict     challenge.Verdict // of the check
-	unread      *answer           // to a request whose body was not read; nil for all others
+	vars        map[string]any // the request's variables; nil without a server
+	site        *counters.Site // the counters of the site
+	unread      *answer        // to a request whose body was not read; nil for all others
 
 	recorded *record // nil for a person
 }
@@ -75,7 +72,6 @@ func (x *exchange) release() {
 	for _, s := range x.handler.steps.enders {
 		s.End(&x.Exchange)
 	}
-	x.arrival.End()
 	taken := x.Taken
 	x.Clear()
 	x.core = core{}
@@ -105,9 +101,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 	q.Origin = h.origin(r, sites, trusted)
 	mode := x.running.modes.At(q.Origin.Host)
 	if x.off = mode == nil; x.off {
-		if h.check != nil {
-			challenge.Strip(q, r)
-		}
+		h.steps.strip(&x.Exchange, true)
 		return nil
 	}
 	q.Mode = mode.Mode
@@ -117,9 +111,7 @@ func (h *Handler) open(x *exchange, r *http.Request) (earlier *record) {
 		x.site = h.app.anySite
 	}
 	q.Ambiguous = trusted && isAmbiguous(r, x.server, q.Client)
-	if h.check != nil {
-		h.check.Receive(&x.arrival, q, r)
-	}
+	h.steps.strip(&x.Exchange, false)
 	if h.steps.claims.Signatures && len(r.Header["Signature-Input"]) > 0 {
 		q.Signed = h.signed(x, trusted)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -32,8 +31,8 @@ func init() {
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
 // person's and is not refused, whatever the group for `*` says. There are three
 // exceptions: the User-Agent has a further word that a group of robots.txt
-// names, the signature of a crawler (see `verify`) is valid, or `challenge` asks the client
-// to show that it is a browser. The handler is not access control: a crawler that sends a
+// names, the signature of a crawler (see `verify`) is valid, or a step such as `challenge`
+// refuses it. The handler is not access control: a crawler that sends a
 // browser's User-Agent is treated as a person.
 //
 // A request meets one robots handler: the first that it reaches decides, and a later
@@ -75,8 +74,6 @@ type Handler struct {
 	app      *App
 	source   origins.Source
 	limiter  throttle.Limiter
-	check    *challenge.Check // nil without challenge
-	watch    *challenge.Check // nil with challenge, and where another proxy asks
 	steps    steps
 	bodies   [bodyParts]atomic.Int32 // that are read, by client
 	sourceID uint64                  // from Source.id
@@ -178,18 +175,22 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	if x.handler.steps.areBusy() {
 		x.set(busyVar, true)
 	}
+	if x.Stranger {
+		x.set(strangerVar, true)
+	}
 	x.MayChange = x.MayChange && d.Action == judge.Pass
 }
 
 // respond refuses the request, or answers it, or passes it on.
 func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyhttp.Handler) error {
-	h, r, isChecked := x.handler, x.HTTP, x.isChecked(d)
-	if isChecked || x.unread != nil || d.Action != judge.Pass && !d.Monitored {
+	h, r := x.handler, x.HTTP
+	answerer := h.steps.answererOf(&x.Exchange)
+	if answerer != nil || x.unread != nil || d.Action != judge.Pass && !d.Monitored {
 		response.ForbidStoring(w) // a cache in front of the server would give the answer to people
 	}
 	switch {
-	case isChecked:
-		return h.check.Serve(w, x.verdict, &x.arrival, &x.Request, r, http.StatusTooManyRequests)
+	case answerer != nil:
+		return answerer.Answer(&x.Exchange, w)
 	case x.unread != nil:
 		return x.unread.send(w, r)
 	case d.Action != judge.Pass && !d.Monitored:
@@ -247,9 +248,9 @@ func (x *exchange) serve(d *judge.Decision, w http.ResponseWriter, next caddyhtt
 	if h.publishes(&x.Request, d) && !x.asked {
 		return h.publish(w, x.HTTP, d.Rules)
 	}
-	err := h.fields.Serve(x.arrival.Reach(w), x.HTTP, x.Request.Target, d, next)
-	x.Taken = x.arrival.Done(err, x.HTTP) || x.Taken
-	return err
+	x.Err = h.fields.Serve(w, x.HTTP, x.Request.Target, d, next)
+	x.Returned = true
+	return x.Err
 }
 
 // isSubrequest reports whether the server itself made a request: to read a

@@ -23,8 +23,8 @@ const prepared = 20_000
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
 	busy := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: shedding(64)}})
-	challenging := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Paths: []string{"/blame/*", "/search*"}}}})
-	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Challenge: &config.Challenge{Disallowed: true}}})
+	asking := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"paths":["/blame/*","/search*"]}`)}})
+	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"disallowed":true}`)}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -32,7 +32,7 @@ func BenchmarkHandler(b *testing.B) {
 	}{
 		{"no_handler", passOn{}, browserAgent},
 		{"browser", h, browserAgent},
-		{"browser_challenge", challenging, browserAgent},
+		{"browser_challenge", asking, browserAgent},
 		{"browser_challenge_disallowed", disallowed, browserAgent},
 		{"browser_shed", busy, browserAgent},
 		{"crawler_allowed", h, func(int) string { return googlebot }},

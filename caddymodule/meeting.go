@@ -212,9 +212,6 @@ func (m *MatchRobots) addNeeds(wanted map[string]bool) {
 
 // addFound adds the fields of the matcher that the settings make match.
 func (p *placed) addFound(found map[string]bool) {
-	if p.Challenge != nil {
-		found["stranger"] = true
-	}
 	for _, s := range p.KnownSteps() {
 		for _, name := range s.Info().Matches {
 			found[name] = true
@@ -225,9 +222,6 @@ func (p *placed) addFound(found map[string]bool) {
 // lineFor returns the line of the handler that a field of the matcher needs; "" if this
 // program has none.
 func lineFor(matcher string) string {
-	if matcher == "stranger" {
-		return "challenge"
-	}
 	for _, name := range step.Names(false) {
 		if slices.Contains(step.New(name).Info().Matches, matcher) {
 			return name

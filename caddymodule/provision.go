@@ -19,6 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -43,8 +44,8 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		h.log = ctx.Logger()
 	}
 	for _, step := range []func(caddy.Context) error{
-		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionChallenge, h.provisionRegistry,
-		h.checkRedirects, h.checkTrap,
+		h.checkPlaces, h.provisionAnswers, h.provisionSource, h.provisionBudgets, h.provisionRegistry,
+		h.checkRedirects, h.checkMisfits,
 	} {
 		if err := step(ctx); err != nil {
 			return h.Places.At(err)
@@ -227,6 +228,28 @@ func (h *Handler) logOverrides(file *registry.File) {
 	}
 }
 
+// checkMisfits returns an error if the settings of a step can't work with a local source.
+func (h *Handler) checkMisfits(caddy.Context) (err error) {
+	if !h.IsLocal() {
+		return nil
+	}
+	h.running.Load().Origins().All(func(_ judge.Origin, rules *judge.Rules) {
+		for _, p := range h.steps.misfits(rules) {
+			if p.Severity == statusapi.Severe && err == nil {
+				err = errors.New(p.Message)
+			}
+		}
+	})
+	return err
+}
+
+// logMisfits logs what is wrong with the settings of steps under rules.
+func (h *Handler) logMisfits(log *zap.Logger, rules *judge.Rules) {
+	for _, p := range h.steps.misfits(rules) {
+		log.Warn("a line of the configuration does not fit robots.txt", zap.String("what", p.Message), zap.String("what_to_do", p.Advice))
+	}
+}
+
 // fileChanged reads the source file again, also if it changed while it was read for
 // the first time.
 func (h *Handler) fileChanged() {
@@ -272,7 +295,7 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 
 // reviewFile lets the steps look at a robots.txt that comes into force.
 func (h *Handler) reviewFile(log *zap.Logger, rules *judge.Rules) {
-	h.logInactiveTrap(log, rules)
+	h.logMisfits(log, rules)
 	for _, s := range h.steps.reviewers {
 		s.Review(log, rules)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -35,9 +36,8 @@ const rulesVar = "caddy_robots.rules"
 // request. A request has one: a later robots handler does not decide again.
 type record struct {
 	judge.Decision
-	visitor   *visitor // the client that trap URLs are made for; nil without a trap
-	reference string   // of the check that the client got; "" without
-	sent      string   // the tag of the robots.txt that the client got; "" if that is not known
+	more func(name string) (value string, ok bool) // the placeholders of steps; nil if all are empty
+	sent string                                    // the tag of the robots.txt that the client got; "" if that is not known
 }
 
 // person is the record of all requests of people.
@@ -59,9 +59,9 @@ func (x *exchange) record(d *judge.Decision) {
 	default:
 		x.count(d)
 	}
-	rec, v := person, h.visitor(x)
+	rec, more := person, h.steps.record(&x.Exchange)
 	if d.Reason != judge.Person {
-		rec = &record{Decision: *d, visitor: v, reference: x.arrival.Reference()}
+		rec = &record{Decision: *d, more: more}
 		x.recorded = rec
 	}
 	if h.app.traced.Load() {
@@ -71,8 +71,8 @@ func (x *exchange) record(d *judge.Decision) {
 		switch {
 		case rec != person:
 			repl.Map(rec.placeholder)
-		case v != nil:
-			repl.Map(v.placeholder)
+		case more != nil:
+			repl.Map((&record{more: more}).placeholder)
 		default:
 			repl.Map(personPlaceholder)
 		}
@@ -128,7 +128,7 @@ func (x *exchange) count(d *judge.Decision) {
 // trace adds the decision to the current span, as attributes with the names of
 // the placeholders.
 func (rec *record) trace(ctx context.Context) {
-	metrics.SetAttributes(ctx, placeholders, func(name string) any { return placeholderValues[name](rec) })
+	metrics.SetAttributes(ctx, fields(), rec.value)
 }
 
 // set sets a variable of the request.
@@ -147,22 +147,38 @@ func recordOf(r *http.Request) *record {
 	return rec
 }
 
-// placeholders are the names of the placeholders but the trap's, without their prefix, in
-// the order of the access log.
+// placeholders are the names of the placeholders of the core, without their prefix, in the
+// order of the access log.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version",
-	gracePlaceholder, "verified", verifyPlaceholder, referencePlaceholder}
+	gracePlaceholder, "verified", verifyPlaceholder}
 
-// Names of placeholders: rarePlaceholders are left out of the access log if they are
-// empty, the trap always.
 const (
 	gracePlaceholder  = "grace_ends"
 	verifyPlaceholder = "verify"
-	trapPlaceholder   = "trap"
-
-	referencePlaceholder = "reference"
 )
 
-var rarePlaceholders = []string{gracePlaceholder, verifyPlaceholder, referencePlaceholder}
+// isRare reports whether a placeholder is left out of the access log if it is empty, as all
+// those of steps are.
+func isRare(name string) bool {
+	return name == gracePlaceholder || name == verifyPlaceholder || placeholderValues[name] == nil
+}
+
+// stepPlaceholders are the placeholders of all steps.
+var stepPlaceholders = sync.OnceValue(func() (list []string) {
+	for _, name := range step.Names(false) {
+		list = append(list, step.New(name).Info().Placeholders...)
+	}
+	return list
+})
+
+// fields are the placeholders in the access log and in spans, in their order.
+var fields = sync.OnceValue(func() []string {
+	list := placeholders
+	for _, name := range step.Names(false) {
+		list = append(list[:len(list):len(list)], step.New(name).Info().Logged...)
+	}
+	return list
+})
 
 // placeholderValues has the value of each placeholder.
 var placeholderValues = map[string]func(*record) any{
@@ -180,28 +196,36 @@ var placeholderValues = map[string]func(*record) any{
 	"verified":        func(rec *record) any { return rec.Claim.State.String() },
 	verifyPlaceholder: func(rec *record) any { return verdict.Verification(&rec.Decision) },
 	gracePlaceholder:  func(rec *record) any { return verdict.GraceEnds(&rec.Decision) },
-	trapPlaceholder:   func(rec *record) any { return rec.visitor.trap() },
-
-	referencePlaceholder: func(rec *record) any { return rec.reference },
 }
 
 // placeholder returns the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
-	value := placeholderValues[name]
-	if !ok || value == nil {
+	if !ok || placeholderValues[name] == nil && !slices.Contains(stepPlaceholders(), name) {
 		return nil, false
 	}
-	return value(rec), true
+	return rec.value(name), true
+}
+
+// value returns the value of a placeholder without its prefix.
+func (rec *record) value(name string) any {
+	if value := placeholderValues[name]; value != nil {
+		return value(rec)
+	}
+	if rec.more == nil {
+		return ""
+	}
+	value, _ := rec.more(name)
+	return value
 }
 
 // MarshalLogObject writes the access-log fields. They have the names of the
 // placeholders.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
-	for _, name := range placeholders {
-		switch v := placeholderValues[name](rec).(type) {
+	for _, name := range fields() {
+		switch v := rec.value(name).(type) {
 		case string:
-			if v != "" || !slices.Contains(rarePlaceholders, name) {
+			if v != "" || !isRare(name) {
 				enc.AddString(name, v)
 			}
 		case int:

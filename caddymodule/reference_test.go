@@ -62,7 +62,7 @@ func placeholderList(t *testing.T, comment string) string {
 	for _, row := range rows {
 		lines, names = append(lines, "- "+row[1]+": "+row[3]), append(names, row[2])
 	}
-	want := append(slices.Clone(placeholders), trapPlaceholder)
+	want := append(slices.Clone(placeholders), stepPlaceholders()...)
 	slices.Sort(want)
 	if slices.Sort(names); !slices.Equal(names, want) {
 		t.Errorf("the comment of Handler describes %s, and the placeholders are %s", names, want)
@@ -226,7 +226,7 @@ func TestAdminAPIReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := make(map[string][]string) // parameters by route
-	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-z/]*)": +(?:Get|post)\((.*?)\),$`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-zA-Z/]*)": +(?:Get|post)\((.*?)\),$`).FindAllStringSubmatch(string(source), -1) {
 		for _, param := range regexp.MustCompile(`\b(pages)\b|\.(Span)\(|\("(\w+)"`).FindAllStringSubmatch(m[2], -1) {
 			name := strings.ToLower(param[1] + param[2] + param[3])
 			read[m[1]] = append(read[m[1]], strings.Split(strings.Replace(name, "pages", "offset limit", 1), " ")...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 // steps are the steps of a handler, in the order of their stages: those that do something
@@ -22,6 +24,11 @@ import (
 type steps struct {
 	decide     step.Decide // all stages
 	receivers  []step.Receiver
+	strippers  []step.Stripper
+	answerers  []step.Answerer
+	recorders  []step.Recorder
+	fitters    []step.Fitter
+	switches   map[string]step.Switch // by name
 	holders    []step.Holder
 	responders []step.Responder
 	servers    []step.Server
@@ -42,6 +49,9 @@ type steps struct {
 // busyVar is the name of the request variable that is set while the server is busy.
 const busyVar = "caddy_robots.busy"
 
+// strangerVar is the name of the request variable that is set for an Exchange.Stranger.
+const strangerVar = "caddy_robots.stranger"
+
 // provisionSteps sets up the steps of the settings. Contexts of Caddy share the list of the
 // modules that they are for. With that of the app, none of its modules becomes the origin of
 // the app's events.
@@ -54,7 +64,7 @@ func (h *Handler) provisionSteps(ctx caddy.Context) error {
 			return err
 		}
 		list = append(list, s)
-		h.steps.add(s)
+		h.steps.add(name, s)
 	}
 	h.steps.decide = stages(list)
 	return nil
@@ -128,6 +138,43 @@ func (j joined) Redirects() map[string]string {
 	return list
 }
 
+// Page implements step.Site.
+func (j joined) Page(verdict string, use func(text []byte) error) (mark bool, err error) {
+	for _, a := range j.Answers {
+		if a.Verdict != verdict || a.File == "" {
+			mark = mark || a.Verdict == verdict && a.Mark
+			continue
+		}
+		option := "answer " + verdict
+		file, err := config.Resolve(option, a.File)
+		if err != nil {
+			return false, err
+		}
+		text, err := localfile.Read(file)
+		if err == nil {
+			err = use(text)
+		}
+		if err != nil {
+			return false, config.InOption(option, fmt.Errorf("%s: %w", file, err))
+		}
+	}
+	return mark, nil
+}
+
+// IsBusy implements step.Site.
+func (j joined) IsBusy() bool { return j.steps.areBusy() }
+
+// Storage implements step.Site.
+func (j joined) Storage() certmagic.Storage { return j.app.storage(j.app.ctx) }
+
+// Store implements step.Site.
+func (j joined) Store() step.Store {
+	if j.steps.sharer == nil {
+		return nil
+	}
+	return j.steps.sharer.Store()
+}
+
 // Hosts implements step.Site.
 func (j joined) Hosts() []string {
 	if j.Handler == nil {
@@ -153,9 +200,19 @@ func (j joined) Budgets() *throttle.Memory { return j.app.memory }
 // Log implements step.Site.
 func (j joined) Log() *zap.Logger { return j.app.log }
 
-// add notes what a step does.
-func (s *steps) add(a step.Step) {
+// add notes what a step with a name does.
+func (s *steps) add(name string, a step.Step) {
 	s.receivers = appendIf(s.receivers, a)
+	s.strippers = appendIf(s.strippers, a)
+	s.answerers = appendIf(s.answerers, a)
+	s.recorders = appendIf(s.recorders, a)
+	s.fitters = appendIf(s.fitters, a)
+	if one, ok := a.(step.Switch); ok {
+		if s.switches == nil {
+			s.switches = make(map[string]step.Switch)
+		}
+		s.switches[name] = one
+	}
 	s.holders = appendIf(s.holders, a)
 	s.responders = appendIf(s.responders, a)
 	s.servers = appendIf(s.servers, a)
@@ -225,12 +282,6 @@ func stages(list []step.Step) step.Decide {
 // examine is before all that counts a request as one that is let through.
 func (x *exchange) examine(d *judge.Decision) {
 	x.Uses = x.Uses[:0] // a step before may decide again
-	if x.handler.check != nil {
-		x.check(d)
-	}
-	if x.handler.watch != nil {
-		x.watchStorms(d)
-	}
 	if x.HTTP.ContentLength != 0 {
 		x.readBody(d)
 	}
@@ -239,6 +290,52 @@ func (x *exchange) examine(d *judge.Decision) {
 // useBudgets uses the budgets of a request that is let through, if all have room.
 func (x *exchange) useBudgets(d *judge.Decision) {
 	x.running.Pace(x.HTTP.Context(), &x.Request, d, x.Uses)
+}
+
+// strip takes from a request what is the steps' own.
+func (s *steps) strip(x *step.Exchange, off bool) {
+	for _, one := range s.strippers {
+		one.Strip(x, off)
+	}
+}
+
+// answererOf returns the step that answers a request, nil if none does.
+func (s *steps) answererOf(x *step.Exchange) step.Answerer {
+	for _, one := range s.answerers {
+		if one.Answers(x) {
+			return one
+		}
+	}
+	return nil
+}
+
+// record returns the values of the placeholders of the steps, nil if all are empty.
+func (s *steps) record(x *step.Exchange) (all func(name string) (string, bool)) {
+	for _, one := range s.recorders {
+		before, own := all, one.Record(x)
+		if own == nil || before == nil {
+			all = own
+			if own == nil {
+				all = before
+			}
+			continue
+		}
+		all = func(name string) (string, bool) {
+			if value, ok := own(name); ok {
+				return value, true
+			}
+			return before(name)
+		}
+	}
+	return all
+}
+
+// misfits returns what is wrong with the settings of steps under rules.
+func (s *steps) misfits(rules *judge.Rules) (list []step.Problem) {
+	for _, one := range s.fitters {
+		list = append(list, one.Misfits(rules)...)
+	}
+	return list
 }
 
 // areBusy reports whether a step finds the server busy.

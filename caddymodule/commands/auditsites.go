@@ -176,6 +176,7 @@ func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (l
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
 		for _, step := range sites[i].Steps {
+			s.Steps = append(s.Steps, step.CaddyModule().ID.Name())
 			if l, ok := step.(interface{ List() []limits.Limit }); ok {
 				s.Limits = l.List()
 			}

@@ -6,6 +6,7 @@ package standard
 import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/challenge"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/envoy"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"

@@ -20,6 +20,15 @@ type Exchange struct {
 	// that it is counted only when the request has ended.
 	MayChange bool
 
+	// Stranger says that the client names no crawler and does not show that it is a browser,
+	// for the matcher robots.
+	Stranger bool
+
+	// Returned says that the handlers that follow have returned, with Err. It stays false if
+	// they were not called, or panicked.
+	Returned bool
+	Err      error
+
 	// Taken says that something else may still use the exchange when the request has ended,
 	// such as a connection that was hijacked, so that it is not used again.
 	Taken bool

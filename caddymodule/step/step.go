@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
@@ -71,6 +72,14 @@ type Info struct {
 
 	// Default says that the step is on unless `off` names it. Its settings are empty then.
 	Default bool
+
+	// Replaces has the name of a step that is on by default, and not beside this one.
+	Replaces string
+
+	// Placeholders have the names of the placeholders of the step, without http.robots; see
+	// Recorder. Those in Logged are fields of the access log and of spans too, unless they are
+	// empty.
+	Placeholders, Logged []string
 
 	// Process says that the step is for the whole process: its line stands in the global
 	// option robots, and it sees no requests.
@@ -131,6 +140,17 @@ type Site interface {
 	ExemptPaths() []string
 	// Server returns the server of the handler, nil if it is not known.
 	Server() *caddyhttp.Server
+	// Page lets use read the file of the operator's answer for a verdict with a page, if there
+	// is one. mark says that there is no page: clients that would get it go on. Errors, also
+	// those of use, get the place of the line answer.
+	Page(verdict string, use func(text []byte) error) (mark bool, err error)
+	// IsBusy reports whether a step of the handler finds the server busy. Like Store, it is not
+	// known in Join.
+	IsBusy() bool
+	// Storage returns the storage of the configuration.
+	Storage() certmagic.Storage
+	// Store returns what several servers share; nil if each server is alone.
+	Store() Store
 	// Budgets returns the budgets of this server.
 	Budgets() *throttle.Memory
 	// Log returns the logger of the app.
@@ -173,6 +193,13 @@ type Receiver interface {
 	Receive(in *Incoming) bool
 }
 
+// Stripper is a step that takes from requests what is its own.
+type Stripper interface {
+	// Strip does so before anything but Receivers looks at a request. off says that the handler
+	// leaves its host alone: then Strip is all of the step that the request meets.
+	Strip(x *Exchange, off bool)
+}
+
 // Decide decides on a request: it changes x.Decision.
 type Decide func(x *Exchange)
 
@@ -211,6 +238,23 @@ type Holder interface {
 	// Holds reports whether the step may hold a request, before it decides, and with what it is
 	// refused if its body can't be read.
 	Holds(x *Exchange) (why judge.Reason, line *judge.Place, ok bool)
+}
+
+// Answerer is a step that answers some requests itself, in place of the handlers that follow,
+// and some of those that it has refused in place of the core.
+type Answerer interface {
+	// Answers reports whether it answers a request.
+	Answers(x *Exchange) bool
+	// Answer does it.
+	Answer(x *Exchange, w http.ResponseWriter) error
+}
+
+// Recorder is a step that has placeholders.
+type Recorder interface {
+	// Record returns the values of the placeholders of the step for a request, by their names;
+	// nil if all of them are empty. The result is used as long as the request lives, also when
+	// x is another one's.
+	Record(x *Exchange) func(name string) (value string, ok bool)
 }
 
 // Responder is a step that sees or changes the response to a request that is let through.
@@ -270,6 +314,22 @@ type Editor interface {
 type Reviewer interface {
 	// Review is called once for each, beside requests. The log is limited.
 	Review(log *zap.Logger, rules *judge.Rules)
+}
+
+// Fitter is a step whose settings may not fit a robots.txt.
+type Fitter interface {
+	// Misfits returns what is wrong with that under the rules in force. A problem that is
+	// statusapi.Severe is an error at load where the file is the handler's own. It is safe for
+	// concurrent use.
+	Misfits(rules *judge.Rules) []Problem
+}
+
+// Switch is a step that the operator can switch off while the server runs, by
+// `POST /robots/NAME?set=off|configured` on the admin API.
+type Switch interface {
+	// Switch switches the step off or on again for a host, or for all hosts ("") of the handler,
+	// until the next load. It is safe for concurrent use.
+	Switch(host string, on bool)
 }
 
 // Placed is a step whose lines refuse requests.

@@ -62,8 +62,6 @@ type Settings struct {
 	// is given them. Then Subject.Bound says whose may be limited, Decision.Others has all that
 	// are, and the budgets of all hosts of a handler have one home.
 	StepBudgets bool
-	// Challenge says which paths Rules.Challenges reports.
-	Challenge Challenge
 	// Signals enables Rules.Signals.
 	Signals bool
 	// Monitor says that the caller does not carry out the decisions: they are
@@ -102,7 +100,6 @@ type Compiled struct {
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	mode        *Mode            // Settings.Monitor and Except
-	challenge   *robots.Group    // disallows Challenge.Paths; nil without
 	usesAddr    bool             // decisions depend on the client's address
 }
 
@@ -152,9 +149,6 @@ func (r Settings) compileAlone() (*Compiled, error) {
 		fmt.Fprintf(&file, "Allow: %s\n", p)
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
-	if err := c.compileChallenge(); err != nil {
-		return nil, err
-	}
 	c.additions = new(Additions)
 	if r.Edit != nil {
 		var err error

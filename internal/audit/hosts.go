@@ -228,6 +228,9 @@ func (h *hosts) report() []Host {
 
 // Site is a site whose requests are in the log.
 type Site struct {
+	// Steps are the names of the steps that its configuration has.
+	Steps []string
+
 	// Hosts are the names of its hosts. The first label may be a wildcard, as in
 	// *.example.com. A site without Hosts gets the requests for all hosts that no
 	// other site names.

@@ -24,7 +24,6 @@ type Check struct {
 	Decision
 	GroupLine int      `json:"group_line"` // at which the group begins; 0 without a group
 	Reading   string   `json:"reading"`    // google if the decision is that of google/robotstxt, which reads the file differently; else ""
-	Challenge string   `json:"challenge"`  // the line by which a browser without a pass is asked here while strangers storm the path; "" if none
 	Steps     []string `json:"steps"`      // what steps may still do with the request, such as "held by limit /archive/*: all 30/1m, line 5 of Caddyfile"
 
 	// The limits of the group, if they apply to the crawler. The delays are in seconds.
@@ -49,9 +48,6 @@ func NewCheck(rules, before *judge.Rules, r *judge.Request, longest time.Duratio
 	_, c.GroupLine = d.Rules.Origin(d.Group.Line())
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
-	}
-	if line := &rules.Settings().Challenge; d.Reason == judge.Person && rules.Challenges(r.Target) {
-		c.Challenge, c.Line, c.Layer, c.File = line.Place.Text, line.Place.Line, line.Place.Layer.String(), line.Place.File
 	}
 	if d.Action == judge.Pass {
 		c.Steps = append(c.Steps, explain(r, d)...)
@@ -145,7 +141,6 @@ func (c *Check) Text() string {
 	for _, window := range c.VisitTimes {
 		part(true, "; visit-time %s", window)
 	}
-	part(c.Challenge != "", "; while strangers storm the path, a browser without a pass is asked first (%s)", c.Challenge)
 	for _, text := range c.Steps {
 		part(true, "; %s", text)
 	}

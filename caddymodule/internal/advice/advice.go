@@ -23,19 +23,20 @@ const Everybody = "all"
 
 // Facts are what is known about a trouble.
 type Facts struct {
-	Kind     string           // statusapi.Problem.Kind; "" for a crawler about which nothing is wrong
-	Words    string           // the advice without a text to copy, for all other kinds
-	Name     string           // whom it is about: a name of the registry, a class, or Everybody; "" for browsers
-	Row      *crawler.Crawler // its row of the registry; nil for others
-	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
-	OwnFile  bool             // each host has a robots.txt of its own
-	Sites    []string         // what commands are about: names of the configuration, or hosts; none for all sites
-	Folder   string           // in which all of its requests are, such as /shop/; "" for the whole site
-	Usual    float64          // its requests in a minute
-	Line     int              // of robots.txt that is to blame; 0 for none
-	Verifies bool             // the setting verify is on
-	Checks   bool             // the setting challenge is on
-	Admin    Admin            // "" where the operator may not see it
+	Kind     string             // statusapi.Problem.Kind; "" for a crawler about which nothing is wrong
+	Words    string             // the advice without a text to copy, for all other kinds
+	Name     string             // whom it is about: a name of the registry, a class, or Everybody; "" for browsers
+	Row      *crawler.Crawler   // its row of the registry; nil for others
+	Hosts    []string           // that share a block with others, which no line may touch; none if Sites have their block alone
+	OwnFile  bool               // each host has a robots.txt of its own
+	Sites    []string           // what commands are about: names of the configuration, or hosts; none for all sites
+	Folder   string             // in which all of its requests are, such as /shop/; "" for the whole site
+	Usual    float64            // its requests in a minute
+	Line     int                // of robots.txt that is to blame; 0 for none
+	Verifies bool               // the setting verify is on
+	Checks   bool               // the setting challenge is on
+	Given    []statusapi.Action // that the problem has already; the Text of a command is a route of the admin API with its query
+	Admin    Admin              // "" where the operator may not see it
 }
 
 // decisions are by Facts.Kind.
@@ -43,11 +44,14 @@ var decisions = map[string]func(*Facts) []statusapi.Action{
 	"": (*Facts).choose, "flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
 	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
 	"rules_lost": (*Facts).restore, "search_shut_out": (*Facts).restore,
-	"mistake": (*Facts).rewrite, "mode": (*Facts).configure, "strangers": (*Facts).check,
+	"mistake": (*Facts).rewrite, "mode": (*Facts).configure,
 }
 
 // Actions returns what the operator can do, the recommended action first.
 func (f *Facts) Actions() []statusapi.Action {
+	if f.Given != nil {
+		return words.Map(f.Given, f.complete)
+	}
 	if decide := decisions[f.Kind]; decide != nil {
 		return decide(f)
 	}
@@ -196,12 +200,14 @@ func (f *Facts) configure() []statusapi.Action {
 	return []statusapi.Action{f.command("Set the mode configured, which is that of the configuration", "mode", "mode", statusapi.Configured)}
 }
 
-// check is about strangers that nobody checks.
-func (f *Facts) check() []statusapi.Action {
-	if f.Checks {
-		return []statusapi.Action{f.command("Switch challenge on again", "challenge", "set", statusapi.Configured)}
+// complete completes an action of Given.
+func (f *Facts) complete(a statusapi.Action) statusapi.Action {
+	if a.Where != statusapi.Command {
+		return a
 	}
-	return []statusapi.Action{lines("Let browsers show once that they are browsers, without a click", "challenge disallowed")}
+	route, query, _ := strings.Cut(a.Text, "?")
+	name, value, _ := strings.Cut(query, "=")
+	return f.command(a.What, route, name, value)
 }
 
 // Effect says what a mode that was set does: all is monitored, or all but some crawlers, or

@@ -39,13 +39,13 @@ type Answer struct {
 	// `hidden`. Behind a trusted proxy, the client gets the default answer.
 	Abort bool `json:"abort,omitempty"`
 
-	// For `challenge`, the file of the page: an HTML template with `{{.StyleSheet}}` in its
+	// For a verdict with a page, as `challenge` is, its file: an HTML template with `{{.StyleSheet}}` in its
 	// head and `{{.Button}}`. It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`,
 	// `{{.Heading}}`, `{{.Text}}`, `{{.ReferenceLabel}}` and `{{.Reference}}`, and
 	// `{{.Nonce}}` for `<style nonce="…">`. Default: a page in the visitor's language.
 	File string `json:"file,omitempty"`
 
-	// For `challenge`, whether strangers get no page and go on: the matcher
+	// For the same, whether strangers get no page and go on: the matcher
 	// `robots stranger` is then true for them. Default: false.
 	Mark bool `json:"mark,omitempty"`
 }
@@ -86,7 +86,7 @@ func (a *Answer) check() error {
 		return nil
 	}
 	if a.File != "" || a.Mark {
-		return fmt.Errorf("answer %s: file and mark are for challenge", a.Verdict)
+		return fmt.Errorf("answer %s: file and mark are for a verdict with a page", a.Verdict)
 	}
 	kinds := 0
 	for _, given := range []bool{a.Status != 0, a.Redirect != "", a.Abort} {
@@ -165,7 +165,7 @@ func (p *parser) answer(_ string, values []string) error {
 		a.Mark = true
 	case isPage:
 		a.File = kind
-		p.note("answer challenge")
+		p.note("answer " + a.Verdict)
 	case kind == "abort" && len(rest) == 0:
 		a.Abort = true
 	case kind == "redir" && len(rest) == 1:

@@ -34,7 +34,6 @@ func (s *Settings) Unseen() (names []string) {
 		part := w.Unseen()
 		add(part != "", part)
 	}
-	add(s.Challenge != nil, "challenge")
 	for _, rule := range s.XRobotsTag {
 		add(rule.Kind == headers.KindType || rule.Kind == headers.KindStatus, "x_robots_tag by "+string(rule.Kind))
 	}

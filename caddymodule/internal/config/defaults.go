@@ -14,7 +14,7 @@ import (
 
 // switchable are the settings that a site can switch off, by their JSON names.
 // Each other setting has a value that switches it off.
-var switchable = strings.Fields("answers challenge exempt hosts paths registry x_robots_tag")
+var switchable = strings.Fields("answers exempt hosts paths registry x_robots_tag")
 
 // switchableNames returns the names of what a site can switch off, steps too.
 func switchableNames() []string {

@@ -30,10 +30,6 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if _, editor := s.Editor(); editor != nil {
 		r.Edit = editor.Edit
 	}
-	r.Challenge = s.Challenge.Engine()
-	if r.Challenge.Place != nil {
-		r.Places = append(r.Places, r.Challenge.Place)
-	}
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
@@ -96,7 +92,6 @@ func (s *Settings) Check() error {
 		s.checkReads(),
 		s.CrawlDelay.check(),
 		checkSteps(s.Steps, false),
-		s.Challenge.check(),
 		exemptErr,
 		checkCrawlers(s.Crawlers),
 		checkAnswers(s.Answers),

@@ -20,7 +20,6 @@ func init() {
 	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).core()))...)
 	lines.KnowProcess(globalLines...)
 	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
-	lines.KnowBlock("challenge /PATH", "over", "for", "trap", "always")
 	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
 }
 
@@ -104,7 +103,6 @@ func (p *parser) core() lines.Table {
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,
-		"challenge":      p.orOff("challenge", p.challenge),
 		"x_robots_tag":   p.orOff("x_robots_tag", p.xRobotsTag),
 		"noindex_lines":  lines.OnOff(&s.NoindexLines),
 		"signals":        lines.OnOff(&s.Signals),

@@ -146,7 +146,7 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 			t.Errorf("%s can't be switched off", name)
 		}
 	}
-	if len(switchable) != 7 || !slices.IsSorted(switchable) {
+	if len(switchable) != 6 || !slices.IsSorted(switchable) {
 		t.Errorf("%q", switchable)
 	}
 }

@@ -23,10 +23,11 @@ type optionError struct {
 
 func (e optionError) Unwrap() error { return e.error }
 
-// InOption returns an error that begins with the option that it is about; nil if err is nil.
+// InOption returns an error that begins with the option that it is about; nil if err is nil,
+// and err if it is about an option already.
 func InOption(option string, err error) error {
-	if err == nil {
-		return nil
+	if about := (optionError{}); err == nil || errors.As(err, &about) {
+		return err
 	}
 	return optionError{option, fmt.Errorf("%s: %w", option, err)}
 }

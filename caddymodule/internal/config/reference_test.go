@@ -237,6 +237,13 @@ func readReference(t *testing.T, name, text string) *referenceFields {
 	if err := d.Decode(fields); err != nil {
 		t.Errorf("%s: %s: %v", name, text, err)
 	}
+	for name := range fields.Steps { // so that durations are the same in both forms
+		s := step.New(name)
+		if err := json.Unmarshal(fields.Steps[name], s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		fields.Steps[name] = caddyconfig.JSON(s, nil)
+	}
 	return fields
 }
 

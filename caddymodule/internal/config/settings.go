@@ -235,16 +235,6 @@ type Settings struct {
 	// The steps, by their names. In a Caddyfile each is the line with its name.
 	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
 
-	// Asks strangers with a browser's User-Agent to show that they are browsers, while many
-	// addresses request pages of these paths and nothing else. Default: off.
-	//
-	//	challenge /blame/* /search* {
-	//		over 60/1m
-	//		for 4h
-	//		trap /calendar-all/*
-	//	}
-	Challenge *Challenge `json:"challenge,omitempty"`
-
 	// X-Robots-Tag headers by file name, path, regular expression, media type or status.
 	// A response gets the headers of all lines that match. A crawler never sees the header
 	// of a path that robots.txt disallows: `caddy robots lint --config` finds such lines.

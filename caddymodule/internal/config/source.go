@@ -55,7 +55,7 @@ func (s *Settings) SourceKind() string {
 // NeedsFile reports whether the settings enforce nothing without a robots.txt, and are not
 // about the headers of responses.
 func (s *Settings) NeedsFile() bool {
-	return s.Challenge == nil && !s.hasStep(func(i step.Info) bool { return i.Enforces }) && !s.IsAboutHeaders()
+	return !s.hasStep(func(i step.Info) bool { return i.Enforces }) && !s.IsAboutHeaders()
 }
 
 // IsAboutHeaders reports whether the settings have headers of responses, so that a site

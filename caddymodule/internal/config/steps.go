@@ -123,6 +123,11 @@ func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
 	if defaults != nil {
 		off = slices.Concat(off, defaults.Off)
 	}
+	for other := range all {
+		if s := step.New(other); s != nil {
+			off = append(slices.Clip(off), s.Info().Replaces)
+		}
+	}
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()
 		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && asks(all) {

@@ -46,7 +46,7 @@ const (
 	// to show that they are browsers. Without the setting, it only says that many addresses
 	// request pages that robots.txt disallows, and nothing else. It ends when they have been
 	// few for five minutes. With the setting, it is a note.
-	Strangers = "strangers"
+	Strangers = statusapi.Strangers
 	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
 	// ends when Redis answers. Without it the servers can't agree which one tells, so that
 	// each one does, with its host name.
@@ -68,15 +68,16 @@ type Accident struct {
 	Until   time.Time // when what it is about happened last; zero while it lasts
 
 	subject, message, advice string
-	sites                    []string // whose scopes have it
-	pattern                  string   // that the host Site matches; "" for a site
-	handled                  bool     // nothing has to be done
-	severity                 string   // of its Problem, unless it is handled; "" for statusapi.Severe
-	folder                   string   // of a flood, see counters.Load
-	more                     int      // further ones with the same Kind and Site
-	usual                    float64  // of a flood: requests in a minute; 0 if that is not known
-	peak                     int      // of a flood: the most requests in a minute
-	plain                    string   // message without text of clients or of a robots.txt; "" for message
+	sites                    []string           // whose scopes have it
+	pattern                  string             // that the host Site matches; "" for a site
+	handled                  bool               // nothing has to be done
+	actions                  []statusapi.Action // that a step gives
+	severity                 string             // of its Problem, unless it is handled; "" for statusapi.Severe
+	folder                   string             // of a flood, see counters.Load
+	more                     int                // further ones with the same Kind and Site
+	usual                    float64            // of a flood: requests in a minute; 0 if that is not known
+	peak                     int                // of a flood: the most requests in a minute
+	plain                    string             // message without text of clients or of a robots.txt; "" for message
 }
 
 // Bounds of accidents.
@@ -136,7 +137,6 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	a.loads = r.app.Counters.Loads(counters.FloodLeast)
 	list = append(list, loadAccidents(a.loads, open, now)...)
 	list = append(list, r.featureAccidents()...)
-	list = append(list, r.strangerAccidents(now)...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
 		was := open[x.key()]
 		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
@@ -360,7 +360,7 @@ func (a *Accident) problem() statusapi.Problem {
 	} else if a.severity != "" {
 		p.Severity = a.severity
 	}
-	p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
+	p.Actions, p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.actions, a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
 	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)
 	p.Since, p.Until = timeOf(a.Since), timeOf(a.Until)
 	if a.more > 0 {

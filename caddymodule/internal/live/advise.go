@@ -21,10 +21,11 @@ func isTrouble(p statusapi.Problem) bool { return p.Severity != statusapi.Remark
 
 // advise sets the actions of a problem.
 func (r *Reporter) advise(p *statusapi.Problem, scope statusapi.Scope) {
+	given := p.Actions
 	p.Actions = []statusapi.Action{}
 	if isTrouble(*p) {
 		p.Actions = r.actions(scope, &advice.Facts{
-			Kind: p.Kind, Words: p.Advice, Name: p.Crawler, Sites: p.Sites, Folder: p.Folder, Usual: p.Usual, Line: p.Line,
+			Given: given, Kind: p.Kind, Words: p.Advice, Name: p.Crawler, Sites: p.Sites, Folder: p.Folder, Usual: p.Usual, Line: p.Line,
 		})
 	}
 }
@@ -47,7 +48,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 		if row := h.engine().Registry().Lookup(f.Name); row != nil && row.Name == f.Name {
 			f.Row = row
 		}
-		f.Verifies, f.Checks = h.Verifies, h.Settings.Challenge != nil
+		f.Verifies, f.Checks = h.Verifies, h.Settings.Steps["challenge"] != nil
 		isOthers := func(site string) bool { return !h.ownsHost(site) }
 		if len(f.Sites) > 0 && !slices.ContainsFunc(f.Sites, isOthers) && !slices.Equal(f.Sites, h.Hosts) {
 			f.Hosts, f.OwnFile = f.Sites, h.engine().Origins().PerOrigin()

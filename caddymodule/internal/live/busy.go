@@ -138,7 +138,7 @@ func (r *Reporter) featureAccidents() (list []Accident) {
 				if sites == nil {
 					sites, message = h.Hosts, siteName(h.Hosts[0])+" "+p.Message
 				}
-				list = append(list, Accident{Kind: p.Kind, Site: sites[0], Crawler: p.Crawler, Since: *p.Since, Now: p.Now,
+				list = append(list, Accident{Kind: p.Kind, Site: sites[0], Crawler: p.Crawler, Since: *p.Since, Before: p.Before, Now: p.Now, actions: p.Actions,
 					subject: siteName(sites[0]), sites: sites, message: message, advice: p.Advice, severity: p.Severity})
 			}
 		}

@@ -83,7 +83,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	}
 	health.Sections = r.sections(scope)
 	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.droppedProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
-		hosts.Problems(), places, r.challengeProblems(scope), r.monitorProblems(scope)} {
+		hosts.Problems(), places, r.monitorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
 	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
@@ -204,7 +204,7 @@ func (p *inForce) problem(now time.Time) statusapi.Problem {
 // if nothing says so.
 func (p *inForce) mistake(state statusapi.Problem) statusapi.Problem {
 	return (&mistakes.File{Subject: p.subject(), State: state, Needed: p.Settings.NeedsFile(), Unneeded: p.Settings.IsAboutHeaders(),
-		Pages: p.Settings.Challenge != nil, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules, Review: metrics.ReviewOf(p.Rules)}).Problem()
+		Steps: p.Handler.Review, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules, Review: metrics.ReviewOf(p.Rules)}).Problem()
 }
 
 // blame adds the line of the file that costs most rules to the problem that it lost them.

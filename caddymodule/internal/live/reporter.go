@@ -23,7 +23,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/challenge"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
@@ -76,9 +75,10 @@ type Handler struct {
 	Features []statusapi.Feature
 	// Budgets list the budgets of steps.
 	Budgets []enforce.BudgetsOf
-	// Check is that of the setting challenge, and Watch looks for a storm without it; nil
-	// without.
-	Check, Watch *challenge.Check
+	// Switches are the steps that can be switched off, by name.
+	Switches map[string]step.Switch
+	// Review returns what is wrong with the settings of steps under rules.
+	Review func(*judge.Rules) []statusapi.Problem
 	// Problems returns what is configured and does not run; it may be nil.
 	Problems func() []statusapi.Problem
 	// IsVerified reports whether the crawler with a name in the registry is verified by

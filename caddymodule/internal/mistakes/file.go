@@ -104,15 +104,15 @@ func isMergeMark(line string) bool {
 
 // File has the facts about the robots.txt of a host.
 type File struct {
-	Subject  string            // its host, site or location
-	State    statusapi.Problem // without severity: what is in force, in words
-	Needed   bool              // see config.Settings.NeedsFile
-	Unneeded bool              // the block is about headers: see config.Settings.IsAboutHeaders
-	Pages    bool              // the block has challenge
-	Last     judge.Outcome     // of the last fetch
-	HasCopy  bool              // an earlier copy with rules is in force
-	Rules    *judge.Rules      // in force
-	Review   *Review           // of Rules; nil if there is none yet
+	Subject  string                                 // its host, site or location
+	State    statusapi.Problem                      // without severity: what is in force, in words
+	Needed   bool                                   // see config.Settings.NeedsFile
+	Unneeded bool                                   // the block is about headers: see config.Settings.IsAboutHeaders
+	Steps    func(*judge.Rules) []statusapi.Problem // what is wrong with the settings of steps; nil without
+	Last     judge.Outcome                          // of the last fetch
+	HasCopy  bool                                   // an earlier copy with rules is in force
+	Rules    *judge.Rules                           // in force
+	Review   *Review                                // of Rules; nil if there is none yet
 }
 
 const (
@@ -157,10 +157,11 @@ func (f *File) Problem() statusapi.Problem {
 	case r.unsent != nil && f.Needed:
 		return f.problem(statusapi.NoRules, fmt.Sprintf("robots.txt of %s has groups for nobody else than %s, whose names no crawler sends: "+
 			"nothing is refused", f.Subject, words.List(r.unsent, 3)), unsentAdvice)
-	case f.Pages && f.Last == judge.Loaded && f.Rules.ChallengesNothing():
-		return f.problem("challenge", "`challenge disallowed` checks nobody at "+f.Subject+
-			": its robots.txt disallows no path to `*`, or only the whole site",
-			"Write patterns of paths in place of disallowed, `/*` for the whole site.")
+	case f.Steps != nil && f.Last == judge.Loaded:
+		for _, p := range f.Steps(f.Rules) {
+			p.Subject, p.Message = f.Subject, f.Subject+": "+p.Message
+			return p
+		}
 	}
 	return f.State
 }

@@ -28,7 +28,7 @@ func problemOf(t *testing.T, text string, settings config.Settings, change func(
 	t.Helper()
 	content := judge.Content{Outcome: judge.Loaded, Body: []byte(text)}
 	f := &mistakes.File{Subject: "example.com", State: statusapi.Problem{Message: "as it is"}, Needed: settings.NeedsFile(),
-		Unneeded: settings.IsAboutHeaders(), Pages: settings.Challenge != nil}
+		Unneeded: settings.IsAboutHeaders()}
 	f.Rules = rulesOf(t, content)
 	f.Review = mistakes.Find(f.Rules, lint.Lint(f.Rules.File(), findings.Crawlers(crawler.Builtin())))
 	if change != nil {
@@ -137,7 +137,6 @@ func TestProblemsWithoutAFile(t *testing.T) {
 		{"no file", "", config.Settings{}, missing, "no_rules", "`robots no-training`"},
 		{"no file, and a policy", "", config.Settings{Steps: caddy.ModuleMap{"policy": []byte("{}")}}, missing, "", ""},
 		{"no file, and a limit", "", limited, missing, "", ""},
-		{"no file, and challenge", "", config.Settings{Challenge: new(config.Challenge)}, missing, "", ""},
 		{"no file, and shed", "", config.Settings{Steps: caddy.ModuleMap{"shed": []byte("{}")}}, missing, "", ""},
 		{"no file, and headers", "", tagged, missing, "", ""},
 		{"no file, and other lines", "", config.Settings{Mode: config.ModeMonitor, MaxOrigins: 7}, missing, "no_rules", ""},

@@ -64,17 +64,17 @@ type ModeQuery struct {
 	Crawler string // a name of the registry: only it gets the mode; "": all crawlers
 }
 
-// Off is the value of ChallengeQuery.Set that switches challenge off.
+// Off is the value of SwitchQuery.Set that switches a step off.
 const Off = "off"
 
-// ChallengeQuery says whether strangers are checked until the next load of the
-// configuration.
-type ChallengeQuery struct {
-	Set string // Off or Configured; required
+// SwitchQuery says whether a step is in use until the next load of the configuration.
+type SwitchQuery struct {
+	Step string // a name
+	Set  string // Off or Configured; required
 }
 
-// Challenge is the answer to POST /robots/challenge.
-type Challenge struct {
-	Set   string   `json:"set"`   // as in ChallengeQuery
+// Switched is the answer to POST /robots/NAME, with the name of a step.
+type Switched struct {
+	Set   string   `json:"set"`   // as in SwitchQuery
 	Sites []string `json:"sites"` // the sites and hosts that it was set for
 }

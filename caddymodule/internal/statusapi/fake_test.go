@@ -89,8 +89,10 @@ func (f *fakeReporter) ResetBudgets(_ context.Context, scope Scope, q ResetQuery
 	return new(Reset), f.err
 }
 
-func (f *fakeReporter) SetChallenge(_ context.Context, scope Scope, q ChallengeQuery) (*Challenge, error) {
-	return &Challenge{Set: q.Set, Sites: scope.Hosts()}, nil
+func (*fakeReporter) HasSwitch(name string) bool { return name == "challenge" }
+
+func (f *fakeReporter) Switch(_ context.Context, scope Scope, q SwitchQuery) (*Switched, error) {
+	return &Switched{Set: q.Set, Sites: scope.Hosts()}, nil
 }
 
 func (f *fakeReporter) SetMode(_ context.Context, scope Scope, q ModeQuery) (*Mode, error) {

@@ -20,15 +20,21 @@ import (
 func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
 	name := strings.TrimSuffix(route, "/")
 	found, ok := routes[name]
+	if !ok || name == switchRoute {
+		found, ok = routes[switchRoute], reporter.HasSwitch(name)
+	}
 	if !ok {
 		return Errorf(http.StatusNotFound,
 			"there is no route %.100q: want origins, crawlers, lines, recent, budgets, check, health, fleet, refresh, "+
-				"budgets/reset, mode or challenge",
+				"budgets/reset, mode or a step that can be switched off",
 			route)
 	}
-	found.anyHost = name == "mode" || name == "challenge" // which may be set before the first request to a host
+	found.name, found.anyHost = name, name == "mode" || reporter.HasSwitch(name) // which may be set before the first request to a host
 	return found.ServeHTTP(w, r, reporter, scope)
 }
+
+// switchRoute stands for the names of steps that can be switched.
+const switchRoute = "NAME"
 
 // routes has the routes of the admin API.
 var routes = map[string]Route{
@@ -68,14 +74,15 @@ var routes = map[string]Route{
 	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
 		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured), Crawler: p.Text("crawler")}
 	}),
-	"challenge": post(Reporter.SetChallenge, func(p *Params) ChallengeQuery {
-		return ChallengeQuery{Set: p.choice("set", Off, Configured)}
+	"NAME": post(Reporter.Switch, func(p *Params) SwitchQuery {
+		return SwitchQuery{Step: p.route, Set: p.choice("set", Off, Configured)}
 	}),
 }
 
 // Route answers requests with data of a Reporter.
 type Route struct {
 	method  string // GET, which includes HEAD, or POST
+	name    string // in the path
 	anyHost bool   // the Reporter checks the parameter site
 	answer  func(*http.Request, Reporter, Scope, *Params) (any, error)
 }
@@ -115,7 +122,7 @@ func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Re
 		return Errorf(http.StatusMethodNotAllowed, "the method %.20s is not allowed for the route %.100q: use %s", r.Method, r.URL.Path,
 			route.method)
 	}
-	p := &Params{values: r.URL.Query()}
+	p := &Params{values: r.URL.Query(), route: route.name}
 	names := p.values["site"]
 	if err := checkSites(reporter, scope, names); err != nil && !route.anyHost {
 		return err
@@ -155,7 +162,8 @@ func write(w http.ResponseWriter, r *http.Request, value any) error {
 // Params reads the parameters of a request.
 type Params struct {
 	values url.Values
-	err    error // the first error
+	route  string // its name in the path
+	err    error  // the first error
 }
 
 // fail keeps an error, unless there is one already.

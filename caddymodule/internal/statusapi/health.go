@@ -70,7 +70,7 @@ type Problem struct {
 	Folder string   `json:"-"`
 	Usual  float64  `json:"-"`
 
-	Now int `json:"-"` // of an accident of a Feature: the number that says how bad it is
+	Before, Now int `json:"-"` // of an accident of a Feature: how much is as it should be, and the number that says how bad it is
 }
 
 // Memory has the sizes of the app's data, and their limits.

@@ -31,8 +31,11 @@ type Reporter interface {
 	ResetBudgets(context.Context, Scope, ResetQuery) (*Reset, error)
 	// SetMode sets the mode of handlers until the next load of the configuration.
 	SetMode(context.Context, Scope, ModeQuery) (*Mode, error)
-	// SetChallenge switches challenge off, or on again, until the next load.
-	SetChallenge(context.Context, Scope, ChallengeQuery) (*Challenge, error)
+	// HasSwitch reports whether the running configuration has a step with a name that can be
+	// switched.
+	HasSwitch(name string) bool
+	// Switch switches a step off, or on again, until the next load.
+	Switch(context.Context, Scope, SwitchQuery) (*Switched, error)
 }
 
 // Error is the error of a request that is wrong.

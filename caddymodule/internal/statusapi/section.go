@@ -21,6 +21,7 @@ type Column struct {
 const (
 	Busy      = "shedding"   // a server is busy
 	FleetLost = "fleet_lost" // servers can't share what they count
+	Strangers = "strangers"  // many addresses request pages, and nothing else
 )
 
 // Feature is a feature of a robots handler, as reports see it. Its methods are safe for

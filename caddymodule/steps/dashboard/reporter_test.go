@@ -82,7 +82,9 @@ func (p *reporter) ResetBudgets(context.Context, statusapi.Scope, statusapi.Rese
 	return nil, nil
 }
 
-func (p *reporter) SetChallenge(context.Context, statusapi.Scope, statusapi.ChallengeQuery) (*statusapi.Challenge, error) {
+func (*reporter) HasSwitch(string) bool { return false }
+
+func (*reporter) Switch(context.Context, statusapi.Scope, statusapi.SwitchQuery) (*statusapi.Switched, error) {
 	return nil, nil
 }
 

@@ -37,11 +37,10 @@ type stormed struct {
 // challenge returns the suggestion of `challenge` for the paths that strangers stormed, if
 // there are any; else it notes why there is none for what the report says of them.
 func (s *suggester) challenge(ctx context.Context) ([]audit.Suggestion, error) {
-	set := &s.site.Rules.Challenge
 	switch said := slices.ContainsFunc(s.Report.Strangers.Paths, audit.StrangerPath.IsLonely); {
 	case !said || len(s.Hosts) > 0: // Add has said why
 		return nil, nil
-	case set.Disallowed || len(set.Paths) > 0:
+	case slices.Contains(s.site.Steps, challenge):
 		s.note("The site has a challenge already: no other is suggested for the pages of addresses that request nothing else.")
 		return nil, nil
 	}

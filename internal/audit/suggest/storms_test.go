@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -147,7 +146,7 @@ func TestChallenge(t *testing.T) {
 		{"every page", site().strangers(3000, "/#", "").bytes(), nil, "", 0, 0},
 		{"hostile paths", site().strangers(3000, `/a{b}%0A"/#`, "").bytes(), nil, "", 0, 0},
 		{"there already", site().strangers(3000, "/blame/file#.go", "").bytes(), func(in *Input) {
-			in.Options.Sites[0].Rules.Challenge = judge.Challenge{Paths: []string{"/x"}}
+			in.Options.Sites[0].Steps = []string{challenge}
 		}, "", 0, 0},
 	} {
 		r := suggested(t, c.log, ownFile, c.change)

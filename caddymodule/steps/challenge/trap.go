@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -81,6 +82,19 @@ func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
 		return ""
 	}
 	return u
+}
+
+// trapFor returns what makes a trap URL for the client of a request that may be for a page,
+// when it is asked for; nil if there is no trap.
+func (c *Check) trapFor(x *step.Exchange) func() string {
+	if c.Trap == "" || x.Request.Origin.Scheme != "https" {
+		return nil
+	}
+	if dest := x.HTTP.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
+		return nil
+	}
+	q, rules := x.Request, x.Decision.Rules
+	return func() string { return c.TrapURL(&q, rules) }
 }
 
 // isTrapped reports whether a request is for a trap URL that was made for the same

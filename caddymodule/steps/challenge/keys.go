@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/seal"
 )
 
@@ -154,13 +156,19 @@ const (
 // Run reads the keys, makes a new one when the newest is 30 days old, and exchanges them
 // with the other servers of a fleet, until ctx ends. fleet is nil without one. While there
 // are no keys that outlive the process, passes are signed with one of its own.
-func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.Store) {
-	m.inFleet.Store(fleet != nil)
+func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.Store, log *zap.Logger) {
+	if fleet != nil {
+		m.inFleet.Store(true)
+	}
+	failed := false
 	m.keysSince.CompareAndSwap(0, clock.Now().UnixNano())
 	keys := keeper{memory: m, storage: storage, fleet: fleet}
 	for {
 		err := keys.sync(ctx, clock.Now())
-		m.observer.KeyFailed(err)
+		if now := err != nil && err != errFleet; now != failed {
+			failed = now
+			logFailure(log, err)
+		}
 		m.keysFailed.Store(&err)
 		m.ready.Store(true)
 		select {
@@ -169,6 +177,36 @@ func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.
 		case <-time.After(syncEvery):
 		}
 	}
+}
+
+// logFailure logs that the keys can't be exchanged, or can be again.
+func logFailure(log *zap.Logger, err error) {
+	if err == nil || err == errFleet {
+		log.Info("the keys of passes can be read and stored again")
+		return
+	}
+	log.Error("the keys of passes can't be read or stored: passes may end with this process", zap.Error(err))
+}
+
+// keeping is a Run.
+type keeping struct {
+	stop  context.CancelFunc
+	ended background.Group
+}
+
+// keep begins a Run.
+func (m *Memory) keep(storage certmagic.Storage, fleet step.Store, log *zap.Logger) *keeping {
+	ctx, stop := context.WithCancel(context.Background())
+	k := &keeping{stop: stop}
+	k.ended.Keep(ctx.Done(), "challenge", func() { m.Run(ctx, storage, fleet, log) })
+	return k
+}
+
+// Close ends it.
+func (k *keeping) Close() error {
+	k.stop()
+	k.ended.Wait()
+	return nil
 }
 
 // Keys returns why the keys can't be exchanged with the storage, and when keys that could

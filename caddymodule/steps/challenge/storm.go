@@ -36,7 +36,7 @@ type second struct {
 type Storm struct {
 	Host string // of the origin; the site's pattern, for hosts that anybody can invent
 
-	name   string // Config.Name
+	check  checkID
 	key    uint64
 	over   int // pages in window
 	window int // in seconds
@@ -54,7 +54,7 @@ type Storm struct {
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
-	s.Host, s.name, s.key, s.over, s.window = host, c.Name, key, c.Over, c.seconds()
+	s.Host, s.check, s.key, s.over, s.window = host, c.id(), key, c.Over, c.seconds()
 	s.ring = make([]second, max(s.window, minute)+lonelyFor+1)
 }
 

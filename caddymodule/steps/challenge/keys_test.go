@@ -35,7 +35,7 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	storage := &brokenStorage{&certmagic.FileStorage{Path: t.TempDir()}, errors.New("no storage")}
 	ctx := t.Context()
-	first := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	first := &keeper{memory: NewMemory(), storage: storage}
 	if err := first.sync(ctx, noon); err == nil || len(*first.memory.ring.Load()) != 1 {
 		t.Fatalf("without a storage: %v, and not only the key of the process", err)
 	}
@@ -44,7 +44,7 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := (*first.memory.ring.Load())[0].text(newToken(noon).as(passByStyle), &here)
-	second := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	second := &keeper{memory: NewMemory(), storage: storage}
 	for _, days := range []int{0, 29, 31, 59} {
 		now := noon.AddDate(0, 0, days)
 		for _, k := range []*keeper{second, first} { // the second one makes the new key
@@ -87,11 +87,11 @@ func TestDamagedKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, damaged := range []bool{true, false} { // before and after a restart
-			k := &keeper{memory: NewMemory(nobody{}), storage: storage}
+			k := &keeper{memory: NewMemory(), storage: storage}
 			if err := k.sync(t.Context(), noon); err != nil || len(*k.memory.ring.Load()) != 2 {
 				t.Errorf("%s, %d: %v, or no key", text, i, err)
 			}
-			check := New(k.memory, Config{})
+			check := New(k.memory, Config{}, handlerKey)
 			for days, want := range []bool{damaged, false} {
 				if since, err := check.Keys(noon.AddDate(0, 0, days)); err != nil || since.IsZero() == want {
 					t.Errorf("%s, %d, after %d days: damaged since %v, %v", text, i, days, since, err)
@@ -100,7 +100,7 @@ func TestDamagedKeys(t *testing.T) {
 		}
 	}
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	k := &keeper{memory: NewMemory(nobody{}), storage: storage}
+	k := &keeper{memory: NewMemory(), storage: storage}
 	if err := k.sync(t.Context(), noon); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestKeysFromTheFuture(t *testing.T) {
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
 	var last *keeper
 	for _, at := range []time.Time{noon.AddDate(1, 0, 0), noon, noon.AddDate(0, 0, 29), noon.AddDate(0, 0, 31)} {
-		for _, k := range []*keeper{last, {memory: NewMemory(nobody{}), storage: storage}} {
+		for _, k := range []*keeper{last, {memory: NewMemory(), storage: storage}} {
 			if last = k; k == nil {
 				continue
 			}
@@ -144,10 +144,10 @@ func TestKeysFromTheFuture(t *testing.T) {
 // A check with another window is another one.
 func TestWindowAfterAReload(t *testing.T) {
 	t.Parallel()
-	m := NewMemory(nobody{})
+	m := NewMemory()
 	q := &judge.Request{Origin: here.origin}
 	for _, window := range []time.Duration{time.Minute, 10 * time.Minute} {
-		c := New(m, Config{Name: "challenge /x", Over: 60, Window: window})
+		c := New(m, Config{Name: "challenge /x", Over: 60, Window: window}, handlerKey)
 		if s := c.storm(q, 1); s.window != int(window/time.Second) {
 			t.Errorf("the window is %d s, want %s", s.window, window)
 		}

@@ -117,10 +117,11 @@ func (a *Arrival) Answered(status int, header http.Header) {
 	a.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
 }
 
-// Done notes that the next handler has returned. It reports whether it has taken the
-// connection over, so that something may still use the ResponseWriter.
-func (a *Arrival) Done(err error, r *http.Request) (taken bool) {
-	a.complete = err == nil && r.Context().Err() == nil
+// Done notes that the next handler has returned, or that it was not called or panicked. It
+// reports whether it has taken the connection over, so that something may still use the
+// ResponseWriter.
+func (a *Arrival) Done(returned bool, err error, r *http.Request) (taken bool) {
+	a.complete = returned && err == nil && r.Context().Err() == nil
 	if e, ok := errors.AsType[caddyhttp.HandlerError](err); ok && a.status == 0 {
 		a.complete, a.status = true, e.StatusCode
 	}

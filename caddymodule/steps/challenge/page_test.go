@@ -19,7 +19,7 @@ func TestLanguageOf(t *testing.T) {
 		"zh-Hant-TW":                      "zh",
 		"de;q=0,es;q=0.1":                 "es",
 	} {
-		if got := Builtin().languageOf(&http.Request{Header: http.Header{"Accept-Language": {accept}}}); got != want {
+		if got := builtin.languageOf(&http.Request{Header: http.Header{"Accept-Language": {accept}}}); got != want {
 			t.Errorf("languageOf(%q) = %s, want %s", accept, got, want)
 		}
 	}

@@ -5,8 +5,9 @@
 //
 // A Memory outlives a configuration and has the keys, the addresses, the passes and a
 // Storm for each origin. A Check has the settings of a handler. For each request, the
-// handler calls Receive before it decides, Pace after that, and Serve if the Verdict says
-// that the request is answered here.
+// step Challenge calls Receive before the handler decides, Pace after that, and Serve if the
+// Verdict says that the request is answered here. The step Storms watches where there is no
+// line challenge.
 //
 // Tokens and passes are stateless, and signed: see token.go. What is counted is bounded,
 // and holds keyed hashes of addresses.
@@ -18,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
@@ -30,6 +32,10 @@ const (
 	maxNames    = 7 << 7  // of crawlers, at an origin
 	maxStorms   = 1 << 10 // origins
 )
+
+var results = metrics.NewCounter("challenges_total",
+	"Checks of strangers, by result: pages shown, cookies sent with the style sheet, new passes that came back, presses of the button, "+
+		"and requests that got 429.", "result")
 
 // Result is what became of a request, for the metrics.
 type Result uint8
@@ -52,19 +58,12 @@ func (r Result) String() string {
 	return [...]string{"shown", "style", "passed", "button", "refused"}[r]
 }
 
-// Observer is told what happens. It must be safe for concurrent use, and not block.
-type Observer interface {
-	Checked(Result)
-	KeyFailed(error) // nil when the keys are in order again
-}
-
 // Memory has what checks remember. It is safe for concurrent use.
 type Memory struct {
-	observer Observer
-	ring     atomic.Pointer[ring]
-	first    *key        // of this process: it signs until keys are loaded
-	ready    atomic.Bool // the keys were looked for, so that passes of an earlier process are known
-	inFleet  atomic.Bool
+	ring    atomic.Pointer[ring]
+	first   *key        // of this process: it signs until keys are loaded
+	ready   atomic.Bool // the keys were looked for, so that passes of an earlier process are known
+	inFleet atomic.Bool
 
 	keysSince  atomic.Int64          // when Run began first
 	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
@@ -86,19 +85,19 @@ type stormAt struct {
 }
 
 // NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
-func NewMemory(o Observer) *Memory {
-	m := &Memory{observer: o, seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
+func NewMemory() *Memory {
+	m := &Memory{seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
 		clients: table.New[client](maxClients), names: table.New[name](maxNames), storms: table.New[stormAt](maxStorms)}
 	m.first = randomKey(time.Time{}) // too old to be exchanged
 	m.ring.Store(&ring{m.first})
 	return m
 }
 
-// Storms calls yield for each storm on the paths of the check, also of other handlers with
-// the same ones.
+// Storms calls yield for each storm of the check.
 func (c *Check) Storms(yield func(*Storm) bool) {
+	id := c.id()
 	for s := range c.memory.storms.All() {
-		if s.name == c.Name && s.over == c.Over && s.window == c.seconds() && !yield(&s.Storm) {
+		if s.check == id && !yield(&s.Storm) {
 			return
 		}
 	}
@@ -112,30 +111,34 @@ type Config struct {
 	For    time.Duration // how long a pass is good
 	Mark   bool          // strangers are only marked
 	Always bool          // strangers are asked, storm or not
-	// Watches says that the check is for the paths that robots.txt disallows, and only for
-	// Watch.
-	Watches bool
-	Page    *Page
-	Trap    Trap        // where trap URLs lie; "" without
-	Busy    func() bool // whether the server is busy; nil if nobody knows
+	Paths  *judge.Paths  // nil: those that robots.txt disallows
+	Page   *Page
+	Trap   Trap        // where trap URLs lie; "" without
+	Busy   func() bool // whether the server is busy; nil if nobody knows
 }
 
 // Check is the check of a handler. It is safe for concurrent use.
 type Check struct {
 	Config
 	memory *Memory
+	id     func() checkID
 	off    sync.Map // of the origins' hosts, and "" for all, for which the operator has switched it off
 }
 
 // seconds returns the Window in seconds.
 func (c *Check) seconds() int { return int(c.Window / time.Second) }
 
-// New returns a Check.
-func New(m *Memory, c Config) *Check { return &Check{Config: c, memory: m} }
+// New returns a Check. key names the handler when requests come: one with the same key goes
+// on with what was counted, if the settings of the storm are the same.
+func New(m *Memory, c Config, key func() string) *Check {
+	check := &Check{Config: c, memory: m}
+	check.id = sync.OnceValue(func() checkID { return checkID{key(), c.Name, c.Over, c.Window} })
+	return check
+}
 
 // storm returns the storm of the origin of a request.
 func (c *Check) storm(q *judge.Request, now uint32) *stormAt {
-	key := max(1, maphash.Comparable(c.memory.seed, stormKey{q.SiteName(), c.Name, c.Over, c.Window, q.Origin.Port}))
+	key := max(1, maphash.Comparable(c.memory.seed, stormKey{c.id(), q.SiteName(), q.Origin.Port}))
 	s := c.memory.storms.Get(key)
 	if s == nil {
 		site := q.SiteName()
@@ -147,12 +150,18 @@ func (c *Check) storm(q *judge.Request, now uint32) *stormAt {
 	return s
 }
 
+// checkID has all that shapes the storms of a handler.
+type checkID struct {
+	handler, name string
+	over          int
+	window        time.Duration
+}
+
 // stormKey has all that shapes a storm.
 type stormKey struct {
-	site, name string
-	over       int
-	window     time.Duration
-	port       uint16
+	check checkID
+	site  string
+	port  uint16
 }
 
 // isOn reports whether strangers are checked at a host.

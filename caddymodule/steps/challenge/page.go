@@ -29,8 +29,8 @@ var pageStyle string
 //go:embed words.json
 var wordsText []byte
 
-// words are the words of the page in a language. words.json has them by language.
-type words struct {
+// texts are the words of the page in a language. words.json has them by language.
+type texts struct {
 	Title          string `json:"title"`
 	Heading        string `json:"heading"`
 	Check          string `json:"check"`   // why the page is there, if it goes on by itself
@@ -75,9 +75,9 @@ const (
 	referenceMark
 )
 
-// pageData fills in a page. The fields of words belong to it.
+// pageData fills in a page. The fields of texts belong to it.
 type pageData struct {
-	words
+	texts
 	Lang, Dir  string
 	Text       string        // why the page is there
 	StyleSheet template.HTML // what goes on by itself: the style sheet and a script; empty in a page with the button alone
@@ -98,9 +98,6 @@ var builtin = func() *Page {
 	return p
 }()
 
-// Builtin returns the built-in page.
-func Builtin() *Page { return builtin }
-
 // NewPage returns the page of a text, an HTML template. The template must contain
 // {{.StyleSheet}}, in its head, and {{.Button}}.
 func NewPage(text []byte) (*Page, error) {
@@ -115,7 +112,7 @@ func newPage(text string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all map[string]words
+	var all map[string]texts
 	if err := json.Unmarshal(wordsText, &all); err != nil {
 		return nil, err
 	}
@@ -133,9 +130,9 @@ func newPage(text string) (*Page, error) {
 }
 
 // newForm executes a template, and cuts the result at its marks.
-func newForm(t *template.Template, lang string, w words, why string) (f form, err error) {
+func newForm(t *template.Template, lang string, w texts, why string) (f form, err error) {
 	data := pageData{
-		words: w, Lang: lang, Dir: "ltr", Text: why, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
+		texts: w, Lang: lang, Dir: "ltr", Text: why, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
 		Nonce: marks[nonceMark], Reference: marks[referenceMark],
 	}
 	if lang == "ar" {
@@ -212,7 +209,7 @@ func (a *Arrival) formOf(q *judge.Request) int {
 }
 
 // write writes the page.
-func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request, status int) {
+func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request) {
 	header := w.Header()
 	maps.Copy(header, pageHeader.Clone()) // a header directive may replace in the values
 	if a.wait > 0 {
@@ -225,7 +222,7 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		header["Content-Type"] = []string{"text/plain; charset=utf-8"}
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
+	w.WriteHeader(http.StatusTooManyRequests)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client may be gone
 	}
@@ -274,14 +271,13 @@ var pageHeader = http.Header{
 	"Referrer-Policy":        {"same-origin"},
 }
 
-// Serve answers a request for which Pace has the verdict Stranger (with a status), Sheet,
-// Clean or Pressed.
-func (c *Check) Serve(w http.ResponseWriter, v Verdict, a *Arrival, q *judge.Request, r *http.Request, status int) error {
+// Serve answers a request for which Pace has the verdict Stranger, Sheet, Clean or Pressed.
+func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *http.Request) error {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	switch v {
+	switch a.verdict {
 	case Stranger:
-		c.write(w, a, q, r, status)
+		c.write(w, a, q, r)
 		return nil
 	case Sheet:
 		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, []string{"nosniff"}

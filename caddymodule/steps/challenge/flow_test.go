@@ -22,7 +22,7 @@ func (s *site) serve(method, target, addr string, fields ...string) *httptest.Re
 	case TooMany:
 		w.WriteHeader(http.StatusTooManyRequests)
 	default:
-		if err := s.check.Serve(w, v, a, &s.q, r, http.StatusTooManyRequests); err != nil {
+		if err := s.check.Serve(w, a, &s.q, r); err != nil {
 			s.t.Fatal(err)
 		}
 	}

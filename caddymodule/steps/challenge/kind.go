@@ -39,10 +39,10 @@ func kindOf(d *judge.Decision) clientKind {
 
 // closes reports whether the check is for the path of a request.
 func (c *Check) closes(rules *judge.Rules, q *judge.Request) bool {
-	if c.Watches {
+	if c.Paths == nil {
 		return rules.DisallowsPart(q.Target)
 	}
-	return rules.Challenges(q.Target)
+	return rules.Name(c.Paths, q.Target)
 }
 
 // isPreflight reports whether a browser asks whether a script of another origin may send a

@@ -34,7 +34,7 @@ func BenchmarkCheck(b *testing.B) {
 		for b.Loop() {
 			clear(w.header)
 			a.page = newToken(s.now)
-			if err := s.check.Serve(w, Stranger, a, &s.q, r, http.StatusTooManyRequests); err != nil {
+			if err := s.check.Serve(w, a, &s.q, r); err != nil {
 				b.Fatal(err)
 			}
 		}

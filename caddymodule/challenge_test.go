@@ -13,11 +13,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 )
 
+// challenging returns the step challenge with settings as JSON.
+func challenging(settings string) caddy.ModuleMap {
+	return caddy.ModuleMap{"challenge": []byte(settings)}
+}
+
 // The placeholder has a trap URL for whoever may get a page over HTTPS.
 func TestTrapURLs(t *testing.T) {
 	minting := func(trap string) *Handler {
 		source := &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /trap/\n"}
-		return provisioned(t, &Handler{Settings: config.Settings{Source: source, Challenge: &config.Challenge{Paths: []string{"/blame/*"}, Trap: trap}}})
+		return provisioned(t, &Handler{Settings: config.Settings{Source: source, Steps: challenging(`{"paths":["/blame/*"],"trap":"` + trap + `"}`)}})
 	}
 	trapped, other := minting("/trap/*"), minting("")
 	for name, tt := range map[string]struct {
@@ -57,11 +62,11 @@ func TestTrapURLs(t *testing.T) {
 func TestTrapsHaveToBeDisallowed(t *testing.T) {
 	for text, want := range map[string]string{
 		"User-agent: *\nDisallow: /trap/\n":                                            "",
-		"User-agent: *\nDisallow: /trap/\n\nUser-agent: GPTBot\nDisallow: /private/\n": "challenge trap /trap/: robots.txt does not disallow it to every crawler: the group for GPTBot (line 4)",
+		"User-agent: *\nDisallow: /trap/\n\nUser-agent: GPTBot\nDisallow: /private/\n": "challenge trap /trap/ is not in force: robots.txt does not disallow it to every crawler: the group for GPTBot (line 4)",
 	} {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		h := &Handler{log: zaptest.NewLogger(t), Settings: config.Settings{
-			Source: &config.Source{Kind: config.SourceInline, Text: text}, Challenge: &config.Challenge{Disallowed: true, Trap: "/trap/*"},
+			Source: &config.Source{Kind: config.SourceInline, Text: text}, Steps: challenging(`{"disallowed":true,"trap":"/trap/*"}`),
 		}}
 		err := h.provision(ctx, startedApp(t, ctx))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

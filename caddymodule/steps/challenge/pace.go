@@ -149,7 +149,7 @@ func (c *Check) paceName(a *Arrival, q *judge.Request, d *judge.Decision) Verdic
 // count counts a result.
 func (c *Check) count(s *stormAt, r Result) {
 	s.counts[r].Add(1)
-	c.memory.observer.Checked(r)
+	results.WithLabelValues(r.String()).Inc()
 }
 
 // answerToken says what becomes of a request whose URL has the parameter. ends is false if the

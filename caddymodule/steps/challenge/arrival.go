@@ -15,6 +15,7 @@ import (
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
 	pending
+	verdict Verdict
 	bearer  bearer
 	hash    uint64 // of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
 	group   uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
@@ -55,15 +56,6 @@ func (a *Arrival) Reference() string {
 
 // Ask makes the page with the button alone the answer to the request.
 func (a *Arrival) Ask(now time.Time) { a.alone, a.page = true, newToken(now) }
-
-// Wait returns after what time the client may come again.
-func (a *Arrival) Wait() time.Duration { return a.wait }
-
-// Strip removes the parameter and the cookie from a request that is not checked.
-func Strip(q *judge.Request, r *http.Request) {
-	takeParameter(q, r)
-	takeCookie(r, false)
-}
 
 // Receive takes the parameter and the cookie from a request, before anything else looks
 // at it.

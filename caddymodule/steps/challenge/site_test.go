@@ -16,10 +16,17 @@ import (
 
 const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
 
-type nobody struct{}
+func handlerKey() string { return "a handler" }
 
-func (nobody) Checked(Result)  {}
-func (nobody) KeyFailed(error) {}
+// pathsOf compiles patterns.
+func pathsOf(t testing.TB, patterns ...string) *judge.Paths {
+	t.Helper()
+	paths, err := judge.NewPaths(patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
 
 // site is a site with a check, and a clock.
 type site struct {
@@ -46,17 +53,16 @@ var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 
 func newSite(t testing.TB, change func(*Config)) *site {
 	t.Helper()
-	m := NewMemory(nobody{})
+	m := NewMemory()
 	m.ready.Store(true)
 	s := &site{t: t, now: noon, memory: m, host: "example.com", scheme: "https"}
-	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: Builtin()}
+	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: builtin, Paths: pathsOf(t, "/blame/*")}
 	if change != nil {
 		change(&c)
 	}
-	s.check = New(m, c)
+	s.check = New(m, c, handlerKey)
 	var err error
-	settings := judge.Settings{Challenge: judge.Challenge{Paths: []string{"/blame/*"}}}
-	if s.rules, err = settings.Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /closed/\n")}); err != nil {
+	if s.rules, err = (judge.Settings{}).Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /closed/\n")}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -99,6 +105,7 @@ func (s *site) askAnswered(method, target, addr string, as backend, fields ...st
 	var d judge.Decision
 	s.rules.Check(&s.q, &d)
 	v := s.check.Pace(a, &s.q, r, &d)
+	a.verdict = v
 	if v == Go {
 		s.answer(a, r, as)
 	}
@@ -124,7 +131,7 @@ func (s *site) answer(a *Arrival, r *http.Request, as backend) {
 		}
 		w.WriteHeader(cmp.Or(as.status, http.StatusOK))
 	}
-	a.Done(as.err, r)
+	a.Done(true, as.err, r)
 }
 
 // address returns the address of stranger i.

@@ -21,8 +21,7 @@ func trapped(t *testing.T) *site {
 func (s *site) publish(text string) {
 	s.t.Helper()
 	var err error
-	settings := judge.Settings{Challenge: judge.Challenge{Paths: []string{"/blame/*"}}}
-	s.rules, err = settings.Rules(judge.Response{Status: 200, Body: []byte(text)})
+	s.rules, err = judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte(text)})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,0 +1,52 @@
+package live
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+)
+
+// HasSwitch implements statusapi.Reporter.
+func (r *Reporter) HasSwitch(name string) bool {
+	return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.Switches[name] != nil })
+}
+
+// Switch implements statusapi.Reporter.
+func (r *Reporter) Switch(_ context.Context, scope statusapi.Scope, query statusapi.SwitchQuery) (*statusapi.Switched, error) {
+	if query.Set == "" {
+		return nil, badRequest("set is missing: want off or configured")
+	}
+	answer := &statusapi.Switched{Set: query.Set, Sites: []string{}}
+	on := query.Set == statusapi.Configured
+	for _, h := range r.handlers() {
+		step := h.Switches[query.Step]
+		if step == nil {
+			continue
+		}
+		hosts := h.sitesIn(scope)
+		if scope.All() || len(hosts) == len(h.Hosts) {
+			step.Switch("", on)
+		} else {
+			for _, name := range scope.Hosts() {
+				if h.ownsHost(name) && !slices.Contains(hosts, name) {
+					hosts = append(hosts, name)
+				}
+			}
+			for _, host := range hosts {
+				step.Switch(host, on)
+			}
+		}
+		answer.Sites = append(answer.Sites, hosts...)
+	}
+	if len(answer.Sites) == 0 {
+		return nil, statusapi.Errorf(http.StatusNotFound, "no handler with %s serves these sites", query.Step)
+	}
+	slices.Sort(answer.Sites)
+	answer.Sites = slices.Compact(answer.Sites)
+	r.app.Log.Warn(query.Step+" was set until the next load of the configuration", zap.String("set", query.Set), zap.Strings("sites", answer.Sites))
+	return answer, nil
+}

@@ -1,0 +1,338 @@
+package challenge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func init() {
+	caddy.RegisterModule(new(Challenge))
+	caddy.RegisterModule(new(Storms))
+}
+
+// Defaults and bounds of Challenge.
+const (
+	defaultOver     = "60/1m"
+	defaultPassFor  = 4 * time.Hour
+	leastOverPeriod = 10 * time.Second
+	mostOverPeriod  = 10 * time.Minute
+	leastPassFor    = 10 * time.Minute
+	mostPassFor     = 24 * time.Hour
+	maxOver         = 100_000
+)
+
+// disallowed stands for the paths that robots.txt disallows.
+const disallowed = "disallowed"
+
+// Challenge asks strangers with a browser's User-Agent to show that they are browsers,
+// while many addresses request a page of some paths and nothing else. Default: off.
+//
+//	challenge /blame/* /search* {
+//		over 60/1m
+//		for 4h
+//		trap /calendar-all/*
+//	}
+//
+// A browser passes by itself, without a click, and gets a cookie that is good for these
+// paths. Below the number in `over`, nobody notices anything. Crawlers that a rule binds,
+// verified crawlers, probes and what is exempt are never asked. Clients that the site knew
+// before go on at a person's pace. The other crawlers that clients name have what `over` allows.
+type Challenge struct {
+	// The paths of pages, as patterns in robots.txt syntax.
+	Paths []string `json:"paths,omitempty"`
+
+	// The paths that the group for `*` disallows, in the site's file and by `policy`, but
+	// not a line that disallows the whole site, and no `hidden` line. Default: false.
+	Disallowed bool `json:"disallowed,omitempty"`
+
+	// How many pages of these paths addresses that request nothing else may request, all
+	// together, before strangers are asked. The time is from 10s to 10m. Each server counts
+	// its own. Default: `60/1m`.
+	Over string `json:"over,omitempty"`
+
+	// Whether strangers are asked always, and not only in a storm. Default: off.
+	Always *bool `json:"always,omitempty"`
+
+	// The folder of trap URLs, such as `/calendar-all/*`. It is used while every group of
+	// robots.txt disallows it. The placeholder `{http.robots.trap}` is a URL below it: put
+	// it into a link that people don't see. Who fetches it is asked for a day, storm or not.
+	// Default: none.
+	Trap string `json:"trap,omitempty"`
+
+	// How long the cookie is good, from 10m to 24h. Default: 4h.
+	For caddy.Duration `json:"for,omitempty"`
+
+	site    step.Site
+	place   *judge.Place
+	check   *Check
+	release []func() error
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Challenge) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.robots.steps.challenge", New: func() caddy.Module { return new(Challenge) }}
+}
+
+// Info implements step.Step.
+func (*Challenge) Info() step.Info {
+	return step.Info{
+		Stage: step.Check, Example: "challenge /PATH", Lines: []string{"over", "for", "trap", "always"}, NeedsResponse: true, Enforces: true,
+		Matches: []string{"stranger"}, Replaces: watch, Placeholders: []string{referencePlaceholder, trapPlaceholder},
+		Logged: []string{referencePlaceholder},
+	}
+}
+
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	challenge <paths...> | disallowed {
+//		over <number>/<duration>
+//		for  <duration>
+//		trap <path>
+//		always [on|off]
+//	}
+func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	head, paths := *d, d.RemainingArgs()
+	if err := lines.InBlockOrRate("challenge", "over", paths); err != nil {
+		return lines.Place(&head, err)
+	}
+	if len(paths) == 1 && paths[0] == disallowed {
+		c.Disallowed = true
+	} else {
+		c.Paths = paths
+	}
+	p := lines.Parser{Dispenser: d}
+	block := lines.Table{
+		"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap), "always": lines.OnOff(&c.Always),
+	}
+	if err := p.Block(block, nil); err != nil {
+		return err
+	}
+	return lines.Place(&head, c.validate())
+}
+
+// validate returns an error for values that can't be used.
+func (c *Challenge) validate() error {
+	_, err := c.config()
+	return err
+}
+
+// config converts the settings to those of a Check.
+func (c *Challenge) config() (s Config, err error) {
+	s = Config{Name: c.String(), For: cmp.Or(time.Duration(c.For), defaultPassFor), Always: c.Always != nil && *c.Always}
+	for _, path := range c.Paths {
+		if path == disallowed {
+			return s, errors.New("challenge: write either disallowed or patterns of paths")
+		}
+	}
+	switch {
+	case len(c.Paths) == 0 && !c.Disallowed:
+		return s, errors.New("challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed")
+	case len(c.Paths) > 0 && c.Disallowed:
+		return s, errors.New("challenge: write either disallowed or patterns of paths")
+	case s.For < leastPassFor || s.For > mostPassFor:
+		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.For, leastPassFor, mostPassFor)
+	case len(c.Paths) > 0:
+		if s.Paths, err = judge.NewPaths(c.Paths); err != nil {
+			return s, lines.About("challenge:", err)
+		}
+	}
+	over, err := c.rate()
+	if err == nil && c.Trap != "" {
+		s.Trap, err = ParseTrap(c.Trap)
+	}
+	s.Over, s.Window = over.Requests, over.Per
+	return s, lines.About("challenge", err)
+}
+
+// rate returns the number of Over.
+func (c *Challenge) rate() (rate robots.RequestRate, err error) {
+	over := cmp.Or(c.Over, defaultOver)
+	rate, err = lines.ParseRate(over)
+	switch {
+	case err != nil:
+		return rate, fmt.Errorf("over: %w", err)
+	case rate.Per < leastOverPeriod || rate.Per > mostOverPeriod:
+		return rate, fmt.Errorf("over %s: the time is not between %s and %s", over, leastOverPeriod, mostOverPeriod)
+	case rate.Requests > maxOver:
+		return rate, fmt.Errorf("over %s is more than %d pages", over, maxOver)
+	}
+	return rate, nil
+}
+
+// String returns the line of the configuration, such as `challenge /blame/*`.
+func (c *Challenge) String() string {
+	if c.Disallowed {
+		return "challenge disallowed"
+	}
+	return "challenge " + strings.Join(c.Paths, " ")
+}
+
+// Join implements step.Step. What is counted outlives a reload.
+func (c *Challenge) Join(site step.Site) error {
+	settings, err := c.config()
+	if err != nil {
+		return err
+	}
+	c.site, settings.Busy, settings.Page = site, site.IsBusy, builtin
+	settings.Mark, err = site.Page("challenge", func(text []byte) (err error) {
+		settings.Page, err = NewPage(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.place = &judge.Place{Layer: Layer, Text: settings.Name}
+	c.place.File, c.place.Line = site.Place()
+	memory, release := shared.Get("challenge", NewMemory)
+	c.release = append(c.release, release)
+	c.check = New(memory, settings, site.Key)
+	return nil
+}
+
+// Start implements step.Starter: the keys of passes are exchanged from now on, once for all
+// handlers of a configuration.
+func (c *Challenge) Start() {
+	storage, store := c.site.Storage(), c.site.Store()
+	_, release := shared.Get(fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeping {
+		return c.check.memory.keep(storage, store, c.site.Log().Named("challenge"))
+	})
+	c.release = append(c.release, release)
+}
+
+// Cleanup ends what Start and Join began.
+func (c *Challenge) Cleanup() (err error) {
+	for _, release := range slices.Backward(c.release) {
+		err = errors.Join(err, release())
+	}
+	return err
+}
+
+// Places implements step.Placed.
+func (c *Challenge) Places() []*judge.Place { return []*judge.Place{c.place} }
+
+// Switch implements step.Switch.
+func (c *Challenge) Switch(host string, on bool) { c.check.Set(host, on) }
+
+// arrivals have what requests bring.
+var arrivals = step.NewSlot[Arrival]()
+
+// Strip implements step.Stripper.
+func (c *Challenge) Strip(x *step.Exchange, off bool) {
+	if off {
+		takeParameter(&x.Request, x.HTTP)
+		takeCookie(x.HTTP, false)
+		return
+	}
+	c.check.Receive(arrivals.Of(x), &x.Request, x.HTTP)
+}
+
+// Wrap implements step.Decider: it asks a stranger to show that it is a browser.
+func (c *Challenge) Wrap(next step.Decide) step.Decide {
+	return func(x *step.Exchange) {
+		c.decide(x, arrivals.Of(x))
+		next(x)
+	}
+}
+
+func (c *Challenge) decide(x *step.Exchange, a *Arrival) {
+	a.verdict = c.check.Pace(a, &x.Request, x.HTTP, &x.Decision)
+	switch a.verdict {
+	case Stranger:
+		x.Stranger = true
+		if c.check.Mark {
+			a.verdict = Go
+			return
+		}
+		x.Decision.Refuse(Asked, c.place, a.wait)
+	case TooMany:
+		x.Decision.Refuse(HeldUp, c.place, a.wait)
+	}
+}
+
+// Answers implements step.Answerer.
+func (*Challenge) Answers(x *step.Exchange) bool {
+	d := &x.Decision
+	switch arrivals.Of(x).verdict {
+	case Go, TooMany:
+		return false
+	case Stranger:
+		return d.Reason == Asked && !d.Monitored
+	}
+	return d.Action == judge.Pass || d.Monitored
+}
+
+// Answer implements step.Answerer.
+func (c *Challenge) Answer(x *step.Exchange, w http.ResponseWriter) error {
+	return c.check.Serve(w, arrivals.Of(x), &x.Request, x.HTTP)
+}
+
+// Respond implements step.Responder.
+func (*Challenge) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
+	return arrivals.Of(x).Reach(w)
+}
+
+// End implements step.Ender.
+func (*Challenge) End(x *step.Exchange) { end(x) }
+
+// end ends what a request has begun, and counts its page.
+func end(x *step.Exchange) {
+	a := arrivals.Of(x)
+	x.Taken = a.Done(x.Returned, x.Err, x.HTTP) || x.Taken
+	a.End()
+}
+
+// Names of placeholders.
+const (
+	referencePlaceholder = "reference"
+	trapPlaceholder      = "trap"
+)
+
+// Record implements step.Recorder.
+func (c *Challenge) Record(x *step.Exchange) func(string) (string, bool) {
+	reference, trap := arrivals.Of(x).Reference(), c.check.trapFor(x)
+	if reference == "" && trap == nil {
+		return nil
+	}
+	return func(name string) (string, bool) {
+		switch {
+		case name == referencePlaceholder:
+			return reference, true
+		case name == trapPlaceholder && trap != nil:
+			return trap(), true
+		}
+		return "", name == trapPlaceholder
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.CleanerUpper = (*Challenge)(nil)
+	_ step.Step          = (*Challenge)(nil)
+	_ step.Starter       = (*Challenge)(nil)
+	_ step.Placed        = (*Challenge)(nil)
+	_ step.Switch        = (*Challenge)(nil)
+	_ step.Stripper      = (*Challenge)(nil)
+	_ step.Decider       = (*Challenge)(nil)
+	_ step.Answerer      = (*Challenge)(nil)
+	_ step.Responder     = (*Challenge)(nil)
+	_ step.Ender         = (*Challenge)(nil)
+	_ step.Recorder      = (*Challenge)(nil)
+	_ step.Fitter        = (*Challenge)(nil)
+	_ step.Troubled      = (*Challenge)(nil)
+	_ step.Feature       = (*Challenge)(nil)
+)
