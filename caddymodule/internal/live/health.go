@@ -163,6 +163,13 @@ func (r *Reporter) handlerProblems(scope statusapi.Scope) (problems []statusapi.
 			continue
 		}
 		for _, p := range h.Problems() {
+			if len(p.Sites) > 0 && !scope.All() && !slices.ContainsFunc(p.Sites, scope.Site) {
+				continue
+			}
+			if p.Subject != "" {
+				problems = append(problems, p)
+				continue
+			}
 			p.Subject = siteName(cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", ")))
 			problems = append(problems, p)
 		}

@@ -48,6 +48,7 @@ type pending struct {
 	matches bool // the check is for the path
 	proves  bool // the site knows the client, if it is served
 	client  *client
+	cell    *cohortCell // of the User-Agent; nil for a client that names a crawler
 	counted counted
 	taken   [2]struct {
 		bucket   *bucket
@@ -114,7 +115,17 @@ func (a *Arrival) Reach(w http.ResponseWriter) http.ResponseWriter {
 // Answered implements response.Observer.
 func (a *Arrival) Answered(status int, header http.Header) {
 	a.status, a.media = status, mediaOf(header["Content-Type"])
+	if a.renews && keepsApart(header["Cache-Control"]) {
+		header.Add("Set-Cookie", a.check.renewed(a).String())
+	}
 	a.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
+}
+
+// keepsApart reports whether no shared cache may store a response.
+func keepsApart(control []string) bool {
+	return slices.ContainsFunc(control, func(field string) bool {
+		return strings.Contains(field, "private") || strings.Contains(field, "no-store")
+	})
 }
 
 // Done notes that the next handler has returned, or that it was not called or panicked. It
@@ -181,6 +192,9 @@ func (a *Arrival) observe() {
 		c.embedded.Store(p.now)
 	case isPage:
 		c.page.Store(p.now)
+	}
+	if isPage && !p.matches && p.cell != nil {
+		p.cell.elsewhere.Add(1)
 	}
 	if isOff && p.proves && p.status < 300 {
 		c.served.Store(p.now)

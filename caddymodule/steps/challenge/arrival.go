@@ -15,25 +15,27 @@ import (
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
 	pending
-	verdict Verdict
-	bearer  bearer
-	hash    uint64 // of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
-	group   uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
-	place   uint64 // of the network (/24, /48) at this site
-	network uint64 // of the network
-	given   bool   // the URL had the parameter
-	pressed bool   // by a press of the button
-	formed  bool   // the parameter has the form of a token
-	once    bool   // the page may be shown this time, to a client that keeps no cookie
-	token   token  // of the parameter, if it is our own
-	pass    token  // of the cookie, if it is good here
-	memory  *pass  // of the pass
-	isNew   bool   // nobody has come with the pass before
-	alien   bool   // the cookie is a pass of another server
-	page    token  // of the page that answers the request
-	alone   bool   // the page has the button alone
-	noStore bool   // the client came back without the cookie
-	wait    time.Duration
+	verdict  Verdict
+	bearer   bearer
+	hash     uint64 // of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
+	group    uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
+	place    uint64 // of the network (/24, /48) at this site
+	network  uint64 // of the network
+	given    bool   // the URL had the parameter
+	pressed  bool   // by a press of the button
+	formed   bool   // the parameter has the form of a token
+	once     bool   // the page may be shown this time, to a client that keeps no cookie
+	token    token  // of the parameter, if it is our own
+	pass     token  // of the cookie, if it is good here
+	memory   *pass  // of the pass
+	renews   bool   // the answer may renew it
+	isNew    bool   // nobody has come with the pass before
+	firstUse uint32 // of a pass that has come back, for the first time; 0 for all others
+	alien    bool   // the cookie is a pass of another server
+	page     token  // of the page that answers the request
+	alone    bool   // the page has the button alone
+	noStore  bool   // the client came back without the cookie
+	wait     time.Duration
 }
 
 // IsFreed reports whether somebody has pressed the button of the page: with this request, or
@@ -96,12 +98,12 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time) {
 	t, from := keys.open(cookie, &a.bearer)
 	a.alien = a.alien || from == foreign && !c.memory.inFleet.Load()
-	if from != own || !t.kind.isPass() || !t.isFresh(now, c.For) {
+	if from != own || !t.kind.isPass() || !t.isFresh(now, t.life(c.For)) {
 		return
 	}
 	p := c.memory.pass(t)
-	if good, first := p.from(a.network, uint32(now.Unix())); good {
-		a.pass, a.memory, a.isNew = t, p, first
+	if good, first, firstUse := p.from(a.network, uint32(now.Unix())); good {
+		a.pass, a.memory, a.isNew, a.firstUse = t, p, first, firstUse
 	}
 }
 

@@ -15,6 +15,7 @@ package challenge
 
 import (
 	"hash/maphash"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,13 +106,15 @@ func (c *Check) Storms(yield func(*Storm) bool) {
 
 // Config has the settings of a Check.
 type Config struct {
-	Name   string        // the line of the configuration, such as `challenge /blame/*`
-	Over   int           // documents of lone addresses in Window
-	Window time.Duration // from 10 seconds to 10 minutes
-	For    time.Duration // how long a pass is good
-	Mark   bool          // strangers are only marked
-	Always bool          // strangers are asked, storm or not
-	Paths  *judge.Paths  // nil: those that robots.txt disallows
+	Name   string         // the line of the configuration, such as `challenge /blame/*`
+	Over   int            // documents of lone addresses in Window
+	Window time.Duration  // from 10 seconds to 10 minutes
+	For    time.Duration  // how long a pass is good
+	Mark   bool           // strangers are only marked
+	Always bool           // strangers are asked, storm or not
+	Names  []string       // of clients that are never asked, as in the registry
+	From   []netip.Prefix // their addresses
+	Paths  *judge.Paths   // nil: those that robots.txt disallows
 	Page   *Page
 	Trap   Trap        // where trap URLs lie; "" without
 	Busy   func() bool // whether the server is busy; nil if nobody knows

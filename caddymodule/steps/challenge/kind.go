@@ -2,11 +2,15 @@ package challenge
 
 import (
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // clientKind says what the client of a request is, for a check. What the request says of itself
@@ -19,9 +23,9 @@ const (
 	stranger                   // any other client that no rule binds
 )
 
-// kindOf returns the kind of a client.
-func kindOf(d *judge.Decision) clientKind {
-	if d.Action != judge.Pass || d.Claim.State == claim.Verified {
+// kindOf returns the kind of the client of a request.
+func (c *Check) kindOf(q *judge.Request, d *judge.Decision) clientKind {
+	if d.Action != judge.Pass || d.Claim.State == claim.Verified || c.excepts(q, d) {
 		return free
 	}
 	switch d.Reason {
@@ -35,6 +39,18 @@ func kindOf(d *judge.Decision) clientKind {
 		return named
 	}
 	return stranger
+}
+
+// excepts reports whether the configuration names a client, by its name or its address.
+func (c *Check) excepts(q *judge.Request, d *judge.Decision) bool {
+	if row := d.Agent.Crawler; row != nil && words.ContainsFold(c.Names, row.Name) || d.Agent.Token != "" && words.ContainsFold(c.Names, d.Agent.Token) {
+		return true
+	}
+	if len(c.From) == 0 || q.Ambiguous { // by which any client could be anybody
+		return false
+	}
+	addr := netaddr.Unmap(q.Addr())
+	return slices.ContainsFunc(c.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // closes reports whether the check is for the path of a request.

@@ -24,12 +24,18 @@ const (
 
 // Pace says what becomes of a request that a decision lets through, and of one with a token.
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
-	now, kind := uint32(q.Time.Unix()), kindOf(d)
+	now, kind := uint32(q.Time.Unix()), c.kindOf(q, d)
 	c.watchSigns(a, q, r, d, now)
 	if a.memory != nil {
 		s := c.storm(q, now)
 		if s.trouble.cameBack(); a.isNew && a.pass.kind == passByStyle {
 			c.count(s, Passed)
+		}
+		switch cell := s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent); {
+		case a.isNew:
+			cell.used(now)
+		case a.firstUse != 0:
+			cell.cameBack(a.firstUse)
 		}
 	}
 	if a.given {
@@ -49,7 +55,7 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	case kind == named:
 		return Go
 	}
-	a.client = c.clientOf(a, r, now)
+	a.client, a.cell = c.clientOf(a, r, now), s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
 	if !a.matches {
 		return Go
 	}
@@ -60,17 +66,18 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 // its own. It changes nothing. The caller chooses few addresses, always the same ones: what
 // Storms say is of these.
 func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
-	if kindOf(d) != stranger {
+	if c.kindOf(q, d) != stranger {
 		return
 	}
 	c.identify(a, q)
 	now := uint32(q.Time.Unix())
 	s := c.storm(q, now)
 	a.begin(c, s, q, r, d)
-	a.client = c.clientOf(a, r, now)
+	a.client, a.cell = c.clientOf(a, r, now), s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
 	if a.matches {
+		a.cell.counts(a.bearer.userAgent)
 		address, net, isNew := c.addresses(a)
-		a.counted = s.count(address, net, now, isNew, false)
+		a.counted = s.count(address, net, now, isNew, false, a.cell)
 		s.IsOn(now, nil)
 	}
 }
@@ -83,11 +90,13 @@ func (c *Check) paceStranger(a *Arrival, q *judge.Request, r *http.Request) Verd
 	isSigned, isOn := c.isSigned(a, q, r, now), s.isOn(c, q.Origin.Host, now)
 	if a.memory != nil && !isSigned {
 		if !isOn || a.takePage(net, q.Time) {
+			a.renews = isOn && a.pass.mayRenew(q.Time, c.For)
 			return Go
 		}
 		return c.ask(a, q, true)
 	}
-	a.counted = s.count(address, net, now, isNew, false)
+	a.cell.counts(a.bearer.userAgent)
+	a.counted = s.count(address, net, now, isNew, false, a.cell)
 	if a.alien && address.hasPass(now) { // else it may be anybody's forgery
 		s.trouble.cameStrange(a.network, now)
 	}
@@ -137,7 +146,7 @@ func (c *Check) paceName(a *Arrival, q *judge.Request, d *judge.Decision) Verdic
 		return Go
 	}
 	address, net, isNew := c.addresses(a)
-	a.counted = s.count(address, net, a.now, isNew, true)
+	a.counted = s.count(address, net, a.now, isNew, true, nil)
 	if !s.isOn(c, q.Origin.Host, a.now) {
 		return Go
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
@@ -251,7 +252,7 @@ func (c *Check) page(header http.Header, a *Arrival, q *judge.Request, r *http.R
 	}
 	values[buttonMark] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
 		`"><button type="submit" autofocus>` + html.EscapeString(f.button) + `</button></form>`
-	body := make([]byte, 0, 4096)
+	body := make([]byte, 0, 4096+len(values[buttonMark]))
 	for i, part := range f.parts {
 		if body = append(body, part...); i < len(f.places) {
 			body = append(body, values[f.places[i]]...)
@@ -284,7 +285,7 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		css := ""
 		if a.pass.kind == passByStyle {
 			css = pageStyle
-			c.setCookie(w, a, q)
+			http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))
 		}
 		header["Content-Length"] = []string{strconv.Itoa(len(css))}
 		w.WriteHeader(http.StatusOK)
@@ -293,7 +294,7 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		}
 		return nil
 	case Pressed:
-		c.setCookie(w, a, q)
+		http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))
 		page := (*c.memory.ring.Load())[0].text(a.pass.as(pageToken), &a.bearer)
 		header["Location"] = []string{redirectTarget(q.Target, parameter+page)}
 	default:
@@ -304,11 +305,18 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 	return nil
 }
 
-// setCookie gives a client its pass.
-func (c *Check) setCookie(w http.ResponseWriter, a *Arrival, q *judge.Request) {
-	secure := q.Origin.Scheme == "https"
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(secure), Value: (*c.memory.ring.Load())[0].text(a.pass, &a.bearer), Path: "/", MaxAge: int(c.For.Seconds()),
+// cookie returns the cookie of a pass that is good for a time.
+func (c *Check) cookie(pass token, b *bearer, good time.Duration) *http.Cookie {
+	secure := b.origin.Scheme == "https"
+	return &http.Cookie{
+		Name: cookieName(secure), Value: (*c.memory.ring.Load())[0].text(pass, b), Path: "/", MaxAge: int(good.Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
+	}
+}
+
+// renewed returns the cookie of a pass that is renewed now.
+func (c *Check) renewed(a *Arrival) *http.Cookie {
+	pass, age := a.pass, a.pass.age(time.Unix(int64(a.now), 0))
+	pass.late = uint16(age / time.Minute)
+	return c.cookie(pass, &a.bearer, pass.life(c.For)-age)
 }

@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,21 @@ func BenchmarkCheck(b *testing.B) {
 			}
 		}
 	})
+	for name, text := range map[string]string{"plain": "abcdefg/", "ampersands": "&a=b&c&&", "escaped": "\"<>\"<>\"<"} {
+		b.Run("8kB/"+name, func(b *testing.B) {
+			q, target := s.q, "/blame/x?"+strings.Repeat(text, 1<<10)
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				q.Target, r.URL.RawQuery = target, target[len("/blame/x?"):]
+				a := Arrival{verdict: Stranger, page: newToken(s.now)}
+				s.check.Receive(&a, &q, r)
+				if err := s.check.Serve(w, &a, &q, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 	var d judge.Decision
 	s.rules.Check(&s.q, &d)
 	b.Run("pace", func(b *testing.B) {

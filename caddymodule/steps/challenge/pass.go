@@ -17,8 +17,9 @@ type pass struct {
 	hour     uint32
 	networks [passNetworks]uint64 // that it came from in this hour
 	n        int
-	returned bool // a client came back with it
-	shown    bool // it was shown a page without a cookie
+	first    uint32 // when a client came with it first; 0: never
+	again    bool   // one came with it later, but soon
+	shown    bool   // it was shown a page without a cookie
 }
 
 // The bounds of pages: of a pass, of all passes of an address (IPv4 /32, IPv6 /48), of each of
@@ -54,9 +55,10 @@ func (p *pass) worth() int64 {
 	return int64(p.seen)
 }
 
-// from counts a network, and reports whether the pass is good there; first says that
-// it was not used before.
-func (p *pass) from(network uint64, now uint32) (good, first bool) {
+// from counts a network, and reports whether the pass is good there; isNew says that it was
+// not used before. If it comes back for the first time, later than what a page embeds,
+// firstUse says when it was used first.
+func (p *pass) from(network uint64, now uint32) (good, isNew bool, firstUse uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if hour := now / 3600; p.hour != hour {
@@ -65,13 +67,19 @@ func (p *pass) from(network uint64, now uint32) (good, first bool) {
 	p.seen = now
 	if !slices.Contains(p.networks[:p.n], network) {
 		if p.n == passNetworks {
-			return false, false
+			return false, false, 0
 		}
 		p.networks[p.n] = network
 		p.n++
 	}
-	first, p.returned = !p.returned, true
-	return true, first
+	if p.first == 0 {
+		p.first = now
+		return true, true, 0
+	}
+	if age := now - p.first; !p.again && age > lonelyFor && age <= backWithin {
+		p.again, firstUse = true, p.first
+	}
+	return true, false, firstUse
 }
 
 // showOnce reports whether a page may be shown for a token without a cookie: once.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -69,19 +70,21 @@ func (c *Challenge) View(bool) step.Section {
 	s := step.Section{
 		Title: "Strangers that are asked whether they are browsers",
 		Columns: []step.Column{
-			{Name: "host"}, {Name: "asked since"}, {Name: "pages of lone addresses", Number: true}, {Name: "asked", Number: true},
+			{Name: "asked since"}, {Name: "pages of lone addresses", Number: true}, {Name: "asked", Number: true},
 			{Name: "passed", Number: true},
 		},
 		Note: "Pages of lone addresses are those in the time of `over` that left to addresses which fetched nothing else.",
 	}
-	now := clock.Now()
+	now, since := clock.Now(), ""
+	var sum State
 	for storm := range c.check.Storms {
-		state, since := storm.State(now), ""
-		if state.On {
-			since = state.Since.UTC().Format("2006-01-02 15:04")
+		state := storm.State(now)
+		if state.On && (since == "" || state.Since.Before(sum.Since)) {
+			sum.Since, since = state.Since, state.Since.UTC().Format("2006-01-02 15:04")
 		}
-		s.Rows = append(s.Rows, []string{storm.Host, since, strconv.Itoa(state.Lone), strconv.Itoa(state.Asked), strconv.Itoa(state.Passed)})
+		sum.Lone, sum.Asked, sum.Passed = sum.Lone+state.Lone, sum.Asked+state.Asked, sum.Passed+state.Passed
 	}
+	s.Rows = [][]string{{since, strconv.Itoa(sum.Lone), strconv.Itoa(sum.Asked), strconv.Itoa(sum.Passed)}}
 	return s
 }
 
@@ -97,8 +100,12 @@ func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
 // Problems implements step.Troubled.
 func (c *Challenge) Problems() (list []step.Problem) {
 	now := clock.Now()
-	note := func(severity, kind, subject, message, advice string) {
-		list = append(list, step.Problem{Severity: severity, Kind: kind, Subject: subject, Message: message, Advice: advice})
+	note := func(severity, kind, site, message, advice string) {
+		p := step.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice}
+		if site != "" {
+			p.Subject, p.Sites = nameOf(site), []string{site}
+		}
+		list = append(list, p)
 	}
 	damaged, err := c.check.Keys(now)
 	if err != nil {
@@ -110,17 +117,64 @@ func (c *Challenge) Problems() (list []step.Problem) {
 			" UTC: browsers show once more that they are browsers", "Find out what changed robots/challenge/keys in Caddy's storage.")
 	}
 	for storm := range c.check.Storms {
-		state, name := storm.State(now), nameOf(cmp.Or(storm.Host, statusapi.AnySite))
+		state, site := storm.State(now), cmp.Or(storm.Host, statusapi.AnySite)
+		name := nameOf(site)
 		if state.Blind {
-			note(statusapi.Warning, "challenge_blind", name, "fewer than half of the visitors of "+name+
+			note(statusapi.Warning, "challenge_blind", site, "fewer than half of the visitors of "+name+
 				" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
 				"If many people read these pages, set `over` higher than what they request.")
 		}
 		if t := state.Trouble; t.Text != "" {
-			note(statusapi.Warning, "challenge_broken", name, fmt.Sprintf("at %s, since %s: %s", name, at(t.Since), t.Text), t.Advice)
+			note(statusapi.Warning, "challenge_broken", site, fmt.Sprintf("at %s, since %s: %s", name, at(t.Since), t.Text), t.Advice)
+		}
+		for _, cohort := range state.Once {
+			note(statusapi.Remark, "challenge_once", site, fmt.Sprintf("at %s, %d of %d passes of the User-Agent %s were used once within ten minutes: "+
+				"a fleet that solves the check, or visitors who leave after a page%s", name, cohort.Passes-cohort.Back, cohort.Passes,
+				strconv.QuoteToASCII(cohort.UserAgent), cohort.elsewhere()), "Look for it in the log: nothing here holds it.")
+			if text := c.refusal(&cohort); text != "" {
+				p := &list[len(list)-1]
+				p.Severity, p.Advice = statusapi.Warning, "If nobody needs it, refuse it on these paths."
+				p.Actions = []statusapi.Action{{
+					What: "If nobody needs it, refuse it there: in the block of the site, beside robots", Text: text, Where: statusapi.Caddyfile,
+				}}
+			}
 		}
 	}
 	return list
+}
+
+// elsewhere says how many of the pages elsewhere went to the cohort.
+func (c *Cohort) elsewhere() string {
+	if c.Elsewhere < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d.%d %% of the other pages of the host went to it", c.Elsewhere/10, c.Elsewhere%10)
+}
+
+// rareElsewhere is below how many of a thousand other pages of a host a cohort is one that
+// may be refused.
+const rareElsewhere = 10
+
+// refusal returns the lines with which Caddy refuses a cohort on the paths of the check; ""
+// if many others have its User-Agent, or if it or the paths can't be written so.
+func (c *Challenge) refusal(cohort *Cohort) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._-/;:,()+=@"
+	if cohort.Elsewhere < 0 || cohort.Elsewhere >= rareElsewhere || len(cohort.UserAgent) >= maxAgent || strings.Trim(cohort.UserAgent, plain) != "" {
+		return ""
+	}
+	where := "robots('disallowed')"
+	if !c.Disallowed {
+		var paths []string
+		for _, path := range c.Paths {
+			path = strings.TrimRight(path, "*")
+			if strings.ContainsAny(path, "*$?'`\\") {
+				return ""
+			}
+			paths = append(paths, "'"+path+"*'")
+		}
+		where = "path(" + strings.Join(paths, ", ") + ")"
+	}
+	return "@fleet `header({'User-Agent': '" + cohort.UserAgent + "'}) && " + where + "`\nrespond @fleet 403"
 }
 
 // Misfits implements step.Fitter.

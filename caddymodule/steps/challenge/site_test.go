@@ -36,7 +36,8 @@ type site struct {
 	memory *Memory
 	rules  *judge.Rules
 	host   string
-	q      judge.Request // the latest one
+	q      judge.Request              // the latest one
+	sent   *httptest.ResponseRecorder // the answer to the latest one that went on
 	scheme string
 	// invented says that the host is one of *.example.com.
 	invented bool
@@ -115,7 +116,8 @@ func (s *site) askAnswered(method, target, addr string, as backend, fields ...st
 
 // answer answers a request that goes on.
 func (s *site) answer(a *Arrival, r *http.Request, as backend) {
-	w := a.Reach(httptest.NewRecorder())
+	s.sent = httptest.NewRecorder()
+	w := a.Reach(s.sent)
 	if as.err == nil {
 		if as.media == "" {
 			as.media = "text/html; charset=utf-8"

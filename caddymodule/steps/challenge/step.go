@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -73,7 +75,13 @@ type Challenge struct {
 	// Default: none.
 	Trap string `json:"trap,omitempty"`
 
-	// How long the cookie is good, from 10m to 24h. Default: 4h.
+	// Names of crawlers in the registry, and addresses and CIDR ranges of clients, that are
+	// never asked: feed readers, previews, CI. Every client can send a name, so give addresses
+	// where you know them. Default: none.
+	Except []string `json:"except,omitempty"`
+
+	// How long the cookie is good, from 10m to 24h, since it was made or used last, and for
+	// 24h at most. Use renews it on answers that no shared cache may store. Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
 
 	site    step.Site
@@ -90,7 +98,7 @@ func (*Challenge) CaddyModule() caddy.ModuleInfo {
 // Info implements step.Step.
 func (*Challenge) Info() step.Info {
 	return step.Info{
-		Stage: step.Check, Example: "challenge /PATH", Lines: []string{"over", "for", "trap", "always"}, NeedsResponse: true, Enforces: true,
+		Stage: step.Check, Example: "challenge /PATH", Lines: []string{"over", "for", "trap", "always", "except"}, NeedsResponse: true, Enforces: true,
 		Matches: []string{"stranger"}, Replaces: watch, Placeholders: []string{referencePlaceholder, trapPlaceholder},
 		Logged: []string{referencePlaceholder},
 	}
@@ -99,10 +107,11 @@ func (*Challenge) Info() step.Info {
 // UnmarshalCaddyfile sets up the step. Syntax:
 //
 //	challenge <paths...> | disallowed {
-//		over <number>/<duration>
-//		for  <duration>
-//		trap <path>
+//		over   <number>/<duration>
+//		for    <duration>
+//		trap   <path>
 //		always [on|off]
+//		except <names and addresses...>
 //	}
 func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
@@ -118,6 +127,7 @@ func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	p := lines.Parser{Dispenser: d}
 	block := lines.Table{
 		"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap), "always": lines.OnOff(&c.Always),
+		"except": lines.List(&c.Except),
 	}
 	if err := p.Block(block, nil); err != nil {
 		return err
@@ -151,12 +161,40 @@ func (c *Challenge) config() (s Config, err error) {
 			return s, lines.About("challenge:", err)
 		}
 	}
+	for _, except := range c.Except {
+		if from, ok := prefixOf(except); ok {
+			s.From = append(s.From, from)
+		} else {
+			s.Names = append(s.Names, except)
+		}
+	}
 	over, err := c.rate()
 	if err == nil && c.Trap != "" {
 		s.Trap, err = ParseTrap(c.Trap)
 	}
 	s.Over, s.Window = over.Requests, over.Per
 	return s, lines.About("challenge", err)
+}
+
+// prefixOf parses an address or a range.
+func prefixOf(text string) (netip.Prefix, bool) {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.Masked(), true
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), true
+}
+
+// CheckNames implements step.Named.
+func (c *Challenge) CheckNames(registry *crawler.Registry) error {
+	settings, err := c.config()
+	if err != nil {
+		return err
+	}
+	return registry.CheckNames("challenge except", settings.Names...)
 }
 
 // rate returns the number of Over.
@@ -324,6 +362,7 @@ var (
 	_ caddy.CleanerUpper = (*Challenge)(nil)
 	_ step.Step          = (*Challenge)(nil)
 	_ step.Starter       = (*Challenge)(nil)
+	_ step.Named         = (*Challenge)(nil)
 	_ step.Placed        = (*Challenge)(nil)
 	_ step.Switch        = (*Challenge)(nil)
 	_ step.Stripper      = (*Challenge)(nil)

@@ -47,6 +47,7 @@ type Storm struct {
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	networks  embedding
+	cohorts   *cohorts
 	trouble   trouble
 	counts    [Results]atomic.Int64
 	before    [Results]atomic.Int64 // counts, when the check went on
@@ -55,6 +56,7 @@ type Storm struct {
 
 func (s *Storm) start(host string, c *Check, key uint64) {
 	s.Host, s.check, s.key, s.over, s.window = host, c.id(), key, c.Over, c.seconds()
+	s.cohorts = new(cohorts)
 	s.ring = make([]second, max(s.window, minute)+lonelyFor+1)
 }
 
@@ -82,6 +84,7 @@ func (s *Storm) known(at uint32) *second {
 // than it can.
 func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
+		s.cohorts.look(now, s.over)
 		s.evaluate(now, busy != nil && busy())
 	}
 	return s.on.Load()
@@ -147,6 +150,7 @@ type State struct {
 	Asked   int       // pages shown since
 	Passed  int       // clients that passed since, by themselves or with the button
 	Trouble Trouble
+	Once    []Cohort
 	Blind   bool // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
 }
 
@@ -157,7 +161,7 @@ func (s *Storm) State(now time.Time) State {
 	since := func(r Result) int { return int(s.counts[r].Load() - s.before[r].Load()) }
 	return State{
 		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: since(Shown), Passed: since(Passed) + since(Button),
-		Trouble: s.Trouble(now), Blind: s.networks.fewEmbed(),
+		Trouble: s.Trouble(now), Once: s.cohorts.Once(), Blind: s.networks.fewEmbed(),
 	}
 }
 
@@ -167,12 +171,15 @@ type counted struct {
 	ok, sure     bool // sure: as that of a lone address, whatever it fetches
 	lone, isNew  bool
 	address, net *visitor
+	cell         *cohortCell
 }
 
 // count counts a page of a stranger. address is what is remembered of it, net of the network
-// that counts as one: the same for IPv4. sure says that it counts as a lone address's.
-func (s *Storm) count(address, net *visitor, now uint32, isNew, sure bool) counted {
-	p := counted{at: now, sure: sure, address: address, net: net}
+// that counts as one: the same for IPv4. sure says that it counts as a lone address's, as it
+// does if its cohort storms; cell is nil for a client that names a crawler.
+func (s *Storm) count(address, net *visitor, now uint32, isNew, sure bool, cell *cohortCell) counted {
+	sure = sure || cell != nil && cell == s.cohorts.storms.Load()
+	p := counted{at: now, sure: sure, address: address, net: net, cell: cell}
 	lone := !sure && address.isLone(now)
 	ok, asLone := net.comes(now, sure || lone)
 	p.ok = ok
@@ -198,6 +205,9 @@ func (s *Storm) giveBack(p *counted) {
 		return
 	}
 	p.ok = false
+	if p.cell != nil {
+		p.cell.here.Add(-1)
+	}
 	was := p.lone && p.address.removeLone(p.at)
 	lone := p.net.goes(p.at, p.sure || was)
 	c := s.known(p.at)

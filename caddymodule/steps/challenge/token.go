@@ -45,6 +45,7 @@ type token struct {
 	kind tokenKind
 	at   uint32  // when the page was made, in seconds since 1970
 	id   [8]byte // random; the same for all tokens of a page, and for the pass that it gives
+	late uint16  // of a pass that use has renewed: the minutes from at until then
 }
 
 // newToken returns a token for a new page.
@@ -66,13 +67,26 @@ func (t token) isFresh(now time.Time, life time.Duration) bool {
 	return age <= life && age >= -clockSlack
 }
 
+// life returns for how long after its making a pass is good that is good for a time after it
+// is renewed.
+func (t token) life(good time.Duration) time.Duration {
+	return min(good+time.Duration(t.late)*time.Minute, mostPassFor)
+}
+
+// mayRenew reports whether use renews a pass now: when half of its time is over, until the
+// last renewal that can make a difference.
+func (t token) mayRenew(now time.Time, good time.Duration) bool {
+	return t.kind.isPass() && t.life(good) < mostPassFor && t.age(now)-time.Duration(t.late)*time.Minute >= good/2
+}
+
 // reference returns the characters by which the page and the log name a check.
 func (t token) reference() string { return base64.RawURLEncoding.EncodeToString(t.id[:6]) }
 
-// A token is its time, id, kind, the number of its key, and its signature, in base64.
+// A token is its time, id, kind, the number of its key, when it was renewed, and its signature,
+// in base64.
 const (
 	macSize   = 16
-	tokenSize = 4 + 8 + 1 + 2 + macSize
+	tokenSize = 4 + 8 + 1 + 2 + 2 + macSize
 	tokenLen  = (8*tokenSize + 5) / 6
 )
 
@@ -91,7 +105,7 @@ type bearer struct {
 func (k *key) sign(t token, b *bearer) [macSize]byte {
 	var octets [16]byte
 	copy(octets[:], t.id[:])
-	site, number := b.origin.Host, uint64(t.at)
+	site, number := b.origin.Host, uint64(t.at)|uint64(t.late)<<40
 	if b.origin.Scheme == "https" {
 		number |= 1 << 32
 	}
@@ -124,6 +138,7 @@ func (k *key) text(t token, b *bearer) string {
 	out = append(out, t.id[:]...)
 	out = append(out, byte(t.kind))
 	out = binary.BigEndian.AppendUint16(out, k.number)
+	out = binary.BigEndian.AppendUint16(out, t.late)
 	mac := k.sign(t, b)
 	return base64.RawURLEncoding.EncodeToString(append(out, mac[:]...))
 }
@@ -166,6 +181,7 @@ func (r ring) open(text string, b *bearer) (t token, from origin) {
 		return token{}, broken
 	}
 	number := binary.BigEndian.Uint16(octets[13:])
+	t.late = binary.BigEndian.Uint16(octets[15:])
 	k := r.find(number)
 	if k == nil {
 		return token{}, foreign

@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -60,19 +59,30 @@ func redirectTarget(target, parameter string) string {
 
 // escaped returns a target in which octets are escaped that no browser sends in one.
 func escaped(target string) string {
-	isUnsafe := func(c rune) bool { return c <= ' ' || c >= 0x7f || strings.ContainsRune(`#"<>`, c) }
-	if !strings.ContainsFunc(target, isUnsafe) {
-		return target
-	}
-	var b strings.Builder
-	for _, c := range []byte(target) {
-		if isUnsafe(rune(c)) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
+	n := 0
+	for i := range len(target) {
+		if isUnsafe(target[i]) {
+			n++
 		}
 	}
-	return b.String()
+	if n == 0 {
+		return target
+	}
+	b := make([]byte, 0, len(target)+2*n)
+	for i := range len(target) {
+		if c := target[i]; isUnsafe(c) {
+			const hex = "0123456789ABCDEF"
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// isUnsafe reports whether an octet has no place in a target.
+func isUnsafe(c byte) bool {
+	return c <= ' ' || c >= 0x7f || c == '#' || c == '"' || c == '<' || c == '>'
 }
 
 // takeParameter removes the parameter from a request and returns its value. A parameter
