@@ -95,15 +95,3 @@ func TestMonitoredRequestsAreInFlight(t *testing.T) {
 		t.Errorf("%s requests stay in flight", n)
 	}
 }
-
-// A request that is counted allocates nothing more.
-func TestShedAllocatesNothing(t *testing.T) {
-	count := func(h *Handler) float64 {
-		r, w := request(chrome, "/"), discard{make(http.Header)}
-		return testing.AllocsPerRun(1000, func() { _ = h.ServeHTTP(w, r, page) })
-	}
-	without := count(loadedHandler(t, nil))
-	if with := count(loadedHandler(t, shedding(64))); with > without {
-		t.Errorf("%v allocations, and %v without shed", with, without)
-	}
-}
