@@ -139,7 +139,8 @@ func (p *pacer) budget(r *judge.Request, s *judge.Subject, more uint8) throttle.
 	if p.home != nil {
 		k = k.In(p.home())
 	}
-	if k = p.settings.AgentKey(r, &s.Agent, s.PerAddr, k); r.Invented {
+	k = p.settings.AgentKey(r, &s.Agent, s.PerAddr, k)
+	if r.Invented {
 		return k.Disposable() // clients can invent any number of such hosts
 	}
 	return k

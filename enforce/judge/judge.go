@@ -218,7 +218,8 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 // to d.Others. pass reports whether d is now about this agent.
 func (c *Client) pass(d *Decision, i int, why Reason, w *pathVerdict) bool {
 	s := Subject{Agent: c.Agents()[i], Claim: c.claims[i]}
-	if s.Bound = c.isBound(&s.Agent, why); w != nil {
+	s.Bound = c.isBound(&s.Agent, why)
+	if w != nil {
 		s.Group, s.Limits, s.PerAddr = w.group, w.limits, w.perAddr
 	}
 	var before Subject

@@ -152,7 +152,8 @@ func (r Settings) compileAlone() (*Compiled, error) {
 	c.additions = new(Additions)
 	if r.Edit != nil {
 		var err error
-		if c.additions, err = r.Edit(r.Registry); c.additions == nil {
+		c.additions, err = r.Edit(r.Registry)
+		if c.additions == nil {
 			return nil, err
 		}
 	}

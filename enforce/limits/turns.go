@@ -115,13 +115,15 @@ func (f *Turns) add(k throttle.Key, by, most int) (count int, ok bool) {
 	s := &f[k[0]%uint64(len(f))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if count = s.count[k] + by; by > 0 && count > most {
+	count = s.count[k] + by
+	if by > 0 && count > most {
 		return count - by, false
 	}
 	if s.count == nil {
 		s.count = make(map[throttle.Key]int)
 	}
-	if s.count[k] = count; count <= 0 {
+	s.count[k] = count
+	if count <= 0 {
 		delete(s.count, k)
 	}
 	return count, true

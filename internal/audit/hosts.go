@@ -279,7 +279,8 @@ func newSites(list []Site) (sites []*site, err error) {
 	index := 0
 	for i, given := range append(slices.Clone(list), Site{}) {
 		s := &site{Site: given, none: i == len(list), sole: len(list) == 0}
-		if s.now, err = newTimeline(&given); err != nil {
+		s.now, err = newTimeline(&given)
+		if err != nil {
 			return nil, err
 		}
 		for _, src := range s.now.sources {

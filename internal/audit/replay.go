@@ -84,7 +84,8 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	defer a.logs.Close()
 	timelines := make([]*timeline, len(versions))
 	for i := range versions {
-		if timelines[i], err = newTimeline(&versions[i]); err != nil {
+		timelines[i], err = newTimeline(&versions[i])
+		if err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,8 @@ func TestRelease(t *testing.T) {
 		Components []struct{ Name, Version string }
 	}
 	list, err := os.ReadFile(filepath.Join(dir, "release/files", name+".cdx.json"))
-	if err = errors.Join(err, json.Unmarshal(list, &modules)); err != nil || len(modules.Components) < 100 || modules.Components[0].Version != runtime.Version() {
+	err = errors.Join(err, json.Unmarshal(list, &modules))
+	if err != nil || len(modules.Components) < 100 || modules.Components[0].Version != runtime.Version() {
 		t.Errorf("modules in the program: %v %d", err, len(modules.Components))
 	}
 	if out, err := exec.Command(program, "robots", "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), testTag) {

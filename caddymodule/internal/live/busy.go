@@ -60,7 +60,8 @@ func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accide
 	}
 	a.message, a.handled = sentence(load, who, many, a.Now, minutes)
 	a.plain, _ = sentence(load, label, many, a.Now, minutes)
-	if a.message, a.plain = a.message+tail, a.plain+tail; a.handled {
+	a.message, a.plain = a.message+tail, a.plain+tail
+	if a.handled {
 		a.advice = handledAdvice
 	}
 	return a
@@ -88,12 +89,14 @@ func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now t
 		}
 		least := uint64(counters.FloodLeast)
 		if flood.usual == 0 {
-			if least = unknownLeast; load.Crawler == "" {
+			least = unknownLeast
+			if load.Crawler == "" {
 				least = unknownLeastAll
 			}
 		}
 		most, minutes := load.Most(least, flood.usual)
-		if flood.Now, flood.peak = most, max(flood.peak, most); most > 0 {
+		flood.Now, flood.peak = most, max(flood.peak, most)
+		if most > 0 {
 			list = append(list, flooded(flood, load, minutes, now))
 		}
 	}

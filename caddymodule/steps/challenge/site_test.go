@@ -63,7 +63,8 @@ func newSite(t testing.TB, change func(*Config)) *site {
 	}
 	s.check = New(m, c, handlerKey)
 	var err error
-	if s.rules, err = (judge.Settings{}).Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /closed/\n")}); err != nil {
+	s.rules, err = (judge.Settings{}).Rules(judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /closed/\n")})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s

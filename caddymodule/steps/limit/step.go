@@ -169,7 +169,8 @@ func (l *Limits) Explain(r *judge.Request, d *judge.Decision) string {
 	set := l.set
 	if set == nil {
 		var err error
-		if set, err = limits.New(l.List(), nil, new(limits.Turns)); err != nil {
+		set, err = limits.New(l.List(), nil, new(limits.Turns))
+		if err != nil {
 			return ""
 		}
 	}
