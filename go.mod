@@ -17,7 +17,6 @@ require (
 	github.com/mssola/useragent v1.0.0
 	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58
-	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2
 	github.com/prometheus/client_golang v1.24.1
 	github.com/quic-go/quic-go v0.63.0
 	github.com/spf13/cobra v1.10.2

@@ -21,7 +21,6 @@ func TestUnknownCommands(t *testing.T) {
 		{"robots", ""},
 		{"robots status --wacth", "unknown flag: --wacth; did you mean --watch?"},
 		{"robots audit --robot x y", "unknown flag: --robot; did you mean --robots?"},
-		{"robots lint --sarf=1 clean.txt", "unknown flag: --sarf; did you mean --sarif?"},
 		{"robots check --hepl", "unknown flag: --hepl; did you mean --help?"},
 		{"robots --hepl", "unknown flag: --hepl; did you mean --help?"},
 		{"robots status --frobnicate", "unknown flag: --frobnicate\n"},
@@ -52,7 +51,7 @@ func TestCommandsComplete(t *testing.T) {
 		args string // the last one is what was typed so far; _ is nothing
 		want []string
 	}{
-		{"lint --", []string{"--json\t", "--format\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
+		{"lint --", []string{"--json\t", "--select\t", "--dialect\t"}},
 		{"lint _", []string{":0"}}, // files
 		{"diff old.txt _", []string{":0"}},
 		{"check --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},

@@ -34,12 +34,7 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case slices.Contains(wordsForAll, canonical.Lower(token)):
 		l.add(l.onValue("all-in-user-agent", line, "crawlers read %s as the name of one crawler; write * for all crawlers", value).suggest("*"))
 	case token != value && token != "*":
-		end := line.ValueCol + len(value)
-		f := l.onValue("version-in-user-agent", line, "crawlers ignore what follows %s", token).suggest(token)
-		if robots.ProductToken(token) == token {
-			f.edit(Unsafe, line, line.ValueCol, end, token)
-		}
-		l.add(f)
+		l.add(l.onValue("version-in-user-agent", line, "crawlers ignore what follows %s", token).suggest(token))
 	}
 	c, ok := l.crawlers.Lookup(token)
 	fetcher, people := l.crawlers.People(token)

@@ -33,7 +33,6 @@ func TestRealFiles(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			f := robots.Parse(data)
 			checkFindings(t, f)
-			checkFix(t, f)
 			checkAdvice(t, f)
 			for _, x := range Lint(f, WithCrawlers(crawlers)) {
 				codes[x.Code]++

@@ -21,17 +21,6 @@ func ExampleLint() {
 	// 3:11 warning contradiction: line 4 ("Allow: /a*") covers the same paths, and decides
 }
 
-func ExampleFix() {
-	f := robots.Parse([]byte("USER-AGENT: *\r\nDissallow: /my files/ # old\r\n"))
-	for _, grade := range []lint.Grade{lint.Safe, lint.Unsafe} {
-		fixed, err := lint.Fix(f, grade)
-		fmt.Printf("%q %v\n", fixed, err)
-	}
-	// Output:
-	// "User-agent: *\r\n# old\r\nDissallow: /my files/\r\n" <nil>
-	// "User-agent: *\r\n# old\r\nDisallow: /my%20files/\r\n" <nil>
-}
-
 // A comment in the file suppresses findings, on its line or the next.
 func ExampleLint_suppression() {
 	f := robots.Parse([]byte("User-agent: *\n# robots-lint: ignore misspelt-key\nDissallow: /a\n"))

@@ -132,9 +132,8 @@ var malformed = map[robots.Directive]struct {
 }
 
 // checkField checks the value of a line that is neither a rule nor a User-agent
-// line. sitemaps maps the URLs of the Sitemap lines so far to their line
-// numbers.
-func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string]int) {
+// line.
+func (l *linter) checkField(line *robots.Line, inGroup bool) {
 	d, v := line.Directive, line.Value
 	if m, known := malformed[d]; known && !m.isValid(group(d, v)) {
 		l.add(l.onValue(m.code, line, m.format, v))
@@ -152,20 +151,16 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 		if window := strings.TrimSpace(v[i:]); len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
 			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
 		}
-	case robots.DirectiveContentUsage:
-		l.add(l.onKey("lighthouse-key", line, "Lighthouse does not know Content-Usage, which can be a response header instead"))
-		l.checkPreferences(line, d)
-	case robots.DirectiveContentSignal:
+	case robots.DirectiveContentUsage, robots.DirectiveContentSignal:
 		l.checkPreferences(line, d)
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
 	case robots.DirectiveLicense:
-		l.add(l.onKey("lighthouse-key", line, "Lighthouse does not know License; RSL wants it in robots.txt"))
 		if !isAbsolute(v) {
 			l.add(l.onValue("relative-license", line, "%q is not a full URL", v))
 		}
 	case robots.DirectiveSitemap:
-		l.checkSitemap(line, sitemaps)
+		l.checkSitemap(line)
 	}
 	if limit := d == robots.DirectiveCrawlDelay || d == robots.DirectiveRequestRate || d == robots.DirectiveVisitTime; limit && !inGroup {
 		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", d))
@@ -204,7 +199,7 @@ func (l *linter) checkPreferences(line *robots.Line, d robots.Directive) {
 	}
 }
 
-func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
+func (l *linter) checkSitemap(line *robots.Line) {
 	if line.Value == "" {
 		l.add(l.onKey("relative-sitemap", line, "the Sitemap line has no URL"))
 		return
@@ -216,12 +211,6 @@ func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
 		}
 		l.add(f)
 	}
-	if first, ok := sitemaps[line.Value]; ok {
-		l.add(l.onValue("duplicate-sitemap", line, "line %d has the same URL", first).relateTo(first).suggest("").edit(Safe, line, 0,
-			len(line.Raw)+len(line.Ending), ""))
-		return
-	}
-	sitemaps[line.Value] = line.Number
 }
 
 // isAbsolute reports whether s is an http or https URL with a host.

@@ -54,22 +54,14 @@ func (l *linter) checkFile() bool {
 	return true
 }
 
-// checkMark reports byte order marks at the start of the file.
+// checkMark reports several byte order marks at the start of the file.
 func (l *linter) checkMark() {
 	first := robots.Line{Number: 1}
 	marks, rest := 0, l.text
 	for ; strings.HasPrefix(rest, canonical.ByteOrderMark); marks++ {
 		rest = rest[len(canonical.ByteOrderMark):]
 	}
-	switch marks {
-	case 0:
-	case 1:
-		f := l.at("byte-order-mark", &first, 0, "", "save the file without a byte order mark").suggest("")
-		if canonical.MarkLen(rest) == 0 { // otherwise the parser would skip what follows
-			f.edit(Unsafe, &first, 0, len(canonical.ByteOrderMark), "")
-		}
-		l.add(f)
-	default:
+	if marks > 1 {
 		l.add(l.at("repeated-byte-order-mark", &first, 0, "",
 			"there are %d byte order marks: crawlers skip one at most, and ignore the first line", marks))
 	}
@@ -88,50 +80,19 @@ func isBinary(text string) bool {
 	return odd*20 > len(head)
 }
 
-// endingNames names line endings for messages.
-var endingNames = map[string]string{"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
-
-// checkEndings reports line endings that differ from those of most lines, or
-// that simple parsers do not recognise.
+// checkEndings reports the first line that ends in CR alone, if most lines do.
 func (l *linter) checkEndings() {
-	count := map[string]int{}
+	cr, first := 0, -1
 	for i := range l.lines {
-		count[l.lines[i].Ending]++
-	}
-	lf, crlf, cr := count["\n"], count["\r\n"], count["\r"]
-	usual := "\n"
-	if crlf > lf {
-		usual = "\r\n"
-	}
-	switch {
-	case cr > 0 && cr >= lf+crlf:
-		l.reportEndings("cr-line-endings", "\n", "lines end in %s alone: simple parsers read the file as one long line")
-	case cr > 0 || lf > 0 && crlf > 0:
-		l.reportEndings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
-	}
-}
-
-// reportEndings reports the first line that does not end in want. The
-// correction replaces all other endings with want. It is unsafe where it
-// replaces a CR: parsers that do not recognise CR then read lines that they did
-// not read before.
-func (l *linter) reportEndings(code, want, format string) {
-	var f *Finding
-	for i := range l.lines {
-		line := &l.lines[i]
-		if line.Ending == want || line.Ending == "" {
-			continue
+		if l.lines[i].Ending == "\r" {
+			cr++
+			if first < 0 {
+				first = i
+			}
 		}
-		if f == nil {
-			f = l.at(code, line, len(line.Raw), "", format, endingNames[line.Ending])
-		}
-		grade := Safe
-		if line.Ending == "\r" {
-			grade = Unsafe
-		}
-		f.edit(grade, line, len(line.Raw), len(line.Raw)+len(line.Ending), want)
 	}
-	if f != nil {
-		l.add(f)
+	if cr > 0 && 2*cr >= len(l.lines) {
+		line := &l.lines[first]
+		l.add(l.at("cr-line-endings", line, len(line.Raw), "", "lines end in CR alone: simple parsers read the file as one long line"))
 	}
 }

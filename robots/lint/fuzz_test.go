@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -71,53 +70,8 @@ func checkFindings(t *testing.T, file *robots.File) {
 	}
 }
 
-// FuzzFix checks that safe corrections change no verdict for any parser, and
-// that unsafe corrections change none for a parser of RFC 9309 (see Grade).
-func FuzzFix(f *testing.F) {
-	addSeeds(f)
-	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
-		checkFix(t, robots.Parse(data, robots.WithDialect(robots.Dialect(dialect%3))))
-	})
-}
-
-func checkFix(t *testing.T, file *robots.File) {
-	safe, err := Fix(file, Safe, WithCrawlers(crawlers))
-	if err != nil {
-		return
-	}
-	unsafe, err := Fix(file, Unsafe, WithCrawlers(crawlers))
-	if err != nil {
-		t.Fatal(err)
-	}
-	original := file.Bytes()
-	agents, paths := samples(file)
-	rfc := rfcReaders(file.Dialect())
-	checkSameVerdicts(t, slices.Concat(rfc, readers), original, safe, agents, paths)
-	checkSameVerdicts(t, rfc, inUTF8(file), unsafe, agents, paths)
-	checkSameLimits(t, original, safe, agents)
-	checkSameLimits(t, original, unsafe, agents)
-	for grade, fixed := range map[Grade][]byte{Safe: safe, Unsafe: unsafe} {
-		again, err := Fix(robots.Parse(fixed, robots.WithDialect(file.Dialect()), robots.WithMaxSize(len(fixed))), grade, WithCrawlers(crawlers))
-		if err == nil && !bytes.Equal(fixed, again) {
-			t.Fatalf("the %s corrections changed %q to\n%q, and a second time to\n%q", grade, original, fixed, again)
-		}
-	}
-}
-
-// inUTF8 returns a file with the paths that are in Windows-1252 in UTF-8.
-func inUTF8(f *robots.File) (text []byte) {
-	for line := range f.Lines() {
-		if escaped, ok := escapeWindows1252(line.Value); ok && isRule(&line) {
-			line.Raw = line.Raw[:line.ValueCol] + escaped + line.Raw[line.ValueCol+len(line.Value):]
-		}
-		text = append(append(text, line.Raw...), line.Ending...)
-	}
-	return text
-}
-
 // FuzzAdvice removes the lines that the linter reports as without effect, one
-// by one and all together, and checks that no verdict changes. It does the same
-// with the stars that the linter suggests to remove.
+// by one and all together, and checks that no verdict changes.
 func FuzzAdvice(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
@@ -149,20 +103,6 @@ func checkAdvice(t *testing.T, file *robots.File) {
 	if len(all) > 1 {
 		checkSameVerdicts(t, rfc, []byte(text), without(all...), agents, paths)
 	}
-	changed := map[int]string{}
-	for _, x := range Lint(file, WithSelect("trailing-star")) {
-		changed[x.Line] = lines[x.Line-1].Raw[:x.Column-1] + *x.Replacement
-	}
-	if len(changed) > 0 {
-		var b []byte
-		for _, l := range lines {
-			if raw, ok := changed[l.Number]; ok {
-				l.Raw = raw
-			}
-			b = append(b, l.Raw+l.Ending...)
-		}
-		checkSameVerdicts(t, rfc, []byte(text), b, agents, paths)
-	}
 }
 
 // samples returns crawlers and paths to compare verdicts for. The paths are
@@ -191,19 +131,4 @@ func samples(f *robots.File) (agents, paths []string) {
 		}
 	}
 	return agents[:min(len(agents), 8)], slices.Compact(paths)
-}
-
-func checkSameLimits(t *testing.T, before, after []byte, agents []string) {
-	t.Helper()
-	x, y := robots.Parse(before), robots.Parse(after, robots.WithMaxSize(len(after)))
-	for _, agent := range agents {
-		a, okA := x.Group(agent).CrawlDelay()
-		b, okB := y.Group(agent).CrawlDelay()
-		if okA != okB || a.Delay != b.Delay ||
-			len(x.Group(agent).RequestRates()) != len(y.Group(agent).RequestRates()) ||
-			len(x.Group(agent).VisitTimes()) != len(y.Group(agent).VisitTimes()) ||
-			len(x.Group(agent).ContentSignals()) != len(y.Group(agent).ContentSignals()) {
-			t.Fatalf("the limits of %q differ between\n%q and\n%q", agent, before, after)
-		}
-	}
 }

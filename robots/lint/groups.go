@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -72,7 +71,6 @@ func (l *linter) checkGroups() {
 	}
 	l.checkGroupsWithoutRules(hasRules)
 	l.checkDelays()
-	l.checkStarDelay()
 	l.checkSearchEngines()
 }
 
@@ -164,29 +162,6 @@ func (l *linter) checkDelays() {
 					enforced.Line, g.Token(), enforced.Delay).relateTo(enforced.Line))
 			}
 		}
-	}
-}
-
-// checkStarDelay reports a Crawl-delay of the group for `*` that does not reach
-// known crawlers with a group of their own.
-func (l *linter) checkStarDelay() {
-	delay, ok := l.file.Star().CrawlDelay()
-	if !ok || delay.Delay == 0 {
-		return
-	}
-	var names []string
-	for _, g := range l.file.Groups() {
-		c, known := l.crawlers.Lookup(g.Token())
-		if _, own := g.CrawlDelay(); own || !known || c.NoDelay || c.ControlOnly || !g.Match("/").Allowed && !l.hasAllow(g) {
-			continue
-		}
-		names = append(names, g.Token())
-	}
-	if more := len(names) - 3; more > 0 {
-		names = append(names[:3], fmt.Sprintf("%d more", more))
-	}
-	if len(names) > 0 {
-		l.add(l.onKey("crawl-delay-not-inherited", &l.lines[delay.Line-1], "not for %s: repeat it in each group", strings.Join(names, ", ")))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -132,15 +131,6 @@ func (l *linter) add(f *Finding) {
 		f.Severity, f.Why = c.Severity, c.Why
 	}
 	l.findings = append(l.findings, *f)
-}
-
-// start returns the index at which the content of a line starts. On the first
-// line, this is after the byte order mark.
-func start(line *robots.Line) int {
-	if line.Offset == 0 {
-		return canonical.MarkLen(line.Raw)
-	}
-	return 0
 }
 
 // blanks are the octets that the parser trims from keys and values.

@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/lint-checks.md has all checks. Each has an anchor, for the links in SARIF.
+// docs/lint-checks.md has all checks. Each has an anchor.
 func TestManual(t *testing.T) {
 	pages.Check(t, "../../docs/lint-checks.md", *update, func(words []string) string {
 		rows := ""

@@ -56,30 +56,22 @@ func differInQuery(s, t *set) bool {
 // them.
 type overlaps struct {
 	*linter
-	without     map[int]*Finding // by line; nil: the rule has an effect in some group
-	misordered  map[int]*Finding // by line: Allow lines below the Disallow line that they limit
-	folders     map[int]bool     // lines that were reported as the first of a list
-	neededStars map[int]bool     // lines with a `*` at the end that changes which rule decides
+	without map[int]*Finding // by line; nil: the rule has an effect in some group
 }
 
 // checkOverlaps compares the rules of each group with each other.
 func (l *linter) checkOverlaps() {
-	o := overlaps{linter: l, without: map[int]*Finding{}, misordered: map[int]*Finding{}, folders: map[int]bool{}, neededStars: map[int]bool{}}
+	o := overlaps{linter: l, without: map[int]*Finding{}}
 	for _, g := range l.allGroups() {
-		rules := o.compile(g)
-		o.checkFolders(rules)
-		o.compare(newRuleIndex(rules))
+		o.compare(newRuleIndex(o.compile(g)))
 	}
 	if l.budget < 0 {
 		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare all of them"))
 	}
 	o.dropLastRuleFindings()
-	o.dropStarFindings()
-	for _, found := range []map[int]*Finding{o.without, o.misordered} {
-		for _, f := range found {
-			if f != nil {
-				l.add(f)
-			}
+	for _, f := range o.without {
+		if f != nil {
+			l.add(f)
 		}
 	}
 }
@@ -133,7 +125,6 @@ func (o *overlaps) compare(x *ruleIndex) {
 	for i := range x.rules {
 		r := &x.rules[i]
 		f := o.effect(x, i)
-		o.checkStar(x, i)
 		if o.budget < 0 || served {
 			f = nil
 		}
@@ -172,10 +163,6 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 		}
 		if !contains && o.disjoint(r, other) {
 			continue
-		}
-		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.misordered[r.Line] == nil {
-			o.misordered[r.Line] = o.finding("allow-after-disallow", r, other,
-				"this line is an exception to line %d, but below it: older parsers never reach it", other.Line)
 		}
 		return nil
 	}
@@ -235,37 +222,6 @@ func (o *overlaps) dropLastRuleFindings() {
 	}
 }
 
-// checkStar records a rule that ends in a `*` if the `*`, which counts as an
-// octet, changes whether this rule or another one decides.
-func (o *overlaps) checkStar(x *ruleIndex, i int) {
-	r := &x.rules[i]
-	short := strings.TrimRight(r.Rule.Pattern, "*")
-	if short == r.Rule.Pattern || o.neededStars[r.Line] || !o.wildcards() {
-		return
-	}
-	octets := r.Octets - (len(r.Rule.Pattern) - len(short))
-	for _, k := range x.related(i, &o.budget) {
-		other := &x.rules[k]
-		limit := rank(other.Octets, other.Allow)
-		if other.Allow == r.Allow || rank(r.Octets, r.Allow) > limit == (rank(octets, r.Allow) > limit) {
-			continue
-		}
-		if o.budget -= 1 + r.Octets; o.budget < 0 || !o.disjoint(r, other) {
-			o.neededStars[r.Line] = true
-			return
-		}
-	}
-}
-
-// dropStarFindings drops the findings that suggest to remove a `*` that has an
-// effect. If there were too many rules to compare, it drops all findings about
-// a `*` at the end.
-func (o *overlaps) dropStarFindings() {
-	o.findings = slices.DeleteFunc(o.findings, func(f Finding) bool {
-		return f.Code == "trailing-star" && (o.neededStars[f.Line] || o.budget < 0)
-	})
-}
-
 // ruleIndex finds the rules of a group that may match the same paths as a given
 // rule: the prefix of one of the two starts with the prefix of the other.
 type ruleIndex struct {
@@ -307,44 +263,4 @@ func (x *ruleIndex) related(i int, budget *int) []int {
 	slices.Sort(list)
 	x.list = list
 	return list
-}
-
-// manyFiles is the number of rules for paths in one folder from which on the
-// linter reports them as a list of files.
-const manyFiles = 20
-
-// checkFolders reports folders that have many paths with a Disallow rule each.
-func (o *overlaps) checkFolders(rules []overlapRule) {
-	type folder struct {
-		count int
-		first robots.Rule
-	}
-	folders := map[string]*folder{}
-	for i := range rules {
-		r := &rules[i]
-		slash := strings.LastIndexByte(strings.TrimSuffix(r.Prefix, "/"), '/')
-		if r.Wild || slash <= 0 {
-			continue
-		}
-		name := r.Prefix[:slash+1]
-		f := folders[name]
-		if f == nil {
-			f = &folder{first: r.Rule}
-			folders[name] = f
-		}
-		if r.Allow {
-			f.count = -1 << 30 // an exception: the list is needed
-		}
-		f.count++
-		if r.Line < f.first.Line {
-			f.first = r.Rule
-		}
-	}
-	for name, f := range folders {
-		if f.count >= manyFiles && !o.folders[f.first.Line] {
-			o.folders[f.first.Line] = true
-			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1],
-				"%d rules are for paths in %s: one rule for the folder is enough, if all of it may be disallowed", f.count, name).suggest(name))
-		}
-	}
 }

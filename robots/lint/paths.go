@@ -54,15 +54,8 @@ func (l *linter) checkPattern(line *robots.Line, p string) {
 		l.checkRootless(line, p)
 		return
 	}
-	if path, _, _ := strings.Cut(p, "?"); path == "/robots.txt" || path == "/robots.txt$" {
-		l.add(l.onValue("robots-txt-rule", line, "crawlers may always fetch /robots.txt"))
-	}
 	if p == "*" {
-		f := l.onValue("disallow-star", line, "\"%s: /\" means the same to every crawler", line.Directive).suggest("/")
-		if p == line.Value {
-			f.edit(Unsafe, line, line.ValueCol, line.ValueCol+len(p), "/")
-		}
-		l.add(f)
+		l.add(l.onValue("disallow-star", line, "\"%s: /\" means the same to every crawler", line.Directive).suggest("/"))
 		return
 	}
 	if l.wildcards() {
@@ -186,17 +179,12 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 	}
 	if whole := strings.TrimRight(p, "/*?"); whole != p && strings.HasSuffix(whole, "$") {
 		l.add(l.suggestPaths(l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path"), "", whole))
-		return
-	}
-	if short := strings.TrimRight(p, "*"); short != p && short != "" && !strings.HasSuffix(short, "$") {
-		l.add(l.onValue("trailing-star", line, "%s covers the same paths", short).suggest(short))
 	}
 }
 
 // checkOctets reports octets of a pattern that URLs encode.
 func (l *linter) checkOctets(line *robots.Line, p string) {
 	escaped := escapePath(p)
-	_, windows := escapeWindows1252(p)
 	var f *Finding
 	switch {
 	case withoutInvisible(p) != p:
@@ -206,13 +194,10 @@ func (l *linter) checkOctets(line *robots.Line, p string) {
 		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")
 	case strings.ContainsAny(p, " \t"):
 		f = l.onValue("blank-in-path", line, "URLs have %%20 in place of a blank")
-	case escaped != p && !windows: // otherwise checkShape reports it
+	case escaped != p && utf8.ValidString(p): // otherwise checkShape reports it
 		f = l.onValue("unencoded-path", line, "URLs have %s here", escaped)
 	default:
 		return
-	}
-	if p == line.Value {
-		f.edit(Unsafe, line, line.ValueCol, line.ValueCol+len(p), escaped)
 	}
 	l.add(f.suggest(escaped))
 }
@@ -228,41 +213,9 @@ func invalidEscape(p string) bool {
 	return false
 }
 
-// windows1252 has the characters of the octets 0x80 to 0x9f in Windows-1252. The
-// others are those of Unicode.
-var windows1252 = []rune("€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ")
-
-// escapeWindows1252 replaces octets that are not UTF-8 with the escapes that URLs
-// have for their characters in Windows-1252. It returns false if there are none,
-// or if they are probably in another encoding: an octet has no character, or
-// more than two of them are in a row, as in text that has no Latin letters.
-func escapeWindows1252(s string) (string, bool) {
-	var b []byte
-	row, found := 0, false
-	for i, r := range s {
-		if _, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
-			b, row = append(b, s[i:i+size]...), 0
-			continue
-		}
-		if r = rune(s[i]); r < 0xa0 {
-			r = windows1252[r-0x80]
-		}
-		if row++; row > 2 || r == utf8.RuneError {
-			return "", false
-		}
-		for _, c := range []byte(string(r)) {
-			b, found = canonical.AppendEscape(b, c), true
-		}
-	}
-	return string(b), found
-}
-
 // escapePath percent-encodes the octets of a pattern that a URL can't contain,
 // and changes nothing else.
 func escapePath(p string) string {
-	if escaped, ok := escapeWindows1252(p); ok {
-		p = escaped
-	}
 	b := make([]byte, 0, len(p)+8)
 	for i := range len(p) {
 		c := p[i]

@@ -1,6 +1,5 @@
-// Package report writes the output of commands: findings of the linter as text,
-// JSON, SARIF and other formats, the changes between two files, and the report
-// of an audit.
+// Package report writes the output of commands: findings of the linter as text and
+// JSON, the changes between two files, and the report of an audit.
 //
 //	d := &report.Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
 //	err := report.Text(os.Stdout, d, true) // with colours

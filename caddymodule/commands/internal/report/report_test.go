@@ -2,11 +2,8 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -66,7 +63,7 @@ func TestExcerpt(t *testing.T) {
 }
 
 // For any file, the text has lines of bounded length without control characters, and the
-// other formats are valid JSON.
+// JSON has a line for each finding and change.
 func FuzzReports(f *testing.F) {
 	f.Add("User-agent: *\nDisallow: private\x1b[2J\nSitemap: /x", "Disallow: /\n")
 	f.Add("\xef\xbb\xbf Disalow /\xff\xfe 日本\rUser-agent:\x00", "User-agent: a\nAllow: *\u202e")
@@ -87,10 +84,6 @@ func FuzzReports(f *testing.F) {
 			}
 		}
 		b.Reset()
-		if err := errors.Join(SARIF(&b, "", []*Document{d}, nil)); err != nil || !utf8.Valid(b.Bytes()) || !json.Valid(b.Bytes()) {
-			t.Fatalf("SARIF: %v\n%s", err, b.String())
-		}
-		b.Reset()
 		if err := errors.Join(JSON(&b, d), ChangesJSON(&b, changes)); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +95,7 @@ func FuzzReports(f *testing.F) {
 
 // Colours only add escape sequences.
 func TestColour(t *testing.T) {
-	d := document("User-agent: *\nDisallow: private\nDISALLOW: /x\nCrawl-delay: soon\n")
+	d := document("User-agent: *\nDisallow: private\nDisallow: /é\nCrawl-delay: soon\n")
 	var plain, painted bytes.Buffer
 	if err := errors.Join(Text(&plain, d, false), Text(&painted, d, true)); err != nil {
 		t.Fatal(err)
@@ -118,66 +111,5 @@ func TestColour(t *testing.T) {
 	text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(painted.String(), "")
 	if text != plain.String() {
 		t.Errorf("without its colours\n%s\nis not\n%s", text, plain.String())
-	}
-}
-
-// SARIF, section 3.30: columns are counted in characters from 1, not in octets. A byte
-// order mark does not count.
-func TestSARIFColumns(t *testing.T) {
-	for _, tt := range []struct {
-		name, text, code string
-		want             object
-	}{
-		{"ASCII", "User-agent: *\nDisallow: a\n", "missing-slash", object{"startLine": 2, "startColumn": 11, "endColumn": 12}},
-		{"characters of several octets", "User-agent: *\nDisallow: éé/日\n", "missing-slash", object{"startLine": 2, "startColumn": 11, "endColumn": 15}},
-		{"after some", "User-agent: *\nAllow: /é#a\n", "hash-in-path", object{"startLine": 2, "startColumn": 8, "endColumn": 12}},
-		{"after a byte order mark", "\ufeffDisallow: /a\n", "rule-outside-group", object{"startLine": 1, "startColumn": 1, "endColumn": 9}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d := document(tt.text)
-			i := slices.IndexFunc(d.Findings, func(f lint.Finding) bool { return f.Code == tt.code })
-			if i < 0 {
-				t.Fatalf("no %s in %+v", tt.code, d.Findings)
-			}
-			r := sarifResult(d.Name, &d.Findings[i], 0, d.lines())
-			place := r["locations"].([]object)[0]["physicalLocation"].(object)
-			if got := place["region"].(object); !maps.Equal(got, tt.want) {
-				t.Errorf("%v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestSARIFArtifacts(t *testing.T) {
-	for name, want := range map[string]object{
-		"public/robots.txt":              {"uri": "public/robots.txt", "uriBaseId": "%SRCROOT%"},
-		"./my site/robots.txt":           {"uri": "my%20site/robots.txt", "uriBaseId": "%SRCROOT%"},
-		"/srv/robots.txt":                {"uri": "file:///srv/robots.txt"},
-		"https://example.com/robots.txt": {"uri": "https://example.com/robots.txt"},
-		"-":                              {"uri": "stdin"},
-	} {
-		if got := artifact(name); !maps.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
-// A finding whose text was cut has no fix: the replacement would leave the rest of the
-// text behind.
-func TestSARIFHasNoFixForCutText(t *testing.T) {
-	for text, want := range map[string]int{
-		"User-agent: *\nDisallow: a\n":                                1,
-		"User-agent: *\nDisallow: " + strings.Repeat("a", 500) + "\n": 0,
-	} {
-		d := document(text)
-		fixes := 0
-		for i := range d.Findings {
-			if _, fixed := sarifResult(d.Name, &d.Findings[i], 0, d.lines())["fixes"]; fixed {
-				fixes++
-			}
-		}
-		if fixes != want {
-			t.Errorf("%d fixes for %.40q, want %d", fixes, text, want)
-		}
 	}
 }

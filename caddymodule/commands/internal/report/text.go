@@ -2,9 +2,9 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
@@ -19,12 +19,7 @@ type Document struct {
 	Name     string // file name, URL, or - for standard input
 	File     *robots.File
 	Findings []lint.Finding
-	// Hidden are the findings with severity info that are not reported. The
-	// summary counts them, because corrections include them.
-	Hidden []lint.Finding
-	// Unchanged means that the findings are those of a file that was to be
-	// corrected, and that there was nothing to correct.
-	Unchanged bool
+	Hidden   int // number of findings with severity info that are not reported
 }
 
 // Worst returns the severity of the worst finding. It returns false if there are no
@@ -62,13 +57,11 @@ func (d *Document) lines() map[int]robots.Line {
 
 // Text writes findings as text: each with its line, carets below the text that
 // was found, the reason (once for each code) and the correction, and a summary
-// at the end. For a document that is Unchanged, it writes only the summary.
+// at the end.
 func Text(w io.Writer, d *Document, paint output.Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), explained: map[string]bool{}}
-	if !d.Unchanged {
-		for i := range d.Findings {
-			t.finding(d.label(), &d.Findings[i])
-		}
+	for i := range d.Findings {
+		t.finding(d.label(), &d.Findings[i])
 	}
 	t.summary(d)
 	return t.Flush()
@@ -124,19 +117,12 @@ func isOn(f *lint.Finding, l *robots.Line) bool {
 
 // replacement writes what to write instead of the text that was found.
 func (t *textWriter) replacement(f *lint.Finding) {
-	fix := ""
-	switch f.Fix {
-	case lint.Safe:
-		fix = t.paint.Faint("  (--fix corrects it)")
-	case lint.Unsafe:
-		fix = t.paint.Faint("  (--unsafe-fixes corrects it)")
-	}
 	if *f.Replacement == "" {
-		t.note("remove it" + fix)
+		t.note("remove it")
 		return
 	}
 	lines := strings.Split(*f.Replacement, "\n")
-	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text) + fix)
+	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text))
 	for _, l := range lines[1:min(len(lines), maxReplacementLines)] {
 		t.note("       " + t.paint.Good(newExcerpt(l, 0, 0).text))
 	}
@@ -158,35 +144,13 @@ func (t *textWriter) note(text string) {
 	fmt.Fprintf(t, "%s %s\n", t.paint.Faint("       |"), text)
 }
 
-// summary writes how many findings there are, and how many of them each flag
-// corrects. Corrections include findings that are not shown.
+// summary writes how many findings there are.
 func (t *textWriter) summary(d *Document) {
-	var grades [lint.Unsafe + 1]int
-	for _, f := range slices.Concat(d.Findings, d.Hidden) {
-		grades[min(f.Fix, lint.Unsafe)]++
+	text := cmp.Or(t.bySeverity(d.Findings), t.paint.Good("nothing to report"))
+	if d.Hidden > 0 {
+		text += fmt.Sprintf("; %d info not shown (--info)", d.Hidden)
 	}
-	var parts []string
-	switch found := t.bySeverity(d.Findings); {
-	case d.Unchanged && found == "":
-		parts = append(parts, t.paint.Good("nothing to correct"))
-	case d.Unchanged:
-		parts = append(parts, t.paint.Good("nothing to correct"), found+" (lint without --fix prints them)")
-	case found == "":
-		parts = append(parts, t.paint.Good("nothing to report"))
-	default:
-		parts = append(parts, found)
-	}
-	all := len(d.Findings) + len(d.Hidden)
-	if n := len(d.Hidden); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d info not shown (--info)", n))
-	}
-	if n := grades[lint.Safe]; n > 0 {
-		parts = append(parts, fmt.Sprintf("--fix corrects %d of %d", n, all))
-	}
-	if n := grades[lint.Unsafe]; n > 0 {
-		parts = append(parts, fmt.Sprintf("--unsafe-fixes corrects %d of %d", n+grades[lint.Safe], all))
-	}
-	fmt.Fprintf(t, "%s: %s\n", d.label(), strings.Join(parts, "; "))
+	fmt.Fprintf(t, "%s: %s\n", d.label(), text)
 }
 
 // bySeverity returns the number of findings of each severity in words, "" for no
