@@ -30,10 +30,9 @@ type auditOptions struct {
 	json, full, verify bool
 	html               string
 	suggest            bool
-	sitemaps, hosts    []string
+	hosts              []string
 	configs            []string
 	config, before     selection.Flags // before: the old one of two configurations
-	isShared           bool            // all hosts of a site have one robots.txt
 	rules              judge.Settings
 	location           *time.Location
 	pastOptions
@@ -55,8 +54,6 @@ func auditCommand(m selection.Module) *cobra.Command {
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
-	f.StringArrayVar(&o.sitemaps, "sitemap", nil,
-		"sitemap of the site, a file, for --suggest; may be repeated; none if the site has none any more")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	o.addPast(cmd)
 	command.AddDialectFlag(cmd, &o.dialect)

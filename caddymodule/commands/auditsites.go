@@ -102,7 +102,6 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.WasConfig = o.before.Path
 	}
 	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
-	o.isShared = slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Source != nil })
 	if len(o.robots) > 0 && !two {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given

@@ -121,8 +121,6 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-host-unknown", 1, "audit -r none --host example.org LOGS/vhost-combined.log", ""},
 		{"audit-host-not-configured", 1, "audit -c audit.caddyfile --host example.org LOGS/caddy.log", ""},
 		{"audit-host-suggest", 0, "audit --suggest -c audit.caddyfile --host www.example.com LOGS/caddy.log", ""},
-		{"audit-suggest-sitemap", 1, "audit --suggest -r AUDIT/robots.txt --sitemap AUDIT/robots.txt LOGS/combined.log", ""},
-		{"audit-sitemap-alone", 1, "audit -r none --sitemap none LOGS/combined.log", ""},
 		{"audit-no-agents", 1, "audit -r none LOGS/common.log", ""},
 		{"audit-no-log", 1, "audit -r none clean.txt", ""},
 		{"audit-missing", 1, "audit -r none nothing-here.log", ""},

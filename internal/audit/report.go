@@ -180,8 +180,8 @@ type Warning struct {
 type Suggested struct {
 	// Hosts are the hosts of the site, for the site block; empty if they are not known.
 	Hosts []string `json:"hosts"`
-	// Together is what the Suggestions would have saved if all of them had been in
-	// force, of alternatives (InsteadOf) those that save more.
+	// Together is what the Suggestions but challenge would have saved if all of them had
+	// been in force.
 	Together Saved `json:"together"`
 	// Whole is what all requests to the site cost.
 	Whole cost.Sum `json:"whole"`
@@ -205,18 +205,14 @@ type Saved struct {
 
 // Suggestion is a change that would have saved costs.
 type Suggestion struct {
-	Kind  string `json:"kind"`  // policy, disallow, limit, crawl_delay or challenge
-	Where string `json:"where"` // robots_txt: add Text at the end of that file; caddyfile: add it to the robots block
-	Text  string `json:"text"`  // one or several lines
-	Why   string `json:"why"`   // what the change is for, in one sentence
+	Kind string `json:"kind"` // policy, limit or challenge
+	Text string `json:"text"` // one or several lines, for the robots block
+	Why  string `json:"why"`  // what the change is for, in one sentence
 	Saved
 	// Asked is the number of other addresses that challenge would have asked once.
 	Asked int64 `json:"asked,omitempty"`
 	// Crawlers are the crawlers that the change is about; empty for a limit and challenge.
 	Crawlers []string `json:"crawlers"`
-	// InsteadOf are the policies among the suggestions, numbered from 1, that deny these
-	// crawlers the whole site: one of the two is enough.
-	InsteadOf []int `json:"instead_of,omitempty"`
 	// Addresses is the number of different addresses that sent the requests for which
 	// the change is proposed, at most 1,000.
 	Addresses int `json:"addresses"`

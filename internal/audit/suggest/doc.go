@@ -1,5 +1,5 @@
-// Package suggest proposes changes of a site's robots.txt and of its robots block in
-// the Caddyfile that would have saved costs, from an audited log.
+// Package suggest proposes changes of a site's robots block in the Caddyfile that would
+// have saved costs, from an audited log.
 //
 //	r, err := audit.Run(ctx, options)
 //	err = suggest.Add(ctx, &suggest.Input{Options: options, Report: r})
@@ -9,8 +9,7 @@
 //
 // Requests that name a crawler or come from a few addresses can be forged, so that
 // they would write rules. Therefore a change is proposed only for what many addresses
-// sent over days, and a Disallow only in groups of known crawlers that are no search
-// engines, for paths that no person and no search engine got. The engine decides what
-// each change would have saved: it replays the log. A storm of strangers lasts minutes:
+// sent over days, and none that would have refused a person or a search engine. The
+// engine decides what each change would have saved: it replays the log. A storm of strangers lasts minutes:
 // challenge is proposed for a log of any length, and never for the whole site.
 package suggest

@@ -20,11 +20,6 @@ type evidence struct {
 	robots tally // requests of robots that a limit holds
 	// held are the names of these robots, at most maxAddresses.
 	held map[string]bool
-	// crawlers are the known crawlers among them that a Disallow can name.
-	crawlers map[*crawler.Crawler]*tally
-	// wanted is true if somebody else got the paths, or if they are feeds, pages of
-	// lists or embedded files. Then no Disallow is proposed.
-	wanted bool
 	// free is true if the paths have feeds, or if people come to them from other sites.
 	// Then no limit is proposed.
 	free bool
@@ -35,8 +30,7 @@ type tally struct {
 	cost.Sum
 	addresses map[uint64]struct{} // at most maxAddresses
 	targets   uint64              // the sum of hashes of the targets: the same for the same requests
-	group     *robots.Group       // the group that applies to the crawler, in file
-	file      *robots.File
+	file      *robots.File        // that applies to the crawler
 }
 
 // maxAddresses is the largest number of addresses that a tally tells apart.
@@ -66,7 +60,7 @@ func (t *tally) addAddress(hash uint64) {
 	}
 }
 
-// isNameable reports whether a policy, a Disallow or a Crawl-delay may name the crawler.
+// isNameable reports whether a policy may name the crawler.
 // The others bring people to the site, or act for them.
 func isNameable(row *crawler.Crawler) bool {
 	return row != nil && row.Class == crawler.Registered && !row.ControlOnly && len(row.Robots) > 0 && len(row.Purposes) > 0 &&
@@ -87,20 +81,18 @@ func isHeld(a *crawler.Agent) bool {
 
 // survey reads the log and collects the evidence.
 type survey struct {
-	report   *audit.Report
 	units    []*unit
 	any      *robots.Group // has the patterns of all units
 	whole    cost.Sum
 	crawlers map[*crawler.Crawler]*tally // nameable ones whose requests pass
-	referers bool                        // the log has the field Referer
 }
 
-func newSurvey(report *audit.Report) *survey {
-	s := &survey{report: report, units: units(&report.Costs), crawlers: make(map[*crawler.Crawler]*tally)}
+func newSurvey(costs *audit.Costs) *survey {
+	s := &survey{units: units(costs), crawlers: make(map[*crawler.Crawler]*tally)}
 	var all []string
 	for _, u := range s.units {
 		all = append(all, u.patterns...)
-		u.crawlers, u.held = make(map[*crawler.Crawler]*tally), make(map[string]bool)
+		u.held = make(map[string]bool)
 	}
 	s.any = target.Group(all...)
 	return s
@@ -109,17 +101,20 @@ func newSurvey(report *audit.Report) *survey {
 // count counts a request.
 func (s *survey) count(r *audit.Replayed) {
 	s.whole.Add(r.Sum)
-	s.referers = s.referers || r.Referer != ""
 	answered := r.Status > 0 && r.Status < 400
 	d := &r.Decisions[0]
 	if judge.IsRobotsTxt(r.Target) {
 		return
 	}
 	held := isHeld(&d.Agent) && d.Action == judge.Pass
-	var row *crawler.Crawler
-	if held && isNameable(d.Agent.Crawler) {
-		row = d.Agent.Crawler
-		tallyOf(s.crawlers, row, r, d)
+	if row := d.Agent.Crawler; held && isNameable(row) {
+		t := s.crawlers[row]
+		if t == nil {
+			t = new(tally)
+			s.crawlers[row] = t
+		}
+		t.add(r)
+		t.file = d.Rules.File()
 	}
 	if !target.Matches(s.any, r.Target) {
 		return
@@ -134,35 +129,9 @@ func (s *survey) count(r *audit.Replayed) {
 				u.held[strings.Clone(name)] = true
 			}
 		}
-		if row != nil {
-			tallyOf(u.crawlers, row, r, d)
+		if answered && (target.IsFeed(r.Target) || d.Agent.Class == crawler.Person && isFromElsewhere(r)) {
+			u.free = true
 		}
-		if answered {
-			s.noteAnswer(u, r, &d.Agent)
-		}
-	}
-}
-
-// tallyOf counts a request of a crawler.
-func tallyOf(list map[*crawler.Crawler]*tally, row *crawler.Crawler, r *audit.Replayed, d *judge.Decision) {
-	t := list[row]
-	if t == nil {
-		t = new(tally)
-		list[row] = t
-	}
-	t.add(r)
-	t.group, t.file = d.Group, d.Rules.File()
-}
-
-// noteAnswer notes a request that was answered with a page or a file.
-func (s *survey) noteAnswer(u *unit, r *audit.Replayed, a *crawler.Agent) {
-	switch {
-	case target.IsFeed(r.Target):
-		u.free, u.wanted = true, true
-	case a.Class == crawler.Person:
-		u.free, u.wanted = u.free || isFromElsewhere(r), true
-	case isSearch(a.Crawler), isListPage(r.Target), !isHeld(a) && (s.report.IsFile(r.Host, r.Target) || isFromElsewhere(r)):
-		u.wanted = true
 	}
 }
 

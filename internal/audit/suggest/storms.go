@@ -80,7 +80,7 @@ func (s *suggester) challenge(ctx context.Context) ([]audit.Suggestion, error) {
 		}
 	}
 	storm := &storms[best]
-	c := audit.Suggestion{Kind: challenge, Where: caddyfile, Sure: "medium", Crawlers: []string{}, Asked: storm.Others,
+	c := audit.Suggestion{Kind: challenge, Sure: "medium", Crawlers: []string{}, Asked: storm.Others,
 		Addresses: int(min(storm.Addresses, maxAddresses)), Saved: audit.Saved{Sum: storm.Held, Share: storm.Held.Share(s.Report.Costs.All)}}
 	if storm.Held.Requests == 0 || best > 0 && c.Share < minShare {
 		s.note("No challenge is suggested for %s: addresses that request nothing else had fewer than 60 pages there in each ten minutes, "+

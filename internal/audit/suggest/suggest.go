@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -26,15 +25,9 @@ type Input struct {
 	Options audit.Options
 	// Report is the report of that audit. Add adds the suggestions to it.
 	Report *audit.Report
-	// Sitemap are the paths, with queries, of the site's sitemap. NoSitemap says that
-	// they are not known although the site has one. Then no Disallow is suggested.
-	Sitemap   []string
-	NoSitemap bool
 	// Hosts are those that the log was read for, in lower case. Where the site's settings
-	// are those of other hosts too, nothing that is suggested touches these. IsShared says
-	// that they have the same robots.txt.
-	Hosts    []string
-	IsShared bool
+	// are those of other hosts too, nothing that is suggested touches these.
+	Hosts []string
 }
 
 // maxSuggestions is the largest number of suggestions besides that of challenge.
@@ -47,9 +40,6 @@ type suggester struct {
 	index  int        // of the site in Options.Sites
 	site   audit.Site // as it is now
 	period time.Duration
-
-	canAddLines bool // the robots.txt is known, so that lines can be added
-	canDisallow bool
 }
 
 // Add adds suggestions to the report. It reads the logs at most four times.
@@ -78,7 +68,7 @@ func Add(ctx context.Context, in *Input) error {
 			words.Seconds(s.period.Seconds()), minDays)
 		return nil
 	}
-	s.survey = newSurvey(r)
+	s.survey = newSurvey(&r.Costs)
 	if err := audit.Replay(ctx, in.Options, s.index, []audit.Site{s.site}, s.survey.count); err != nil {
 		return err
 	}
@@ -87,41 +77,18 @@ func Add(ctx context.Context, in *Input) error {
 	if err != nil {
 		return err
 	}
-	findAlternatives(chosen)
 	r.Suggestions = append(r.Suggestions, words.Map(chosen, func(c *candidate) audit.Suggestion { return c.Suggestion })...)
 	s.explain(chosen, last)
 	if len(chosen) == 0 {
 		return nil
 	}
-	together, err := s.try(ctx, []audit.Site{
-		s.with(without(chosen, func(c *candidate) bool { return len(c.InsteadOf) > 0 })...),
-		s.with(without(chosen, func(c *candidate) bool { return c.Kind == policy })...),
-	})
+	together, err := s.try(ctx, []audit.Site{s.with(chosen...)})
 	if err != nil {
 		return err
 	}
-	for _, saved := range together.saved {
-		if saved.Share = saved.Sum.Share(s.whole); saved.Share > r.Suggested.Together.Share {
-			r.Suggested.Together = saved
-		}
-	}
+	r.Suggested.Together = together.saved[0]
+	r.Suggested.Together.Share = together.saved[0].Sum.Share(s.whole)
 	return nil
-}
-
-// findAlternatives finds the policies that a group of robots.txt takes the place of.
-func findAlternatives(chosen []*candidate) {
-	for _, c := range chosen {
-		for i, p := range chosen {
-			isIn := func(name string) bool { return slices.Contains(c.Crawlers, name) }
-			if c.lines != "" && p.Kind == policy && slices.ContainsFunc(p.Crawlers, isIn) {
-				c.InsteadOf = append(c.InsteadOf, i+1)
-			}
-		}
-	}
-}
-
-func without(list []*candidate, drop func(*candidate) bool) []*candidate {
-	return slices.DeleteFunc(slices.Clone(list), drop)
 }
 
 func (s *suggester) note(format string, args ...any) {
@@ -135,13 +102,10 @@ func (s *suggester) findSite() {
 	latest := slices.MaxFunc(s.site.Robots, func(a, b audit.Version) int { return a.From.Compare(b.From) })
 	latest.From = time.Time{}
 	s.site.Robots = []audit.Version{latest}
-	status := latest.Response.Status
-	s.canAddLines = status == http.StatusOK || status == http.StatusNotFound
 	isOne := func(host string) bool { return slices.Contains(s.Hosts, host) }
 	if len(s.site.Hosts) > 0 && !slices.ContainsFunc(s.site.Hosts, func(host string) bool { return !isOne(host) }) {
 		s.Hosts = nil // the site has no others
 	}
-	s.canAddLines = s.canAddLines && (len(s.Hosts) == 0 || !s.IsShared)
 }
 
 // hosts returns the hosts of the site: those of its settings, or the one with most
@@ -159,19 +123,7 @@ func (s *suggester) hosts() []string {
 
 // findConditions finds out which kinds of changes can be suggested.
 func (s *suggester) findConditions() {
-	out := s.Report.Suggested
-	out.Whole = s.whole
-	s.canDisallow = s.canAddLines
-	switch {
-	case !s.canAddLines:
-		s.note("The robots.txt can't be changed by lines at its end: no Disallow and no Crawl-delay is suggested.")
-	case !s.referers:
-		s.note("The log has no Referer: it can't be known which pages people reach from search engines. No Disallow is suggested.")
-		s.canDisallow = false
-	case s.NoSitemap:
-		s.note("The sitemap is not known: no Disallow is suggested. Give its files with --sitemap.")
-		s.canDisallow = false
-	}
+	s.Report.Suggested.Whole = s.whole
 	if s.site.Rules.Edit != nil {
 		s.note("The site has a policy already: no policy is suggested.")
 	}
@@ -187,18 +139,9 @@ func (s *suggester) findConditions() {
 func (s *suggester) with(changes ...*candidate) audit.Site {
 	site := s.site
 	site.Rules.ID = "" // other settings
-	version := site.Robots[0]
-	text := ""
-	if version.Response.Status == http.StatusOK {
-		text = string(version.Response.Body)
-	}
 	var all managed.Policy
 	held := slices.Clone(site.Limits)
 	for _, c := range changes {
-		if c.lines != "" {
-			text += "\n\n" + c.lines
-			version.Response = judge.Response{Status: http.StatusOK, Body: []byte(text), Apart: version.Response.Apart}
-		}
 		all.Presets = append(all.Presets, c.policy.Presets...)
 		all.Deny = append(all.Deny, c.policy.Deny...)
 		if c.limit != nil && len(held) < limits.Max {
@@ -208,7 +151,7 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 	if len(all.Presets)+len(all.Deny) > 0 {
 		site.Rules.Edit = all.Additions
 	}
-	site.Robots, site.Limits = []audit.Version{version}, held
+	site.Limits = held
 	return site
 }
 
@@ -264,13 +207,7 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	if err != nil {
 		return nil, err
 	}
-	taken := s.choose(t, list, 0, func(c *candidate) bool { return c.Kind == policy })
-	taken |= s.choose(t, list, 0, func(c *candidate) bool { return c.Kind == crawlDelay })
-	paths := uint64(0)
-	for _, kind := range []string{disallow, limit} { // a crawler that obeys a Disallow does not come
-		paths = s.choose(t, list, paths, func(c *candidate) bool { return c.Kind == kind })
-	}
-	taken |= paths
+	taken := s.choose(t, list, policy) | s.choose(t, list, limit)
 	for i, c := range list {
 		if taken>>i&1 == 1 {
 			c.Saved = t.saved[i]
@@ -282,10 +219,10 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	return chosen[:min(len(chosen), maxSuggestions)], nil
 }
 
-// choose adds the best of the suitable candidates to a set of taken ones, one after
-// the other, as long as each saves enough that those before it do not, and at least
-// a quarter of what it saves.
-func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable func(*candidate) bool) uint64 {
+// choose returns the best of the candidates of a kind, a bit for each: one after the other,
+// as long as each saves enough that those before it do not, and at least a quarter of what
+// it saves.
+func (s *suggester) choose(t *trial, list []*candidate, kind string) (taken uint64) {
 	for {
 		best, most := -1, minShare
 		count := len(s.site.Limits)
@@ -297,9 +234,7 @@ func (s *suggester) choose(t *trial, list []*candidate, taken uint64, suitable f
 		for i, c := range list {
 			saved := &t.saved[i]
 			switch {
-			case taken>>i&1 == 1, !suitable(c), saved.SearchEngines+saved.People > 0, c.limit != nil && count == limits.Max:
-				continue
-			case c.Kind == crawlDelay && 2*saved.Requests < c.estimate.Requests: // the pace is not what costs
+			case taken>>i&1 == 1, c.Kind != kind, saved.SearchEngines+saved.People > 0, c.limit != nil && count == limits.Max:
 				continue
 			}
 			if share := t.more(i, taken).Share(s.whole); share >= most && 4*share >= saved.Sum.Share(s.whole) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -16,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // suggested audits a log with a robots.txt, and returns the report with suggestions.
@@ -52,7 +50,6 @@ const ownFile = "User-agent: *\nDisallow: /private/\n"
 // The suggestions for the logs of known software cover what its robots cost, and never
 // name a path that people reach from a search engine.
 func TestKnownSoftware(t *testing.T) {
-	alternatives := 0
 	for name, flows := range culprits {
 		t.Run(name, func(t *testing.T) {
 			r := suggested(t, write(days, flows...), ownFile, nil)
@@ -75,12 +72,6 @@ func TestKnownSoftware(t *testing.T) {
 				if s.Share > r.Suggested.Together.Share {
 					t.Errorf("suggestion %d alone saves more (%.3f) than all together (%.3f)", i+1, s.Share, r.Suggested.Together.Share)
 				}
-				for _, n := range s.InsteadOf {
-					if p := r.Suggestions[n-1]; s.Kind != disallow || p.Kind != policy {
-						t.Errorf("a %s is instead of a %s", s.Kind, p.Kind)
-					}
-					alternatives++
-				}
 			}
 			robots := r.Costs.Robots.Seconds
 			if covered := r.Suggested.Together.Seconds / robots; covered < 0.8 {
@@ -88,17 +79,11 @@ func TestKnownSoftware(t *testing.T) {
 			}
 		})
 	}
-	if alternatives == 0 {
-		t.Error("no Disallow is instead of a policy")
-	}
 }
 
 // patternsOf returns the paths that a suggestion names.
 func patternsOf(s audit.Suggestion) (list []string) {
 	for line := range strings.SplitSeq(s.Text, "\n") {
-		if pattern, ok := strings.CutPrefix(line, "Disallow: "); ok && pattern != "/private/" {
-			list = append(list, pattern)
-		}
 		if paths, ok := strings.CutPrefix(line, "limit "); ok {
 			list = append(list, strings.Fields(strings.TrimSuffix(paths, " {"))...)
 		}
@@ -127,7 +112,7 @@ func blames(days int, more ...flow) []byte {
 // Nothing is suggested that could harm people, search engines or feed readers, and
 // nothing for which the evidence is small.
 func TestWhatIsNotSuggested(t *testing.T) {
-	const all, noDisallow = "disallow limit policy", "limit policy"
+	const all = "limit policy"
 	blame := func(agent, target string) flow {
 		return flow{agent: agent, perDay: 2, from: 50, seconds: 0.1, targets: []string{target}}
 	}
@@ -149,29 +134,20 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"less than three days", blames(2), ownFile, nil, ""},
 		{"few addresses", write(days, append(visitors("/x"), few)...), ownFile, nil, ""},
 		{"little costs", write(days, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
-		{"people get such a page", blames(days, blame(firefox, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
-		{"a search engine gets such a page", blames(days, blame(googlebot, "/ann/app/blame/branch/file1.go")), ownFile, nil, noDisallow},
 		{"people come to such a page", blames(days, fromSearch), ownFile, nil, "policy"},
 		{"a feed", blames(days, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
-		{"a page of a list", blames(days, blame(spider, "/ann/app/blame/branch/x?page=2")), ownFile, nil, noDisallow},
-		{"an embedded file", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/logo.png")), ownFile, nil, noDisallow},
-		{"an embedded file in capitals", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/LOGO.PNG?v=1")), ownFile, nil, noDisallow},
-		{"data that scripts load", blames(days, blame("curl/8.5.0", "/ann/app/blame/branch/data.json")), ownFile, nil, noDisallow},
-		{"the sitemap names such a page", log, ownFile, func(in *Input) { in.Sitemap = []string{"/ann/app/blame/branch/file1.go"} }, noDisallow},
-		{"the sitemap is not known", log, ownFile, func(in *Input) { in.NoSitemap = true }, noDisallow},
-		{"no Referer", bytes.ReplaceAll(log, []byte(`"Referer":["https://www.google.com/"],`), nil), ownFile, nil, noDisallow},
 		{"disallowed already", log, "User-agent: *\nDisallow: /*/blame/\n", nil, ""},
 		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
-		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, noDisallow},
+		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, all},
 		{"a policy", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
-		}, "disallow limit"},
+		}, "limit"},
 		{"limits", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Limits = slices.Repeat([]limits.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, limits.Max)
-		}, "disallow policy"},
+		}, "policy"},
 		{"a limit for the path", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Limits = []limits.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
-		}, "disallow policy"},
+		}, "policy"},
 		{"a crawler without a purpose", write(days, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
 			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})
 			if err != nil {
@@ -223,49 +199,6 @@ func TestPolicyNamesWhoCosts(t *testing.T) {
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %q, because it %s", c.what, got, why)
 		}
-	}
-}
-
-// A crawler that is fast at times, and had time for all of its requests, gets a
-// Crawl-delay.
-func TestCrawlDelay(t *testing.T) {
-	burst := flow{agent: ahrefs, perDay: 400, from: 60, seconds: 1, targets: []string{"/page-#"}, burst: true}
-	r := suggested(t, write(days, append(visitors("/page-#"), burst)...), "User-agent: *\nCrawl-delay: 0.1\nDisallow: /private/\n", nil)
-	if got := kinds(r); got != "crawl_delay policy" {
-		t.Fatalf("%q: %+v", got, r.Suggested.Notes)
-	}
-	for _, s := range r.Suggestions {
-		if s.Kind == crawlDelay && (s.Text != "User-agent: AhrefsBot\nCrawl-delay: 10\nDisallow: /private/" || s.Requests < days*300) {
-			t.Errorf("%d requests: %s", s.Requests, s.Text)
-		}
-	}
-}
-
-// A crawler with its own group keeps its rules, and the others keep those of *.
-func TestGroupsKeepRules(t *testing.T) {
-	log := blames(days, culprit(claudebot, 900, 1, "/ann/app/blame/branch/file#.go"))
-	file := "User-agent: *\nDisallow: /private/\nAllow: /private/open\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /own/\n"
-	r := suggested(t, log, file, nil)
-	i := slices.IndexFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == disallow })
-	if i < 0 {
-		t.Fatal("no disallow")
-	}
-	text := r.Suggestions[i].Text
-	f := robots.ParseText(file + "\n\n" + text)
-	for _, c := range []struct {
-		token, path string
-		want        bool
-	}{
-		{"GPTBot", "/ann/app/blame/branch/x", false}, {"GPTBot", "/own/", false}, {"GPTBot", "/private/", true}, {"GPTBot", "/", true},
-		{"ClaudeBot", "/ann/app/blame/branch/x", false}, {"ClaudeBot", "/own/", true}, {"ClaudeBot", "/private/", false}, {"ClaudeBot", "/private/open", true},
-		{"Googlebot", "/ann/app/blame/branch/x", true}, {"Googlebot", "/private/", false}, {"bingbot", "/ann/app/blame/branch/x", true},
-	} {
-		if got := f.Allowed(c.token, c.path); got != c.want {
-			t.Errorf("%s %s: allowed %v\n%s", c.token, c.path, got, text)
-		}
-	}
-	if d, ok := f.Named("ClaudeBot").CrawlDelay(); !ok || d.Delay != 5*time.Second {
-		t.Errorf("Crawl-delay %v\n%s", d, text)
 	}
 }
 

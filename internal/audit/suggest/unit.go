@@ -64,9 +64,3 @@ func units(costs *audit.Costs) (list []*unit) {
 func isPlain(path string) bool {
 	return strings.Trim(path, "/*abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~:-") == ""
 }
-
-// isListPage reports whether a request seems to be for a further page of a list.
-func isListPage(uri string) bool {
-	path, query, _ := strings.Cut(uri, "?")
-	return target.HasParam(query, "page", "paged", "p", "pg", "start", "offset") || strings.Contains(path, "/page/")
-}

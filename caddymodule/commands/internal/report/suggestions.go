@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 
@@ -18,38 +17,20 @@ import (
 var suggestionsTemplate string
 
 // Suggestions writes the suggestions of an audit as a Caddyfile: a site with a robots
-// block, and comments with the lines for robots.txt.
+// block.
 func Suggestions(w io.Writer, r *audit.Report) error {
 	return output.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
 		"sum": sum,
 		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
-		"any": func(what string) bool {
-			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Where == what || s.Kind == what })
+		"any": func(kind string) bool {
+			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == kind })
 		},
 		"directives": func() string {
 			b := &commented{prefix: "\t\t"}
 			b.directives(r.Suggestions)
 			return b.String()
 		},
-		"commented": func(i int, s audit.Suggestion) string {
-			b := &commented{prefix: "#"}
-			b.reason(i, s)
-			b.lines(s.Text)
-			return b.String()
-		},
 	}, r)
-}
-
-// Commented returns the suggestions for a robots block as comments in such a block, and
-// how many suggestions are for robots.txt.
-func Commented(r *audit.Report) (text string, others int) {
-	b := &commented{prefix: "\t#"}
-	list := slices.DeleteFunc(slices.Clone(r.Suggestions), func(s audit.Suggestion) bool { return s.Where == "robots_txt" })
-	if len(list) > 0 {
-		b.WriteString("\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n")
-		b.directives(list)
-	}
-	return b.String(), len(r.Suggestions) - len(list)
 }
 
 // commented collects lines with comments.
@@ -72,10 +53,6 @@ func (b *commented) lines(text string) {
 func (b *commented) reason(i int, s audit.Suggestion) {
 	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
 	b.comment(fmt.Sprintf("It %s.", s.Why))
-	if len(s.InsteadOf) > 0 {
-		b.comment(fmt.Sprintf("Use it instead of %s, by which these crawlers get nothing.",
-			strings.Join(words.Map(s.InsteadOf, strconv.Itoa), ", ")))
-	}
 }
 
 // directives adds the subdirectives: first one policy with the statements of all
