@@ -177,12 +177,13 @@ func (a *Arrival) observe() {
 	embeds := served && !isIcon(p.target) && (p.media == embeddable || unchanged && p.media == untyped && isFile(p.target))
 	isOff := !s.on.Load() && !p.check.Always
 	if isPage || embeds {
-		address, net, _ := p.check.addresses(a)
 		if embeds {
-			s.embeds(address, net, p.now)
+			group, _ := p.check.memory.visitor(a.group, p.now)
+			s.embeds(group, p.now)
 		}
 		if embeds || !p.matches {
-			p.check.networkOf(a).visitsOrEmbeds(&s.networks, embeds, p.now)
+			network, _ := p.check.memory.visitor(a.place, p.now)
+			network.visit(&s.networks, embeds)
 		}
 	}
 	c := p.client

@@ -15,27 +15,26 @@ import (
 // Arrival is what a request has brought. The zero value is one that has brought nothing.
 type Arrival struct {
 	pending
-	verdict  Verdict
-	bearer   bearer
-	hash     uint64 // of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
-	group    uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
-	place    uint64 // of the network (/24, /48) at this site
-	network  uint64 // of the network
-	given    bool   // the URL had the parameter
-	pressed  bool   // by a press of the button
-	formed   bool   // the parameter has the form of a token
-	once     bool   // the page may be shown this time, to a client that keeps no cookie
-	token    token  // of the parameter, if it is our own
-	pass     token  // of the cookie, if it is good here
-	memory   *pass  // of the pass
-	renews   bool   // the answer may renew it
-	isNew    bool   // nobody has come with the pass before
-	firstUse uint32 // of a pass that has come back, for the first time; 0 for all others
-	alien    bool   // the cookie is a pass of another server
-	page     token  // of the page that answers the request
-	alone    bool   // the page has the button alone
-	noStore  bool   // the client came back without the cookie
-	wait     time.Duration
+	verdict Verdict
+	bearer  bearer
+	address uint64 // key of the address (IPv4 /32, IPv6 /64) at this site; 0 until identify
+	group   uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
+	place   uint64 // of the network (/24, /48) at this site
+	network uint64 // of the network
+	given   bool   // the URL had the parameter
+	pressed bool   // by a press of the button
+	formed  bool   // the parameter has the form of a token
+	once    bool   // the page may be shown this time, to a client that keeps no cookie
+	token   token  // of the parameter, if it is our own
+	pass    token  // of the cookie, if it is good here
+	memory  *pass  // of the pass
+	renews  bool   // the answer may renew it
+	isNew   bool   // nobody has come with the pass before
+	isBack  bool   // a client comes back with it for the first time
+	page    token  // of the page that answers the request
+	alone   bool   // the page has the button alone
+	noStore bool   // the client came back without the cookie
+	wait    time.Duration
 }
 
 // IsFreed reports whether somebody has pressed the button of the page: with this request, or
@@ -76,8 +75,8 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 	keys := *c.memory.ring.Load()
 	if given {
 		a.formed = len(text) == tokenLen
-		from := broken
-		if a.token, from = keys.open(text, &a.bearer); from != own {
+		a.token = keys.open(text, &a.bearer)
+		if a.token.kind == 0 {
 			a.token = claimedOpen(text)
 		}
 		a.pressed = q.Method == http.MethodPost && a.token.kind == buttonToken && a.token.isFresh(q.Time, buttonLife) && isSameOrigin(r)
@@ -96,51 +95,42 @@ func (c *Check) Receive(a *Arrival, q *judge.Request, r *http.Request) {
 
 // receivePass reads the cookie.
 func (c *Check) receivePass(a *Arrival, keys ring, cookie string, now time.Time) {
-	t, from := keys.open(cookie, &a.bearer)
-	a.alien = a.alien || from == foreign && !c.memory.inFleet.Load()
-	if from != own || !t.kind.isPass() || !t.isFresh(now, t.life(c.For)) {
+	t := keys.open(cookie, &a.bearer)
+	if !t.kind.isPass() || !t.isFresh(now, t.life(c.For)) {
 		return
 	}
 	p := c.memory.pass(t)
-	if good, first, firstUse := p.from(a.network, uint32(now.Unix())); good {
-		a.pass, a.memory, a.isNew, a.firstUse = t, p, first, firstUse
+	if good, isNew, isBack := p.from(a.network, uint32(now.Unix())); good {
+		a.pass, a.memory, a.isNew, a.isBack = t, p, isNew, isBack
 	}
 }
 
 // identify fills in the address, unless that is done.
 func (c *Check) identify(a *Arrival, q *judge.Request) {
-	if a.hash != 0 {
+	if a.address != 0 {
 		return
 	}
 	a.bearer.addr, _ = netip.ParseAddr(q.Client)
 	site := maphash.String(c.memory.seed, q.SiteName()) + uint64(q.Origin.Port)
 	key := func(what uint64) uint64 { return max(1, maphash.Comparable(c.memory.seed, [2]uint64{site, what})) }
 	a.network = maphash.Comparable(c.memory.seed, visible.Network(a.bearer.addr))
-	a.hash = key(maphash.Comparable(c.memory.seed, netaddr.Client(a.bearer.addr)))
-	a.place = key(a.network)
-	a.group = a.hash
+	a.address = key(maphash.Comparable(c.memory.seed, netaddr.Client(a.bearer.addr)))
+	a.place, a.group = key(a.network), a.address
 	if netaddr.Unmap(a.bearer.addr).Is6() {
-		a.group = key(a.network + 1)
+		a.group = a.place
 	}
 }
 
-// addresses returns what is remembered of an address, and of what counts as one.
-func (c *Check) addresses(a *Arrival) (address, net *visitor, isNew bool) {
-	address = c.memory.visitors.Get(a.hash)
-	isNew = address == nil
-	if isNew {
-		address = c.memory.visitors.Add(a.hash, (*visitor).worth, nil)
+// visitor returns what is remembered of an address, a network or a name, by its key.
+func (m *Memory) visitor(key uint64, now uint32) (v *visitor, isNew bool) {
+	v = m.visitors.Get(key)
+	if isNew = v == nil; isNew {
+		v = m.visitors.Add(key, (*visitor).worth, nil)
 	}
-	net = address
-	if a.group != a.hash {
-		net = c.memory.visitors.Add(a.group, (*visitor).worth, nil)
+	if v.seen.Load() != now {
+		v.seen.Store(now)
 	}
-	return address, net, isNew
-}
-
-// networkOf returns what is remembered of a network.
-func (c *Check) networkOf(a *Arrival) *visitor {
-	return c.memory.visitors.Add(a.place, (*visitor).worth, nil)
+	return v, isNew
 }
 
 // clientOf returns what is remembered of an address with a User-Agent.

@@ -27,10 +27,9 @@ import (
 
 // Bounds of what a Memory remembers: about 50 MB if all of it is used.
 const (
-	maxVisitors = 7 << 15 // addresses and networks
+	maxVisitors = 7 << 15 // addresses, networks, and names of crawlers
 	maxClients  = 7 << 14 // addresses with a User-Agent
 	maxPasses   = 7 << 12
-	maxNames    = 7 << 7  // of crawlers, at an origin
 	maxStorms   = 1 << 10 // origins
 )
 
@@ -38,42 +37,27 @@ var results = metrics.NewCounter("challenges_total",
 	"Checks of strangers, by result: pages shown, cookies sent with the style sheet, new passes that came back, presses of the button, "+
 		"and requests that got 429.", "result")
 
-// Result is what became of a request, for the metrics.
-type Result uint8
-
 // The results of checks.
 const (
-	Shown   Result = iota // a stranger got the page
-	Style                 // a client got the cookie with the style sheet
-	Passed                // a client came back with a new pass that the style sheet gave
-	Button                // somebody pressed the button
-	Refused               // a request got 429, because too many come with the name of the same crawler
-	endOfResults
+	shown    = "shown"   // a stranger got the page
+	style    = "style"   // a client got the cookie with the style sheet
+	passed   = "passed"  // a client came back with a new pass that the style sheet gave
+	pressing = "button"  // somebody pressed the button
+	refused  = "refused" // a request got 429, because too many come with the name of the same crawler
 )
-
-// Results is the number of results.
-const Results = int(endOfResults)
-
-// String returns shown, style, passed, button or refused.
-func (r Result) String() string {
-	return [...]string{"shown", "style", "passed", "button", "refused"}[r]
-}
 
 // Memory has what checks remember. It is safe for concurrent use.
 type Memory struct {
-	ring    atomic.Pointer[ring]
-	first   *key        // of this process: it signs until keys are loaded
-	ready   atomic.Bool // the keys were looked for, so that passes of an earlier process are known
-	inFleet atomic.Bool
+	ring  atomic.Pointer[ring]
+	first *key        // of this process: it signs until keys are loaded
+	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
 
-	keysSince  atomic.Int64          // when Run began first
 	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
 	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
 
 	visitors *table.Table[visitor]
 	passes   *table.Table[pass]
 	clients  *table.Table[client]
-	names    *table.Table[name]
 	signed   atomic.Uint32 // when a client showed a sign last, in seconds since 1970
 	storms   *table.Table[stormAt]
 	seed     maphash.Seed
@@ -88,8 +72,8 @@ type stormAt struct {
 // NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
 func NewMemory() *Memory {
 	m := &Memory{seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
-		clients: table.New[client](maxClients), names: table.New[name](maxNames), storms: table.New[stormAt](maxStorms)}
-	m.first = randomKey(time.Time{}) // too old to be exchanged
+		clients: table.New[client](maxClients), storms: table.New[stormAt](maxStorms)}
+	m.first = randomKey(time.Time{})
 	m.ring.Store(&ring{m.first})
 	return m
 }

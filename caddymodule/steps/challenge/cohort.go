@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"fmt"
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
@@ -17,8 +18,7 @@ const (
 	cohortFactor = 5       // by how much its share of pages here exceeds that of the others
 	leastOthers  = 50      // pages of the others elsewhere, which say something
 	era          = 10 * 60 // in seconds; after one, all counts are halved
-	backWithin   = era     // after its first use, a pass that comes again is used more than once
-	leastUsed    = 200     // passes in an era that say something
+	leastUsed    = 200     // passes that say something
 	maxAgent     = 256     // octets of a User-Agent that are kept
 )
 
@@ -26,14 +26,14 @@ const (
 type cohorts struct {
 	cells  [cohortCells]cohortCell
 	storms atomic.Pointer[cohortCell] // the one that storms; nil if none does
-	now    atomic.Uint32              // the era of the last look
-	once   atomic.Pointer[[]Cohort]
+	era    atomic.Uint32              // of the last look
+	once   atomic.Pointer[[]Cohort]   // those whose passes are used once
 }
 
 // cohortCell counts the User-Agents with a hash.
 type cohortCell struct {
-	here, elsewhere atomic.Int32    // pages on the paths of the check, and others
-	passes, back    [3]atomic.Int32 // passes by the era of their first use, and those of them that came back
+	here, elsewhere atomic.Int32 // pages on the paths of the check, and others
+	passes, back    atomic.Int32 // passes that were used, and those of them that came back
 	agent           atomic.Pointer[string]
 	votes           atomic.Int32 // for agent: the most frequent one, if it has most pages
 }
@@ -41,7 +41,7 @@ type cohortCell struct {
 // Cohort is one whose passes are used once.
 type Cohort struct {
 	UserAgent    string
-	Passes, Back int // in ten minutes, and those that came back
+	Passes, Back int // those that were used, and those that came back
 	// Elsewhere is how many of a thousand other pages went to it; -1 if too few are known.
 	Elsewhere int
 }
@@ -64,18 +64,9 @@ func (c *cohortCell) counts(agent string) {
 	}
 }
 
-// used counts a pass that is used for the first time, at a time.
-func (c *cohortCell) used(at uint32) { c.passes[at/era%3].Add(1) }
-
-// cameBack counts a pass that is used again, by the time of its first use.
-func (c *cohortCell) cameBack(first uint32) { c.back[first/era%3].Add(1) }
-
 // look finds the cohort that storms and, once in an era, those whose passes are used once.
 // It is called once a second, by one goroutine.
 func (c *cohorts) look(now uint32, over int) {
-	if was := c.now.Swap(now / era); was != now/era {
-		c.begin(now/era, now/era == was+1)
-	}
 	var top *cohortCell
 	here, elsewhere := 0, 0
 	for i := range c.cells {
@@ -85,6 +76,9 @@ func (c *cohorts) look(now uint32, over int) {
 			top = one
 		}
 	}
+	if c.era.Swap(now/era) != now/era {
+		c.endEra(elsewhere)
+	}
 	own, ownElsewhere := int(top.here.Load()), max(1, int(top.elsewhere.Load()))
 	here, elsewhere = here-own, elsewhere-ownElsewhere
 	if own <= over || elsewhere < leastOthers || own*elsewhere < cohortFactor*here*ownElsewhere {
@@ -93,32 +87,23 @@ func (c *cohorts) look(now uint32, over int) {
 	c.storms.Store(top)
 }
 
-// begin begins an era. All passes of the one before the last have had the time to come back.
-func (c *cohorts) begin(now uint32, follows bool) {
-	elsewhere := 0
-	for i := range c.cells {
-		elsewhere += int(c.cells[i].elsewhere.Load())
-	}
+// endEra finds those whose passes are used once, and halves all counts. elsewhere is the number of
+// pages elsewhere.
+func (c *cohorts) endEra(elsewhere int) {
 	var once []Cohort
 	for i := range c.cells {
 		one := &c.cells[i]
-		slot := (now + 1) % 3 // that of two eras ago
-		passes, back := int(one.passes[slot].Load()), int(one.back[slot].Load())
-		if agent := one.agent.Load(); follows && agent != nil && passes >= leastUsed && 10*back < passes {
+		passes, back := int(one.passes.Load()), int(one.back.Load())
+		if agent := one.agent.Load(); agent != nil && passes >= leastUsed && 10*back < passes {
 			cohort := Cohort{UserAgent: *agent, Passes: passes, Back: back, Elsewhere: -1}
 			if elsewhere >= leastOthers {
 				cohort.Elsewhere = 1000 * int(one.elsewhere.Load()) / elsewhere
 			}
 			once = append(once, cohort)
 		}
-		for slot := range one.passes {
-			if !follows || uint32(slot) == now%3 {
-				one.passes[slot].Store(0)
-				one.back[slot].Store(0)
-			}
+		for _, count := range []*atomic.Int32{&one.here, &one.elsewhere, &one.passes, &one.back} {
+			count.Store(count.Load() / 2)
 		}
-		one.here.Store(one.here.Load() / 2)
-		one.elsewhere.Store(one.elsewhere.Load() / 2)
 	}
 	c.once.Store(&once)
 }
@@ -129,4 +114,38 @@ func (c *cohorts) Once() []Cohort {
 		return *once
 	}
 	return nil
+}
+
+// elsewhere says how many of the pages elsewhere went to the cohort.
+func (c *Cohort) elsewhere() string {
+	if c.Elsewhere < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d.%d %% of the other pages of the host went to it", c.Elsewhere/10, c.Elsewhere%10)
+}
+
+// rareElsewhere is below how many of a thousand other pages of a host a cohort is one that
+// may be refused.
+const rareElsewhere = 10
+
+// refusal returns the lines with which Caddy refuses a cohort on the paths of the check; ""
+// if many others have its User-Agent, or if it or the paths can't be written so.
+func (c *Challenge) refusal(cohort *Cohort) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._-/;:,()+=@"
+	if cohort.Elsewhere < 0 || cohort.Elsewhere >= rareElsewhere || len(cohort.UserAgent) >= maxAgent || strings.Trim(cohort.UserAgent, plain) != "" {
+		return ""
+	}
+	where := "robots('disallowed')"
+	if !c.Disallowed {
+		var paths []string
+		for _, path := range c.Paths {
+			path = strings.TrimRight(path, "*")
+			if strings.ContainsAny(path, "*$?'`\\") {
+				return ""
+			}
+			paths = append(paths, "'"+path+"*'")
+		}
+		where = "path(" + strings.Join(paths, ", ") + ")"
+	}
+	return "@fleet `header({'User-Agent': '" + cohort.UserAgent + "'}) && " + where + "`\nrespond @fleet 403"
 }

@@ -46,36 +46,29 @@ func TestCohorts(t *testing.T) {
 	}
 }
 
-// A cohort whose passes are used once is named an era after; one whose passes come back, or
-// that is too small, is not.
+// A cohort whose passes are used once is named at the end of an era; one whose passes come back,
+// or that is too small, is not.
 func TestCohortsWhosePassesAreUsedOnce(t *testing.T) {
 	c := new(cohorts)
-	for i, n := range []int{leastUsed, leastUsed, leastUsed - 1} {
+	for i, n := range []int32{leastUsed, leastUsed, leastUsed - 1} {
 		cell := &c.cells[i]
 		cell.counts(fmt.Sprint("agent ", i))
-		for j := range n {
-			cell.used(10 * era)
-			if i == 1 && j%10 == 0 {
-				cell.cameBack(10 * era)
-			}
-		}
+		cell.passes.Store(n)
 	}
+	c.cells[1].back.Store(leastUsed / 10)
 	c.cells[7].elsewhere.Store(400)
 	c.cells[0].elsewhere.Store(2)
-	c.now.Store(10)
-	for _, now := range []uint32{11 * era, 12 * era} {
-		if got := c.Once(); len(got) != 0 {
-			t.Errorf("too early: %+v", got)
-		}
-		c.look(now, 60)
+	c.era.Store(10)
+	if c.look(10*era+1, 60); len(c.Once()) != 0 {
+		t.Errorf("too early: %+v", c.Once())
 	}
+	c.look(11*era, 60)
 	want := Cohort{UserAgent: "agent 0", Passes: leastUsed, Elsewhere: 4}
 	if got := c.Once(); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	c.look(13*era, 60)
-	if got := c.Once(); len(got) != 0 {
-		t.Errorf("an era later: %+v", got)
+	if c.look(12*era, 60); len(c.Once()) != 0 {
+		t.Errorf("an era later: %+v", c.Once())
 	}
 }
 

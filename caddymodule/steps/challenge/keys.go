@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -24,9 +23,8 @@ import (
 // key is a secret that tokens are signed with.
 type key struct {
 	*seal.Key
-	number uint16    // of the secret, so that a token names its key
-	made   time.Time // in whole seconds
 	secret string
+	made   time.Time // in whole seconds
 }
 
 // newKey returns the key for a secret, nil if the secret has a wrong length.
@@ -35,75 +33,41 @@ func newKey(secret string, made time.Time) *key {
 	if err != nil {
 		return nil
 	}
-	sum := sha256.Sum256([]byte("number of " + secret))
-	return &key{k, binary.BigEndian.Uint16(sum[:]), made, secret}
-}
-
-// equal reports whether two keys are the same, and of the same time.
-func (k *key) equal(other *key) bool {
-	return k != nil && other != nil && k.secret == other.secret && k.made.Equal(other.made)
+	return &key{k, secret, made}
 }
 
 // randomKey returns a new key.
 func randomKey(made time.Time) *key {
 	secret := make([]byte, seal.Size)
 	_, _ = rand.Read(secret) // never fails
-	return newKey(string(secret), made)
+	return newKey(string(secret), made.Truncate(time.Second))
 }
 
-// Lives of keys. The newest key signs; the others are accepted as long as they are kept.
-const (
-	keyLife  = 30 * 24 * time.Hour
-	keysKept = 2*keyLife + 24*time.Hour
-	maxKeys  = 8 // servers of a fleet may make several at the same time
-)
+// maxKeys bounds the keys: servers of a fleet may make several at the same time.
+const maxKeys = 8
 
-// ring has the keys that are accepted, the newest one first. It is immutable.
+// ring has the keys that are accepted. The oldest one is the first, and signs: so the servers of
+// a fleet agree. It is immutable.
 type ring []*key
 
-// find returns the key with a number, nil if there is none.
-func (r ring) find(number uint16) *key {
-	for _, k := range r {
-		if k.number == number {
-			return k
-		}
-	}
-	return nil
-}
-
-// with returns the ring with further keys, without those that are too old. A key from the
-// future, made while a clock was ahead, counts as made now: else it would sign for ever.
-// Of a key with two times, the earlier one counts.
-func (r ring) with(more []*key, now time.Time) ring {
-	var all ring
-	for _, k := range slices.Concat(r, more) {
-		if k == nil {
-			continue
-		}
-		if k.made.After(now) {
-			k = &key{k.Key, k.number, now.Truncate(time.Second), k.secret}
-		}
-		at := slices.IndexFunc(all, func(have *key) bool { return have.secret == k.secret })
-		switch {
-		case at < 0:
+// with returns the ring with further keys.
+func (r ring) with(more ring) ring {
+	all := slices.Clone(r)
+	for _, k := range more {
+		if !slices.ContainsFunc(all, func(have *key) bool { return have.secret == k.secret }) {
 			all = append(all, k)
-		case k.made.Before(all[at].made):
-			all[at] = k
 		}
 	}
-	all = slices.DeleteFunc(all, func(k *key) bool { return now.Sub(k.made) > keysKept })
-	slices.SortFunc(all, func(a, b *key) int { return cmp.Or(b.made.Compare(a.made), cmp.Compare(a.secret, b.secret)) })
+	slices.SortFunc(all, func(a, b *key) int { return cmp.Or(a.made.Compare(b.made), strings.Compare(a.secret, b.secret)) })
 	return all[:min(len(all), maxKeys)]
 }
 
-// needsKey reports whether there is no key that is new enough to sign.
-func (r ring) needsKey(now time.Time) bool { return len(r) == 0 || now.Sub(r[0].made) > keyLife }
-
 // keysName is the name of the keys in Caddy's storage, and keySet that of their set in a
-// fleet.
+// fleet, which keeps them for keysKept after the last server has added one.
 const (
 	keysName = "robots/challenge/keys"
 	keySet   = "challenge-keys"
+	keysKept = 10 * 365 * 24 * time.Hour
 )
 
 // storedKey is a key in Caddy's storage.
@@ -114,7 +78,7 @@ type storedKey struct {
 
 // load reads the keys from the storage. Text that has none is damaged, and no error: a new
 // key takes its place.
-func load(ctx context.Context, storage certmagic.Storage) (keys []*key, damaged bool, err error) {
+func load(ctx context.Context, storage certmagic.Storage) (keys ring, damaged bool, err error) {
 	text, err := storage.Load(ctx, keysName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -123,15 +87,13 @@ func load(ctx context.Context, storage certmagic.Storage) (keys []*key, damaged 
 		return nil, false, err
 	}
 	var stored []storedKey
-	damaged = json.Unmarshal(text, &stored) != nil || len(stored) == 0
+	_ = json.Unmarshal(text, &stored) // what can't be read has no keys
 	for _, k := range stored[:min(len(stored), maxKeys)] {
 		if made := newKey(string(k.Secret), time.Unix(k.Made, 0)); made != nil {
 			keys = append(keys, made)
-		} else {
-			damaged = true
 		}
 	}
-	return keys, damaged, nil
+	return keys, len(keys) == 0, nil
 }
 
 // store writes the keys to the storage.
@@ -153,22 +115,21 @@ const (
 	syncDeadline = 5 * time.Second
 )
 
-// Run reads the keys, makes a new one when the newest is 30 days old, and exchanges them
-// with the other servers of a fleet, until ctx ends. fleet is nil without one. While there
-// are no keys that outlive the process, passes are signed with one of its own.
+// Run reads the keys, makes one if there is none, and exchanges them with the other servers of a
+// fleet, until ctx ends. fleet is nil without one. While there are no keys that outlive the
+// process, passes are signed with one of its own.
 func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.Store, log *zap.Logger) {
-	if fleet != nil {
-		m.inFleet.Store(true)
-	}
-	failed := false
-	m.keysSince.CompareAndSwap(0, clock.Now().UnixNano())
+	var failed error
 	keys := keeper{memory: m, storage: storage, fleet: fleet}
 	for {
 		err := keys.sync(ctx, clock.Now())
-		if now := err != nil && err != errFleet; now != failed {
-			failed = now
-			logFailure(log, err)
+		switch {
+		case err != nil && failed == nil:
+			log.Error("the keys of passes can't be read or stored: passes may end with this process", zap.Error(err))
+		case err == nil && failed != nil:
+			log.Info("the keys of passes can be read and stored again")
 		}
+		failed = err
 		m.keysFailed.Store(&err)
 		m.ready.Store(true)
 		select {
@@ -177,15 +138,6 @@ func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.
 		case <-time.After(syncEvery):
 		}
 	}
-}
-
-// logFailure logs that the keys can't be exchanged, or can be again.
-func logFailure(log *zap.Logger, err error) {
-	if err == nil || err == errFleet {
-		log.Info("the keys of passes can be read and stored again")
-		return
-	}
-	log.Error("the keys of passes can't be read or stored: passes may end with this process", zap.Error(err))
 }
 
 // keeping is a Run.
@@ -216,13 +168,10 @@ func (c *Check) Keys(now time.Time) (damaged time.Time, err error) {
 	if at := m.damaged.Load(); at != 0 && now.Sub(time.Unix(at, 0)) < 24*time.Hour {
 		damaged = time.Unix(at, 0)
 	}
-	if failed := m.keysFailed.Load(); failed != nil && *failed != errFleet {
-		return damaged, *failed
+	if failed := m.keysFailed.Load(); failed != nil {
+		err = *failed
 	}
-	if since := m.keysSince.Load(); !m.ready.Load() && since != 0 && now.UnixNano()-since > int64(2*syncDeadline) {
-		return damaged, errors.New("the storage does not answer")
-	}
-	return damaged, nil
+	return damaged, err
 }
 
 // keeper keeps the keys of a Memory, of the storage and of a fleet equal.
@@ -230,102 +179,83 @@ type keeper struct {
 	memory  *Memory
 	storage certmagic.Storage
 	fleet   step.Store // nil without
-	stored  ring       // the keys of the storage
-	read    time.Time
+	keys    ring       // that are known
+	stored  int        // how many of them the storage has
 }
 
-// storageEvery is how often the storage is read again: another server may have made a
-// key.
-const storageEvery = time.Minute
-
-// sync exchanges the keys once. An error leaves those that are known in force.
-func (s *keeper) sync(ctx context.Context, now time.Time) error {
+// sync exchanges the keys once. An error leaves those that are known in force. While the fleet
+// does not answer, which it says itself, the servers go on with the keys that they have.
+func (s *keeper) sync(ctx context.Context, now time.Time) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
 	defer cancel()
-	keys := s.memory.ring.Load().with(nil, now) // without that of the process, which has no time
-	var storageErr error
-	if now.Sub(s.read).Abs() >= storageEvery || len(keys) == 0 {
-		var read []*key
-		var damaged bool
-		read, damaged, storageErr = load(ctx, s.storage)
-		if storageErr == nil {
-			s.read, s.stored = now, read
-			keys = keys.with(read, now)
-		}
-		if damaged {
-			s.memory.damaged.Store(now.Unix())
-			s.stored = nil // so that it is written again
-		}
+	shared, fleetErr := s.fromFleet(ctx)
+	s.keys = s.keys.with(shared)
+	if s.stored == 0 || s.stored < len(s.keys) {
+		err = s.exchange(ctx, now)
 	}
-	known, fleetErr := s.fromFleet(ctx)
-	keys = keys.with(known, now)
-	if keys.needsKey(now) && storageErr == nil {
-		keys, storageErr = s.make(ctx, keys, now)
-	} else if storageErr == nil && !slices.EqualFunc(s.stored, keys, (*key).equal) {
-		if storageErr = keys.store(ctx, s.storage); storageErr == nil {
-			s.stored = keys
-		}
-	}
-	if len(keys) > 0 {
-		accepted := append(slices.Clone(keys), s.memory.first) // which may have signed a button
+	if len(s.keys) > 0 {
+		accepted := append(slices.Clone(s.keys), s.memory.first) // which may have signed a button
 		s.memory.ring.Store(&accepted)
 	}
-	if fleetErr == nil {
-		fleetErr = s.toFleet(ctx, keys, known)
+	if s.fleet != nil && fleetErr == nil && len(shared) < len(s.keys) { // also after it was emptied
+		var members []step.Member
+		for _, k := range s.keys {
+			members = append(members, step.Member{Name: k.secret, Time: k.made})
+		}
+		_ = s.fleet.AddMembers(ctx, keySet, members, keysKept, maxKeys)
 	}
-	return cmp.Or(storageErr, fleetErr)
+	return err
 }
 
-// make makes a new key, unless another server has just stored one.
-func (s *keeper) make(ctx context.Context, keys ring, now time.Time) (ring, error) {
+// exchange makes the storage have the keys that are known, and the other way round, and makes a
+// key if there is none.
+func (s *keeper) exchange(ctx context.Context, now time.Time) error {
+	missing, err := s.read(ctx, now)
+	if err != nil || !missing {
+		return err
+	}
 	if err := s.storage.Lock(ctx, keysName); err != nil {
-		return keys, err
+		return err
 	}
 	defer func() { _ = s.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
-	read, _, err := load(ctx, s.storage)
-	if err != nil {
-		return keys, err
+	missing, err = s.read(ctx, now) // again: another server may have stored some
+	if err != nil || !missing {
+		return err
 	}
-	if keys = keys.with(read, now); keys.needsKey(now) {
-		keys = keys.with([]*key{randomKey(now.Truncate(time.Second))}, now)
-		err = keys.store(ctx, s.storage)
+	keys := s.keys
+	if len(keys) == 0 {
+		keys = ring{randomKey(now)}
 	}
-	s.stored = keys
-	return keys, err
+	if err := keys.store(ctx, s.storage); err != nil {
+		return err
+	}
+	s.keys, s.stored = keys, len(keys)
+	return nil
 }
 
-// fromFleet returns the keys of a fleet; none if they have not changed. While Redis does
-// not answer, the servers go on with the keys that they have.
-func (s *keeper) fromFleet(ctx context.Context) (keys []*key, err error) {
+// read reads the keys of the storage, and reports whether some are missing there.
+func (s *keeper) read(ctx context.Context, now time.Time) (missing bool, err error) {
+	read, damaged, err := load(ctx, s.storage)
+	if err != nil {
+		return false, err
+	}
+	if damaged {
+		s.memory.damaged.Store(now.Unix())
+	}
+	s.keys, s.stored = s.keys.with(read), len(read)
+	return s.stored == 0 || s.stored < len(s.keys), nil
+}
+
+// fromFleet returns the keys of a fleet.
+func (s *keeper) fromFleet(ctx context.Context) (keys ring, err error) {
 	if s.fleet == nil {
 		return nil, nil
 	}
 	members, err := s.fleet.Members(ctx, keySet, maxKeys)
 	for _, m := range members {
-		keys = append(keys, newKey(m.Name, m.Time))
-	}
-	if err != nil {
-		return nil, errFleet
-	}
-	return keys, nil
-}
-
-// errFleet is not logged: the fleet says itself that Redis does not answer.
-var errFleet = errors.New("the fleet does not answer")
-
-// toFleet gives a fleet the keys that it does not have, also after it was emptied.
-func (s *keeper) toFleet(ctx context.Context, keys ring, known []*key) error {
-	if s.fleet == nil || len(keys) == 0 {
-		return nil
-	}
-	var missing []step.Member
-	for _, k := range keys {
-		if !slices.ContainsFunc(known, func(have *key) bool { return have != nil && have.secret == k.secret }) {
-			missing = append(missing, step.Member{Name: k.secret, Time: k.made})
+		if k := newKey(m.Name, m.Time); k != nil {
+			keys = append(keys, k)
 		}
 	}
-	if len(missing) > 0 && s.fleet.AddMembers(ctx, keySet, missing, keysKept, maxKeys) != nil {
-		return errFleet
-	}
-	return nil
+	return keys, err
 }

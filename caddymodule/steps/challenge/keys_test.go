@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/certmagic"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -45,35 +46,65 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	}
 	text := (*first.memory.ring.Load())[0].text(newToken(noon).as(passByStyle), &here)
 	second := &keeper{memory: NewMemory(), storage: storage}
-	for _, days := range []int{0, 29, 31, 59} {
-		now := noon.AddDate(0, 0, days)
-		for _, k := range []*keeper{second, first} { // the second one makes the new key
-			if err := k.sync(ctx, now); err != nil {
-				t.Fatal(err)
-			}
-			keys := *k.memory.ring.Load()
-			keys = keys[:len(keys)-1] // without that of the process
-			if _, from := keys.open(text, &here); from != own {
-				t.Errorf("after %d days: %v", days, from)
-			}
-			if want := 1 + days/31; len(keys) != min(want, 2) && days < 59 {
-				t.Errorf("after %d days: %d keys", days, len(keys))
-			}
-		}
-		if a, b := (*first.memory.ring.Load())[0], (*second.memory.ring.Load())[0]; a.secret != b.secret {
-			t.Errorf("after %d days the servers sign with different keys", days)
-		}
-	}
-	storage.err = errors.New("no storage")
-	if err := first.sync(ctx, noon.AddDate(0, 0, 61)); err == nil || len(*first.memory.ring.Load()) == 1 {
-		t.Error("an outage of the storage is no error, or costs the key")
-	}
-	storage.err = nil
-	if err := first.sync(ctx, noon.AddDate(0, 0, 62)); err != nil {
+	if err := second.sync(ctx, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, from := first.memory.ring.Load().open(text, &here); from == own {
-		t.Error("a key is kept for more than 61 days")
+	if second.memory.ring.Load().open(text, &here) == (token{}) {
+		t.Error("another server does not know the pass")
+	}
+	storage.err = errors.New("no storage")
+	if err := first.sync(ctx, noon.Add(time.Hour)); err != nil || len(*first.memory.ring.Load()) != 2 {
+		t.Errorf("an outage of the storage costs the key: %v", err)
+	}
+}
+
+// sharedSet is the set of keys of a fleet.
+type sharedSet struct {
+	members []step.Member
+	err     error
+}
+
+func (s *sharedSet) Members(context.Context, string, int) ([]step.Member, error) {
+	return s.members, s.err
+}
+
+func (s *sharedSet) AddMembers(_ context.Context, _ string, members []step.Member, _ time.Duration, _ int) error {
+	s.members = append(s.members, members...)
+	return nil
+}
+
+// Servers of a fleet agree on the key that signs, accept those of all, and keep them in their own
+// storages while the fleet does not answer.
+func TestKeysOfAFleet(t *testing.T) {
+	t.Parallel()
+	set := new(sharedSet)
+	var servers []*keeper
+	for i := range 3 {
+		k := &keeper{memory: NewMemory(), storage: &certmagic.FileStorage{Path: t.TempDir()}}
+		if i < 2 { // made a key before they joined
+			if err := k.sync(t.Context(), noon.Add(-time.Duration(i)*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.fleet = set
+		servers = append(servers, k)
+	}
+	for range 2 {
+		for _, k := range servers {
+			if err := k.sync(t.Context(), noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set.err = errors.New("no fleet")
+	for i, k := range servers {
+		again := &keeper{memory: NewMemory(), storage: k.storage, fleet: set}
+		if err := again.sync(t.Context(), noon); err != nil {
+			t.Fatal(err)
+		}
+		if keys := *again.memory.ring.Load(); len(keys) != 3 || keys[0].secret != servers[1].keys[0].secret {
+			t.Errorf("server %d has %d keys, or signs with another one", i, len(keys))
+		}
 	}
 }
 
@@ -97,46 +128,6 @@ func TestDamagedKeys(t *testing.T) {
 					t.Errorf("%s, %d, after %d days: damaged since %v, %v", text, i, days, since, err)
 				}
 			}
-		}
-	}
-	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	k := &keeper{memory: NewMemory(), storage: storage}
-	if err := k.sync(t.Context(), noon); err != nil {
-		t.Fatal(err)
-	}
-	known := (*k.memory.ring.Load())[0]
-	if err := storage.Store(t.Context(), keysName, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.sync(t.Context(), noon.Add(time.Hour)); err != nil || (*k.memory.ring.Load())[0].secret != known.secret {
-		t.Errorf("keys that are in use are not kept: %v", err)
-	}
-	if read, damaged, err := load(t.Context(), storage); err != nil || damaged || len(read) != 1 || read[0].secret != known.secret {
-		t.Errorf("keys that are in use are not stored: %v", err)
-	}
-}
-
-// A key from the future counts as made when it was first seen, also after a restart.
-func TestKeysFromTheFuture(t *testing.T) {
-	t.Parallel()
-	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	var last *keeper
-	for _, at := range []time.Time{noon.AddDate(1, 0, 0), noon, noon.AddDate(0, 0, 29), noon.AddDate(0, 0, 31)} {
-		for _, k := range []*keeper{last, {memory: NewMemory(), storage: storage}} {
-			if last = k; k == nil {
-				continue
-			}
-			if err := k.sync(t.Context(), at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		keys := *last.memory.ring.Load()
-		want := 2 // with that of the process
-		if at.After(noon.AddDate(0, 0, 30)) && at.Before(noon.AddDate(0, 6, 0)) {
-			want = 3
-		}
-		if len(keys) != want || keys[0].made.After(at) {
-			t.Errorf("at %v: %d keys, the first from %v", at, len(keys), keys[0].made)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package challenge
 import (
 	"hash/maphash"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -28,14 +27,16 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	c.watchSigns(a, q, r, d, now)
 	if a.memory != nil {
 		s := c.storm(q, now)
-		if s.trouble.cameBack(); a.isNew && a.pass.kind == passByStyle {
-			c.count(s, Passed)
+		s.trouble.cameBack()
+		if a.isNew && a.pass.kind == passByStyle {
+			s.passed.Add(1)
+			count(passed)
 		}
 		switch cell := s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent); {
 		case a.isNew:
-			cell.used(now)
-		case a.firstUse != 0:
-			cell.cameBack(a.firstUse)
+			cell.passes.Add(1)
+		case a.isBack:
+			cell.back.Add(1)
 		}
 	}
 	if a.given {
@@ -76,8 +77,8 @@ func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.De
 	a.client, a.cell = c.clientOf(a, r, now), s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
 	if a.matches {
 		a.cell.counts(a.bearer.userAgent)
-		address, net, isNew := c.addresses(a)
-		a.counted = s.count(address, net, now, isNew, false, a.cell)
+		group, isNew := c.memory.visitor(a.group, now)
+		a.counted = s.count(group, now, isNew, false, a.cell)
 		s.IsOn(now, nil)
 	}
 }
@@ -86,20 +87,18 @@ func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.De
 // rule binds and that names no crawler.
 func (c *Check) paceStranger(a *Arrival, q *judge.Request, r *http.Request) Verdict {
 	now, s := a.now, a.storm
-	address, net, isNew := c.addresses(a)
+	group, isNew := c.memory.visitor(a.group, now)
 	isSigned, isOn := c.isSigned(a, q, r, now), s.isOn(c, q.Origin.Host, now)
 	if a.memory != nil && !isSigned {
-		if !isOn || a.takePage(net, q.Time) {
+		if !isOn || a.takePage(group, q.Time) {
 			a.renews = isOn && a.pass.mayRenew(q.Time, c.For)
 			return Go
 		}
 		return c.ask(a, q, true)
 	}
 	a.cell.counts(a.bearer.userAgent)
-	a.counted = s.count(address, net, now, isNew, false, a.cell)
-	if a.alien && address.hasPass(now) { // else it may be anybody's forgery
-		s.trouble.cameStrange(a.network, now)
-	}
+	a.counted = s.count(group, now, isNew, false, a.cell)
+	address, _ := c.memory.visitor(a.address, now)
 	switch {
 	case !isOn && !isSigned, isPreflight(r):
 		return Go
@@ -109,25 +108,19 @@ func (c *Check) paceStranger(a *Arrival, q *judge.Request, r *http.Request) Verd
 			return Go
 		}
 	}
-	a.counted.ok = false // it counts as the page that it replaces
-	return c.ask(a, q, isSigned || a.alien || s.trouble.noneReturns(now) || !address.mayGet(now, false))
+	a.counted = counted{} // it counts as the page that it replaces
+	_, noneReturns := s.trouble.noneReturns(now)
+	return c.ask(a, q, isSigned || noneReturns || !address.mayGet(now, false))
 }
 
 // ask makes the page the answer.
 func (c *Check) ask(a *Arrival, q *judge.Request, alone bool) Verdict {
 	a.giveBack()
-	a.alone, a.page = a.alone || alone, newToken(q.Time) // who has an alien pass would come again and again
-	c.count(a.storm, Shown)
+	a.alone, a.page = alone, newToken(q.Time)
+	a.storm.asked.Add(1)
+	count(shown)
 	return Stranger
 }
-
-// name is what is remembered of the name of a crawler at an origin.
-type name struct {
-	requests bucket
-	seen     atomic.Uint32
-}
-
-func (n *name) worth() int64 { return int64(n.seen.Load()) }
 
 // paceName says what becomes of a request of a client that names a crawler, which is not
 // verified and which no rule binds. It never gets the page, because a search engine would take
@@ -139,27 +132,23 @@ func (c *Check) paceName(a *Arrival, q *judge.Request, d *judge.Decision) Verdic
 		row = d.Agent.Crawler.Name
 	}
 	s := a.storm
-	n := c.memory.names.Add(max(1, s.key^maphash.String(c.memory.seed, row)), (*name).worth, nil)
-	n.seen.Store(a.now)
-	a.wait = a.take(&n.requests, q.Time, c.Window/time.Duration(c.Over), c.Over)
+	name, _ := c.memory.visitor(max(1, s.key^maphash.String(c.memory.seed, row)), a.now)
+	a.wait = a.take(&name.known, q.Time, c.Window/time.Duration(c.Over), c.Over)
 	if a.wait == 0 {
 		return Go
 	}
-	address, net, isNew := c.addresses(a)
-	a.counted = s.count(address, net, a.now, isNew, true, nil)
+	group, isNew := c.memory.visitor(a.group, a.now)
+	a.counted = s.count(group, a.now, isNew, true, nil)
 	if !s.isOn(c, q.Origin.Host, a.now) {
 		return Go
 	}
-	a.counted.ok = false
-	c.count(s, Refused)
+	a.counted = counted{}
+	count(refused)
 	return TooMany
 }
 
 // count counts a result.
-func (c *Check) count(s *stormAt, r Result) {
-	s.counts[r].Add(1)
-	results.WithLabelValues(r.String()).Inc()
-}
+func count(result string) { results.WithLabelValues(result).Inc() }
 
 // answerToken says what becomes of a request whose URL has the parameter. ends is false if the
 // request goes on without it.
@@ -206,7 +195,7 @@ func (c *Check) giveStyle(a *Arrival, q *judge.Request, r *http.Request, now uin
 	c.identify(a, q)
 	p, client := c.memory.pass(a.token), c.clientOf(a, r, now)
 	if again := now - client.styled.Load(); !p.given.Load() && again > styleAgain {
-		address, _, _ := c.addresses(a)
+		address, _ := c.memory.visitor(a.address, now)
 		if !address.mayGet(now, true) {
 			return
 		}
@@ -216,7 +205,7 @@ func (c *Check) giveStyle(a *Arrival, q *judge.Request, r *http.Request, now uin
 	s := c.storm(q, now)
 	a.pass = a.token.as(passByStyle)
 	s.trouble.fetchedStyle(a.network, now)
-	c.count(s, Style)
+	count(style)
 }
 
 // press says what becomes of a POST with the parameter. Who presses the button of an old page
@@ -225,7 +214,8 @@ func (c *Check) press(a *Arrival, q *judge.Request, r *http.Request, now uint32)
 	if !a.pressed {
 		return Clean, a.formed && r.ContentLength == 0 && IsDocument(r)
 	}
-	c.count(c.storm(q, now), Button)
+	c.storm(q, now).passed.Add(1)
+	count(pressing)
 	a.pass = a.token.as(passByButton)
 	a.pass.at = now // the button may be pressed up to an hour after the page was made
 	return Pressed, true

@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"html/template"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
 
 	"golang.org/x/text/language"
@@ -24,14 +23,12 @@ import (
 //go:embed page.html
 var pageText string
 
-//go:embed page.css
-var pageStyle string
-
 //go:embed words.json
 var wordsText []byte
 
-// texts are the words of the page in a language. words.json has them by language.
+// texts are the words of the page in a language, without markup.
 type texts struct {
+	Lang           string `json:"lang"`
 	Title          string `json:"title"`
 	Heading        string `json:"heading"`
 	Check          string `json:"check"`   // why the page is there, if it goes on by itself
@@ -44,58 +41,30 @@ type texts struct {
 
 // Page is the page that asks a client to show that it is a browser. It is immutable.
 type Page struct {
-	forms map[string]forms // by language
-	own   bool             // the page is the built-in one
+	template *template.Template // of text, because all values are safe: nothing that a client sends is in them unescaped
+	words    []texts            // by the index of matcher
+	matcher  language.Matcher
 }
-
-// forms are the pages in a language, by what they say.
-type forms [endOfForms]form
-
-const (
-	checkForm   = iota // it goes on by itself
-	aloneForm          // it has the button alone
-	cookiesForm        // the same, and the client does not keep cookies
-	againForm          // the client has sent a form, or the like
-	endOfForms
-)
-
-// form is a page in a language, cut at the places that differ for each client.
-type form struct {
-	button string   // the text of the button
-	parts  []string // before each of the places, and after the last one
-	places []int    // an index of marks
-}
-
-// marks stand for what differs for each client, while a template is executed.
-var marks = [...]string{"caddyRobotsHeadMark", "caddyRobotsButtonMark", "caddyRobotsNonceMark", "caddyRobotsReferenceMark"}
-
-const (
-	headMark = iota
-	buttonMark
-	nonceMark
-	referenceMark
-)
 
 // pageData fills in a page. The fields of texts belong to it.
 type pageData struct {
 	texts
-	Lang, Dir  string
-	Text       string        // why the page is there
-	StyleSheet template.HTML // what goes on by itself: the style sheet and a script; empty in a page with the button alone
-	Button     template.HTML // a form with the button
-	Nonce      string        // for style elements
-	Reference  string        // of the check, as the log has it
+	Dir        string
+	Text       string // why the page is there
+	StyleSheet string // what goes on by itself: a style sheet, which is empty, and a script; "" in a page with the button alone
+	Button     string // a form with the button
+	Nonce      string // for style elements
+	Reference  string // of the check, as the log has it
 }
 
 const maxPage = 64 << 10
 
 // builtin is the built-in page.
 var builtin = func() *Page {
-	p, err := newPage(pageText)
+	p, err := NewPage([]byte(pageText))
 	if err != nil {
 		panic(err) // a test executes it
 	}
-	p.own = true
 	return p
 }()
 
@@ -105,86 +74,43 @@ func NewPage(text []byte) (*Page, error) {
 	if len(text) > maxPage {
 		return nil, fmt.Errorf("the page has %d octets: at most %d are possible", len(text), maxPage)
 	}
-	return newPage(string(text))
-}
-
-func newPage(text string) (*Page, error) {
-	t, err := template.New("page").Parse(text)
+	t, err := template.New("page").Parse(string(text))
 	if err != nil {
 		return nil, err
 	}
-	var all map[string]texts
-	if err := json.Unmarshal(wordsText, &all); err != nil {
+	p := &Page{template: t}
+	if err := json.Unmarshal(wordsText, &p.words); err != nil {
 		return nil, err
 	}
-	p := &Page{forms: make(map[string]forms)}
-	for lang, w := range all {
-		var all forms
-		for i, why := range [endOfForms]string{w.Check, w.Alone, w.Alone + " " + w.Cookies, w.Alone + " " + w.Again} {
-			if all[i], err = newForm(t, lang, w, why); err != nil {
-				return nil, err
-			}
-		}
-		p.forms[lang] = all
+	var tags []language.Tag
+	for _, w := range p.words {
+		tags = append(tags, language.Make(w.Lang))
 	}
-	return p, nil
-}
-
-// newForm executes a template, and cuts the result at its marks.
-func newForm(t *template.Template, lang string, w texts, why string) (f form, err error) {
-	data := pageData{
-		texts: w, Lang: lang, Dir: "ltr", Text: why, StyleSheet: template.HTML(marks[headMark]), Button: template.HTML(marks[buttonMark]),
-		Nonce: marks[nonceMark], Reference: marks[referenceMark],
-	}
-	if lang == "ar" {
-		data.Dir = "rtl"
-	}
-	var text bytes.Buffer
-	if err := t.Execute(&text, data); err != nil {
-		return f, err
-	}
-	for rest := text.String(); ; {
-		at, mark := len(rest), -1
-		for i, m := range marks {
-			if j := strings.Index(rest, m); j >= 0 && j < at {
-				at, mark = j, i
-			}
-		}
-		f.parts = append(f.parts, rest[:at])
-		if mark < 0 {
-			break
-		}
-		f.places = append(f.places, mark)
-		rest = rest[at+len(marks[mark]):]
+	p.matcher = language.NewMatcher(tags)
+	const head, button = "<!-- head -->", "<!-- button -->"
+	var page strings.Builder
+	if err := t.Execute(&page, &pageData{texts: p.words[0], StyleSheet: head, Button: button}); err != nil {
+		return nil, err
 	}
 	switch {
-	case !slices.Contains(f.places, headMark):
-		return f, errors.New("it lacks {{.StyleSheet}}, which goes into the head of the page")
-	case !slices.Contains(f.places, buttonMark):
-		return f, errors.New("it lacks {{.Button}}, the form with the button")
+	case !strings.Contains(page.String(), head):
+		return nil, errors.New("it lacks {{.StyleSheet}}, which goes into the head of the page")
+	case !strings.Contains(page.String(), button):
+		return nil, errors.New("it lacks {{.Button}}, the form with the button")
 	}
-	f.button = w.ButtonText
-	return f, nil
+	return p, nil
 }
 
 // maxLanguages bounds the octets of Accept-Language that are read.
 const maxLanguages = 200
 
-// languageOf returns the first language of a client that the page is in.
-func (p *Page) languageOf(r *http.Request) string {
+// wordsFor returns the words in the first language of a client that the page is in.
+func (p *Page) wordsFor(r *http.Request) *texts {
 	accept := strings.Join(r.Header["Accept-Language"], ",")
-	best, weight := "en", float32(0)
-	for entry := range strings.SplitSeq(accept[:min(len(accept), maxLanguages)], ",") {
-		tags, q, err := language.ParseAcceptLanguage(entry) // not all at once: an unknown one would hide the others
-		if err != nil || len(tags) == 0 || q[0] <= weight {
-			continue
-		}
-		base, _ := tags[0].Base()
-		if _, ok := p.forms[base.String()]; ok {
-			best, weight = base.String(), q[0]
-		}
-	}
-	return best
+	accept = accept[:min(len(accept), maxLanguages)]
+	entries := strings.Split(accept, ",") // for a field of which one entry is malformed
+	_, i := language.MatchStrings(p.matcher, append([]string{accept}, entries...)...)
+	return &p.words[i]
 }
 
 // script opens the URL with the token, and keeps the query as it is, and the fragment: once, also
@@ -196,17 +122,17 @@ const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)
 // sentence is the answer to who does not take a page.
 const sentence = "Programs request pages here in great numbers. Open this page in a browser first, and then send the request again.\n"
 
-// formOf returns what the page says.
-func (a *Arrival) formOf(q *judge.Request) int {
+// why returns why the page is there.
+func (a *Arrival) why(words *texts, q *judge.Request) string {
 	switch {
 	case !q.Reads():
-		return againForm
+		return words.Alone + " " + words.Again
 	case a.noStore:
-		return cookiesForm
+		return words.Alone + " " + words.Cookies
 	case a.alone:
-		return aloneForm
+		return words.Alone
 	}
-	return checkForm
+	return words.Check
 }
 
 // write writes the page.
@@ -232,35 +158,26 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 // page returns the page, and adds its policy to the header.
 func (c *Check) page(header http.Header, a *Arrival, q *judge.Request, r *http.Request) []byte {
 	c.identify(a, q)
-	k, page := (*c.memory.ring.Load())[0], c.Page
-	forms := page.forms[page.languageOf(r)]
-	f := &forms[a.formOf(q)]
+	k, words := (*c.memory.ring.Load())[0], c.Page.wordsFor(r)
 	nonce := base64.RawURLEncoding.EncodeToString(a.page.id[:])
-	style, values := "'self'", [len(marks)]string{nonceMark: nonce, referenceMark: a.page.reference()}
-	if a.alone || !page.own {
-		style += " 'nonce-" + nonce + "'"
+	data := &pageData{texts: *words, Dir: "ltr", Text: a.why(words, q), Nonce: nonce, Reference: a.page.reference()}
+	if words.Lang == "ar" {
+		data.Dir = "rtl"
 	}
-	switch {
-	case a.alone && page.own:
-		values[headMark] = `<style nonce="` + nonce + `">` + pageStyle + `</style>`
-	case !a.alone:
-		sheet, open := k.text(a.page.as(styleToken), &a.bearer), k.text(a.page.as(openToken), &a.bearer)
-		values[headMark] = `<link rel="stylesheet" href="?` + parameter + sheet + `">`
+	if !a.alone {
+		data.StyleSheet = `<link rel="stylesheet" href="?` + parameter + k.text(a.page.as(styleToken), &a.bearer) + `">`
 		if q.Reads() { // what else was sent is sent again by its user
-			values[headMark] += `<script nonce="` + nonce + `">` + fmt.Sprintf(script, a.page.reference(), open) + `</script>`
+			open := fmt.Sprintf(script, a.page.reference(), k.text(a.page.as(openToken), &a.bearer))
+			data.StyleSheet += `<script nonce="` + nonce + `">` + open + `</script>`
 		}
 	}
-	values[buttonMark] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
-		`"><button type="submit" autofocus>` + html.EscapeString(f.button) + `</button></form>`
-	body := make([]byte, 0, 4096+len(values[buttonMark]))
-	for i, part := range f.parts {
-		if body = append(body, part...); i < len(f.places) {
-			body = append(body, values[f.places[i]]...)
-		}
-	}
-	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src " + style + "; script-src 'nonce-" + nonce +
+	data.Button = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
+		`"><button type="submit" autofocus>` + words.ButtonText + `</button></form>`
+	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src 'self' 'nonce-" + nonce + "'; script-src 'nonce-" + nonce +
 		"'; form-action 'self'; base-uri 'none'"}
-	return body
+	body := bytes.NewBuffer(make([]byte, 0, 4096+len(data.Button)))
+	_ = c.Page.template.Execute(body, data) // NewPage has executed it
+	return body.Bytes()
 }
 
 // pageHeader has fields of the page.
@@ -282,16 +199,11 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		return nil
 	case Sheet:
 		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, []string{"nosniff"}
-		css := ""
+		header["Content-Length"] = []string{"0"}
 		if a.pass.kind == passByStyle {
-			css = pageStyle
 			http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))
 		}
-		header["Content-Length"] = []string{strconv.Itoa(len(css))}
 		w.WriteHeader(http.StatusOK)
-		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte(css))
-		}
 		return nil
 	case Pressed:
 		http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLanguageOf(t *testing.T) {
+func TestWordsFor(t *testing.T) {
 	for accept, want := range map[string]string{
 		"":                                "en",
 		"de-AT,de;q=0.9,en;q=0.8":         "de",
@@ -19,8 +19,8 @@ func TestLanguageOf(t *testing.T) {
 		"zh-Hant-TW":                      "zh",
 		"de;q=0,es;q=0.1":                 "es",
 	} {
-		if got := builtin.languageOf(&http.Request{Header: http.Header{"Accept-Language": {accept}}}); got != want {
-			t.Errorf("languageOf(%q) = %s, want %s", accept, got, want)
+		if got := builtin.wordsFor(&http.Request{Header: http.Header{"Accept-Language": {accept}}}).Lang; got != want {
+			t.Errorf("%q: %s, want %s", accept, got, want)
 		}
 	}
 }

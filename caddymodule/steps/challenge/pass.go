@@ -18,7 +18,7 @@ type pass struct {
 	networks [passNetworks]uint64 // that it came from in this hour
 	n        int
 	first    uint32 // when a client came with it first; 0: never
-	again    bool   // one came with it later, but soon
+	again    bool   // one came with it later
 	shown    bool   // it was shown a page without a cookie
 }
 
@@ -56,9 +56,9 @@ func (p *pass) worth() int64 {
 }
 
 // from counts a network, and reports whether the pass is good there; isNew says that it was
-// not used before. If it comes back for the first time, later than what a page embeds,
-// firstUse says when it was used first.
-func (p *pass) from(network uint64, now uint32) (good, isNew bool, firstUse uint32) {
+// not used before, and isBack that it comes back for the first time, later than what a page
+// embeds.
+func (p *pass) from(network uint64, now uint32) (good, isNew, isBack bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if hour := now / 3600; p.hour != hour {
@@ -67,19 +67,18 @@ func (p *pass) from(network uint64, now uint32) (good, isNew bool, firstUse uint
 	p.seen = now
 	if !slices.Contains(p.networks[:p.n], network) {
 		if p.n == passNetworks {
-			return false, false, 0
+			return false, false, false
 		}
 		p.networks[p.n] = network
 		p.n++
 	}
 	if p.first == 0 {
 		p.first = now
-		return true, true, 0
+		return true, true, false
 	}
-	if age := now - p.first; !p.again && age > lonelyFor && age <= backWithin {
-		p.again, firstUse = true, p.first
-	}
-	return true, false, firstUse
+	isBack = !p.again && now-p.first > lonelyFor
+	p.again = p.again || isBack
+	return true, false, isBack
 }
 
 // showOnce reports whether a page may be shown for a token without a cookie: once.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -124,11 +123,13 @@ func (c *Challenge) Problems() (list []step.Problem) {
 				" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
 				"If many people read these pages, set `over` higher than what they request.")
 		}
-		if t := state.Trouble; t.Text != "" {
-			note(statusapi.Warning, "challenge_broken", site, fmt.Sprintf("at %s, since %s: %s", name, at(t.Since), t.Text), t.Advice)
+		if !state.Trouble.IsZero() {
+			note(statusapi.Warning, "challenge_broken", site, fmt.Sprintf("at %s, since %s: %d networks fetched the style sheet of the check, and nobody "+
+				"came back with the cookie: the page shows its button alone", name, at(state.Trouble), troubled),
+				"A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429.")
 		}
 		for _, cohort := range state.Once {
-			note(statusapi.Remark, "challenge_once", site, fmt.Sprintf("at %s, %d of %d passes of the User-Agent %s were used once within ten minutes: "+
+			note(statusapi.Remark, "challenge_once", site, fmt.Sprintf("at %s, %d of %d passes of the User-Agent %s were used once: "+
 				"a fleet that solves the check, or visitors who leave after a page%s", name, cohort.Passes-cohort.Back, cohort.Passes,
 				strconv.QuoteToASCII(cohort.UserAgent), cohort.elsewhere()), "Look for it in the log: nothing here holds it.")
 			if text := c.refusal(&cohort); text != "" {
@@ -141,40 +142,6 @@ func (c *Challenge) Problems() (list []step.Problem) {
 		}
 	}
 	return list
-}
-
-// elsewhere says how many of the pages elsewhere went to the cohort.
-func (c *Cohort) elsewhere() string {
-	if c.Elsewhere < 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d.%d %% of the other pages of the host went to it", c.Elsewhere/10, c.Elsewhere%10)
-}
-
-// rareElsewhere is below how many of a thousand other pages of a host a cohort is one that
-// may be refused.
-const rareElsewhere = 10
-
-// refusal returns the lines with which Caddy refuses a cohort on the paths of the check; ""
-// if many others have its User-Agent, or if it or the paths can't be written so.
-func (c *Challenge) refusal(cohort *Cohort) string {
-	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._-/;:,()+=@"
-	if cohort.Elsewhere < 0 || cohort.Elsewhere >= rareElsewhere || len(cohort.UserAgent) >= maxAgent || strings.Trim(cohort.UserAgent, plain) != "" {
-		return ""
-	}
-	where := "robots('disallowed')"
-	if !c.Disallowed {
-		var paths []string
-		for _, path := range c.Paths {
-			path = strings.TrimRight(path, "*")
-			if strings.ContainsAny(path, "*$?'`\\") {
-				return ""
-			}
-			paths = append(paths, "'"+path+"*'")
-		}
-		where = "path(" + strings.Join(paths, ", ") + ")"
-	}
-	return "@fleet `header({'User-Agent': '" + cohort.UserAgent + "'}) && " + where + "`\nrespond @fleet 403"
 }
 
 // Misfits implements step.Fitter.

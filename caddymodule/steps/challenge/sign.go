@@ -27,7 +27,7 @@ var fetchFields = [...]string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Des
 // clientKey returns the key of an address with a User-Agent.
 func (c *Check) clientKey(a *Arrival, r *http.Request) uint64 {
 	missing := slices.ContainsFunc(fetchFields[:], func(name string) bool { return len(r.Header[name]) == 0 })
-	key := a.hash ^ maphash.String(c.memory.seed, a.bearer.userAgent)
+	key := a.address ^ maphash.String(c.memory.seed, a.bearer.userAgent)
 	if missing {
 		key++
 	}

@@ -49,9 +49,11 @@ type Storm struct {
 	networks  embedding
 	cohorts   *cohorts
 	trouble   trouble
-	counts    [Results]atomic.Int64
-	before    [Results]atomic.Int64 // counts, when the check went on
-	lone      atomic.Int32          // pages of lone addresses in the window, at the last evaluation
+	lone      atomic.Int32 // pages of lone addresses in the window, at the last evaluation
+
+	// Since the check went on: pages shown, and clients that passed, by themselves or with the
+	// button.
+	asked, passed atomic.Int64
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
@@ -131,9 +133,8 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 	switch {
 	case storms && !on:
-		for r := range s.counts {
-			s.before[r].Store(s.counts[r].Load())
-		}
+		s.asked.Store(0)
+		s.passed.Store(0)
 		s.since.Store(now)
 		s.on.Store(true)
 	case on && now-s.high.Load() >= calmFor:
@@ -149,7 +150,7 @@ type State struct {
 	Lone    int       // pages of lone addresses in the time of `over`
 	Asked   int       // pages shown since
 	Passed  int       // clients that passed since, by themselves or with the button
-	Trouble Trouble
+	Trouble time.Time // since when nobody comes back with the cookie; zero if somebody does
 	Once    []Cohort
 	Blind   bool // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
 }
@@ -158,41 +159,60 @@ type State struct {
 func (s *Storm) State(now time.Time) State {
 	seconds := uint32(now.Unix())
 	s.IsOn(seconds, nil)
-	since := func(r Result) int { return int(s.counts[r].Load() - s.before[r].Load()) }
-	return State{
-		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: since(Shown), Passed: since(Passed) + since(Button),
-		Trouble: s.Trouble(now), Once: s.cohorts.Once(), Blind: s.networks.fewEmbed(),
+	state := State{
+		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: int(s.asked.Load()), Passed: int(s.passed.Load()),
+		Once: s.cohorts.Once(), Blind: s.networks.fewEmbed(),
 	}
+	if since, none := s.trouble.noneReturns(seconds); none {
+		state.Trouble = since
+	}
+	return state
 }
 
 // counted is a page of a stranger that was counted. The zero value is none.
 type counted struct {
-	at           uint32
-	ok, sure     bool // sure: as that of a lone address, whatever it fetches
-	lone, isNew  bool
-	address, net *visitor
-	cell         *cohortCell
+	visitor   *visitor // nil if the page was not counted
+	cell      *cohortCell
+	at, since uint32 // of visitor, when it was counted
+	lone      int32  // pages of lone addresses that it counts as
+	sure      bool   // these count, whatever the address fetches
+	isNew     bool
 }
 
-// count counts a page of a stranger. address is what is remembered of it, net of the network
-// that counts as one: the same for IPv4. sure says that it counts as a lone address's, as it
-// does if its cohort storms; cell is nil for a client that names a crawler.
-func (s *Storm) count(address, net *visitor, now uint32, isNew, sure bool, cell *cohortCell) counted {
+// count counts a page of a stranger. v is what is remembered of what counts as one address.
+// sure says that it counts as a lone address's, as it does if its cohort storms; cell is nil for
+// a client that names a crawler.
+func (s *Storm) count(v *visitor, now uint32, isNew, sure bool, cell *cohortCell) (p counted) {
 	sure = sure || cell != nil && cell == s.cohorts.storms.Load()
-	p := counted{at: now, sure: sure, address: address, net: net, cell: cell}
-	lone := !sure && address.isLone(now)
-	ok, asLone := net.comes(now, sure || lone)
-	p.ok = ok
-	if !ok {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if isPast(v.since, now, minute) {
+		v.since, v.pages = now, 0
+	}
+	if v.pages >= mostPages {
 		return p
 	}
-	c := s.at(now)
-	c.all.Add(1)
-	c.lone.Add(asLone)
-	if lone {
-		p.lone, p.isNew = true, isNew
-		address.addLone(now, isNew)
+	v.pages++
+	if isPast(v.at, now, lonelyFor) {
+		v.at, v.lone, v.isNew, v.taken = now, 0, false, false
 	}
+	p = counted{visitor: v, cell: cell, at: v.at, since: v.since, sure: sure}
+	isLone := v.embedded == 0 || now-v.embedded >= day
+	switch {
+	case sure:
+		p.lone = 1
+	case isLone:
+		p.lone, p.isNew = 1, isNew
+		v.lone, v.isNew = v.lone+1, v.isNew || isNew
+		if v.pages == mostPages {
+			v.lone = 0 // no embedded file takes them back any more
+		}
+	case v.pages == mostPages: // the address comes faster than people: all pages of the minute count
+		p.lone, p.sure = mostPages, true
+	}
+	c := s.at(v.at)
+	c.all.Add(1)
+	c.lone.Add(p.lone)
 	if p.isNew {
 		c.new.Add(1)
 	}
@@ -201,46 +221,51 @@ func (s *Storm) count(address, net *visitor, now uint32, isNew, sure bool, cell 
 
 // giveBack takes a page back that was none.
 func (s *Storm) giveBack(p *counted) {
-	if !p.ok {
+	v := p.visitor
+	if v == nil {
 		return
 	}
-	p.ok = false
+	p.visitor = nil
 	if p.cell != nil {
 		p.cell.here.Add(-1)
 	}
-	was := p.lone && p.address.removeLone(p.at)
-	lone := p.net.goes(p.at, p.sure || was)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.since == p.since {
+		v.pages--
+	}
+	if v.at == p.at && !p.sure {
+		if v.taken {
+			p.lone, p.isNew = 0, false
+		}
+		v.lone, v.isNew = max(0, v.lone-p.lone), v.isNew && !p.isNew
+	}
 	c := s.known(p.at)
 	if c == nil {
 		return
 	}
 	c.all.Add(-1)
-	if lone {
-		c.lone.Add(-1)
-	}
-	if p.isNew && was {
+	c.lone.Add(-p.lone)
+	if p.isNew {
 		c.new.Add(-1)
 	}
 }
 
 // embeds notes that an address fetched an embedded file: it is not lone.
-func (s *Storm) embeds(address, net *visitor, now uint32) {
-	pages, latest, new, ok := address.embeds(now)
-	if !ok {
+func (s *Storm) embeds(v *visitor, now uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.embedded = now
+	if v.lone == 0 || isPast(v.at, now, lonelyFor) {
 		return
 	}
-	for i, n := range pages {
-		at := latest - (latest-uint32(i))%lonelyFor
-		if n == 0 || !net.takeBack(at, n) {
-			continue
-		}
-		if c := s.known(at); c != nil {
-			c.lone.Add(-int32(n))
+	if c := s.known(v.at); c != nil {
+		c.lone.Add(-v.lone)
+		if v.isNew {
+			c.new.Add(-1)
 		}
 	}
-	if c := s.known(new); new != 0 && c != nil {
-		c.new.Add(-1)
-	}
+	v.lone, v.isNew, v.taken = 0, false, true
 }
 
 // embedding counts the networks that visit a site, and those of them that fetch embedded
@@ -252,12 +277,9 @@ const (
 	mostNetworks  = 1 << 16 // at this number both counts are halved, so that a change of the site has an effect
 )
 
-// add counts a network: one that visits, or one of these that embeds.
-func (c *embedding) add(visits, embeds bool) {
-	if embeds {
-		c.embedding.Add(1)
-	}
-	if visits && c.visitors.Add(1) >= mostNetworks {
+// addVisitor counts a network that visits.
+func (c *embedding) addVisitor() {
+	if c.visitors.Add(1) >= mostNetworks {
 		c.visitors.Store(mostNetworks / 2)
 		c.embedding.Store(c.embedding.Load() / 2)
 	}

@@ -82,11 +82,10 @@ func (t token) mayRenew(now time.Time, good time.Duration) bool {
 // reference returns the characters by which the page and the log name a check.
 func (t token) reference() string { return base64.RawURLEncoding.EncodeToString(t.id[:6]) }
 
-// A token is its time, id, kind, the number of its key, when it was renewed, and its signature,
-// in base64.
+// A token is its time, id, kind, when it was renewed, and its signature, in base64.
 const (
 	macSize   = 16
-	tokenSize = 4 + 8 + 1 + 2 + 2 + macSize
+	tokenSize = 4 + 8 + 1 + 2 + macSize
 	tokenLen  = (8*tokenSize + 5) / 6
 )
 
@@ -137,58 +136,48 @@ func (k *key) text(t token, b *bearer) string {
 	out := binary.BigEndian.AppendUint32(octets[:0], t.at)
 	out = append(out, t.id[:]...)
 	out = append(out, byte(t.kind))
-	out = binary.BigEndian.AppendUint16(out, k.number)
 	out = binary.BigEndian.AppendUint16(out, t.late)
 	mac := k.sign(t, b)
 	return base64.RawURLEncoding.EncodeToString(append(out, mac[:]...))
 }
 
-// origin says who has made a token.
-type origin uint8
-
-const (
-	broken  origin = iota // it is no token, or was not made for this client
-	foreign               // it has the number of a key that is not known here
-	own                   // a server with one of the keys has made it for this client
-)
+// readToken reads a token, and its signature. ok is false if the text has another form.
+func readToken(text string) (t token, mac []byte, ok bool) {
+	var octets [tokenSize + 1]byte
+	if len(text) != tokenLen || strings.ContainsAny(text, "\r\n") {
+		return t, nil, false
+	}
+	if n, err := base64.RawURLEncoding.Strict().Decode(octets[:], []byte(text)); err != nil || n != tokenSize {
+		return t, nil, false
+	}
+	t.at, t.kind = binary.BigEndian.Uint32(octets[:]), tokenKind(octets[12])
+	copy(t.id[:], octets[4:])
+	t.late = binary.BigEndian.Uint16(octets[13:])
+	return t, octets[tokenSize-macSize : tokenSize], t.kind > 0 && t.kind < endOfKinds
+}
 
 // claimedOpen returns the openToken that a text claims to be, the zero token if it claims nothing
 // of the kind. An openToken gives nothing, so it needs no signature: a client that meets another
 // server must not go round in circles.
-func claimedOpen(text string) (t token) {
-	if len(text) != tokenLen {
-		return t
+func claimedOpen(text string) token {
+	if t, _, ok := readToken(text); ok && t.kind == openToken {
+		return token{kind: openToken, at: t.at}
 	}
-	octets, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(octets) != tokenSize || tokenKind(octets[12]) != openToken {
-		return t
-	}
-	return token{kind: openToken, at: binary.BigEndian.Uint32(octets)}
+	return token{}
 }
 
-// open reads a token. The result is the zero token unless it is own.
-func (r ring) open(text string, b *bearer) (t token, from origin) {
-	var octets [tokenSize + 1]byte
-	if len(text) != tokenLen || strings.ContainsAny(text, "\r\n") {
-		return t, broken
+// open reads a token. The result is the zero token unless a server with one of the keys has
+// made it for this client.
+func (r ring) open(text string, b *bearer) token {
+	t, mac, ok := readToken(text)
+	if !ok {
+		return token{}
 	}
-	if n, err := base64.RawURLEncoding.Strict().Decode(octets[:], []byte(text)); err != nil || n != tokenSize {
-		return t, broken
+	for _, k := range r {
+		want := k.sign(t, b)
+		if subtle.ConstantTimeCompare(mac, want[:]) == 1 {
+			return t
+		}
 	}
-	t.at, t.kind = binary.BigEndian.Uint32(octets[:]), tokenKind(octets[12])
-	copy(t.id[:], octets[4:])
-	if t.kind == 0 || t.kind >= endOfKinds {
-		return token{}, broken
-	}
-	number := binary.BigEndian.Uint16(octets[13:])
-	t.late = binary.BigEndian.Uint16(octets[15:])
-	k := r.find(number)
-	if k == nil {
-		return token{}, foreign
-	}
-	mac := k.sign(t, b)
-	if subtle.ConstantTimeCompare(mac[:], octets[tokenSize-macSize:tokenSize]) == 0 {
-		return token{}, broken
-	}
-	return t, own
+	return token{}
 }

@@ -109,7 +109,7 @@ func (c *Check) isTrapped(q *judge.Request, rules *judge.Rules) bool {
 		return false
 	}
 	text, _, _ = strings.Cut(text, "?")
-	t, _ := (*c.memory.ring.Load()).open(text, &b)
+	t := c.memory.ring.Load().open(text, &b)
 	if t.kind != trapToken || !t.isFresh(q.Time, trapLife) {
 		return false
 	}
