@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,18 @@ func (s *Server) Reload(caddyfile string) error {
 
 // Stop ends the server before the test does.
 func (s *Server) Stop() { s.stop() }
+
+// Pause keeps the server from running, until it is called with false: it still has its
+// connections, and answers none.
+func (s *Server) Pause(on bool) {
+	signal := syscall.SIGCONT
+	if on {
+		signal = syscall.SIGSTOP
+	}
+	if err := syscall.Kill(s.pid, signal); err != nil {
+		s.t.Fatal(err)
+	}
+}
 
 // URL returns an http URL of the site on Port, with the host localhost.
 func (s *Server) URL(path string) string { return fmt.Sprintf("http://localhost:%d%s", s.Port, path) }

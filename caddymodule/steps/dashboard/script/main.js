@@ -6,6 +6,7 @@ const pause = 3000, longestPause = 30000; // milliseconds between two requests
 const poll = async () => {
 	clearTimeout(state.timer);
 	if (state.controller) state.controller.abort();
+	state.controller = null; // what was begun before changes nothing any more
 	if (document.hidden || state.paused) return;
 	const controller = new AbortController();
 	state.controller = controller;
@@ -18,7 +19,7 @@ const poll = async () => {
 	const asked = JSON.stringify(question);
 	try {
 		const { response, value } = await ask(question, asked === state.asked ? state.etag : '', controller.signal);
-		state.now = Date.parse(response.headers.get('Date') || '') || Date.now();
+		Object.assign(state, { now: Date.parse(response.headers.get('Date') || '') || Date.now(), answered: Date.now() });
 		if (first && value && state.site) {
 			state.sites = value.summary.rows.map((s) => s.name).sort();
 			state.total = Object.values(value.summary.modes).reduce((a, b) => a + b, 0);
@@ -31,10 +32,10 @@ const poll = async () => {
 			figures.show(state.live);
 		}
 		if (controller !== state.controller) return;
-		Object.assign(state, { failures: 0, answered: Date.now() });
+		state.failures = 0;
 		connection('');
 	} catch (error) {
-		if (controller !== state.controller || error.name === 'AbortError') return;
+		if (controller !== state.controller) return;
 		// The site of a bookmark may be gone: show all sites.
 		if (error.status === 404 && error.data === 'live' && state.site) return choose({ site: '' });
 		state.failures++;
@@ -48,7 +49,7 @@ const why = (error) => {
 	const since = state.answered ? ' since ' + timeOf(state.answered, true) : '';
 	if (error.status === 401 || error.status === 403) return 'The server no longer lets you see this page. Load it again to sign in.';
 	if (error.status) return 'The server has an error' + since + ': ' + error.message + '. Trying again.';
-	if (error instanceof TypeError) return 'The server does not answer' + since + '. Trying again.';
+	if (error instanceof TypeError || error.name === 'TimeoutError') return 'The server does not answer' + since + '. Trying again.';
 	return 'This page has an error' + since + ': ' + error.message;
 };
 

@@ -11,8 +11,14 @@ const state = {
 // here is the URL of this page, without credentials: fetch does not accept them.
 const here = location.origin + location.pathname;
 
-// ask fetches data. Without new data, it returns no value.
-const ask = async (parameters, etag, signal) => {
+const patience = 10000; // milliseconds that an answer may take
+
+// ask fetches data. Without new data, it returns no value. It fails when the answer
+// takes too long.
+const ask = async (parameters, etag, stop) => {
+	const signals = [AbortSignal.timeout(patience)];
+	if (stop) signals.push(stop);
+	const signal = AbortSignal.any(signals);
 	const response = await fetch(here + '?' + new URLSearchParams(parameters), {
 		cache: 'no-store', credentials: 'same-origin', redirect: 'error', signal,
 		headers: etag ? { Accept: 'application/json', 'If-None-Match': etag } : { Accept: 'application/json' },
