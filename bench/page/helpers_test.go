@@ -89,7 +89,7 @@ func hostile(t testing.TB, text string) *audit.Report {
 		switch v := v.(type) {
 		case map[string]any:
 			for key := range v {
-				if !slices.Contains([]string{"from", "to", "time", "until", "first", "last", "start", "layer", "state", "action"}, key) {
+				if !slices.Contains([]string{"from", "to", "time", "until", "first", "last", "first_read", "last_read", "layer", "state", "action"}, key) {
 					v[key] = replace(v[key])
 				} else if _, ok := v[key].(map[string]any); ok {
 					v[key] = replace(v[key])

@@ -14,12 +14,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // auditOptions has the flags of `caddy robots audit`.
@@ -31,8 +28,7 @@ type auditOptions struct {
 	html               string
 	suggest            bool
 	hosts              []string
-	configs            []string
-	config, before     selection.Flags // before: the old one of two configurations
+	config             selection.Flags
 	rules              judge.Settings
 	location           *time.Location
 	pastOptions
@@ -40,7 +36,7 @@ type auditOptions struct {
 
 func auditCommand(m selection.Module) *cobra.Command {
 	var o auditOptions
-	cmd := command.New("audit [--robots <file|url>] [--config [<old> --config] <file>] [--against <file|url>] [--host "+
+	cmd := command.New("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--host "+
 		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused",
 		command.Needs(1, "an access log, or - for standard input"), o.audit)
@@ -57,9 +53,7 @@ func auditCommand(m selection.Module) *cobra.Command {
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
 	o.addPast(cmd)
 	command.AddDialectFlag(cmd, &o.dialect)
-	f.StringArrayVarP(&o.configs, "config", "c", nil,
-		"configuration: a Caddyfile, or JSON if its name ends in .json; twice: the old and the new one")
-	o.config.AddSelection(cmd, m)
+	o.config.Add(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")
@@ -71,7 +65,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(o.checkSuggest(files), o.checkPast()); err != nil {
+	if err := cmp.Or(o.checkOnce(files), o.checkPast()); err != nil {
 		return err
 	}
 	if o.location, err = parseZone(o.zone); err != nil {
@@ -79,7 +73,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	}
 	options := audit.Options{
 		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
-		Lint: []lint.Option{findings.Crawlers(crawler.Builtin())}, Progress: progressOn(cmd.ErrOrStderr(), size),
+		Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File
 	if o.html != "" {

@@ -41,8 +41,6 @@ func (o *auditOptions) checkPast() error {
 	switch {
 	case !o.decided && (len(o.clients) > 0 || o.at != "" || o.requests != ""):
 		return errors.New("--client, --at and --requests need --decided")
-	case o.decided && len(o.configs) > 1:
-		return errors.New("--decided compares no configurations: give one --config")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func TestAuditHTML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"<!DOCTYPE html>\n", "Content-Security-Policy", "Disallow: /private/", "GPTBot</span> 1</td>"} {
+		for _, want := range []string{"<!DOCTYPE html>\n", "Content-Security-Policy", "Disallow: /private/", "GPTBot 1</td>"} {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("the page has no %q", want)
 			}

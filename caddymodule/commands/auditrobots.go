@@ -36,61 +36,40 @@ const (
 type place struct {
 	site   int            // index among the sites
 	hosts  []string       // nil: all hosts of the site
-	who    string         // the hosts, and one of several configurations, for messages
-	given  bool           // --robots has the robots.txt
-	like   int            // from 1: the place of the other configuration that is the same; 0: none
+	who    string         // the hosts, for messages
 	source origins.Source // nil for the source site
 	names  []string       // files and URLs; the first that can be read has the robots.txt
 	robots []audit.Version
 	err    error
 }
 
-// addRobots adds the robots.txt of each of several sites, as far as they can be read,
-// also for before, the sites of the old one of two configurations. given are the
-// versions of --robots, which the sites have that read robots.txt from themselves.
-func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites, before []selection.Site, given []audit.Version) error {
-	places, err := o.placesOf(&o.config, to, sites, given)
+// addRobots adds the robots.txt of each of several sites, as far as they can be read.
+func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []selection.Site) error {
+	places, err := o.placesOf(to, sites)
 	if err != nil {
 		return err
 	}
-	now := len(places)
-	if o.compares() {
-		old, err := o.placesOf(&o.before, to, before, given)
-		if err != nil {
-			return err
-		}
-		for i := range old {
-			p := &old[i]
-			p.like = 1 + slices.IndexFunc(places, func(other place) bool {
-				return p.err == nil && other.err == nil && p.source == nil && other.source == nil && slices.Equal(p.names, other.names)
-			})
-		}
-		places = append(places, old...)
-	}
 	o.readPlaces(cmd, to, places)
-	to.Sites, to.Was = withPlaces(to.Sites, places[:now]), withPlaces(to.Was, places[now:])
+	to.Sites = withPlaces(to.Sites, places)
 	return nil
 }
 
-// placesOf returns where the sites of a configuration have their robots.txt: in the
-// source that their settings name, in their root folder, or at the address of each of
-// their hosts.
-func (o *auditOptions) placesOf(c *selection.Flags, to *audit.Options, sites []selection.Site, given []audit.Version) (places []place, err error) {
+// placesOf returns where the sites have their robots.txt: in the source that their
+// settings name, in their root folder, or at the address of each of their hosts.
+func (o *auditOptions) placesOf(to *audit.Options, sites []selection.Site) (places []place, err error) {
 	main, named, err := audit.Hosts(to)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Routes()
+	all, err := o.config.Routes()
 	if err != nil {
 		return nil, err
 	}
 	for i := range sites {
 		s := &sites[i]
-		p := place{site: i, who: o.nameIn(c, s), source: s.Source, names: []string{s.SourceName}}
+		p := place{site: i, who: s.Name(), source: s.Source, names: []string{s.SourceName}}
 		root := selection.RootFile(all, s)
 		switch hosts := o.hostsToFetch(sites, i, main); {
-		case s.Source == nil && len(o.robots) > 0:
-			p.given, p.robots = true, given
 		case !named && len(sites) > 1:
 			p.err = errors.New("the log does not have the hosts of requests")
 		case s.Source != nil:
@@ -109,19 +88,11 @@ func (o *auditOptions) placesOf(c *selection.Flags, to *audit.Options, sites []s
 			}
 			continue
 		}
-		if c.Path != "" {
+		if o.config.Path != "" {
 			places = append(places, p)
 		}
 	}
 	return places, nil
-}
-
-// nameIn returns the name of a site of one of the configurations.
-func (o *auditOptions) nameIn(c *selection.Flags, s *selection.Site) string {
-	if o.compares() {
-		return s.Name() + " in " + c.Path
-	}
-	return s.Name()
 }
 
 // hostsToFetch returns the hosts of a site to fetch the robots.txt from. Besides those
@@ -158,7 +129,7 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 	reads := background.AtMost(readsAtOnce)
 	for i := range places {
 		switch p := &places[i]; {
-		case p.err != nil || p.given || p.like > 0:
+		case p.err != nil:
 		case i >= maxPlaces:
 			p.err = fmt.Errorf("at most %d files are read", maxPlaces)
 		default:
@@ -170,13 +141,6 @@ func (o *auditOptions) readPlaces(cmd *cobra.Command, to *audit.Options, places 
 	now := false
 	for i := range places {
 		p := &places[i]
-		if p.given {
-			continue
-		}
-		if p.like > 0 {
-			p.robots, p.err = places[p.like-1].robots, places[p.like-1].err
-			continue
-		}
 		if p.err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Warning: The robots.txt of %s is not known: %v\n", p.who, p.err)
 			unknown = append(unknown, p.who)

@@ -32,9 +32,6 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.setConfigs(); err != nil {
-		return err
-	}
 	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
@@ -49,7 +46,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
 		if len(o.robots) == 0 {
-			err = o.addRobots(cmd, to, []selection.Site{{}}, nil, nil)
+			err = o.addRobots(cmd, to, []selection.Site{{}})
 			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
 		}
 	}
@@ -67,89 +64,48 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	return err
 }
 
-// setConfigs checks the values of --config.
-func (o *auditOptions) setConfigs() error {
-	switch n := len(o.configs); {
-	case n > 2:
-		return fmt.Errorf("--config was given %d times: give one configuration, or the old and the new one", n)
-	case n == 2 && len(o.against) > 0:
-		return errors.New("--against compares two robots.txt files under one configuration: leave it out, or give one --config")
-	case n == 2:
-		o.before = o.config
-		o.before.Path = o.configs[0]
-		fallthrough
-	case n == 1:
-		o.config.Path = o.configs[n-1]
-	}
-	return nil
-}
-
-// addConfigured adds the sites of the configurations. given are the versions of
-// --robots.
+// addConfigured adds the sites of the configuration. given are the versions of --robots.
 func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given []audit.Version) error {
-	sites, others, err := o.configured(&o.config, to)
-	two, none := o.compares(), noSites{}
-	if err != nil && !(two && errors.As(err, &none)) {
+	sites, others, err := o.configured(to)
+	if err != nil {
 		return err
 	}
-	var before []selection.Site
-	var othersBefore []audit.Site
-	if two {
-		var errBefore error
-		if before, othersBefore, errBefore = o.configured(&o.before, to); errBefore != nil && (err != nil || !errors.As(errBefore, &none)) {
-			return errBefore
-		}
-		to.WasConfig = o.before.Path
-	}
-	to.Sites, to.Was = o.auditSites(cmd, sites), o.auditSites(cmd, before)
-	if len(o.robots) > 0 && !two {
+	to.Sites = o.auditSites(cmd, sites)
+	if len(o.robots) > 0 {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
 		}
-	} else if err := o.addRobots(cmd, to, sites, before, given); err != nil {
+	} else if err := o.addRobots(cmd, to, sites); err != nil {
 		return err
 	}
 	to.Sites = append(to.Sites, others...)
-	if two {
-		to.Was = append(append([]audit.Site{}, to.Was...), othersBefore...) // not nil: OLD may have no handler
-	}
-	both := slices.Concat(sites, before)
-	if slices.ContainsFunc(both, func(s selection.Site) bool { return s.Sampled }) {
+	if slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Sampled }) {
 		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
 	}
 	return nil
 }
 
-// noSites is the error for a configuration without a site that the flags select.
-type noSites struct{ error }
-
-// compares reports whether two configurations are compared.
-func (o *auditOptions) compares() bool { return len(o.configs) == 2 }
-
-// configured returns the sites of a configuration whose requests are judged, and
+// configured returns the sites of the configuration whose requests are judged, and
 // others: those that --site does not select.
-func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites []selection.Site, others []audit.Site, err error) {
+func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, others []audit.Site, err error) {
+	c := &o.config
 	all, err := c.Module.Sites(c.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(all) == 0 {
-		return nil, nil, noSites{fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), "+
-			"or leave out --config and give robots.txt with --robots", c.Path)}
+		return nil, nil, fmt.Errorf("%s has no robots handler: add one (caddy robots init shows how), "+
+			"or leave out --config and give robots.txt with --robots", c.Path)
 	}
-	sites, selected := all, ""
+	sites = all
 	if c.Host != "" || c.Handler != 0 {
-		site, errSite := c.One("", selection.Any)
-		if errSite != nil && (c.Host == "" || c.Group(all, nil) != nil) {
-			return nil, nil, errSite
+		site, err := c.One("", selection.Any)
+		if err != nil {
+			return nil, nil, err
 		}
-		if sites = nil; errSite != nil {
-			err = noSites{errSite}
-		} else {
-			sites, selected = []selection.Site{*site}, site.Name()
-		}
+		sites = []selection.Site{*site}
 		for i := range all {
-			if all[i].Name() != selected && len(all[i].Hosts) > 0 {
+			if all[i].Name() != site.Name() && len(all[i].Hosts) > 0 {
 				others = append(others, audit.Site{Hosts: all[i].Hosts})
 			}
 		}
@@ -159,15 +115,15 @@ func (o *auditOptions) configured(c *selection.Flags, to *audit.Options) (sites 
 			others = append(others, audit.Site{Hosts: off})
 		}
 	}
-	sites = o.mainHandlers(c, sites, to)
-	if len(o.hosts) > 0 && len(sites) > 0 {
+	sites = o.mainHandlers(sites, to)
+	if len(o.hosts) > 0 {
 		main := sites
 		sites = slices.DeleteFunc(slices.Clone(main), func(s selection.Site) bool { return !o.selects(main, &s) })
 		if len(sites) == 0 {
-			err = noSites{fmt.Errorf("--host: %s has no site with a robots handler for %s", c.Path, words.List(o.hosts, 5))}
+			return nil, nil, fmt.Errorf("--host: %s has no site with a robots handler for %s", c.Path, words.List(o.hosts, 5))
 		}
 	}
-	return sites, others, err
+	return sites, others, nil
 }
 
 // auditSites returns sites in the form of the audit, without robots.txt.
@@ -183,11 +139,8 @@ func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (l
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}
-		if !o.compares() && len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
+		if len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
 			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
-		}
-		if o.compares() && o.verify {
-			s.Rules.Verification = sites[i].Verification
 		}
 		list = append(list, s)
 	}
@@ -205,7 +158,7 @@ func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
 // mainHandlers returns one handler of each site: the first without a matcher, or
 // else the first. An audit can't know which of several handlers a request of the
 // log would reach, so it warns.
-func (o *auditOptions) mainHandlers(c *selection.Flags, sites []selection.Site, to *audit.Options) (list []selection.Site) {
+func (o *auditOptions) mainHandlers(sites []selection.Site, to *audit.Options) (list []selection.Site) {
 	for _, s := range sites {
 		i := slices.IndexFunc(list, func(other selection.Site) bool { return other.Name() == s.Name() })
 		if i < 0 {
@@ -219,17 +172,10 @@ func (o *auditOptions) mainHandlers(c *selection.Flags, sites []selection.Site, 
 		}
 	}
 	for i := range list {
-		s, text := &list[i], ""
-		switch {
-		case s.Of > 1:
-			text = fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
-				"Select the site with --site, and another handler with --handler.", o.nameIn(c, s), s.Describe())
-		case o.compares() && s.Matcher != "":
-			text = fmt.Sprintf("The robots handler of %s is only for %s. All requests of the site are judged by it.", o.nameIn(c, s), s.Matcher)
-		default:
-			continue
+		if s := &list[i]; s.Of > 1 {
+			warn(to, report.SeveralHandlers, fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
+				"Select the site with --site, and another handler with --handler.", s.Name(), s.Describe()))
 		}
-		warn(to, report.SeveralHandlers, text)
 	}
 	return list
 }
@@ -291,9 +237,6 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: resolver})
 	checkers := map[*crawler.Registry]*verify.Checker{}
 	for _, rules := range allRules(to) {
-		if o.compares() && rules.Verification == nil { // this configuration lets impostors pass
-			continue
-		}
 		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
 		if checkers[rules.Registry] == nil {
 			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {

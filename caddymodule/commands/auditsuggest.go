@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,10 +13,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// checkSuggest checks that the logs can be read several times.
-func (o *auditOptions) checkSuggest(files []logfile.File) error {
-	if o.suggest && slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-		return errors.New("--suggest reads the log several times: give it as a file, not as standard input or a pipe")
+// checkOnce returns an error for logs that can be read only once, if they have to be read
+// several times.
+func (o *auditOptions) checkOnce(files []logfile.File) error {
+	for flag, is := range map[string]bool{"--suggest": o.suggest, "--verify": o.verify} {
+		if is && slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
+			return fmt.Errorf("%s reads the log several times: give it as a file, not as standard input or a pipe", flag)
+		}
 	}
 	return nil
 }

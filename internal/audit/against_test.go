@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,50 +62,7 @@ func siteWith(text string, rules judge.Settings, hosts ...string) Site {
 	return Site{Hosts: hosts, Rules: rules, Robots: []Version{robotsVersion("robots.txt", text)}}
 }
 
-// Each host is judged by its site in either configuration. A host without a site there
-// has no handler, so everything passes; a site whose robots.txt is not known can't be
-// compared.
-func TestAgainstConfiguration(t *testing.T) {
-	const closed, open = "User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow:\n"
-	none := judge.Settings{}
-	o := Options{
-		Files: vhosts("both.test", "new.test", "old.test", "www.old.test", "monitor.test", "unknown.test", "neither.test"), WasConfig: "old.caddy",
-		Sites: []Site{siteWith(closed, none, "both.test"), siteWith(closed, none, "new.test"), siteWith(closed, none, "monitor.test"), siteWith(closed, none, "unknown.test")},
-		Was: []Site{
-			siteWith(open, none, "both.test"), siteWith(closed, none, "old.test", "*.old.test"), siteWith(closed, judge.Settings{Monitor: true}, "monitor.test"),
-			{Hosts: []string{"unknown.test"}},
-		},
-	}
-	a := mustRun(t, o).Against
-	if a.Config != "old.caddy" || a.Changed != 10 || a.MoreRefused != 6 || a.MorePassed != 4 || a.Search != 3 || a.SearchWas != 2 || !a.Bad {
-		t.Errorf("%+v", a)
-	}
-	sites, err := json.Marshal(a.Sites)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `[{"site":"old.test, *.old.test","only":"was","requests":4,"changed":4,"changes":[{"was":"deny","now":"pass","requests":4}]},` +
-		`{"site":"both.test","requests":2,"changed":2,"changes":[{"was":"pass","now":"deny","requests":2}]},` +
-		`{"site":"monitor.test","requests":2,"changed":2,"changes":[{"was":"would_deny","now":"deny","requests":2}]},` +
-		`{"site":"new.test","only":"now","requests":2,"changed":2,"changes":[{"was":"pass","now":"deny","requests":2}]}]`
-	if string(sites) != want {
-		t.Errorf("got\n%s\nwant\n%s", sites, want)
-	}
-	if len(a.Differences) != 8 {
-		t.Fatalf("%+v", a.Differences)
-	}
-	for _, d := range a.Differences {
-		e := d.Examples[0]
-		if e.Client != "192.0.2.0/24" || e.Target != "/private/?key=…" {
-			t.Errorf("not masked: %+v", e)
-		}
-		if (d.Site == "new.test") != (d.Was.Reason == "no_handler") || strings.HasPrefix(d.Site, "old") != (d.Now.Reason == "no_handler") || d.Now.Line+d.Was.Line == 0 {
-			t.Errorf("%+v", d)
-		}
-	}
-}
-
-// Without configurations, modes make no difference: robots.txt files are compared.
+// Modes make no difference: robots.txt files are compared.
 func TestAgainstIgnoresModes(t *testing.T) {
 	monitor := judge.Settings{Monitor: true}
 	a := mustRun(t, Options{
@@ -114,25 +70,5 @@ func TestAgainstIgnoresModes(t *testing.T) {
 	}).Against
 	if a.Changed != 2 || a.MoreRefused != 2 || a.Differences[0].Now.Action != "deny" {
 		t.Errorf("%+v", a)
-	}
-}
-
-// A log without hosts is not judged by a configuration with several sites.
-func TestAgainstWithoutHosts(t *testing.T) {
-	const closed = "User-agent: *\nDisallow: /private/\n"
-	one, two := siteWith(closed, judge.Settings{}, "a.test"), siteWith(closed, judge.Settings{}, "b.test")
-	for _, tt := range []struct {
-		now, was []Site
-		changed  int64
-	}{
-		{[]Site{one}, []Site{one, two}, 0},
-		{[]Site{one, two}, []Site{one}, 0},
-		{[]Site{one}, []Site{}, 2},
-		{nil, []Site{one}, 2},
-	} {
-		a := mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}, Sites: tt.now, Was: tt.was, WasConfig: "old"}).Against
-		if a.Changed != tt.changed {
-			t.Errorf("%d and %d sites: %+v", len(tt.now), len(tt.was), a)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
@@ -14,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Options configure an audit.
@@ -29,19 +27,13 @@ type Options struct {
 	// Hosts are the hosts whose requests count; none: all hosts. All other requests are
 	// left out, as if they were not in the logs.
 	Hosts []string
-	// Was are the sites that Sites are compared with, for Report.Against; nil: no
-	// comparison. A host for which one of the two has no site has no robots handler
-	// there: all its requests pass. Only Hosts, Rules and Robots of these sites are used.
+	// Was are Sites with another robots.txt, with which they are compared for
+	// Report.Against; nil: no comparison. The requests to a host without a site there pass.
 	Was []Site
-	// WasConfig is the name of the configuration of Was; "" if Was has the settings of
-	// Sites and another robots.txt.
-	WasConfig string
 	// Verify looks up the addresses of crawlers that the Verification of the sites'
 	// rules has not checked yet, with published lists and DNS. It stops after 5
-	// minutes or 10,000 addresses.
+	// minutes or 10,000 addresses. The logs must not be such as can be read only once.
 	Verify bool
-	// Lint are the options of the linter, which says why lines never applied.
-	Lint []lint.Option
 	// Full shows client addresses and the values of queries, which are masked
 	// otherwise.
 	Full bool
@@ -76,9 +68,8 @@ type auditor struct {
 	hosts       *hosts
 	crawlers    crawlers
 	people      people
-	disguises   disguises
+	embedders   embedders
 	strangers   *strangers
-	kinds       *pathKinds
 	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
@@ -116,9 +107,9 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		o.Now = time.Now
 	}
 	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
-		kinds: newKinds(), costs: costs{paths: cost.New()}}
+		costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
-	a.disguises.kinds, a.pacer.settle = a.kinds, a.settle
+	a.pacer.settle = a.settle
 	a.crawlers.merge = a.mergeCrawlers
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
@@ -127,8 +118,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		if a.before, err = newSites(o.Was); err != nil {
 			return nil, err
 		}
-		report := Against{Config: o.WasConfig, Sources: []Source{}, Sites: []SiteChanges{}, Differences: []Difference{}}
-		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: report}
+		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: Against{Sources: []Source{}, Differences: []Difference{}}}
 	}
 	a.hosts = newHosts(a.sites, a.before)
 	if o.Verify {
@@ -147,7 +137,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	err := a.eachRequest(ctx, a.options.Progress, func(l *logfile.Log, clock int64) { a.countRequest(&l.Entry, a.judge(ctx, l, clock)) })
+	err := a.eachRequest(ctx, a.options.Progress, func(l *logfile.Log) { a.countRequest(&l.Entry, a.judge(l)) })
 	if err != nil {
 		return err
 	}
@@ -179,20 +169,19 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progres
 }
 
 // eachRequest counts the lines of the logs, and calls count for each that is a request of
-// a client, with the latest time before it. A request without a time gets that one.
-func (a *auditor) eachRequest(ctx context.Context, progress func(Progress), count func(l *logfile.Log, clock int64)) error {
+// a client. A request without a time gets the latest time before it.
+func (a *auditor) eachRequest(ctx context.Context, progress func(Progress), count func(l *logfile.Log)) error {
 	return eachLine(ctx, a.logs, progress, func(l *logfile.Log) error {
 		isRequest, err := a.inputs.count(l)
 		if !isRequest || err != nil {
 			return err
 		}
-		clock := a.clock
 		if !l.Entry.Timed {
-			l.Entry.At = clock
+			l.Entry.At = a.clock
 		}
-		a.clock = max(clock, l.Entry.At)
+		a.clock = max(a.clock, l.Entry.At)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
-		count(l, clock)
+		count(l)
 		return nil
 	})
 }
@@ -200,27 +189,16 @@ func (a *auditor) eachRequest(ctx context.Context, progress func(Progress), coun
 // judge decides what enforcing robots.txt would have done with the current request, and
 // what Options.Was would have done, apart from limits of the pace. It returns the rules
 // by which Options.Sites decided.
-func (a *auditor) judge(ctx context.Context, l *logfile.Log, clock int64) *judge.Rules {
+func (a *auditor) judge(l *logfile.Log) *judge.Rules {
 	v := &a.current
-	a.reliability.count(&l.Entry, clock)
-	source, edition := a.decide(ctx, l, v.host.site, &v.now)
+	a.reliability.count(&l.Entry)
+	source, edition := v.host.site.now.decide(&l.Entry, &v.request, &v.now)
 	v.source = source
 	if v.host.was != nil {
 		v.was = &a.was
-		v.sourceWas, _ = a.decide(ctx, l, v.host.was, v.was)
+		v.sourceWas, _ = v.host.was.now.decide(&l.Entry, &v.request, v.was)
 	}
 	return edition.Rules()
-}
-
-// decide decides about the current request as a site does. If the log can be read only
-// once, the claim of the request is looked up now.
-func (a *auditor) decide(ctx context.Context, l *logfile.Log, s *site, d *judge.Decision) (*source, *enforce.Edition) {
-	r := &a.current.request
-	source, edition := s.now.decide(&l.Entry, r, d)
-	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, d) {
-		s.now.replay.Decide(edition, r, d)
-	}
-	return source, edition
 }
 
 // isRead reports whether a request got the robots.txt that was in force.
@@ -263,10 +241,10 @@ func (a *auditor) countBrowser(e *logformat.Entry, rules *judge.Rules) {
 	if !exact && !browser.IsBrowser(v.agent) {
 		return
 	}
-	kind, certain := a.kindOf(e, v)
+	kind := kindOf(e)
 	reads := a.strangers.count(e, v, rules, kind, a.clock)
 	if exact {
-		a.disguises.count(e, v.host, kind, certain, reads)
+		a.embedders.count(v.agent, v.host, kind, reads)
 	}
 }
 

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -41,7 +40,6 @@ type claims struct {
 	dropped int64        // claims that were not looked up
 	failed  atomic.Int64 // failed lookups
 	worked  atomic.Bool  // a lookup succeeded
-	ends    time.Time    // when lookups line by line end; zero before the first one
 }
 
 // claimant is an address whose User-Agent names a crawler.
@@ -63,36 +61,19 @@ func (c *claims) needsLookup(d *judge.Decision) bool {
 	return d.Claim.State == claim.Unverified && d.Agent.Crawler != nil && unknown
 }
 
-// add adds a claim to the list, and reports whether it was not there yet.
-func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) bool {
+// add adds a claim to the list, unless it is there.
+func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) {
 	addr, err := netip.ParseAddr(r.Client)
 	key := claimant{row, addr}
 	if _, ok := c.origins[key]; ok || err != nil {
-		return false
+		return
 	}
 	if len(c.list) >= maxClaims {
 		c.dropped++
-		return false
+		return
 	}
 	c.origins[key] = claimOrigin{s.Rules.Verification.Checker.(Checker), r.Origin.Host, r.Time}
 	c.list = append(c.list, key)
-	return true
-}
-
-// lookUp looks up the claim of one request if that could change the decision, and
-// reports whether it did.
-func (c *claims) lookUp(ctx context.Context, s *site, r *judge.Request, d *judge.Decision) bool {
-	if !c.needsLookup(d) {
-		return false
-	}
-	if c.ends.IsZero() {
-		c.ends = time.Now().Add(lookupsFor)
-	}
-	if c.givenUp() || time.Now().After(c.ends) || !c.add(s, r, d.Agent.Crawler) {
-		return false
-	}
-	c.countLookup(s.Rules.Verification.Checker.(Checker).LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
-	return true
 }
 
 // givenUp reports whether too many lookups have failed.
@@ -108,14 +89,9 @@ func (c *claims) countLookup(worked bool) {
 }
 
 // learnClaims reads the logs before anything is judged and looks up all their claims,
-// many at once. It skips logs that can be read only once: their claims are looked up
-// line by line while they are judged.
+// many at once.
 func (a *auditor) learnClaims(ctx context.Context) error {
-	files := slices.DeleteFunc(slices.Clone(a.options.Files), func(f logfile.File) bool { return f.Once })
-	if len(files) == 0 {
-		return nil
-	}
-	seq, err := logfile.NewSequence(files, a.options.Zone)
+	seq, err := logfile.NewSequence(a.options.Files, a.options.Zone)
 	if err != nil {
 		return err
 	}

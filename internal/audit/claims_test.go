@@ -88,30 +88,22 @@ const claimsLog = `198.51.100.1 - - [07/Nov/2026:11:00:00 +0000] "GET /a HTTP/1.
 `
 
 // Claims are looked up before anything is judged, so that even the first request of the
-// log can count as an impostor's. For a log that can be read only once, they are looked
-// up line by line.
+// log can count as an impostor's.
 func TestClaims(t *testing.T) {
-	for _, once := range []bool{false, true} {
-		p := &operator{}
-		file := memory("access.log", []byte(claimsLog))
-		file.Once = once
-		r := mustRun(t, Options{Files: []logfile.File{file}, Sites: claimsSite(t, p, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
-		list, name := crawlerOf(t, r, "ListBot"), crawlerOf(t, r, "NameBot")
-		if list.Verified != 1 || name.Verified != 2 || name.Impostor != 1 || name.Unverified != 1 {
-			t.Errorf("once %v: %+v %+v", once, list, name)
-		}
-		if impostors := list.Impostor; impostors != 1 && !once {
-			t.Errorf("%d impostors of ListBot", impostors)
-		}
-		if list.VerifiedRefused != 1 || list.ClaimsRefused != 0 || findingOf(r, "search_refused").Paste != "verify\nexempt ListBot" {
-			t.Errorf("once %v: %d verified and %d claims refused; %+v", once, list.VerifiedRefused, list.ClaimsRefused, findingOf(r, "search_refused"))
-		}
-		if p.asked.Load() != 2 {
-			t.Errorf("once %v: %d DNS lookups, want 2", once, p.asked.Load())
-		}
-		if w := r.WouldHave; w.Search != 1 || w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
-			t.Errorf("%+v %v", w, r.Warnings)
-		}
+	p := &operator{}
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, p, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
+	list, name := crawlerOf(t, r, "ListBot"), crawlerOf(t, r, "NameBot")
+	if list.Verified != 1 || list.Impostor != 1 || name.Verified != 2 || name.Impostor != 1 || name.Unverified != 1 {
+		t.Errorf("%+v %+v", list, name)
+	}
+	if list.VerifiedRefused != 1 || list.ClaimsRefused != 0 || findingOf(r, "search_refused").Paste != "verify\nexempt ListBot" {
+		t.Errorf("%d verified and %d claims refused; %+v", list.VerifiedRefused, list.ClaimsRefused, findingOf(r, "search_refused"))
+	}
+	if p.asked.Load() != 2 {
+		t.Errorf("%d DNS lookups, want 2", p.asked.Load())
+	}
+	if w := r.WouldHave; w.Search != 1 || w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
+		t.Errorf("%+v %v", w, r.Warnings)
 	}
 }
 
@@ -164,30 +156,5 @@ func TestClaimsWithoutLists(t *testing.T) {
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{noLists: true}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
 	if f := findingOf(r, "search_refused"); !warned(r, "verify_failed") || !strings.Contains(f.Change, "No crawler could be verified") {
 		t.Errorf("%+v %v", f, r.Warnings)
-	}
-}
-
-// Of two configurations, only one of which verifies, that one refuses an impostor, even
-// if the log can be read only once. An address that is verified comes first: before that,
-// no impostor is known.
-func TestAgainstVerification(t *testing.T) {
-	lines := strings.SplitAfter(claimsLog, "\n")
-	for _, once := range []bool{false, true} {
-		for _, newVerifies := range []bool{false, true} {
-			verified := claimsSite(t, &operator{}, claimsTime)
-			verified[0].Robots = []Version{robotsVersion("robots.txt", "User-agent: *\nDisallow:\n")}
-			trusting := slices.Clone(verified)
-			trusting[0].Rules.Verification = nil
-			file := memory("access.log", []byte(lines[1]+lines[0]))
-			file.Once = once
-			o := Options{Files: []logfile.File{file}, Sites: trusting, Was: verified, WasConfig: "old", Verify: true, Now: func() time.Time { return claimsTime }}
-			if newVerifies {
-				o.Sites, o.Was = o.Was, o.Sites
-			}
-			a := mustRun(t, o).Against
-			if a.Changed != 1 || (a.MoreRefused == 1) != newVerifies || (a.Differences[0].Now.Reason == "impostor") != newVerifies {
-				t.Errorf("once %v, the new one verifies %v: %+v", once, newVerifies, a)
-			}
-		}
 	}
 }

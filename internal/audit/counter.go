@@ -140,13 +140,6 @@ func (d *distinct) count() (n int64, estimate bool) {
 	return int64(len(d.exact)), false
 }
 
-// estimate names a figure of the report as an estimate if it is one.
-func (r *Report) estimate(figure string, is bool) {
-	if is {
-		r.Estimates = append(r.Estimates, figure)
-	}
-}
-
 // Period is a period of time. Both fields are nil if no line has a time.
 type Period struct {
 	From *time.Time `json:"from"`

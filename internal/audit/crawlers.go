@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Crawler is what one crawler did. A request whose User-Agent names several crawlers
@@ -61,21 +61,13 @@ type Crawler struct {
 
 	First *time.Time `json:"first"` // time of the first request; nil if no line has a time
 	Last  *time.Time `json:"last"`
-	// Statuses counts the responses of the server by class, most first: "1xx" to
-	// "5xx", or "none" if the log has no valid status.
-	Statuses []Count `json:"statuses"`
-	// Group is the token of the group whose lines refused most of its requests, or
-	// else that applied to most of them; "" if none did. GroupSource is the index in Report.Sources; -1 if none. GroupLine is
-	// the line at which the group begins, counted as Rule.Line.
-	Group       string `json:"group"`
-	GroupSource int    `json:"group_source"`
-	GroupLine   int    `json:"group_line"`
-	// Reads are its requests for /robots.txt, in the order of the log, at most 200.
-	// If there are more, one element stands for several with the same status that are
-	// close together. Its Host is "" if they are for several hosts.
-	Reads []RobotsTxtRead `json:"reads"`
-	// Pace is the pace of the crawler and the limit for it; nil without a limit.
-	Pace *Pace `json:"pace,omitempty"`
+	// WorstHalfHour is the largest number of its requests in half an hour.
+	WorstHalfHour int64 `json:"worst_half_hour"`
+	// FirstRead and LastRead are the times of its first and last request for /robots.txt,
+	// and Answers counts those by the status of the response, most first.
+	FirstRead *time.Time `json:"first_read"`
+	LastRead  *time.Time `json:"last_read"`
+	Answers   []Count    `json:"answers"`
 	// Refused has the first requests that would have been refused, at most 5.
 	Refused []Example `json:"refused"`
 }
@@ -104,33 +96,20 @@ type crawlers struct {
 type crawlerTally struct {
 	Crawler
 	class     crawler.Class
-	agent     crawler.Agent    // of the first request
 	row       *crawler.Crawler // nil for one that no registry has
-	statuses  [6]int64
 	period    span
+	reads     span    // of the requests for robots.txt
+	answers   counter // to these, by status
 	addresses distinct
 	halfHours [3]halfHour // the one with most requests, and the last two
-	groups    map[groupKey]*groupTally
-	paces     map[groupKey]*paceTally
 }
-
-// groupKey identifies a group of a source.
-type groupKey struct {
-	source *source
-	group  *robots.Group
-}
-
-// groupTally counts the requests that a group applied to, and those that its lines
-// refused.
-type groupTally struct{ applied, refused int64 }
 
 // newCrawlerTally returns a tally for a crawler. row is nil for one that no registry
 // has.
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
 	t := &crawlerTally{
-		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, GroupSource: -1, Statuses: []Count{}, Reads: []RobotsTxtRead{},
-			Refused: []Example{}},
-		class: class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]*groupTally),
+		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, Refused: []Example{}},
+		class:   class, row: row, addresses: distinct{precision: 12},
 	}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
@@ -185,8 +164,12 @@ func (t *crawlerTally) add(o *crawlerTally) {
 		*n += *from[i]
 	}
 	t.Seconds += o.Seconds
-	for i := range o.statuses {
-		t.statuses[i] += o.statuses[i]
+	for name, n := range o.answers.counts {
+		*t.answers.of(name) += *n
+	}
+	t.reads.merge(o.reads)
+	if worst := o.worst(); worst.requests > t.worst().requests {
+		t.halfHours[0] = worst
 	}
 	t.addresses.merge(&o.addresses)
 	t.period.merge(o.period)
@@ -197,13 +180,8 @@ func (t *crawlerTally) add(o *crawlerTally) {
 func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	d := &v.now
 	t := c.of(&d.Agent)
-	if t.Requests == 0 {
-		t.agent = d.Agent
-		t.agent.Token = strings.Clone(t.agent.Token)
-	}
 	t.Requests++
 	t.Bytes += e.Bytes
-	t.statuses[statusClass(e.Status)]++
 	countIf(&t.Verified, d.Claim.State == claim.Verified)
 	countIf(&t.Impostor, d.Claim.State == claim.Impostor)
 	countIf(&t.Unverified, d.Claim.State == claim.Unverified)
@@ -212,29 +190,19 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 		t.period.add(e.At)
 		t.atHalfHour(e.At).requests++
 	}
-	if d.Group != nil && v.source != nil {
-		t.group(v).applied++
-	}
 	if judge.IsRobotsTxt(e.Target) {
 		t.RobotsTxtReads++
+		*t.answers.of(strconv.Itoa(e.Status))++
 		if e.Timed {
-			t.read(e.Time(), v.host.Name, e.Status)
+			t.reads.add(e.At)
 		}
 	}
 	return t
 }
 
-// group returns the tally of the group that applied to a request.
-func (t *crawlerTally) group(v *judgement) *groupTally {
-	return valueOf(&t.groups, groupKey{v.source, v.now.Group}, func() *groupTally { return new(groupTally) })
-}
-
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 	d := &v.now
-	if d.Group != nil && (d.Rule.Line > 0 || d.Action == judge.Throttle) { // a hidden rule has no Rule
-		t.group(v).refused++
-	}
 	countIf(&t.Denied, d.Action == judge.Deny)
 	countIf(&t.Throttled, d.Action == judge.Throttle)
 	if v.timed {
@@ -263,17 +231,10 @@ func (c *crawlers) all() []*crawlerTally {
 
 // report adds the crawlers to the report.
 func (c *crawlers) report(r *Report) {
-	estimated, paced := false, false
 	for _, t := range c.all() {
-		row := t.report()
-		r.Crawlers = append(r.Crawlers, row)
-		_, estimate := t.addresses.count()
-		estimated = estimated || estimate
-		paced = paced || row.Pace != nil
+		r.Crawlers = append(r.Crawlers, t.report())
+		r.Estimated = r.Estimated || t.addresses.sketch != nil
 	}
-	r.estimate("crawlers[].addresses", estimated)
-	r.estimate("crawlers[].pace.median_interval", paced)
-	r.estimate("crawlers[].requests", c.evicted)
 }
 
 // CrawlersWith returns the crawlers that are suitable.
@@ -289,105 +250,12 @@ func (r *Report) CrawlersWith(suitable func(*Crawler) bool) (list []*Crawler) {
 // isSearch reports whether it is the crawler of a search engine.
 func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
 
-// statusClasses are the names of the classes that crawlerTally.statuses counts.
-var statusClasses = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
-
-func statusClass(status int) int {
-	if status < 100 || status > 599 {
-		return 0
-	}
-	return status / 100
-}
-
 // report returns the row of the crawler in the report.
 func (t *crawlerTally) report() Crawler {
 	c := t.Crawler
 	c.Addresses, _ = t.addresses.count()
-	period := t.period.report()
-	c.First, c.Last = period.From, period.To
-	for i, n := range t.statuses {
-		if n > 0 {
-			c.Statuses = append(c.Statuses, Count{statusClasses[i], n})
-		}
-	}
-	sortCounts(c.Statuses)
-	var most groupTally
-	for g, n := range t.groups {
-		_, line := g.source.inForce.Origin(g.group.Line())
-		if cmp.Or(cmp.Compare(n.refused, most.refused), cmp.Compare(n.applied, most.applied), cmp.Compare(c.GroupSource, g.source.index),
-			cmp.Compare(c.GroupLine, line)) > 0 {
-			most = *n
-			c.Group, c.GroupSource, c.GroupLine = g.source.inForce.TokenOf(&t.agent, g.group), g.source.index, line
-		}
-	}
-	c.Pace = t.pace()
+	period, reads := t.period.report(), t.reads.report()
+	c.First, c.Last, c.FirstRead, c.LastRead = period.From, period.To, reads.From, reads.To
+	c.Answers, c.WorstHalfHour = t.answers.top(maxNames), t.worst().requests
 	return c
-}
-
-// pace returns the Pace for the group that throttled most of the crawler's requests, or
-// else that limited most of them; nil if none did.
-func (t *crawlerTally) pace() *Pace {
-	var most *Pace
-	for _, p := range t.paces {
-		r := p.report()
-		if most == nil || cmp.Or(cmp.Compare(r.Throttled, most.Throttled), cmp.Compare(r.Requests, most.Requests),
-			cmp.Compare(most.Source, r.Source), cmp.Compare(most.Line, r.Line)) > 0 {
-			most = r
-		}
-	}
-	return most
-}
-
-// RobotsTxtRead is one request for /robots.txt, or several that are close together.
-type RobotsTxtRead struct {
-	Time   time.Time `json:"time"`  // of the first
-	Until  time.Time `json:"until"` // of the last
-	Host   string    `json:"host"`
-	Status int       `json:"status"` // 0 if the log does not have it
-	Count  int64     `json:"count"`
-}
-
-// maxReads is the number of reads of robots.txt in the report, per crawler.
-const maxReads = 200
-
-// read records a request for robots.txt. When there are too many, those that are close
-// together become one.
-func (t *crawlerTally) read(at time.Time, host string, status int) {
-	t.Reads = append(t.Reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
-	for part := time.Duration(32); part > 0 && len(t.Reads) > maxReads; part /= 2 {
-		t.joinReads(part)
-	}
-	if n := len(t.Reads) - 1; n == maxReads { // so many different statuses
-		t.Reads = t.Reads[:n]
-		t.Reads[n-1].join(RobotsTxtRead{Until: at, Host: host, Count: 1})
-	}
-}
-
-// joinReads merges reads with the same status within a part of the period of all reads.
-func (t *crawlerTally) joinReads(part time.Duration) {
-	step := t.Reads[len(t.Reads)-1].Until.Sub(t.Reads[0].Time).Abs() / part
-	out := t.Reads[:0]
-	for _, r := range t.Reads {
-		i := len(out) - 1
-		for i >= 0 && out[i].Status != r.Status {
-			i--
-		}
-		if i < 0 || r.Until.Sub(out[i].Time).Abs() > step {
-			out = append(out, r)
-			continue
-		}
-		out[i].join(r)
-	}
-	t.Reads = out
-}
-
-// join adds another read to r.
-func (r *RobotsTxtRead) join(o RobotsTxtRead) {
-	r.Count += o.Count
-	if o.Until.After(r.Until) {
-		r.Until = o.Until
-	}
-	if r.Host != o.Host {
-		r.Host = "" // several
-	}
 }

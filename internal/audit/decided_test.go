@@ -19,59 +19,33 @@ func examples(host, target string, n, step int) string {
 	return b.String()
 }
 
-// twoSites returns two sites with robots.txt files.
-func twoSites(a, b string) []Site {
-	sites := append(oneSite(a), oneSite(b)...)
-	sites[0].Hosts, sites[1].Hosts = []string{"a.test"}, []string{"b.test"}
-	return sites
-}
-
-// The group of a crawler is the one that refused most of its requests, not one that
-// let more of them pass.
-func TestGroupThatDecided(t *testing.T) {
-	log := memory("access.log", []byte(strings.ReplaceAll(examples("a.test", "/", 9, 60)+examples("b.test", "/", 2, 60), "ExampleBot", "GPTBot")))
-	r := mustRun(t, Options{Files: []logfile.File{log}, Sites: twoSites("User-agent: *\nDisallow: /x\n", "# b\nUser-agent: GPTBot\nDisallow: /\n")})
-	if c := crawlerOf(t, r, "GPTBot"); c.Group != "GPTBot" || c.GroupSource != 1 || c.GroupLine != 2 || c.Denied != 2 {
-		t.Errorf("%+v", c)
-	}
-	r = mustRun(t, Options{Files: []logfile.File{log}, Sites: oneSite("User-agent: GPTBot\nDisallow: /a\n\nUser-agent: GPTBot\nUser-agent: GPT\nDisallow: /b\n")})
+// A line that is in the groups of several tokens is one line.
+func TestGroupsOfALine(t *testing.T) {
+	log := memory("access.log", []byte(examples("a.test", "/", 9, 60)))
+	r := mustRun(t, Options{Files: []logfile.File{log}, Sites: oneSite("User-agent: GPTBot\nDisallow: /a\n\nUser-agent: GPTBot\nUser-agent: GPT\nDisallow: /b\n")})
 	if got := ruleOf(t, r, 6).Group; got != "GPTBot, GPT" {
 		t.Errorf("group %q of a line", got)
 	}
 }
 
-// The pace of a crawler is compared with the limit that throttled most of its
-// requests, not with a slower one that throttled fewer.
+// Each limit of the pace counts the requests that it applied to, and the one that throttled
+// those that it did.
 func TestLimitThatDecided(t *testing.T) {
 	for name, tt := range map[string]struct {
-		sites     []Site
-		log, want string
-		interval  float64
-		throttled int64
+		robots string
+		step   int
+		want   map[int][2]int64 // by line
 	}{
-		"Visit-time": {
-			oneSite("User-agent: *\nCrawl-delay: 10\nVisit-time: 0600-0800\n"), examples("a.test", "/", 5, 20),
-			"Visit-time: 0600-0800", 0, 5,
-		},
-		"the slowest of several": {
-			oneSite("User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/1m\n"), examples("a.test", "/", 3, 1),
-			"Request-rate: 1/1m", 60, 2,
-		},
-		"none": {
-			oneSite("User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/10s\n"), examples("a.test", "/", 3, 20),
-			"Request-rate: 1/10s", 10, 0,
-		},
-		"the group of another host": {
-			twoSites("User-agent: *\nCrawl-delay: 2\n", "User-agent: *\nCrawl-delay: 20\n"), examples("a.test", "/", 9, 60) + examples("b.test", "/", 3, 10),
-			"Crawl-delay: 20", 20, 1,
-		},
+		"Visit-time":             {"User-agent: *\nCrawl-delay: 10\nVisit-time: 0600-0800\n", 20, map[int][2]int64{2: {5, 0}, 3: {5, 5}}},
+		"the slowest of several": {"User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/1m\n", 20, map[int][2]int64{2: {5, 0}, 3: {5, 3}}},
+		"none":                   {"User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/10s\n", 20, map[int][2]int64{2: {5, 0}, 3: {5, 0}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(tt.log))}, Sites: tt.sites})
-			if p := crawlerOf(t, r, "ExampleBot").Pace; p == nil || p.Text != tt.want || p.Interval != tt.interval || p.Throttled != tt.throttled || (p.Factor > 0) != (p.Interval > 0) {
-				t.Errorf("%+v", p)
+		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(examples("a.test", "/", 5, tt.step)))}, Sites: oneSite(tt.robots)})
+		for line, want := range tt.want {
+			if l := ruleOf(t, r, line); l.Applied != want[0] || l.Denied != want[1] {
+				t.Errorf("%s: line %d applied to %d and refused %d, want %v", name, line, l.Applied, l.Denied, want)
 			}
-		})
+		}
 	}
 }
 

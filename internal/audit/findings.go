@@ -28,7 +28,7 @@ type Finding struct {
 	//   - worst_half_hour: which crawler sent so many requests in half an hour that it harms, and when
 	//   - disguised: which pages robots with browsers' User-Agents seem to request, if any
 	//   - costs: which robot and which paths cost most, if that is much
-	//   - never_applied: which lines of robots.txt applied to no request, and why
+	//   - never_applied: which lines of robots.txt applied to no request
 	Code string `json:"code"`
 	Text string `json:"text"` // the answer, in English
 	// Change says what to change, and where; "" if nothing should change.
@@ -59,7 +59,7 @@ func (a *auditor) findings(r *Report) []Finding {
 				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
 	}
 	list = append(list, a.worstHalfHour(tallies))
-	disguised := append(r.lonely(), r.disguised()...)
+	disguised := r.lonely()
 	if len(disguised) > 0 {
 		list = append(list, Finding{Code: "disguised", Text: strings.Join(disguised, " "),
 			Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
@@ -78,7 +78,7 @@ func (a *auditor) findings(r *Report) []Finding {
 	}
 	slices.SortStableFunc(list, func(f, g Finding) int { return cmp.Compare(harm(g), harm(f)) })
 	if r.Strangers.Few && len(disguised) > 0 { // before what it is about
-		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.disguises.tooFew()})
+		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.embedders.tooFew()})
 	}
 	return list
 }
@@ -281,6 +281,35 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 		f.Change, f.harmless = "None of these clients is verified, so this harms no search engine that is known: change nothing for them.", true
 	default:
 		f.Change = "Anybody can call themselves a search engine: before you change anything, run this command again with --verify."
+	}
+	return f
+}
+
+// neverApplied says which lines of the sites' own files never applied.
+func (a *auditor) neverApplied(r *Report) Finding {
+	f := Finding{Code: "never_applied"}
+	applied := make(map[[2]int]int64) // by source and line: a policy can copy a line into several groups
+	for i := range r.RobotsLines {
+		if l := &r.RobotsLines[i]; l.Layer == judge.FileLayer.String() {
+			applied[[2]int{l.Source, l.Line}] += l.Applied
+		}
+	}
+	var never []string
+	for i := range r.RobotsLines {
+		l := &r.RobotsLines[i]
+		if n, known := applied[[2]int{l.Source, l.Line}]; known && n == 0 && l.Layer == judge.FileLayer.String() {
+			never = append(never, a.place(r.Sources[l.Source].Name, l))
+		}
+	}
+	never = slices.Compact(never)
+	switch {
+	case len(applied) == 0:
+		f.Text = "Lines that never applied: not known, because no robots.txt with rules is known."
+	case len(never) == 0:
+		f.Text = "Lines that never applied: none. Each of them decided about a request."
+	default:
+		f.Text = fmt.Sprintf("Of %s, %d never applied: %s. The linter, caddy robots lint, finds those with mistakes.",
+			words.Plural(len(applied), "line", "lines"), len(never), words.List(never, 3))
 	}
 	return f
 }

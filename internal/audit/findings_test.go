@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
@@ -58,14 +57,8 @@ func TestFindings(t *testing.T) {
 		{"none is refused", "User-agent: *\nDisallow: /private/\n", requestsOf(5, googlebot, "/a", 9, 0, 1), "search_refused", "no request would have been refused. They are Googlebot (5 requests, 0 verified).", "", ""},
 		{"none is there", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/a", 9, 0, 1), "search_refused", "Search engines: none is in this log.", "", ""},
 
-		{"lines that the linter explains", "User-agent: *\nDisallow: private/\n\nUser-agent: AhrefsBot\nDisallow: /\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), "never_applied",
-			"Of 2 lines, 2 never applied: line 2 (Disallow: private/), because ", "If line 2 (Disallow: private/) should apply, write instead:", "Disallow: /private/"},
-		{"lines whose crawlers did not come", "User-agent: *\nDisallow: /private/\n\nUser-agent: AhrefsBot\nDisallow: /\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), "never_applied",
-			"Of 2 lines, 1 never applied: line 5 (Disallow: /), because no crawler of its group is in the log.", "", ""},
-		{"lines whose paths nobody requested", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/", 9, 0, 1), "never_applied",
-			"because its group applied to 5 requests, but the line to none of them.", "", ""},
-		{"another line decides", "User-agent: *\nDisallow: /a/\nAllow: /*/\n", requestsOf(5, bytespider, "/a/", 9, 0, 1), "never_applied", "line 2 (Disallow: /a/), because line 3", "", ""},
-		{"a corrected line is not proposed to a search engine", "User-agent: Googlebot\nDisallow: private/\n", requestsOf(5, googlebot, "/private/", 9, 0, 1), "never_applied", "line 2 (Disallow: private/), because", "", ""},
+		{"lines that no request met", "User-agent: *\nDisallow: private/\n\nUser-agent: AhrefsBot\nDisallow: /\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), "never_applied",
+			"Of 2 lines, 2 never applied: line 2 (Disallow: private/), line 5 (Disallow: /).", "", ""},
 		{"all lines applied", "User-agent: *\nDisallow: /private/\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), "never_applied", "Lines that never applied: none.", "", ""},
 		{"no rules", "# none\n", requestsOf(5, bytespider, "/private/", 9, 0, 1), "never_applied", "not known, because no robots.txt with rules is known", "", ""},
 	} {
@@ -99,46 +92,5 @@ func TestOwnClients(t *testing.T) {
 		if own := first.Code == "own_clients_refused"; own != (tt.want != "") || own && (!strings.Contains(first.Text, tt.want) || !strings.Contains(first.Change, "exempt NAME from ADDRESS")) {
 			t.Errorf("%.200s: %+v", tt.log, first)
 		}
-	}
-}
-
-// However many reads of robots.txt there are, from several hosts and with any statuses,
-// their list reaches to the last one and counts each with its status.
-func TestManyReads(t *testing.T) {
-	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	for name, statuses := range map[string][]int{"one status": {200}, "a new file and unchanged": {200, 304}, "many": {200, 304, 404, 500, 503, 301, 302}} {
-		var c crawlerTally
-		const reads = 10_000
-		for i := range reads {
-			c.read(from.Add(time.Duration(i)*time.Minute), []string{"a.test", "b.test"}[i%2], statuses[i%len(statuses)])
-		}
-		counts := make(map[int]int64)
-		longest, until := time.Duration(0), from
-		for _, r := range c.Reads {
-			counts[r.Status] += r.Count
-			longest = max(longest, r.Time.Sub(until))
-			if r.Until.After(until) {
-				until = r.Until
-			}
-		}
-		if len(c.Reads) > maxReads || len(c.Reads) < 2*len(statuses) || until != from.Add((reads-1)*time.Minute) || longest > time.Hour {
-			t.Errorf("%s: %d elements until %s, longest gap %s", name, len(c.Reads), until, longest)
-		}
-		for _, status := range statuses {
-			if n := counts[status]; n < reads/int64(len(statuses)) || n > reads/int64(len(statuses))+1 {
-				t.Errorf("%s: %d reads with status %d", name, n, status)
-			}
-		}
-	}
-	var c crawlerTally
-	for i := range 1000 { // more statuses than elements, at times that go back
-		c.read(from.Add(-time.Duration(i)*time.Minute), "", i)
-	}
-	total := int64(0)
-	for _, r := range c.Reads {
-		total += r.Count
-	}
-	if len(c.Reads) != maxReads || total != 1000 {
-		t.Errorf("%d elements for %d reads", len(c.Reads), total)
 	}
 }

@@ -41,13 +41,13 @@ func TestFormats(t *testing.T) {
 				t.Errorf("would have %+v", w)
 			}
 			google, gpt, example := crawlerOf(t, r, "Googlebot"), crawlerOf(t, r, "GPTBot"), crawlerOf(t, r, "ExampleSpider")
-			if google.Requests != 3 || google.Denied != 1 || google.RobotsTxtReads != 1 || google.Purposes[0] != "search" || len(google.Reads) != 1 || google.Reads[0].Status != 200 {
+			if google.Requests != 3 || google.Denied != 1 || google.RobotsTxtReads != 1 || google.Purposes[0] != "search" || google.Answers[0] != (Count{"200", 1}) {
 				t.Errorf("%+v", google)
 			}
-			if gpt.Requests != 2 || gpt.Denied != 1 || gpt.Reads[0].Status != 404 || gpt.Group != "GPTBot" || gpt.GroupLine != 7 {
+			if gpt.Requests != 2 || gpt.Denied != 1 || gpt.Answers[0].Name != "404" {
 				t.Errorf("%+v", gpt)
 			}
-			if example.Requests != 3 || example.Throttled != 1 || example.Class != "self-declared" || example.Pace == nil || example.Pace.Interval != 10 || !example.Pace.Judged {
+			if example.Requests != 3 || example.Throttled != 1 || example.Class != "self-declared" || example.WorstHalfHour != 3 {
 				t.Errorf("%+v", example)
 			}
 			if c := crawlerOf(t, r, ""); c.Class != "library" || c.Requests != 1 {

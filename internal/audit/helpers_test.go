@@ -24,12 +24,6 @@ var update = flag.Bool("update", false, "write the golden files")
 // chrome141 is a browser that always sends Sec-Fetch-* fields over HTTPS.
 const chrome141 = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 
-// Fields of requests in the form of Caddy's log.
-const (
-	fetchDocument = `,"Sec-Fetch-Site":["same-origin"],"Sec-Fetch-Mode":["navigate"],"Sec-Fetch-Dest":["document"],"Sec-Fetch-User":["?1"]`
-	hiddenCookie  = `,"Cookie":["REDACTED"]`
-)
-
 // caddyText is a Caddy log that a test writes.
 type caddyText struct {
 	strings.Builder
@@ -48,9 +42,6 @@ func (l *caddyText) add(after time.Duration, client, target, fields, more string
 		`"host":"example.com","uri":%q,"headers":{"User-Agent":[%q]%s}%s},"duration":0.002,"size":10,"status":200}`+"\n",
 		float64(l.at.UnixMilli())/1000, client, client, target, chrome141, fields, more)
 }
-
-// overTLS is the member of a request over TLS.
-const overTLS = `,"tls":{"resumed":false,"version":772,"proto":"h2","server_name":"example.com"}`
 
 // oneSite returns a site for all hosts with a robots.txt.
 func oneSite(text string) []Site {

@@ -110,11 +110,10 @@ type hosts struct {
 // hostTally counts the requests for one host.
 type hostTally struct {
 	Host
-	origin  judge.Origin
-	hash    uint64 // of its name
-	site    *site
-	was     *site        // nil without Options.Was
-	changes *SiteChanges // of its site; nil until a verdict on a request is compared
+	origin judge.Origin
+	hash   uint64 // of its name
+	site   *site
+	was    *site // nil without Options.Was
 }
 
 // Limits for hosts.
@@ -250,9 +249,6 @@ type site struct {
 	none bool // the site of hosts that belong to none
 	sole bool // there is no other site
 }
-
-// name returns the first hosts of the site; * for all hosts.
-func (s *site) name() string { return cmp.Or(words.List(s.Hosts, 5), "*") }
 
 // addHost adds a host of the log to those of the site's robots.txt files.
 func (s *site) addHost(host string) {

@@ -8,52 +8,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
-// blamedFile returns the path of a page about the nth file of a repository.
-func blamedFile(n int) string {
-	return fmt.Sprintf("/ann/app%d/blame/%s/file%d.%s", n%3, strings.Fields("main src src/js docs")[n%4], n, strings.Fields("go js go md css go yml sh svg json c go go")[n%13])
-}
-
-// A page is one whatever its extension is, and an embedded file one that pages embed: all
-// pages of a robot count, and none of them is its file.
-func TestPagesWithExtensions(t *testing.T) {
-	page := func(target string) func(int) string {
-		return func(n int) string { return strings.ReplaceAll(target, "#", fmt.Sprint(n)) }
-	}
-	some := func(n int, some, others func(int) string) func(int) string {
-		return func(i int) string {
-			if i == n {
-				return some(i)
-			}
-			return others(i)
-		}
-	}
-	for name, tt := range map[string]struct {
-		target func(int) string
-		least  int64 // of 2,000
-	}{
-		"files of all kinds":     {blamedFile, 1980},
-		"one script":             {some(1500, page("/ann/app/blame/main.js"), page("/ann/app/blame/#.go")), 2000},
-		"one picture in a wiki":  {some(1500, page("/wiki/File:X.jpg"), page("/wiki/Title_#")), 2000},
-		"archives":               {page("/ann/app/archive/v#.tar.gz"), 2000},
-		"documents":              {page("/papers/#.pdf"), 2000},
-		"images, which are none": {page("/images/#.jpg"), 0},
+func TestKindOfMedia(t *testing.T) {
+	for want, list := range map[requestKind]string{
+		unknownKind:  "|application/octet-stream|x",
+		documentKind: "text/html; charset=utf-8|application/xhtml+xml|text/plain|application/pdf|application/gzip|application/x-tar",
+		embeddedKind: "text/css|application/javascript|text/JavaScript;x|image/svg+xml|font/woff2|application/font-woff|application/vnd.ms-fontobject|video/mp4",
+		otherKind:    "application/json|application/ld+json|application/xml|application/rss+xml|text/event-stream|application/wasm",
 	} {
-		one, many := newLonelyLog(), newLonelyLog()
-		for i := range 2000 {
-			one.add(i, fmt.Sprintf("198.51.100.%d", i%50), tt.target(i), "-", chrome141)
-			many.add(i, fmt.Sprintf("198.18.%d.%d", i/250, i%250), tt.target(i), "-", strings.Replace(chrome141, "141", fmt.Sprint(100+i%43), 1))
-		}
-		r := one.report(t, nil)
-		if found := tt.least > 0; found != (len(r.Disguises) == 1) || found && (r.Disguises[0].Requests < tt.least || !strings.Contains(findingOf(r, "disguised").Text, chrome141)) {
-			t.Errorf("%s, one User-Agent: %+v", name, r.Disguises)
-		}
-		lone := int64(0)
-		r = many.report(t, nil)
-		for _, p := range r.Strangers.Paths {
-			lone += p.Lone
-		}
-		if lone < tt.least || lone > tt.least+40 || r.Costs.Lone.Requests != lone {
-			t.Errorf("%s, many addresses: %d pages, want %d; %+v", name, lone, tt.least, r.Costs)
+		for media := range strings.SplitSeq(list, "|") {
+			if got := kindOfMedia(media); got != want {
+				t.Errorf("%q is %d, want %d", media, got, want)
+			}
 		}
 	}
 }

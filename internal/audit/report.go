@@ -71,8 +71,8 @@ type Report struct {
 	Browsers []Count `json:"browsers"`
 	Systems  []Count `json:"systems"`
 	Devices  []Count `json:"devices"`
-	// Activity has the numbers of requests over the period.
-	Activity Activity `json:"activity"`
+	// Days has the numbers of requests by day, in order, at most 400.
+	Days []Day `json:"days"`
 
 	// Inputs are the files that were read, in the order of their first requests.
 	Inputs []Input `json:"inputs"`
@@ -83,9 +83,6 @@ type Report struct {
 	// Warnings say which figures are not reliable, and why.
 	Warnings []Warning `json:"warnings"`
 
-	// Disguises are the User-Agents of browsers that robots seem to send, most requests
-	// first, at most 10.
-	Disguises []Disguise `json:"disguises"`
 	// Strangers has the pages that lone addresses with browsers' User-Agents requested.
 	Strangers Strangers `json:"strangers"`
 
@@ -103,11 +100,8 @@ type Report struct {
 	Verified bool `json:"verification"`
 	// Masked is true if client addresses and the values of queries are masked.
 	Masked bool `json:"masked"`
-	// Estimates has the JSON names of the figures that are estimates, such as
-	// "addresses" and "crawlers[].addresses".
-	Estimates []string `json:"estimates"`
-
-	kinds *pathKinds // as the log showed them
+	// Estimated is true if some numbers of addresses are estimates: large ones are.
+	Estimated bool `json:"estimated"`
 }
 
 // WouldHave says what enforcing the rules would have done with the requests.
@@ -150,25 +144,18 @@ type Warning struct {
 	// Code identifies the warning. New versions may add codes, and so may
 	// Options.Warnings.
 	//
-	//   - cached: a proxy or CDN answered requests that are not in the log
 	//   - coarse_times: times are exact to a second or worse, so short delays are not judged
 	//   - cut_input: a file ends too early or is damaged
 	//   - few_addresses: addresses are few or private, so they seem to be a proxy's
 	//   - many_names: unknown robots with few requests are counted together
 	//   - masked_addresses: addresses are masked, hashed or names
-	//   - masked_targets: requests have no path, so no rule matches them
-	//   - mixed_formats: a file has lines of several formats
-	//   - no_bodies: HEAD requests and 304 responses add nothing to Bytes
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
 	//   - no_strangers: pages of lone addresses are not counted
-	//   - no_times: requests have no time, so their pace is not judged
 	//   - no_zone: times have no time zone and were read as UTC
-	//   - only_hosts: requests for hosts that are not in Options.Hosts are left out
 	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
 	//   - partly_judged: no robots.txt is known for the host or time of some requests
 	//   - sampled: the log seems to have only a part of the requests
-	//   - time_back: times jump back by more than a minute, so the pace is not reliable
 	//   - verify_failed: neither published lists nor DNS answered
 	//   - verify_incomplete: some addresses of crawlers were not looked up
 	//   - verify_old: the log is more than three days old, but the published lists are today's
@@ -223,31 +210,18 @@ type Suggestion struct {
 
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
-	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{},
-		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil }),
-		kinds: a.kinds}
+	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{},
+		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)
 	a.people.report(r)
-	embedding := a.disguises.embedding()
-	a.disguises.report(r, embedding)
 	r.Hosts = a.hosts.report()
-	var estimated bool
-	r.Addresses, estimated = a.reliability.addresses.count()
-	r.estimate("addresses", estimated)
-	a.strangers.report(r, embedding, a.reliability.few(r.Requests))
+	r.Addresses, r.Estimated = a.reliability.addresses.count()
+	a.strangers.report(r, a.embedders.evidence(), a.reliability.few(r.Requests))
 	a.crawlers.report(r)
 	r.Costs = a.costs.report(r.Strangers.Paths)
-	for _, t := range a.crawlers.all() {
-		for key, n := range t.groups {
-			for _, token := range key.group.Tokens() {
-				key.source.applied[token] += n.applied
-			}
-		}
-	}
 	for _, src := range a.allSources() {
-		src.explainNever(a.options.Lint)
 		one, rules := src.report()
 		r.Sources = append(r.Sources, one)
 		r.RobotsLines = append(r.RobotsLines, rules...)

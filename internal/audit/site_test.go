@@ -46,7 +46,7 @@ func TestHostsThatCount(t *testing.T) {
 	} {
 		o.Hosts = tt.hosts
 		r := mustRun(t, o)
-		if r.Requests != tt.requests || r.Other != tt.other || r.WouldHave.Denied != tt.requests || warned(r, "only_hosts") != (tt.hosts != nil) || r.Costs.Robots.Requests != tt.requests {
+		if r.Requests != tt.requests || r.Other != tt.other || r.WouldHave.Denied != tt.requests || r.Costs.Robots.Requests != tt.requests {
 			t.Errorf("%q: %d requests, %d other, %+v", tt.hosts, r.Requests, r.Other, r.WouldHave)
 		}
 		if main, _, err := Hosts(&o); err != nil || fmt.Sprint(main) != tt.main {

@@ -68,10 +68,6 @@ type Line struct {
 	// Crawlers are the crawlers of these requests, ordered by Applied, most first, at
 	// most 50.
 	Crawlers []LineCrawler `json:"crawlers"`
-	// Why says why Applied is 0; "" otherwise.
-	Why string `json:"why,omitempty"`
-
-	instead string // the line as it should be, if the linter knows; "" otherwise
 }
 
 // LineCrawler counts the requests of one crawler that a rule decided and would have
@@ -99,7 +95,6 @@ type source struct {
 	edition  *enforce.Edition
 	inForce  *judge.Rules // of edition
 	rules    map[ruleKey]*ruleTally
-	applied  map[string]int64 // requests to which the group of a token applied
 }
 
 // ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
@@ -123,7 +118,7 @@ func (t *timeline) addSources(versions []Version) {
 	var before *enforce.Edition
 	for i, v := range versions {
 		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, edition: t.replay.Edition(v.Response, v.From, before),
-			timeline: t, rules: make(map[ruleKey]*ruleTally), applied: make(map[string]int64)}
+			timeline: t, rules: make(map[ruleKey]*ruleTally)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
@@ -238,20 +233,18 @@ func (s *source) paceLine(d *judge.Decision, limits []limit) int {
 
 // limit is a line of a group that limits the pace.
 type limit struct {
-	line     int
-	kind     string        // Line.Kind
-	interval time.Duration // the least time between two requests; 0 for a Visit-time
-	per      time.Duration // the time over which it counts requests; 0 for a Visit-time
+	line int
+	kind string        // Line.Kind
+	per  time.Duration // the time over which it counts requests; 0 for a Visit-time
 }
 
 // limitsOf returns the limits of a group, first the Crawl-delay.
 func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 	if d, ok := g.CrawlDelay(); ok {
-		delay := min(d.Delay, t.longest)
-		list = append(list, limit{d.Line, "crawl-delay", delay, delay})
+		list = append(list, limit{d.Line, "crawl-delay", min(d.Delay, t.longest)})
 	}
 	for _, r := range g.RequestRates() {
-		list = append(list, limit{r.Line, "request-rate", r.Per / time.Duration(r.Requests), r.Per})
+		list = append(list, limit{r.Line, "request-rate", r.Per})
 	}
 	for _, v := range g.VisitTimes() {
 		list = append(list, limit{line: v.Line, kind: "visit-time"})

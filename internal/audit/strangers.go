@@ -55,6 +55,9 @@ const (
 	maxWaiting  = 1 << 15
 	readerPages = 2
 	maxTrees    = 4 // hosts with Paths
+	saidPaths   = 3 // in the finding
+	// A path that lone addresses requested less often is not called theirs.
+	lonelyRequests = 100
 	// After exactPages pages, every nth address, by its hash, stands for n.
 	exactPages = 1 << 14
 	nth        = 8
@@ -180,29 +183,6 @@ func clientHash(client string) uint64 {
 	return xxhash.Sum64String(client)
 }
 
-// kindOf returns what a request with a browser's User-Agent is for. certain is false if only
-// its path says it.
-func (a *auditor) kindOf(e *logformat.Entry, v *judgement) (kind requestKind, certain bool) {
-	answered, known := e.Status == 0 || e.Status/100 == 2, unknownKind
-	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
-		known = embeddedKind
-		if dest[0] == "document" {
-			known = documentKind
-		}
-	} else if judge.IsRobotsTxt(e.Target) {
-		known = otherKind
-	} else if media := e.ContentType(); answered && media != "" {
-		known = kindOfMedia(media)
-	}
-	return a.kinds.see(v.host.hash, e.Target, known, answered && v.request.Reads()), known != unknownKind
-}
-
-// IsFile reports whether a target is that of a file that pages embed, or of data that
-// scripts load, as far as its path and its siblings in the log say it.
-func (r *Report) IsFile(host, target string) bool {
-	return r.kinds.see(xxhash.Sum64String(host), target, unknownKind, false) != documentKind
-}
-
 // isElsewhere reports whether a Referer is a page of another site.
 func (t *hostTally) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)
@@ -242,7 +222,7 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]evidence, few boo
 	s.release(math.MaxInt64)
 	r.Strangers.Paths = []StrangerPath{}
 	for host, tree := range s.paths {
-		if few || embedding[host] == filesElsewhere || embedding[host] == tooFew && s.pages < disguiseRequests {
+		if few || embedding[host] == filesElsewhere || embedding[host] == tooFew && s.pages < lonelyRequests {
 			continue
 		}
 		r.Strangers.Known = true
@@ -265,17 +245,16 @@ func (s *strangers) report(r *Report, embedding map[*hostTally]evidence, few boo
 		}
 	}
 	sortMost(r.Strangers.Paths, func(p *StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
-	r.estimate("strangers.paths[].pages", r.Strangers.Known && s.pages > s.most)
 }
 
 // IsLonely reports whether mostly lone addresses requested the path, and often: the report
 // says so of such paths.
-func (p StrangerPath) IsLonely() bool { return p.Lone >= disguiseRequests && 2*p.Lone > p.Pages }
+func (p StrangerPath) IsLonely() bool { return p.Lone >= lonelyRequests && 2*p.Lone > p.Pages }
 
 // lonely returns sentences about the paths that mostly lone addresses requested.
 func (r *Report) lonely() (list []string) {
 	for _, p := range r.Strangers.Paths {
-		if p.IsLonely() && len(list) < saidDisguises {
+		if p.IsLonely() && len(list) < saidPaths {
 			where := p.Pattern
 			if len(r.Hosts) > 1 {
 				where = p.Host + where
@@ -343,14 +322,13 @@ func (s *Storm) end(w *Watch) {
 }
 
 // Storms reads the logs again, and returns a Storm for each Watch of the site with an index
-// in o.Sites. r is the report of these logs. They must not be such as can be read only once.
-func Storms(ctx context.Context, o Options, r *Report, index int, watches []Watch) ([]Storm, error) {
+// in o.Sites. The logs must not be such as can be read only once.
+func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm, error) {
 	o.Was, o.Verify = nil, false
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	a.kinds = r.kinds
 	defer a.logs.Close()
 	storms := make([]Storm, len(watches))
 	for i := range storms {
@@ -364,11 +342,10 @@ func Storms(ctx context.Context, o Options, r *Report, index int, watches []Watc
 			}
 		}
 	}
-	err = a.eachRequest(ctx, nil, func(l *logfile.Log, clock int64) {
+	err = a.eachRequest(ctx, nil, func(l *logfile.Log) {
 		v := &a.current
-		if rules := a.judge(ctx, l, clock); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			kind, _ := a.kindOf(&l.Entry, v)
-			a.strangers.count(&l.Entry, v, rules, kind, a.clock)
+		if rules := a.judge(l); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
+			a.strangers.count(&l.Entry, v, rules, kindOf(&l.Entry), a.clock)
 		}
 	})
 	a.strangers.release(math.MaxInt64)

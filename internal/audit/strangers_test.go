@@ -132,8 +132,8 @@ func TestStrangersAreNotKnown(t *testing.T) {
 func TestManyStrangers(t *testing.T) {
 	r := newLonelyLog().storm(100_000, "/blame/file%d.go").report(t, nil)
 	p := pathOf(r, "/blame/*")
-	if p.Pages != p.Lone || p.Pages < 97_000 || p.Pages > 103_000 || !slices.Contains(r.Estimates, "strangers.paths[].pages") {
-		t.Errorf("%+v, estimates %q", p, r.Estimates)
+	if p.Pages != p.Lone || p.Pages < 97_000 || p.Pages > 103_000 {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,97 +17,57 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
-// Activity has the numbers of requests in steps of equal length. The three lists
-// have the same length, at most 400.
-type Activity struct {
-	Start   *time.Time `json:"start"` // of the first step; nil if no line has a time
-	Step    float64    `json:"step"`  // seconds
-	People  []int64    `json:"people"`
-	Robots  []int64    `json:"robots"`
-	Refused []int64    `json:"refused"` // of Robots
+// Day has the numbers of requests on a day, in UTC.
+type Day struct {
+	Day     string `json:"day"` // 2026-11-07
+	People  int64  `json:"people"`
+	Robots  int64  `json:"robots"`
+	Refused int64  `json:"refused"` // of Robots
 }
 
-// maxSteps is the largest number of steps of an Activity.
-const maxSteps = 400
+// maxDays is the largest number of days that are counted.
+const maxDays = 400
 
-// activitySteps are the possible lengths of a step in seconds. Each is a multiple of
-// the one before.
-var activitySteps = []int64{60, 300, 900, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600, 28 * 24 * 3600, 364 * 24 * 3600}
-
-// traffic counts requests and their responses over a period whose length is not known
-// in advance. It begins with the shortest step.
+// traffic counts requests and their responses.
 type traffic struct {
 	people int64
 	octets int64
-	level  int                     // index in activitySteps
-	steps  map[int64]*activityStep // by their time, in steps since 1970
-	first  int64                   // of steps
-	last   int64
+	days   map[int64]*Day // by their number since 1970
 }
-
-type activityStep struct{ people, robots, refused int64 }
 
 // count counts a request of a person or of a robot.
 func (t *traffic) count(e *logformat.Entry, isPerson bool) {
 	t.octets += e.Bytes
 	countIf(&t.people, isPerson)
 	if e.Timed {
-		step := t.at(e.At)
-		countIf(&step.people, isPerson)
-		countIf(&step.robots, !isPerson)
+		day := t.at(e.At)
+		countIf(&day.People, isPerson)
+		countIf(&day.Robots, !isPerson)
 	}
 }
 
 // countRefused counts a request of a robot as refused.
 func (t *traffic) countRefused(v *judgement) {
 	if v.timed {
-		t.at(v.at).refused++
+		t.at(v.at).Refused++
 	}
 }
 
-// at returns the step for a time in nanoseconds since 1970. While there would be more
-// than maxSteps steps, it changes to a longer step: with the longest one, all years of
-// logs are fewer steps.
-func (t *traffic) at(nanos int64) *activityStep {
-	n := nanos / 1e9 / activitySteps[t.level]
-	if len(t.steps) == 0 {
-		t.first, t.last = n, n
+// at returns the day of a time in nanoseconds since 1970. For more than maxDays, it returns
+// one that is in no report.
+func (t *traffic) at(nanos int64) *Day {
+	n := nanos / int64(24*time.Hour)
+	if t.days[n] == nil && len(t.days) == maxDays {
+		return new(Day)
 	}
-	first, last := min(t.first, n), max(t.last, n)
-	if last-first >= maxSteps {
-		t.coarsen()
-		return t.at(nanos)
-	}
-	t.first, t.last = first, last
-	return valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
-}
-
-// coarsen merges the steps into steps of the next longer length.
-func (t *traffic) coarsen() {
-	ratio := activitySteps[t.level+1] / activitySteps[t.level]
-	var merged map[int64]*activityStep
-	for n, s := range t.steps {
-		m := valueOf(&merged, n/ratio, func() *activityStep { return new(activityStep) })
-		m.people += s.people
-		m.robots += s.robots
-		m.refused += s.refused
-	}
-	t.level, t.first, t.last, t.steps = t.level+1, t.first/ratio, t.last/ratio, merged
+	return valueOf(&t.days, n, func() *Day { return &Day{Day: utc(nanos).Format(time.DateOnly)} })
 }
 
 // report adds the traffic to the report.
-func (t *traffic) report(out *Report) {
-	out.People, out.Robots, out.Bytes = t.people, out.Requests-t.people, t.octets
-	r := &out.Activity
-	r.People, r.Robots, r.Refused = []int64{}, []int64{}, []int64{}
-	if len(t.steps) == 0 {
-		return
-	}
-	step := activitySteps[t.level]
-	r.Start, r.Step = utc(t.first*step*1e9), float64(step)
-	for n := t.first; n <= t.last; n++ {
-		s := valueOf(&t.steps, n, func() *activityStep { return new(activityStep) })
-		r.People, r.Robots, r.Refused = append(r.People, s.people), append(r.Robots, s.robots), append(r.Refused, s.refused)
+func (t *traffic) report(r *Report) {
+	r.People, r.Robots, r.Bytes, r.Days = t.people, r.Requests-t.people, t.octets, []Day{}
+	for _, n := range slices.Sorted(maps.Keys(t.days)) {
+		r.Days = append(r.Days, *t.days[n])
 	}
 }
 

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -27,21 +26,13 @@ func (a *auditor) warnings(r *Report) []Warning {
 	}
 	for _, l := range a.logs.Logs {
 		warn(l.Cut != nil, "cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
-		warn(l.Format.Mixed(), "mixed_formats", "%s has lines of several formats.", l.Name)
 	}
 	a.warnOfAddresses(warn)
 	a.warnOfTimes(warn)
 	t := &a.reliability
-	warn(t.heads+t.unchanged > 0, "no_bodies",
-		"HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.",
-		t.heads, t.unchanged)
-	warn(t.forwarded > 0, "cached",
-		"Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
 	warn(a.inputs.ownFetches > 0, "own_fetches",
 		"Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", origins.FetcherUserAgent,
 		a.inputs.ownFetches)
-	warn(a.inputs.leftOut > 0, "only_hosts", "Only requests for %s count. Requests for other hosts: %d. They are left out.", a.only,
-		a.inputs.leftOut)
 	t.perSecond.end()
 	t.perSecond.count = 0
 	limit, sampled := t.perSecond.sampled()
@@ -49,18 +40,16 @@ func (a *auditor) warnings(r *Report) []Warning {
 		limit)
 	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts",
 		"The log does not have the hosts of requests. All requests are judged as those of one site.")
-	warn(t.relative > 0, "masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.",
-		t.relative)
 	known, n := len(a.allSources()) > 0, a.inputs.requests-a.outcomes.Judged
 	warn(!known, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
-	warn(!r.Strangers.Known && a.strangers.coarse >= disguiseRequests, "no_strangers",
+	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
-	warn(!r.Strangers.Known && a.strangers.pages >= disguiseRequests && !t.few(r.Requests), "no_strangers",
+	warn(!r.Strangers.Known && a.strangers.pages >= lonelyRequests && !t.few(r.Requests), "no_strangers",
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
 			"styles or scripts from these hosts. It takes more than half of them.",
-		a.disguises.readers, a.disguises.embedders)
+		a.embedders.readers, a.embedders.fetched)
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
@@ -111,41 +100,25 @@ func (a *auditor) warnOfTimes(warn warner) {
 		"Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
 	warn(coarse >= int64(time.Second), "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse),
 		max(minDelay, 2*time.Duration(coarse)))
-	warn(a.reliability.back > 0, "time_back",
-		"Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", a.reliability.back)
-	warn(a.reliability.untimed > 0, "no_times", "Requests without a time: %d. Their pace is not judged.", a.reliability.untimed)
 }
 
 // reliability counts the requests that make figures unreliable.
 type reliability struct {
 	addresses distinct // of clients
-	untimed   int64    // requests without a time
-	back      int64    // times that are more than a minute before an earlier line's
-	heads     int64    // HEAD requests
-	unchanged int64    // responses with 304
-	forwarded int64    // requests through a proxy or CDN
 	private   int64    // addresses that no client on the internet has
 	masked    int64    // addresses that end in .0 or ::
 	unclear   int64    // clients that are not an IP address
-	relative  int64    // targets without a path: hashed or masked
 	hosted    int64    // requests with a host
 	perSecond secondTally
 }
 
-// count counts a request; clock is the latest time before it.
-func (t *reliability) count(e *logformat.Entry, clock int64) {
+// count counts a request.
+func (t *reliability) count(e *logformat.Entry) {
 	t.addresses.add(xxhash.Sum64String(e.Client))
-	countIf(&t.untimed, !e.Timed)
 	if e.Timed {
-		countIf(&t.back, clock-e.At > reorderWindow)
 		t.perSecond.add(e.At / 1e9)
 	}
-	isHead := e.Method == http.MethodHead
-	countIf(&t.heads, isHead)
-	countIf(&t.unchanged, !isHead && e.Status == http.StatusNotModified)
-	countIf(&t.forwarded, e.Forwarded)
 	countIf(&t.hosted, e.Host != "")
-	countIf(&t.relative, e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":"))
 	addr, err := netip.ParseAddr(e.Client)
 	countIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)))
 	isMasked := isMaskedAddress(e.Client)

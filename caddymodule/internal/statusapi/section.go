@@ -1,21 +1,15 @@
 package statusapi
 
-import "github.com/caddy-robots/caddy-robots/enforce/judge"
+import (
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/section"
+)
 
-// Section is a table that a feature shows. The page, `caddy robots status` and the admin
-// API show each one, and know no feature.
-type Section struct {
-	Title   string     `json:"title"`
-	Columns []Column   `json:"columns"`
-	Rows    [][]string `json:"rows"` // a value for each column, "" for none; times are UTC
-	Note    string     `json:"note"` // below the table; "" for none
-}
+// Section is a table that a feature shows.
+type Section = section.Section
 
 // Column is a column of a Section.
-type Column struct {
-	Name   string `json:"name"`
-	Number bool   `json:"number"` // its values are numbers
-}
+type Column = section.Column
 
 // Kinds of accidents of features.
 const (

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
-
-	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // attacks are texts that a stranger may send. They must not change the page.
@@ -59,7 +57,7 @@ func skeleton(doc *html.Node) string {
 		switch {
 		case d.Type != html.ElementNode && d.Type != html.TextNode:
 			b.WriteString("!") // a comment
-		case d.Type == html.ElementNode && !has(d, "escape") && !has(d, "more"):
+		case d.Type == html.ElementNode:
 			b.WriteString("\n" + d.Data)
 			for _, a := range d.Attr {
 				b.WriteString(" " + a.Key)
@@ -79,7 +77,6 @@ func TestHostileTexts(t *testing.T) {
 		}
 		poison(reflect.ValueOf(r).Elem(), text)
 		r.Sources[0].Text = "Disallow: /" + strings.NewReplacer("\r", "", "\n", "").Replace(text)
-		r.Estimates = []string{text}
 		var b bytes.Buffer
 		if err := Write(&b, r); err != nil {
 			t.Fatal(err)
@@ -133,21 +130,20 @@ func TestDirection(t *testing.T) {
 			t.Errorf("<%s class=%q> does not isolate its text", d.Parent.Data, attr(d.Parent, "class"))
 		}
 	}
-	if found < 5 {
-		t.Errorf("the page has the name %d times, want at least 5", found)
+	if found < 4 {
+		t.Errorf("the page has the name %d times, want at least 4", found)
 	}
 }
 
-// The Content-Security-Policy allows only the script and the style of the page, by their
-// hashes, and the icon in its data: URL.
+// The Content-Security-Policy allows only the style of the page, by its hash, and the icon
+// in its data: URL.
 func TestPolicy(t *testing.T) {
 	doc := written(t, sample(t))
-	scripts, styles := all(doc, "script"), all(doc, "style")
-	if len(scripts) != 1 || len(styles) != 1 {
-		t.Fatalf("%d scripts and %d styles", len(scripts), len(styles))
+	styles := all(doc, "style")
+	if len(styles) != 1 || len(all(doc, "script")) > 0 {
+		t.Fatalf("%d styles, or a script", len(styles))
 	}
-	want := "default-src 'none'; script-src " + hash(scripts[0].FirstChild.Data) + "; style-src " + hash(styles[0].FirstChild.Data) +
-		"; img-src data:; base-uri 'none'; form-action 'none'"
+	want := "default-src 'none'; style-src " + hash(styles[0].FirstChild.Data) + "; img-src data:; base-uri 'none'; form-action 'none'"
 	meta := all(doc, "meta")[1]
 	if attr(meta, "http-equiv") != "Content-Security-Policy" || attr(meta, "content") != want {
 		t.Errorf("%v, want %s", meta.Attr, want)
@@ -159,27 +155,4 @@ func TestPolicy(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Any report gives a page with one script and all sections.
-func FuzzWrite(f *testing.F) {
-	for _, text := range attacks {
-		f.Add(text, int64(1), 0.5)
-	}
-	f.Fuzz(func(t *testing.T, text string, n int64, x float64) {
-		r := &audit.Report{
-			Summary: []string{text}, Requests: n, People: n, Robots: -n, Bytes: n, Period: sample(t).Period,
-			WouldHave: audit.WouldHave{Known: true, Denied: n, Refused: n},
-			Crawlers: []audit.Crawler{{Name: text, Class: text, Requests: n, Denied: n / 2, Bytes: -n, Group: text,
-				Pace: &audit.Pace{Text: text, Interval: x, Factor: x, MedianInterval: -x, PeakWindow: x, Peak: n}}},
-			Sources:     []audit.Source{{Name: text, Text: text}},
-			RobotsLines: []audit.Line{{Line: 1, TextLine: 1, Text: text, Applied: n, Denied: n, Crawlers: []audit.LineCrawler{{Name: text, Applied: n}}}},
-			Activity:    audit.Activity{Start: sample(t).Period.From, Step: x, People: []int64{n, 1}, Robots: []int64{-n, n}, Refused: []int64{n, n}},
-		}
-		doc := written(t, r)
-		if got := len(all(doc, "script")); got != 1 {
-			t.Errorf("%d scripts", got)
-		}
-		byID(t, doc, "log")
-	})
 }

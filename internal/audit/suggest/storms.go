@@ -69,7 +69,7 @@ func (s *suggester) challenge(ctx context.Context) ([]audit.Suggestion, error) {
 	for _, pace := range paces {
 		watches = append(watches, audit.Watch{Patterns: patterns, Over: pace.pages, Window: pace.window})
 	}
-	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, watches)
+	storms, err := audit.Storms(ctx, s.Options, s.index, watches)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *suggester) stormedPaths(ctx context.Context) (chosen []stormed, rest au
 		return nil, rest, nil
 	}
 	watches := words.Map(append(patterns, "/"), func(p string) audit.Watch { return audit.Watch{Patterns: []string{p}, Window: time.Minute} })
-	storms, err := audit.Storms(ctx, s.Options, s.Report, s.index, watches)
+	storms, err := audit.Storms(ctx, s.Options, s.index, watches)
 	if err != nil {
 		return nil, rest, err
 	}
