@@ -19,7 +19,7 @@ func TestUnknownCommands(t *testing.T) {
 		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean init or lint?`},
 		{"robots frobnicate", `unknown command "frobnicate" for "caddy robots"`},
 		{"robots", ""},
-		{"robots status --wacth", "unknown flag: --wacth; did you mean --watch?"},
+		{"robots status --strickt", "unknown flag: --strickt; did you mean --strict?"},
 		{"robots audit --robot x y", "unknown flag: --robot; did you mean --robots?"},
 		{"robots check --hepl", "unknown flag: --hepl; did you mean --help?"},
 		{"robots --hepl", "unknown flag: --hepl; did you mean --help?"},

@@ -300,6 +300,5 @@ func (c *checker) print(made *checked) error {
 	if c.json {
 		return output.NewEncoder(w).Encode(made)
 	}
-	width, _ := output.Size(w)
-	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, checkTemplate, nil, made)
+	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, checkTemplate, nil, made)
 }

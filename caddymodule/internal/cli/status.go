@@ -11,12 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"text/template"
 	"time"
 
@@ -38,13 +36,12 @@ type statusOptions struct {
 	address, config, adapter, span, name string
 	sites                                []string
 	limit                                int
-	json, watch, fleet, strict           bool
-	every                                time.Duration
+	json, fleet, strict                  bool
 }
 
 func statusCommand(selection.Module) *cobra.Command {
 	var o statusOptions
-	cmd := command.New("status [--fleet | --watch] [--strict] [--json] [--address <address>] [--site <host>]...",
+	cmd := command.New("status [--fleet] [--strict] [--json] [--address <address>] [--site <host>]...",
 		"Shows the state of the robots handlers of a running Caddy", command.NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
@@ -57,13 +54,8 @@ func statusCommand(selection.Module) *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.BoolVar(&o.fleet, "fleet", false, "show the sums of all servers of the fleet, and each server")
 	f.BoolVar(&o.strict, "strict", false, "count the problems of tenants' files, at hosts that only a pattern names")
-	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
-	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
 	return cmd
 }
-
-// minWatch is the minimum value of --every.
-const minWatch = 200 * time.Millisecond
 
 func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	switch {
@@ -71,10 +63,8 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--span %q: want hour, day or month", o.span)
 	case o.limit < 1 || o.limit > statusapi.MaxLimit:
 		return fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
-	case o.fleet && (o.watch || o.span == statusapi.SpanMonth):
-		return errors.New("--fleet: not with --watch, and only with --span hour or day")
-	case o.every < minWatch:
-		return fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
+	case o.fleet && o.span == statusapi.SpanMonth:
+		return errors.New("--fleet: only with --span hour or day")
 	}
 	if o.config == "" && o.address == "" {
 		if _, err := os.Stat(command.DefaultConfig); err == nil {
@@ -92,11 +82,6 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	if o.fleet {
 		return o.fleetStatus(address, cmd.OutOrStdout())
 	}
-	if o.watch {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		return o.repeat(ctx, address, cmd.OutOrStdout())
-	}
 	s, err := o.ask(address)
 	if err != nil {
 		return err
@@ -105,12 +90,11 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		demote(&s.Health)
 	}
 	out := cmd.OutOrStdout()
-	width, _ := output.Size(out)
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
 	})
 	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == statusapi.Busy })
-	return cmp.Or(o.print(out, s, width, output.PaintFor(out)), command.FindingIf(alarming || busy))
+	return cmp.Or(o.print(out, s), command.FindingIf(alarming || busy))
 }
 
 // demote makes notes of the problems that the operator of the server can't mend.
@@ -141,11 +125,6 @@ type statusReport struct {
 	CrawlersTotal int `json:"-"`
 	RulesTotal    int `json:"-"`
 	FilesTotal    int `json:"-"`
-
-	// Of --watch: an earlier report, nil for the first one; and the requests of crawlers
-	// since Caddy began to count, of each site and of each crawler.
-	earlier *statusReport
-	totals  map[string]uint64
 }
 
 // ask queries a running Caddy.
@@ -213,9 +192,8 @@ func (o *statusOptions) get(address, route string, into any) error {
 //go:embed status.txt
 var statusTemplate string
 
-// print writes a report for a terminal with this width; 0: w is no terminal, and the
-// tables have all columns. It escapes control characters from clients.
-func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint output.Paint) error {
+// print writes a report. It escapes control characters from clients.
+func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 	if o.json {
 		return output.NewEncoder(w).Encode(s)
 	}
@@ -223,7 +201,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint out
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
 		s.Modes[statusapi.Monitor]+s.Modes[statusapi.Both] > 0
 	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
-	return output.Layout{Paint: paint, Width: width}.Execute(w, statusTemplate, template.FuncMap{
+	return output.Layout{Paint: output.PaintFor(w), Narrow: output.IsTerminal(w)}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
 		"monitored": func() bool { return monitored },
 		"refused": func(enforced, monitored string) string { // what nothing is refused by is not called so
@@ -232,13 +210,10 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, width int, paint out
 			}
 			return enforced
 		},
-		"monitor":  func() bool { return monitored || width == 0 }, // the columns
-		"watched":  func() bool { return o.watch },
 		"counts":   counts,
 		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
 		"requests": func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
 		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"rate":     s.rate,
 		"reasons":  func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },
 		"allSites": func() (n int) {
 			for _, sites := range s.Modes {
@@ -386,8 +361,7 @@ func (o *statusOptions) fleetStatus(address string, out io.Writer) error {
 	if o.span == statusapi.SpanHour {
 		span = o.span
 	}
-	width, _ := output.Size(out)
-	return output.Layout{Paint: output.PaintFor(out), Width: width}.Execute(out, fleetTemplate, template.FuncMap{
+	return output.Layout{Paint: output.PaintFor(out), Narrow: output.IsTerminal(out)}.Execute(out, fleetTemplate, template.FuncMap{
 		"span": func() string { return span },
 		"counts": func(s statusapi.FleetSpans) statusapi.FleetCounts {
 			if span == statusapi.SpanHour {

@@ -124,13 +124,8 @@ func monitoring() map[string]any {
 // adminEndpoint returns the address of an admin endpoint that answers with the
 // given values.
 func adminEndpoint(t *testing.T, answers map[string]any) string {
-	return changingEndpoint(t, func() map[string]any { return answers })
-}
-
-// changingEndpoint is adminEndpoint for values that change.
-func changingEndpoint(t *testing.T, answers func() map[string]any) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := answers()[r.URL.Path]
+		answer := answers[r.URL.Path]
 		query := r.URL.Query()
 		if r.URL.Path == "/robots/origins" {
 			list := answer.(*statusapi.Origins)
@@ -216,7 +211,7 @@ func TestStatusHelpExplainsColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, heading := range []string{
-		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "PER MINUTE", "IMPOSTORS", "VERIFIED REFUSED", "CLASS", "PURPOSE", "VERIFIED",
+		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "IMPOSTORS", "VERIFIED REFUSED", "CLASS", "PURPOSE", "VERIFIED",
 		"LINE", "GROUP", "ACTION", "REFUSED", "CLIENT", "VERSION", "ENDS", "STATE",
 	} {
 		if !strings.Contains(cmd.Long, heading) {

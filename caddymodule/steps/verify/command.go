@@ -136,6 +136,5 @@ func (o *options) print(w io.Writer, e *verify.Explanation) error {
 	if o.json {
 		return output.NewEncoder(w).Encode(v)
 	}
-	width, _ := output.Size(w)
-	return output.Layout{Paint: output.PaintFor(w), Width: width}.Execute(w, template, nil, v)
+	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, template, nil, v)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
@@ -142,11 +141,8 @@ func PrintError(cmd *cobra.Command, err error) {
 	Say(cmd.ErrOrStderr(), "Error: %v", err)
 }
 
-// Say prints a line of prose, which a terminal folds at its width.
-func Say(w io.Writer, format string, args ...any) {
-	width, _ := output.Size(w)
-	fmt.Fprintln(w, output.Layout{Width: width}.Fold(fmt.Sprintf(format, args...)))
-}
+// Say prints a line.
+func Say(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
 // InWords returns an error about a file in words, without the name of the system call.
 func InWords(err error) error {

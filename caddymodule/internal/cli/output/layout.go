@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -18,10 +17,8 @@ import (
 // has its cells between TABs, which Visible removes from other texts. The first line
 // of a table begins with {{head}}. A table without other lines is left out.
 //
-// Before a column's head, marks say how to write it, in this order: a digit: the column
-// is left out on a narrow terminal, those without a value first, and then those with the
-// highest digit; !: a number
-// other than 0 is bad; =: its texts are not cut; >: the same, and aligned to the right.
+// Before a column's head, marks say how to write it, in this order: !: a number other than
+// 0 is bad; >: aligned to the right.
 //
 // The templates have the functions of funcs, and bold, faint, good, odd, bad and off
 // for colours.
@@ -30,9 +27,8 @@ type Layout struct {
 	Indent string // before each line of a table
 	// FaintHeads makes the heads of tables faint.
 	FaintHeads bool
-	// Width is the width of the terminal in columns: longer lines are wrapped, and
-	// tables are narrowed. 0 means no limit.
-	Width int
+	// Narrow leaves out the columns that have no value but 0 and -.
+	Narrow bool
 }
 
 // headMark begins the first line of a table.
@@ -97,95 +93,64 @@ func (l Layout) Execute(w io.Writer, text string, more template.FuncMap, data an
 	}
 	out := bufio.NewWriter(w)
 	var rows [][]string
-	var left []string // heads of the columns that are left out
 	for line := range strings.Lines(filled.String()) {
 		line, isHead := strings.CutPrefix(line, headMark)
 		isRow := isHead || len(rows) > 0 && strings.Contains(line, "\t")
 		if isHead || !isRow {
-			left = append(left, l.table(out, rows)...)
+			l.table(out, rows)
 			rows = nil
 		}
-		switch {
-		case isRow:
+		if isRow {
 			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
-		case strings.HasPrefix(line, copied):
-			out.WriteString(line) // a command with a line break in it would be another one
-		default:
-			out.WriteString(l.wrap(line))
+		} else {
+			out.WriteString(line)
 		}
 	}
-	if left = append(left, l.table(out, rows)...); len(left) > 0 {
-		slices.Sort(left)
-		out.WriteString(l.wrap(fmt.Sprintf("\nThis terminal is too narrow for these columns: %s.\n", strings.Join(slices.Compact(left), ", "))))
-	}
+	l.table(out, rows)
 	return out.Flush()
 }
 
-// copied is what a line begins with that people copy.
-const copied = "        "
-
 // column is a column of a table.
 type column struct {
-	name         string
-	rank         byte // a digit; 0: always shown
-	alarm, whole bool
-	right        bool
-	empty        bool // it has no value but 0 and -
-	width        int  // in columns of the terminal; 0: left out
+	alarm, right bool
+	width        int // in columns of the terminal; 0: left out
 }
 
-// newColumn returns the column with a head and its marks.
-func newColumn(head string) (c column) {
-	if head != "" && '0' < head[0] && head[0] <= '9' {
-		c.rank, head = head[0], head[1:]
-	}
-	head, c.alarm = strings.CutPrefix(head, "!")
-	head, c.whole = strings.CutPrefix(head, "=")
-	c.name, c.right = strings.CutPrefix(head, ">")
-	c.whole = c.whole || c.right
-	return c
-}
-
-// table writes a table, and returns the names of the columns that it left out. The
-// first row has the heads.
-func (l Layout) table(out *bufio.Writer, rows [][]string) (left []string) {
+// table writes a table. The first row has the heads.
+func (l Layout) table(out *bufio.Writer, rows [][]string) {
 	if len(rows) < 2 { // only heads
-		return nil
+		return
 	}
 	columns := make([]column, len(rows[0]))
 	for i, head := range rows[0] {
-		columns[i] = newColumn(head)
-		rows[0][i] = columns[i].name
-		columns[i].empty = !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[i] != "" && row[i] != "0" && row[i] != "-" })
-		for _, row := range rows {
-			columns[i].width = max(columns[i].width, textWidth(row[i]))
+		c := &columns[i]
+		head, c.alarm = strings.CutPrefix(head, "!")
+		rows[0][i], c.right = strings.CutPrefix(head, ">")
+		hasValue := func(row []string) bool { return row[i] != "" && row[i] != "0" && row[i] != "-" }
+		if l.Narrow && !slices.ContainsFunc(rows[1:], hasValue) {
+			continue
 		}
-	}
-	if l.Width > 0 {
-		left = l.fit(columns)
+		for _, row := range rows {
+			c.width = max(c.width, textWidth(row[i]))
+		}
 	}
 	for n, row := range rows {
-		var line strings.Builder
+		var cells []string
 		for i, c := range columns {
 			if c.width > 0 {
-				line.WriteString(l.cell(&c, row[i], n == 0))
-				line.WriteString("  ")
+				cells = append(cells, l.cell(&c, row[i], n == 0))
 			}
 		}
-		text := l.Indent + strings.TrimRight(line.String(), " ")
+		text := l.Indent + strings.TrimRight(strings.Join(cells, "  "), " ")
 		if n == 0 && l.FaintHeads {
 			text = l.Paint.Faint(text)
 		}
 		fmt.Fprintln(out, text)
 	}
-	return left
 }
 
 // cell returns the text of a cell with the width of its column.
 func (l Layout) cell(c *column, text string, isHead bool) string {
-	if textWidth(text) > c.width {
-		text = Clip(text, c.width)
-	}
 	pad := strings.Repeat(" ", c.width-textWidth(text))
 	switch {
 	case !c.alarm || isHead || text == "-":
@@ -198,108 +163,6 @@ func (l Layout) cell(c *column, text string, isHead bool) string {
 		return pad + text
 	}
 	return text + pad
-}
-
-// order returns a number: columns with a higher one are left out first, those with 0 never.
-func (c *column) order() int {
-	order := 0
-	if c.rank != 0 {
-		order = int(c.rank - '0')
-	}
-	switch {
-	case c.empty && c.alarm:
-		return 30
-	case c.empty:
-		return 20 + order
-	}
-	return order
-}
-
-// The least widths of texts on a narrow terminal: before columns are left out, and
-// after that.
-const (
-	enoughWidth = 16
-	leastWidth  = 8
-)
-
-// fit makes the columns fit on the terminal: it leaves out columns, and then cuts texts.
-// It returns the names of the columns with values that it left out.
-func (l Layout) fit(columns []column) (left []string) {
-	natural := slices.Clone(columns)
-	l.narrow(columns, enoughWidth)
-	for order := 30; order > 0; order-- {
-		for i := 1; i < len(columns) && l.tooWide(columns); i++ {
-			if c := &columns[i]; c.order() == order {
-				c.width, natural[i].width = 0, 0
-				if !c.empty {
-					left = append(left, c.name)
-				}
-			}
-		}
-	}
-	copy(columns, natural)
-	l.narrow(columns, leastWidth)
-	return left
-}
-
-// narrow makes the widest columns with texts narrower until all columns fit.
-func (l Layout) narrow(columns []column, least int) {
-	for l.tooWide(columns) {
-		widest := &column{}
-		for i := range columns {
-			if c := &columns[i]; !c.whole && c.width > widest.width {
-				widest = c
-			}
-		}
-		if widest.width <= least {
-			return
-		}
-		widest.width--
-	}
-}
-
-// tooWide reports whether the columns do not fit on the terminal.
-func (l Layout) tooWide(columns []column) bool {
-	n := textWidth(l.Indent) - 2
-	for _, c := range columns {
-		if c.width > 0 {
-			n += c.width + 2
-		}
-	}
-	return n > l.Width
-}
-
-// escapes are the styles of Paint in a text.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// Fold breaks the lines of a text at blanks so that they fit on the terminal.
-func (l Layout) Fold(text string) string {
-	return strings.Join(words.Map(strings.SplitAfter(text, "\n"), l.wrap), "")
-}
-
-// wrap breaks a line at blanks so that it fits on the terminal. Its other parts are
-// indented.
-func (l Layout) wrap(line string) string {
-	if l.Width == 0 {
-		return line
-	}
-	var b strings.Builder
-	at := 0
-	for i, word := range strings.Split(line, " ") {
-		n := textWidth(strings.TrimSuffix(escapes.ReplaceAllString(word, ""), "\n"))
-		switch {
-		case i == 0:
-		case at > 4 && at+1+n > l.Width:
-			b.WriteString("\n    ")
-			at = 4
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	return b.String()
 }
 
 // Paint colours text for a terminal if it is true.

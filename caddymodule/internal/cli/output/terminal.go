@@ -15,14 +15,6 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Size returns the size of a terminal in columns and lines; 0 if w is not a terminal.
-func Size(w io.Writer) (width, height int) {
-	if f, ok := w.(*os.File); ok {
-		width, height, _ = term.GetSize(int(f.Fd()))
-	}
-	return width, height
-}
-
 // PaintFor returns a Paint that uses colours if w is a terminal with colours, unless
 // NO_COLOR is set (https://no-color.org).
 func PaintFor(w io.Writer) Paint {
