@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,7 +32,6 @@ func TestMetricsReference(t *testing.T) {
 		"reasons":      func() string { return reasonTable(t) },
 		"matchers":     func() string { return matcherList(t, comments) },
 		"metrics":      func() string { return metricList(t) },
-		"log":          func() string { return messageLists(t) },
 		"accidents":    func() string { return accidentList(t, comments) },
 		"events":       func() string { return eventList(t, comments) },
 	}
@@ -138,53 +136,6 @@ func metricList(t *testing.T) string {
 	}
 	slices.Sort(rows)
 	return strings.Join(rows, "\n")
-}
-
-// logLine matches a call that writes a log line, and an assignment of a message that
-// outcomes.write logs at the level info.
-var logLine = regexp.MustCompile(`(?:\b(?:[lL]og(?:\(\))?|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`)
-
-// messageLists has the log messages above the level debug, without the explanation after
-// a colon.
-func messageLists(t *testing.T) string {
-	files, _ := filepath.Glob("*.go")
-	rooms, _ := filepath.Glob("internal/*/*.go")
-	ofSteps, _ := filepath.Glob("steps/*/*.go")
-	rooms = append(rooms, ofSteps...)
-	found := map[string]map[string]bool{"Info": {}, "Warn": {}, "Error": {}}
-	for _, name := range append(files, rooms...) {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		source, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range logLine.FindAllStringSubmatch(string(source), -1) {
-			level, message := m[1]+m[2], m[4]
-			if m[3] != "" {
-				level = "Info"
-			}
-			if what, rest, cut := strings.Cut(message, ": "); cut && (rest == "" || strings.Contains(what, " ")) {
-				message = what + ": …"
-			}
-			found[level][message] = true
-		}
-	}
-	var text strings.Builder
-	n := 0
-	for _, level := range []string{"Error", "Warn", "Info"} {
-		fmt.Fprintf(&text, "Level `%s`:\n\n```text\n", strings.ToLower(level))
-		for _, message := range slices.Sorted(maps.Keys(found[level])) {
-			text.WriteString(message + "\n")
-			n++
-		}
-		text.WriteString("```\n\n")
-	}
-	if n < 50 {
-		t.Errorf("only %d messages were found", n)
-	}
-	return text.String()
 }
 
 func accidentList(t *testing.T, comments pages.Comments) string {

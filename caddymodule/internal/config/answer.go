@@ -30,9 +30,8 @@ type Answer struct {
 	Text string `json:"text,omitempty"`
 
 	// An http or https URL, or a path of the site, to redirect to with status 302, for
-	// `disallowed` and `impostor`. Placeholders are replaced. Crawlers of search engines
-	// get the default answer instead, and so does a crawler that would be refused there
-	// too.
+	// `disallowed` and `impostor`; not for search engines, and not to where the crawler
+	// would be refused too. Placeholders are replaced.
 	Redirect string `json:"redirect,omitempty"`
 
 	// Whether the connection is closed without an answer, for `disallowed`, `impostor` and

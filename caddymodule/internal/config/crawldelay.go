@@ -28,9 +28,8 @@ var countBy = lines.Choices{"crawler", countByIP}
 // enforced.
 //
 // A request must pass the shortest Crawl-delay of the crawler's group, all Request-rate
-// lines, and one of the Visit-time lines. A refused request gets 429 with Retry-After, and
-// does not count. Networks deliver requests irregularly, so intervals are enforced as 0.9
-// of their length, and a request may come half an interval early.
+// lines, and one of the Visit-time lines. Networks deliver requests irregularly, so intervals
+// are enforced as 0.9 of their length, and a request may come half an interval early.
 type CrawlDelay struct {
 	// The longest interval that is enforced: a longer one counts as this long. Default:
 	// 24h.
@@ -41,12 +40,11 @@ type CrawlDelay struct {
 	Burst int `json:"burst,omitempty"`
 
 	// The largest number of budgets that the process keeps, of 64 bytes each, from 1 to
-	// 10000000; of several sites, the largest value applies. Default: 100000.
+	// 10000000. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
 	// `crawler`: one budget for all addresses of a crawler. `ip`: one for each of its
-	// addresses (IPv4 /32, IPv6 /64), so that 500 addresses have 500, as software that
-	// anyone runs always has. Default: `crawler`.
+	// addresses (IPv4 /32, IPv6 /64). Default: `crawler`.
 	Per string `json:"per,omitempty"`
 }
 

@@ -39,19 +39,17 @@ type Crawler struct {
 	Operator string `json:"operator,omitempty"`
 
 	// What the operator uses the pages for, the main purpose first: purposes of the
-	// registry or your own, in lower-case letters, digits and hyphens. Default: none.
+	// registry or your own. Default: none.
 	Purposes []string `json:"purposes,omitempty"`
 
 	// `crawler`, `user-triggered` (a fetcher that acts for a person), `scraper` (an offline
-	// browser or scraping framework), `webhook`, `probe` (a health check or monitor that you
-	// ordered), `program` (a tool that fetches single documents), `library` or `app` (people
-	// use it: no group applies). Default: `webhook` for the purpose `webhook`, otherwise
-	// `crawler`.
+	// browser), `webhook`, `probe` (a health check or monitor), `program` (a tool that
+	// fetches single documents), `library` or `app` (no group applies). Default: `webhook`
+	// for the purpose `webhook`, otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// Who runs the software: `operator`, only its operator; or `anyone`, so that each
-	// client address has its own budget. Default: `anyone` for the classes `scraper`,
-	// `program` and `library`, otherwise `operator`.
+	// `operator`; or `anyone`, so that each client address has its own budget. Default:
+	// `anyone` for the classes `scraper`, `program` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether the group for `*` applies to the crawler if no group names it: `yes` or

@@ -25,25 +25,19 @@ type Global struct {
 	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// How much memory the robots.txt files of all sites may take together: 1 kB a file, 3
-	// for each octet, 90 for each rule, 350 for each group and 110 for its name, of which a
-	// usual file takes the half. Also the last good copies and earlier versions count. Beyond
-	// it, files of hosts that no site address names are dropped first, and are fetched again
-	// when a crawler comes. The counters of such hosts take at most a quarter of it. In a
-	// Caddyfile from 16MiB to 1TiB, in JSON a number of bytes. Default: an eighth of
-	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least 64MiB. Caddy sets
-	// GOMEMLIMIT from the limit of its container.
+	// How much memory the robots.txt files of all sites may take together, with last good
+	// copies and earlier versions. Beyond it, files of hosts that no site address names are
+	// dropped first, and fetched again when a crawler comes. In a Caddyfile from 16MiB to
+	// 1TiB, in JSON a number of bytes. Default: an eighth of GOMEMLIMIT or of the machine's
+	// memory, whichever is less, and at least 64MiB.
 	//
 	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// A file that keeps the counters of the admin API, the dashboard and
-	// `metrics per_site` over a restart, and what accidents go by. It is written every
-	// five minutes and when Caddy stops. Its folder is created if it is missing.
-	// Each server needs a file of its own: the process that writes it locks FILE.lock,
-	// and another one waits for it. A file that can't be read as a whole becomes
-	// FILE.bad, and what can be read of it counts. The last refused requests and the
-	// other metrics are not kept. Default: none.
+	// A file that keeps the counters and what accidents go by over a restart. It is written
+	// every five minutes and when Caddy stops. Each server needs a file of its own. A file
+	// that can't be read as a whole becomes FILE.bad, and what can be read of it counts.
+	// Default: none.
 	//
 	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`
@@ -61,11 +55,11 @@ type Global struct {
 // Metrics selects optional metrics.
 type Metrics struct {
 	// Whether there are metrics for each site, and for at most 500 hosts that only a
-	// pattern names. Every site adds several time series to Prometheus. Default: false.
+	// pattern names. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// The largest number of sites with a label value of their own, from 1 to 1000. All
-	// others share the value `(other)`. Default: 100.
+	// The largest number of sites with a label value of their own, from 1 to 1000; all
+	// others are `(other)`. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 

@@ -71,7 +71,7 @@ type HostMode struct {
 	Hosts []string `json:"hosts"`
 
 	// `off`, `monitor` or `enforce`. `off`: requests pass as if there were no `robots`,
-	// uncounted, without X-Robots-Tag headers and without a fetch of robots.txt.
+	// uncounted.
 	Mode string `json:"mode"`
 }
 

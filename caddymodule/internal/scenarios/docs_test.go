@@ -55,7 +55,7 @@ func TestDocumentation(t *testing.T) {
 		least int
 		run   func(t *testing.T, b pages.Block)
 	}{
-		"caddyfile": {55, checkCaddyfile}, "json": {1, checkJSON}, "sh": {15, checkCommands}, "console": {7, checkConsole}, "go": {2, checkGo},
+		"caddyfile": {55, checkCaddyfile}, "json": {1, checkJSON}, "sh": {15, checkCommands}, "console": {7, checkConsole},
 	} {
 		t.Run(language, func(t *testing.T) {
 			if n := len(blocks[language]); n < kind.least {
@@ -177,21 +177,6 @@ func checkConsole(t *testing.T, b pages.Block) {
 		if strings.TrimSpace(string(out)) != strings.TrimSpace(want) {
 			t.Errorf("%s: $ %s\nprints\n%s\nwant\n%s", b.Page, line, out, want)
 		}
-	}
-}
-
-// A Go program prints the output in its comment.
-func checkGo(t *testing.T, b pages.Block) {
-	t.Helper()
-	program, output, _ := strings.Cut(b.Text, "// Output:")
-	want := strings.TrimSuffix(strings.ReplaceAll(strings.TrimSpace(output), "\t// ", ""), "\n}")
-	path := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(path, []byte(program+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "run", path).CombinedOutput()
-	if err != nil || strings.TrimSpace(string(out)) != strings.TrimPrefix(want, "// ") {
-		t.Errorf("%s: %v: prints %q, want %q:\n%s", b.Page, err, out, want, b.Text)
 	}
 }
 
