@@ -2,15 +2,13 @@ package commands_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/commands.md has the commands and their exit statuses, and what the help of status
-// says about its columns.
+// docs/commands.md has the commands.
 func TestCommandsReference(t *testing.T) {
 	commands := commandline.Command().Commands()
 	parts := map[string]func() string{
@@ -20,22 +18,6 @@ func TestCommandsReference(t *testing.T) {
 				rows += fmt.Sprintf("- `caddy robots %s`: %s\n", cmd.Name(), cmd.Short)
 			}
 			return rows
-		},
-		"exit": func() string {
-			rows := ""
-			for _, cmd := range commands {
-				if _, text, ok := strings.Cut(cmd.Long, "The exit status "); ok {
-					text, _, _ = strings.Cut(text, "\n\n")
-					rows += fmt.Sprintf("- `%s`: %s\n", cmd.Name(), strings.TrimPrefix(strings.TrimSuffix(pages.Cell(text), "."), "is "))
-				}
-			}
-			return rows
-		},
-		"columns": func() string {
-			_, help, _ := commandline.Run("", "status", "--help")
-			_, columns, _ := strings.Cut(help, "Sites, Busiest")
-			columns, _, _ = strings.Cut(columns, "\n\nThe address")
-			return "```text\nSites, Busiest" + columns + "\n```"
 		},
 	}
 	used := make(map[string]bool)
