@@ -61,7 +61,7 @@ func auditCommand(m selection.Module) *cobra.Command {
 }
 
 func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
-	files, size, err := openLogs(args, cmd.InOrStdin())
+	files, err := openLogs(args, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,6 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	}
 	options := audit.Options{
 		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
-		Progress: progressOn(cmd.ErrOrStderr(), size),
 	}
 	var page *os.File
 	if o.html != "" {
@@ -94,7 +93,6 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		return o.past(cmd, options)
 	}
 	r, err := audit.Run(cmd.Context(), options)
-	clearProgress(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,6 @@ func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
 		return o.printForbidden(cmd, q)
 	}
 	r, err := decided.Ask(cmd.Context(), q)
-	clearProgress(cmd.ErrOrStderr())
 	switch w := cmd.OutOrStdout(); {
 	case err != nil:
 		return err
@@ -99,7 +98,6 @@ func (o *auditOptions) printForbidden(cmd *cobra.Command, q *decided.Query) erro
 		return report.Forbidden(w, r)
 	})
 	err = cmp.Or(err, w.Flush())
-	clearProgress(cmd.ErrOrStderr())
 	if err == nil && n == 0 {
 		return fmt.Errorf("the logs have no request of %s that a rule forbade", o.requests)
 	}

@@ -7,24 +7,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
-// openLogs opens the logs that the arguments (files and globs) name. It also
-// returns their total size in octets, -1 if it is unknown.
-func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64, err error) {
+// openLogs opens the logs that the arguments (files and globs) name.
+func openLogs(args []string, stdin io.Reader) (files []logfile.File, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
 		if arg == "-" {
 			if seen["-"] {
-				return nil, 0, errSeveralStdin
+				return nil, errSeveralStdin
 			}
-			seen["-"], size = true, -1
+			seen["-"] = true
 			files = append(files, logfile.File{
 				Name: "standard input", Once: true,
 				Open: func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil },
@@ -33,7 +30,7 @@ func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64,
 		}
 		names, err := logNames(arg)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		for _, name := range names {
 			if seen[name] {
@@ -43,12 +40,9 @@ func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64,
 			info, err := os.Stat(name)
 			switch {
 			case err != nil:
-				return nil, 0, err
+				return nil, err
 			case info.IsDir():
-				return nil, 0, fmt.Errorf("%s is a folder: name the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
-			}
-			if size >= 0 {
-				size += info.Size()
+				return nil, fmt.Errorf("%s is a folder: name the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
 			}
 			files = append(files, logfile.File{
 				Name: name, Once: !info.Mode().IsRegular(),
@@ -56,7 +50,7 @@ func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64,
 			})
 		}
 	}
-	return files, size, nil
+	return files, nil
 }
 
 // logNames returns the files that an argument names: the argument itself, or
@@ -73,46 +67,6 @@ func logNames(arg string) ([]string, error) {
 		return nil, fmt.Errorf("%s matches no file", arg)
 	}
 	return names, nil
-}
-
-const (
-	progressAfter = 2 * time.Second // before the first update
-	progressEach  = time.Second / 4 // between updates
-)
-
-// progressOn returns a function that shows the progress of an audit that takes long,
-// or nil if w is not a terminal. total is the size of the logs in octets, -1 if it is
-// not known.
-func progressOn(w io.Writer, total int64) func(audit.Progress) {
-	if !output.IsTerminal(w) {
-		return nil
-	}
-	begin := time.Now()
-	next := begin.Add(progressAfter)
-	return func(at audit.Progress) {
-		if now := time.Now(); !now.Before(next) {
-			next = now.Add(progressEach)
-			fmt.Fprintf(w, "\r\x1b[K%s", progressLine(at, now.Sub(begin), total))
-		}
-	}
-}
-
-// progressLine returns the rate and, if the size is known, the remaining time.
-func progressLine(at audit.Progress, passed time.Duration, total int64) string {
-	line := fmt.Sprintf("%d lines, %.0f lines/s", at.Lines, float64(at.Lines)/max(passed.Seconds(), 0.001))
-	if total > 0 && at.Read > 0 {
-		share := min(float64(at.Read)/float64(total), 1)
-		left := time.Duration(float64(passed) * (1 - share) / share)
-		line += fmt.Sprintf(", %.0f %%, %s left", 100*share, left.Round(time.Second))
-	}
-	return line
-}
-
-// clearProgress removes the progress line from the terminal.
-func clearProgress(w io.Writer) {
-	if output.IsTerminal(w) {
-		fmt.Fprint(w, "\r\x1b[K")
-	}
 }
 
 // pageStart is the beginning of every report.

@@ -41,19 +41,10 @@ type Options struct {
 	Warnings []Warning
 	// Now returns the current time, for the warning verify_old; nil means time.Now.
 	Now func() time.Time
-	// Run calls Progress every 16,384 lines, in the goroutine that called Run.
-	// Progress may be nil.
-	Progress func(Progress)
 }
 
-// Progress says how much of the logs has been read.
-type Progress struct {
-	Lines int64
-	Read  int64 // octets of the files, before decompression
-}
-
-// progressEvery is the number of lines between two calls of Options.Progress.
-const progressEvery = 1 << 14
+// checkedEvery is the number of lines after which a reading checks whether it was ended.
+const checkedEvery = 1 << 14
 
 // auditor is a running audit: the sites, the logs, and what counts their requests.
 type auditor struct {
@@ -137,7 +128,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	err := a.eachRequest(ctx, a.options.Progress, func(l *logfile.Log) { a.countRequest(&l.Entry, a.judge(l)) })
+	err := a.eachRequest(ctx, func(l *logfile.Log) { a.countRequest(&l.Entry, a.judge(l)) })
 	if err != nil {
 		return err
 	}
@@ -145,20 +136,16 @@ func (a *auditor) read(ctx context.Context) error {
 	return a.inputs.check()
 }
 
-// eachLine calls count for each line of logs, and progress every progressEvery lines
-// unless it is nil.
-func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progress), count func(*logfile.Log) error) error {
+// eachLine calls count for each line of logs, until ctx ends.
+func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.Log) error) error {
 	lines := int64(0)
 	for l, err := range logs.Lines() {
 		if err != nil {
 			return err
 		}
-		if lines++; lines%progressEvery == 0 {
+		if lines++; lines%checkedEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
-			}
-			if progress != nil {
-				progress(Progress{lines, logs.Octets()})
 			}
 		}
 		if err := count(l); err != nil {
@@ -170,8 +157,8 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, progress func(Progres
 
 // eachRequest counts the lines of the logs, and calls count for each that is a request of
 // a client. A request without a time gets the latest time before it.
-func (a *auditor) eachRequest(ctx context.Context, progress func(Progress), count func(l *logfile.Log)) error {
-	return eachLine(ctx, a.logs, progress, func(l *logfile.Log) error {
+func (a *auditor) eachRequest(ctx context.Context, count func(l *logfile.Log)) error {
+	return eachLine(ctx, a.logs, func(l *logfile.Log) error {
 		isRequest, err := a.inputs.count(l)
 		if !isRequest || err != nil {
 			return err

@@ -96,7 +96,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 		return err
 	}
 	defer seq.Close()
-	if err := eachLine(ctx, seq, nil, a.collect); err != nil {
+	if err := eachLine(ctx, seq, a.collect); err != nil {
 		return err
 	}
 	return a.lookUpAll(ctx)

@@ -50,7 +50,7 @@ func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
 	}
 	defer a.logs.Close()
 	var j Judged
-	err = a.eachRequest(ctx, o.Progress, func(l *logfile.Log) {
+	err = a.eachRequest(ctx, func(l *logfile.Log) {
 		rules, v := a.judge(l), &a.current
 		a.outcomes.countRequest(v)
 		if j = (Judged{l, v.host.Name, nil, &v.now}); v.source != nil {
@@ -98,7 +98,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 		each(v.replayed)
 	}
 	current := Replayed{Decisions: make([]judge.Decision, len(versions))} // memory for the current line
-	err = a.eachRequest(ctx, nil, func(l *logfile.Log) {
+	err = a.eachRequest(ctx, func(l *logfile.Log) {
 		e, v := &l.Entry, &a.current
 		if v.host.site != a.sites[index] {
 			return

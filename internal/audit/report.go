@@ -128,9 +128,6 @@ type WouldHave struct {
 	// Reasons counts Refused by reason, most first. A name is the String of an
 	// enforce.Reason.
 	Reasons []Count `json:"reasons"`
-	// Purposes counts Refused by the main purpose of the crawler, most first. The name
-	// is "" for crawlers without a known purpose, and for impostors.
-	Purposes []Count `json:"purposes"`
 }
 
 // Count is the number of requests for one name.

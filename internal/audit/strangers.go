@@ -342,7 +342,7 @@ func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm
 			}
 		}
 	}
-	err = a.eachRequest(ctx, nil, func(l *logfile.Log) {
+	err = a.eachRequest(ctx, func(l *logfile.Log) {
 		v := &a.current
 		if rules := a.judge(l); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
 			a.strangers.count(&l.Entry, v, rules, kindOf(&l.Entry), a.clock)

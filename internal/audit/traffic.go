@@ -116,7 +116,7 @@ func (p *people) report(r *Report) {
 // outcomes counts what enforcing the rules would have done, for Report.WouldHave.
 type outcomes struct {
 	WouldHave
-	reasons, purposes counter
+	reasons counter
 }
 
 // countRequest counts a request, whatever the verdict.
@@ -132,13 +132,8 @@ func (o *outcomes) countRefused(v *judgement) {
 	countIf(&o.Denied, v.now.Action == judge.Deny)
 	countIf(&o.Throttled, v.now.Action == judge.Throttle)
 	*o.reasons.of(v.now.Reason.String())++
-	isImpostor, purpose := v.now.Claim.State == claim.Impostor, ""
-	if purposes := v.crawler.Purposes; len(purposes) > 0 && !isImpostor {
-		purpose = purposes[0]
-	}
-	*o.purposes.of(purpose)++
 	isSearch := v.crawler.isSearch()
-	countIf(&o.Search, isSearch && !isImpostor)
+	countIf(&o.Search, isSearch && v.now.Claim.State != claim.Impostor)
 	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == claim.Verified)
 	countIf(&o.Browsers, v.isBrowser())
 }
@@ -147,7 +142,7 @@ func (o *outcomes) countRefused(v *judgement) {
 func (o *outcomes) report(r *Report) {
 	r.WouldHave = o.WouldHave
 	r.WouldHave.Refused = o.Denied + o.Throttled
-	r.WouldHave.Reasons, r.WouldHave.Purposes = o.reasons.top(maxNames), o.purposes.top(maxNames)
+	r.WouldHave.Reasons = o.reasons.top(maxNames)
 }
 
 // Costs says what the requests cost. Crawler has the costs of each crawler.

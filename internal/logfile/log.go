@@ -37,24 +37,11 @@ type Log struct {
 	Line    []byte            // the current line; valid until the next call of Next
 	Number  int64             // of the current line, from 1
 
-	zone    *time.Location
-	raw     io.ReadCloser // nil while it is closed
-	counter countingReader
-	text    io.ReadCloser
-	lines   *lineReader
-	first   int64 // time of the first request; 0 if not known
-}
-
-// countingReader counts the octets before decompression.
-type countingReader struct {
-	io.Reader
-	n int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += int64(n)
-	return n, err
+	zone  *time.Location
+	raw   io.ReadCloser // nil while it is closed
+	text  io.ReadCloser
+	lines *lineReader
+	first int64 // time of the first request; 0 if not known
 }
 
 // Errors for files that are not access logs which can be judged.
@@ -88,8 +75,8 @@ func (l *Log) open() error {
 	if err != nil {
 		return err
 	}
-	l.raw, l.counter = raw, countingReader{Reader: raw}
-	if l.text, l.Compression, err = decompress(&l.counter); err != nil {
+	l.raw = raw
+	if l.text, l.Compression, err = decompress(raw); err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	if l.Format != nil {

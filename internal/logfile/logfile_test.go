@@ -113,8 +113,8 @@ func TestRead(t *testing.T) {
 		if l := s.Logs[0]; l.Compression != test.compression || (l.Cut != nil) != test.cut {
 			t.Errorf("%s: compression %q, cut %v", name, l.Compression, l.Cut)
 		}
-		if s.Octets() != int64(len(test.text)) || open != 0 {
-			t.Errorf("%s: %d octets of %d, open %d times", name, s.Octets(), len(test.text), open)
+		if open != 0 {
+			t.Errorf("%s: open %d times", name, open)
 		}
 	}
 }

@@ -118,13 +118,3 @@ func (s *Sequence) Close() {
 		l.Close()
 	}
 }
-
-// Octets returns the number of octets that were read from all files, before
-// decompression.
-func (s *Sequence) Octets() int64 {
-	n := int64(0)
-	for _, l := range s.Logs {
-		n += l.counter.n
-	}
-	return n
-}

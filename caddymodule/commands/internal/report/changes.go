@@ -24,7 +24,7 @@ func Changes(w io.Writer, changes []diff.Change, full bool, paint output.Paint) 
 		limit = math.MaxInt
 	}
 	return output.Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
-		"excerpt": func(text string) string { return newExcerpt(text, 0, 0).text },
+		"excerpt": excerpt,
 		"limit":   func() int { return limit },
 		"beyond":  func(list []string) int { return max(0, len(list)-limit) },
 		// Lines outside of groups apply to all crawlers.

@@ -19,49 +19,6 @@ func document(text string) *Document {
 	return &Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
 }
 
-// The mark is below the text that was found, in columns of a terminal.
-func TestExcerpt(t *testing.T) {
-	long := strings.Repeat("x", 500)
-	for _, tt := range []struct {
-		name     string
-		raw      string
-		from, to int
-		want     string // the text with the marked part in [ ]
-	}{
-		{"within a line", "Disallow: /a", 10, 12, "Disallow: [/a]"},
-		{"at the end of a line", "Disallow:", 9, 9, "Disallow:[ ]"},
-		{"an empty line", "", 0, 0, "[ ]"},
-		{"beyond a line", "a", 5, 9, "a[ ]"},
-		{"wide characters before it", "日本: /a", 8, 10, "日本: [/a]"},
-		{"escapes before it", "\x1b: /a", 3, 5, `\x1b: [/a]`},
-		{"a long line", "a" + long, 0, 1, "[a]" + strings.Repeat("x", maxColumns-1) + "…"},
-		{"far into a long line", long + "FOUND" + long, 500, 505, "…" + strings.Repeat("x", columnsBefore) + "[FOUND]" + strings.Repeat("x", maxColumns-columnsBefore-len("…FOUND")+2) + "…"},
-		{"more than is shown", long, 0, 500, "[" + strings.Repeat("x", maxColumns) + "]…"},
-	} {
-		e := newExcerpt(tt.raw, tt.from, tt.to)
-		text := e.text + " "
-		// Columns are runes here, but for wide ones.
-		var got strings.Builder
-		column := 0
-		for _, r := range text {
-			if column == e.from {
-				got.WriteByte('[')
-			}
-			got.WriteRune(r)
-			column++
-			if r >= 0x3000 {
-				column++
-			}
-			if column == e.from+e.mark {
-				got.WriteByte(']')
-			}
-		}
-		if s := strings.TrimSuffix(got.String(), " "); s != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, s, tt.want)
-		}
-	}
-}
-
 // For any file, the text has lines of bounded length without control characters, and the
 // JSON has a line for each finding and change.
 func FuzzReports(f *testing.F) {

@@ -81,12 +81,14 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 		t.severity(f.Severity, f.Severity.String()), output.Visible(f.Message),
 		t.paint.Faint("["+f.Code+"]"))
 	if l := t.lines[f.Line]; isOn(f, &l) {
-		e := newExcerpt(l.Raw, f.Column-1, f.Column-1+len(f.Text))
-		t.source(l.Number, e.text)
-		t.note(strings.Repeat(" ", e.from) + t.severity(f.Severity, strings.Repeat("^", e.mark)))
+		t.source(l.Number, excerpt(l.Raw))
+		before := output.Width(l.Raw[:f.Column-1])
+		if mark := min(output.Width(f.Text), maxColumns-before); mark > 0 || before < maxColumns {
+			t.note(strings.Repeat(" ", before) + t.severity(f.Severity, strings.Repeat("^", max(mark, 1))))
+		}
 	}
 	if l, ok := t.lines[f.Related]; ok && l.Number > 0 {
-		t.source(l.Number, newExcerpt(l.Raw, 0, 0).text)
+		t.source(l.Number, excerpt(l.Raw))
 	}
 	if !t.explained[f.Code] {
 		t.explained[f.Code] = true
@@ -97,6 +99,13 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 	}
 	t.WriteByte('\n')
 }
+
+// maxColumns is the width of a line of a file: with its number, it fits on a terminal of 80
+// columns.
+const maxColumns = 69
+
+// excerpt returns the begin of a line.
+func excerpt(raw string) string { return output.Clip(raw, maxColumns) }
 
 // severity colours text about a finding.
 func (t *textWriter) severity(s lint.Severity, text string) string {
@@ -122,9 +131,9 @@ func (t *textWriter) replacement(f *lint.Finding) {
 		return
 	}
 	lines := strings.Split(*f.Replacement, "\n")
-	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text))
+	t.note("write: " + t.paint.Good(excerpt(lines[0])))
 	for _, l := range lines[1:min(len(lines), maxReplacementLines)] {
-		t.note("       " + t.paint.Good(newExcerpt(l, 0, 0).text))
+		t.note("       " + t.paint.Good(excerpt(l)))
 	}
 	if more := len(lines) - maxReplacementLines; more > 0 {
 		t.note(fmt.Sprintf("       … and %d lines more", more))

@@ -131,7 +131,7 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) {
 			continue
 		}
 		for _, row := range rows {
-			c.width = max(c.width, textWidth(row[i]))
+			c.width = max(c.width, Width(row[i]))
 		}
 	}
 	for n, row := range rows {
@@ -151,7 +151,7 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) {
 
 // cell returns the text of a cell with the width of its column.
 func (l Layout) cell(c *column, text string, isHead bool) string {
-	pad := strings.Repeat(" ", c.width-textWidth(text))
+	pad := strings.Repeat(" ", c.width-Width(text))
 	switch {
 	case !c.alarm || isHead || text == "-":
 	case text == "0":

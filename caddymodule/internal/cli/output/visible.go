@@ -43,8 +43,8 @@ func Rune(s string) (text string, size, columns int) {
 	return text, size, 1
 }
 
-// textWidth returns the width of a text on a terminal, in columns.
-func textWidth(s string) int {
+// Width returns the width of a text on a terminal, in columns.
+func Width(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		_, size, columns := Rune(s[i:])
@@ -57,7 +57,7 @@ func textWidth(s string) int {
 // Clip returns Visible(s), cut to at most n columns.
 func Clip(s string, n int) string {
 	s = Visible(s)
-	if textWidth(s) <= n {
+	if Width(s) <= n {
 		return s
 	}
 	width := 1
