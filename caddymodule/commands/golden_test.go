@@ -124,7 +124,6 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-decided", 0, "audit --decided decided.log", ""},
 		{"audit-decided-host", 0, "audit --decided --host t401.example decided.log", ""},
 		{"audit-decided-client", 0, "audit --decided --client 20.171.207.5 --at 2026-11-23T15:03 --zone +01:00 decided.log", ""},
-		{"audit-decided-nearest", 0, "audit --decided --at 2026-11-23T14:05 decided.log", ""},
 		{"audit-decided-json", 0, "audit --decided --json --client 198.51.100.0/24 decided.log", ""},
 		{"audit-decided-none", 1, "audit --decided LOGS/combined.log", ""},
 		{"audit-decided-suggest", 1, "audit --decided --suggest decided.log", ""},

@@ -331,11 +331,6 @@ func (p *caddyLog) header(name []byte, e *Entry) bool {
 		return p.walk.skipValue()
 	case "Referer":
 		return p.referer(e)
-	case "X-Forwarded-For":
-		e.Forwarded = true
-	case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
-		e.Forwarded = true
-		return p.walk.skipValue()
 	}
 	return p.field(name, e)
 }

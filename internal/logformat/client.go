@@ -95,11 +95,9 @@ func (e *Entry) setClient(s string) Problem {
 	}
 	if addr, ok := clientAddress(s); ok {
 		e.Client = addr
-		e.Forwarded = e.Forwarded || strings.Contains(s, ",")
 		return None
 	}
-	name, _, isList := strings.Cut(s, ",")
-	e.Forwarded = e.Forwarded || isList
+	name, _, _ := strings.Cut(s, ",")
 	switch {
 	case name == "", name == "-", name == "@", name == "unix:", name == "unknown":
 		return None

@@ -14,7 +14,6 @@ type Format struct {
 	// others are tried on lines that main cannot parse, because the format may
 	// change in the middle of a log.
 	others []parser
-	mixed  bool // a parser of others has parsed a line
 	// enveloped is true if a line was in an envelope: the next one probably is, too.
 	enveloped bool
 	envelopes [maxEnvelopes]envelope
@@ -92,9 +91,6 @@ func (f *Format) Name() string { return f.main.name() }
 // HasUserAgents reports whether the format has User-Agents.
 func (f *Format) HasUserAgents() bool { return f.main.hasAgents() }
 
-// Mixed reports whether a line had another format than the one that was detected.
-func (f *Format) Mixed() bool { return f.mixed }
-
 // Parse parses a line without its line end into e, which must have been reset.
 func (f *Format) Parse(line []byte, e *Entry) Problem {
 	line = trimmed(line)
@@ -140,7 +136,6 @@ func (f *Format) parse(line []byte, e *Entry, depth int) Problem {
 	for _, other := range f.others {
 		e.Reset()
 		if q := other.parse(line, e); q == None {
-			f.mixed = true
 			return None
 		}
 	}
@@ -194,7 +189,6 @@ type Entry struct {
 	// Remote and Port are the address and the port of the connection, if the log
 	// has them. Behind a trusted proxy, Client is not the same as Remote.
 	Remote, Port string
-	Forwarded    bool   // the request has fields that proxies and CDNs add
 	Media        string // Content-Type of the response, if the log has it in a column; else see ContentType
 	Response     []byte // the JSON of the response's fields, if the log is Caddy's
 	Robots       []byte // the JSON of the robots handler's decision, if the log is Caddy's

@@ -148,7 +148,6 @@ func (p *nginxLog) finish(e *Entry) Problem {
 		return problem
 	}
 	e.Host = cmp.Or(e.Host, p.server)
-	e.Forwarded = e.Forwarded || p.forwarded != ""
 	if p.agents && len(e.UserAgents) == 0 {
 		e.setAgent("")
 	}

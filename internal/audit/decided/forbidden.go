@@ -32,7 +32,7 @@ func Forbidden(ctx context.Context, q *Query, name string, show func(*Request) e
 		}
 		decisions = decisions || d != nil
 		if d == nil || !strings.EqualFold(d.Crawler, name) || d.Reason != judge.Disallowed.String() ||
-			!q.ofClient(&j.Entry) || q.distance(&j.Entry) > 0 {
+			!q.selects(&j.Entry) {
 			return
 		}
 		full := q.Full || !ofPeople(&j.By.Agent)

@@ -25,10 +25,7 @@ type Refusals struct {
 	LeftOut     int64        `json:"left_out"`     // refused requests, or such as would be, that Rows does not have
 	// Shown has the latest refused requests, at most 20; with a time that was asked for, the
 	// first requests of that time, also those that passed.
-	Shown []Request `json:"shown"`
-	// Nearest is the request with a decision that is nearest to the time that was asked for, if
-	// no request is of that time.
-	Nearest *Request       `json:"nearest"`
+	Shown   []Request      `json:"shown"`
 	Narrow  bool           `json:"-"`       // a client or a time was asked for
 	Sources []audit.Source `json:"sources"` // the robots.txt files that were given, with their versions
 	Inputs  []audit.Input  `json:"inputs"`
@@ -63,8 +60,7 @@ var errUndecided = errors.New("the log has no decisions: only Caddy's own log of
 type asker struct {
 	*Query
 	Refusals
-	rows    map[rowKey]*Row
-	nearest int64 // distance of Nearest
+	rows map[rowKey]*Row
 }
 
 // Ask reads the logs and returns which requests were refused.
@@ -74,7 +70,7 @@ func Ask(ctx context.Context, q *Query) (*Refusals, error) {
 	anything := false
 	r, err := audit.Each(ctx, q.Options, func(j *audit.Judged) {
 		anything = anything || len(j.Entry.Robots) > 0
-		if q.ofClient(&j.Entry) {
+		if q.selects(&j.Entry) {
 			a.count(j)
 		}
 	})
@@ -91,9 +87,6 @@ func Ask(ctx context.Context, q *Query) (*Refusals, error) {
 		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.First, y.First),
 			cmp.Compare(x.Host+x.Crawler+x.Rule, y.Host+y.Crawler+y.Rule))
 	})
-	if a.Requests > 0 {
-		a.Nearest = nil
-	}
 	a.Shown = a.Shown[max(len(a.Shown)-maxShown, 0):]
 	a.Period, a.Inputs, a.Notes, a.Refusals.Sources = r.Period, r.Inputs, notes(r), append([]audit.Source{}, r.Sources...)
 	return &a.Refusals, nil
@@ -104,12 +97,6 @@ func (a *asker) count(j *audit.Judged) {
 	d := logged(j)
 	request := func() Request { // an address that was asked for is known
 		return newRequest(j, mask.Masker{Full: a.Full || len(a.Clients) > 0}, mask.Masker{Full: a.Full}, d)
-	}
-	if far := int64(a.distance(&j.Entry)); far > 0 {
-		if d != nil && (a.Nearest == nil || far < a.nearest) {
-			a.Nearest, a.nearest = new(request()), far
-		}
-		return
 	}
 	a.Requests++
 	if !a.From.IsZero() && len(a.Shown) < maxShown {

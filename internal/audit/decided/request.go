@@ -21,19 +21,14 @@ type Query struct {
 	From, To time.Time      // only requests from From on and before To; zero: at any time
 }
 
-// ofClient reports whether a request comes from one of q.Clients.
-func (q *Query) ofClient(e *logformat.Entry) bool {
+// selects reports whether a request comes from one of q.Clients, at the time of q.
+func (q *Query) selects(e *logformat.Entry) bool {
+	if !q.From.IsZero() && (e.Time().Before(q.From) || !e.Time().Before(q.To)) {
+		return false
+	}
 	addr, err := netip.ParseAddr(e.Client)
 	return len(q.Clients) == 0 ||
 		err == nil && slices.ContainsFunc(q.Clients, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
-}
-
-// distance returns how long a request was before or after the time of q; 0 if it was at that time.
-func (q *Query) distance(e *logformat.Entry) time.Duration {
-	if q.From.IsZero() {
-		return 0
-	}
-	return max(q.From.Sub(e.Time()), e.Time().Sub(q.To)+1, 0)
 }
 
 // Request is a request of a log.
