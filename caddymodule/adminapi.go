@@ -36,7 +36,7 @@ const adminPrefix = "/robots/"
 // endpoint. It needs no configuration. All answers are JSON; the types of the package
 // statusapi describe them. The routes, with their parameters:
 //
-//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, rows, limit, name
+//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, limit, name
 //	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
 //	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
 //	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit

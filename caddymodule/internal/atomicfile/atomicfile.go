@@ -34,7 +34,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		return err
 	}
 	folder := filepath.Dir(path)
-	tmp, err := createTemp(path)
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,6 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		return err
 	}
 	return syncFolder(folder)
-}
-
-// Check returns why Write could write no file at path, nil if it could.
-func Check(path string) error {
-	tmp, err := createTemp(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
-}
-
-func createTemp(path string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 }
 
 // ErrLocked is the error of Lock while someone else has the lock.

@@ -43,7 +43,7 @@ func enforcing() map[string]any {
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Strangers: statusapi.Windows[uint64]{Day: 300},
 			Search:  windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
-			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Sites:   []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Counts: c, People: 40}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
 				{Severity: statusapi.Warning, Kind: statusapi.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
 			}, Sections: []statusapi.Section{{
@@ -92,7 +92,7 @@ func monitoring() map[string]any {
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Search: windowsOf(statusapi.Counts{Requests: 10, ClaimsRefused: 2}),
 			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9), Modes: map[string]int{statusapi.Monitor: 1},
-			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Counts: c, People: 40}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
 				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -58,38 +57,15 @@ func BenchmarkCount(b *testing.B) {
 	})
 }
 
-// BenchmarkKeep measures the cost of keeping a refusal when there is no room, which is under
-// a lock.
-func BenchmarkKeep(b *testing.B) {
-	for _, hosts := range []int{1, 100, 1000} {
-		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
-			r, n := &New(newTestClock().now).refusals, 0
-			list := make([]statusapi.Refusal, 2*maxRefusals)
-			for i := range list {
-				list[i].Host, list[i].Crawler = fmt.Sprintf("h%d.example", i%hosts), fmt.Sprint("bot", i/hosts%4)
-				r.put(&list[i])
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				r.put(new(list[n%len(list)]))
-				n++
-			}
-		})
-	}
-}
-
-// filled returns Counters that have three quarters of the maximum numbers of
-// crawlers and rules at sites of the configuration.
+// filled returns Counters that have three quarters of the maximum number of rows at sites of the
+// configuration.
 func filled(clock *testClock) *Counters {
 	c := New(clock.now)
-	for i := 0; c.crawlers.len() < (MaxCrawlers-maxHostCrawlers-maxNames)*3/4; i++ {
+	for i := 0; c.rows.len() < maxConfigured*3/4; i++ {
 		site := c.Site(fmt.Sprintf("s%d.example", i))
 		for row := range crawler.Builtin().All() {
 			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, judge.Allowed), clock.request())
 		}
-	}
-	for i := range (MaxLines - maxHostLines - maxInvented) * 3 / 4 {
-		c.Site("example.com").Count(decision(gptbot, judge.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
 	}
 	return c
 }

@@ -11,30 +11,23 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	bounded "github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Maximum numbers of counters. A crawler counts once for each site and host.
+// Maximum numbers of sites, of hosts that only a pattern names, and of rows at sites.
 const (
-	MaxSites    = 1000
-	MaxHosts    = 10_000 // that only a pattern names
-	MaxCrawlers = 7168 + maxHostCrawlers + maxNames
-	MaxLines    = 12288 + maxHostLines + maxInvented
+	MaxSites = 1000
+	MaxHosts = 10_000
+	MaxRows  = maxConfigured + maxInvented
 
-	maxNew          = MaxHosts / 10 // hosts that had requests on one day only
-	maxWaiting      = 1 << 15       // hosts without room that are remembered
-	maxHostCrawlers = 1 << 16       // of the registry, at hosts
-	maxNames        = 2048          // crawlers that are not in the registry: clients make up their names
-	maxHostLines    = 1 << 14       // at hosts that have counters
-	maxInvented     = 4096          // lines at other hosts that no site names: clients make up such hosts
+	maxConfigured = 20_000
+	maxInvented   = 4096          // of crawlers that are not in the registry: clients make up their names
+	maxNew        = MaxHosts / 10 // hosts that had requests on one day only
 )
 
 // What counters of hosts take, in octets, as TestHostMemory measures it.
 const (
-	hostSize    = 600
-	crawlerSize = 664
-	lineSize    = 400
-	seriesSize  = 512
+	hostSize = 1700
+	rowSize  = 800
 )
 
 // OtherSites is the name of the site that counts the requests to all sites after
@@ -45,40 +38,57 @@ const OtherSites = "(other)"
 type Counters struct {
 	now      func() time.Time
 	seed     maphash.Seed
-	crawlers *table[Crawler]
-	lines    *table[Line]
+	rows     *table[row]
 	hosts    *table[Site]
-	waiting  *bounded.Table[waiting]
-	octets   atomic.Int64 // of the counters of hosts, as at the last fold and added since
-	room     atomic.Int64 // for octets
+	room     atomic.Int64 // for the counters of hosts, in octets
+	running  sync.Map     // the *Crawler with a run
 	refusals refusals
 
-	mu           sync.Mutex
-	ids          []string // random ones, of the files whose counts these are, and from the first Save on of its file
-	since        time.Time
-	at           minute // of the last fold
-	folded       time.Time
-	sites        map[string]*Site
-	retired      []*Crawler // removed from the table; requests that found them before may still count
-	retiredHosts []*Site    // likewise, with their crawlers and lines
+	adding sync.Mutex // guards Site.crawlers and Crawler.rows
+
+	mu      sync.Mutex
+	ids     []string // random ones, of the files whose counts these are, and from the first Save on of its file
+	since   time.Time
+	at      minute // of the last fold
+	folded  time.Time
+	sites   map[string]*Site
+	retired []*row // removed from the table; requests that found them before may still count
 }
 
 // New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
-		now: now, seed: maphash.MakeSeed(),
-		crawlers: newTable[Crawler]([kinds]int64{MaxCrawlers - maxHostCrawlers - maxNames, maxHostCrawlers, maxNames}),
-		lines:    newTable[Line]([kinds]int64{MaxLines - maxHostLines - maxInvented, maxHostLines, maxInvented}),
-		hosts:    newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
-		waiting:  bounded.New[waiting](maxWaiting),
-		sites:    make(map[string]*Site), since: now(), refusals: refusals{gates: logquota.NewGates(1 << 12), groups: make(map[groupKey]*group)},
+		now: now, seed: maphash.MakeSeed(), since: now(), sites: make(map[string]*Site),
+		rows:  newTable[row]([kinds]int64{configured: maxConfigured, invented: maxInvented}),
+		hosts: newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
+		refusals: refusals{
+			gates: logquota.NewGates(1 << 12), hosts: make(map[string]int), crawlers: make(map[[2]string]int),
+		},
 	}
-	c.room.Store(defaultRoom)
+	c.SetRoom(defaultRoom)
 	c.at = minuteOf(c.since)
 	return c
 }
 
-func minuteOf(t time.Time) minute { return minute(t.Unix() / 60) }
+// Site counts requests to one site, or to one host of it: each fold adds those to the
+// counters of the site, too. Its methods for requests are safe for concurrent use.
+type Site struct {
+	counters *Counters
+	name     string
+	salt     uint64
+	open     bool  // clients may make up its hosts
+	pattern  *Site // that the site is a host of; nil for a site of the configuration
+	people   []shard
+	visitors *row                // the requests of people
+	crawlers map[string]*Crawler // by Crawler.key; guarded by Counters.adding
+
+	// Guarded by Counters.mu:
+	seen  uint64 // of the requests in people, those that visitors has
+	first int32  // of a host: day since 1970 on which it had its first request
+	last  minute // of the last request
+	known bool   // of a host: it had requests on two days
+	gone  bool   // of a host: it is evicted
+}
 
 // Site returns the counters of a site, and adds them if there are none. The name
 // must come from the configuration, not from a client: the counters of a site are
@@ -97,10 +107,22 @@ func (c *Counters) site(name string) *Site {
 	if len(c.sites) >= MaxSites && name != OtherSites {
 		return c.site(OtherSites)
 	}
-	open := strings.Contains(name, "*") || name == OtherSites
-	s := &Site{counters: c, name: name, salt: rand.Uint64(), open: open, people: make([]shard, shards)}
+	s := new(Site)
+	s.begin(c, name, nil)
+	s.open = strings.Contains(name, "*") || name == OtherSites
 	c.sites[name] = s
 	return s
+}
+
+// begin sets up a new site, or a host of a pattern.
+func (s *Site) begin(c *Counters, name string, pattern *Site) {
+	s.counters, s.name, s.salt, s.pattern, s.crawlers = c, name, rand.Uint64(), pattern, make(map[string]*Crawler)
+	s.visitors = &row{crawler: &Crawler{site: s, class: crawler.Person, other: true}, key: key{outcome: newOutcome(judge.Person, false)}}
+	if pattern != nil {
+		s.people, s.visitors.sum = make([]shard, 1), pattern.visitors
+	} else {
+		s.people = make([]shard, shards)
+	}
 }
 
 // Request is what Site.Count has to know about a request, besides the decision.
@@ -123,66 +145,30 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 		s.CountPerson(0)
 		return
 	}
-	c, o := s.crawler(&d.Agent), outcomeOf(d)
+	k := key{outcome: newOutcome(d.Reason, d.Monitored), claim: d.Claim.State}
+	if d.Line != 0 && (s.pattern != nil || !s.open) {
+		k.line = lineIDOf(r.Source, d).at(r.Origin)
+	}
+	counted := s.row(&d.Agent, k, d, r)
+	c := counted.crawler
 	if !c.known && !c.other {
 		d.Agent.Token = c.name
 	}
-	c.countClaim(d)
-	c.noteFolder(c.decided.at(o).n.Add(1), d, r.Target)
+	c.noteFolder(counted.count(d.Line, r.Time.Unix()), d, r.Target)
 	if !d.Monitored && isSearch(d) {
 		c.run.count(d, r)
-	}
-	if d.Line != 0 {
-		id := lineIDOf(r.Source, d)
-		if line := s.line(id, r.Origin, func() lineFacts { return factsOf(id, d, r) }); line != nil {
-			line.count(d.Line, o, r.Time.Unix())
+		if d.Action != judge.Pass {
+			s.counters.running.LoadOrStore(c, nil)
 		}
 	}
 	if d.Action != judge.Pass {
 		c.keep(d, r)
-	}
-	s.wake()
-}
-
-// wake makes the next fold look at a host. Call it after what was counted.
-func (s *Site) wake() {
-	if s.idle.Load() {
-		s.idle.Store(false)
 	}
 }
 
 // shards is the number of counters that a site has for people. With several,
 // processors do not wait for the same cache line.
 const shards = 8
-
-// Site counts requests to one site, or to one host of it: each fold adds those to the
-// counters of the site, too. Its methods for requests are safe for concurrent use.
-type Site struct {
-	counters *Counters
-	name     string
-	salt     uint64
-	open     bool  // clients may make up its hosts
-	pattern  *Site // that the site is a host of; nil for a site of the configuration
-	people   []shard
-	classes  [classes]atomic.Pointer[Crawler] // crawlers that have no counters of their own, by class
-	named    atomic.Pointer[Crawler]          // the other crawlers, a linked list; changed under the lock of their table
-	idle     atomic.Bool                      // of a host: nothing was counted since the last fold
-
-	// Guarded by Counters.mu:
-	visitors      history
-	reasons       byOutcome[history]
-	searchRefused history // of verified search engines
-
-	// Of a host:
-	first  int32  // day since 1970 on which it had its first request
-	last   minute // of the last request
-	known  bool   // it had requests on two days
-	gone   bool   // it is evicted
-	octets int64  // that its counters take
-}
-
-// classes is the number of values of crawler.Class.
-const classes = int(crawler.Library) + 1
 
 // shard is a counter on cache lines of its own.
 type shard struct {
@@ -197,5 +183,4 @@ func (s *Site) Name() string { return s.name }
 // run at the same time should pass different numbers: it is faster then.
 func (s *Site) CountPerson(caller uint32) {
 	s.people[caller%uint32(len(s.people))].n.Add(1)
-	s.wake()
 }

@@ -59,7 +59,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
 	rules := make(map[int]LineCount)
-	for r := range c.Lines(statusapi.AllSites()) {
+	for _, r := range c.Lines(statusapi.AllSites()) {
 		rules[r.Number] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != judge.FileLayer || r.Site != "example.com" {
@@ -98,9 +98,9 @@ func TestStrangersAreNoCrawlers(t *testing.T) {
 		if found := crawlersByName(c, statusapi.AllSites()); len(found) != 1 || len(s.Reasons) != 1 || c.Loads(FloodLeast) != nil {
 			t.Errorf("crawlers %v, reasons %v, loads %v", found, s.Reasons, c.Loads(FloodLeast))
 		}
-		for _, row := range c.Rows(statusapi.AllSites(), statusapi.SpanHour) {
-			if site := c.Sites([]Row{row})[0]; row.Requests > 1 || row.Minute > 1 || site.Crawlers.Total.Requests > 1 || site.Strangers.Total != 3*FloodLeast {
-				t.Errorf("%s: %+v, %d strangers", row.Name, row.SiteRow, site.Strangers.Total)
+		for _, site := range c.Sites(statusapi.AllSites(), statusapi.SpanHour) {
+			if site.Requests > 1 || site.Minute > 1 || site.Total > 1 || site.Strangers != 3*FloodLeast {
+				t.Errorf("%+v", site)
 			}
 		}
 		for _, site := range c.Decided() {
@@ -117,16 +117,16 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	c.Site("a.example").Count(decision(gptbot, judge.Disallowed), clock.requestTo("a.example"))
 	c.Site("b.example").Count(decision(goodbot, judge.CrawlDelay), clock.requestTo("b.example"))
 	c.Site("b.example").CountPerson(0)
-	c.Site(statusapi.AnySite).Count(decision(goodbot, judge.Disallowed), clock.requestTo("made-up.example"))
+	c.Site(statusapi.AnySite).Host("made-up.example", clock.now()).Count(decision(goodbot, judge.Disallowed), clock.requestTo("made-up.example"))
 	scope := statusapi.Sites("a.example", "made-up.example")
 	s := c.Summary(scope, statusapi.SpanHour)
-	if len(c.Rows(scope, statusapi.SpanHour)) != 1 || s.Crawlers.Total.Requests != 1 || s.People.Total != 0 || len(s.Reasons) != 1 {
+	if len(c.Sites(scope, statusapi.SpanHour)) != 2 || s.Crawlers.Total.Requests != 2 || s.People.Total != 0 || len(s.Reasons) != 1 {
 		t.Errorf("summary: %+v", s)
 	}
-	if found := crawlersByName(c, scope); len(found) != 1 || found["GPTBot"].Total.Requests != 1 {
+	if found := crawlersByName(c, scope); len(found) != 2 || found["GPTBot"].Total.Requests != 1 {
 		t.Errorf("crawlers: %v", found)
 	}
-	if rules := slices.Collect(c.Lines(scope)); len(rules) != 2 { // at a site for any host, those of the host in the scope
+	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
 	recent := c.Refusals(scope, statusapi.RecentQuery{})
@@ -164,7 +164,7 @@ func TestRefusedClaims(t *testing.T) {
 	count(gptbot, judge.Disallowed, claim.NoMethod, star, false)
 	count(goodbot, judge.Disallowed, claim.NoMethod, star, false)
 	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
-	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || siteByName(c, statusapi.AllSites(), "example.com").Search.Hour != n {
+	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || siteByName(c, statusapi.AllSites(), "example.com").SearchRefused != 3 {
 		t.Errorf("search engines: %+v", n)
 	}
 	if n := s.Crawlers.Total; n.VerifiedRefused != 3 || n.ClaimsRefused != 2 {

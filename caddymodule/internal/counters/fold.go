@@ -2,30 +2,36 @@ package counters
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // maxBack is the number of minutes by which the clock may be set back. If it is set
 // back further, the series start at 0 again.
 const maxBack = 10
 
-// With more than manyHosts hosts, what was counted in the last foldEvery is left for the next
+// With more than manyRows rows, what was counted in the last foldEvery is left for the next
 // fold: a report of them asks several times at once.
 const (
-	manyHosts = 1000
+	manyRows  = 10_000
 	foldEvery = time.Second
 )
 
+func minuteOf(t time.Time) minute { return minute(t.Unix() / 60) }
+
 // Fold adds what was counted since the last fold to the minute of the last fold.
 // Call it soon after the end of each minute, so that each minute gets its own
-// counts. Once a minute, it also evicts counters if there are too many.
+// counts. Once a minute, it also evicts rows and hosts if there are too many.
 func (c *Counters) Fold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.at
 	c.fold()
 	if c.at != before {
-		c.addRetired()
+		c.retired = nil // no request that found one is still counting
 		c.evict()
 		c.evictHosts()
 	}
@@ -34,59 +40,76 @@ func (c *Counters) Fold() {
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
 	now := c.now()
-	if since := now.Sub(c.folded); c.hosts.len() > manyHosts && 0 <= since && since < foldEvery && minuteOf(now) == c.at {
+	if since := now.Sub(c.folded); c.rows.len() > manyRows && 0 <= since && since < foldEvery && minuteOf(now) == c.at {
 		return
 	}
 	c.folded = now
-	for _, hosts := range [...]bool{true, false} { // hosts first: they add to the counters of their patterns
-		for s := range c.allSites() {
-			if (s.pattern != nil) != hosts || hosts && s.idle.Swap(true) {
-				continue
-			}
-			s.fold(c.at)
-			for row := range s.crawlers() {
-				row.fold(c.at)
-			}
+	for s := range c.allSites() {
+		people := uint64(0)
+		for i := range s.people {
+			people += s.people[i].n.Load()
+		}
+		if more := people - s.seen; more > 0 {
+			s.seen = people
+			s.visitors.n.Add(more)
 		}
 	}
-	for n := range c.lines.nodes() {
-		n.value.refused.fold(c.at, n.value.refusals())
+	for r := range c.all() {
+		r.fold(c.at)
 	}
 	c.advance(minuteOf(now))
 }
 
-// crawlers returns the counters of the crawlers at the site, with retired ones. The caller
-// holds Counters.mu.
-func (s *Site) crawlers() iter.Seq[*Crawler] {
-	return func(yield func(*Crawler) bool) {
-		for i := range s.classes {
-			if row := s.classes[i].Load(); row != nil && !yield(row) {
+// fold takes what was counted since the last fold into minute m.
+func (r *row) fold(m minute) {
+	if more := r.n.Load() - r.total; more > 0 {
+		r.take(m, more)
+	}
+}
+
+// take takes more requests, that n has, into minute m, and those that count the same too.
+func (r *row) take(m minute, more uint64) {
+	r.total += more
+	r.add(m, more)
+	r.crawler.site.last = m
+	if r.sum != nil {
+		r.sum.n.Add(more)
+		r.sum.last.Store(max(r.sum.last.Load(), r.last.Load()))
+		r.sum.take(m, more)
+	}
+}
+
+// all returns all rows. The caller holds mu.
+func (c *Counters) all() iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for r := range c.rows.values() {
+			if !yield(r) {
 				return
 			}
 		}
-		for row := s.named.Load(); row != nil && yield(row); row = row.next.Load() {
+		for _, r := range c.retired {
+			if !yield(r) {
+				return
+			}
 		}
-	}
-}
-
-// crawlersAt returns the counters of the crawlers at sites. The caller holds Counters.mu.
-func crawlersAt(sites iter.Seq[*Site]) iter.Seq[*Crawler] {
-	return func(yield func(*Crawler) bool) {
-		for s := range sites {
-			for row := range s.crawlers() {
-				if !yield(row) {
-					return
-				}
+		for s := range c.allSites() {
+			if !yield(s.visitors) {
+				return
 			}
 		}
 	}
 }
 
-// robotsAt is crawlersAt without strangers.
-func robotsAt(sites iter.Seq[*Site]) iter.Seq[*Crawler] {
-	return func(yield func(*Crawler) bool) {
-		for row := range crawlersAt(sites) {
-			if !row.isStranger() && !yield(row) {
+// allSites returns the counters of all sites, and of their hosts. The caller holds mu.
+func (c *Counters) allSites() iter.Seq[*Site] {
+	return func(yield func(*Site) bool) {
+		for s := range maps.Values(c.sites) {
+			if !yield(s) {
+				return
+			}
+		}
+		for s := range c.hosts.values() {
+			if !yield(s) {
 				return
 			}
 		}
@@ -103,165 +126,52 @@ func (c *Counters) advance(m minute) {
 	case from-m <= maxBack:
 		return // the clock was set back a little: go on with the current minute
 	default:
-		from = m - rings[monthSpan].step*minute(monthSpan.count()) // clears all series
+		from = m - parts[monthSpan].step*minute(monthSpan.count()) // clears all
 	}
 	c.at = m
-	for s := range c.allSites() {
-		s.visitors.advance(from, m)
-		s.searchRefused.advance(from, m)
-		for _, h := range s.reasons.all() {
-			h.advance(from, m)
-		}
-	}
-	for row := range crawlersAt(c.allSites()) {
-		for i := range row.past {
-			row.past[i].advance(from, m)
-		}
-	}
-	for n := range c.lines.nodes() {
-		n.value.refused.advance(from, m)
+	for r := range c.all() {
+		r.advance(from, m)
 	}
 }
 
-// fold adds the people who were counted since the last fold to minute m.
-func (s *Site) fold(m minute) {
-	people := uint64(0)
-	for i := range s.people {
-		people += s.people[i].n.Load()
-	}
-	if people == s.visitors.folded {
-		return
-	}
-	if s.pattern != nil {
-		s.pattern.people[0].n.Add(people - s.visitors.folded)
-	}
-	s.last = m
-	s.visitors.fold(m, people)
-}
-
-// fold adds what was counted since the last fold to minute m.
-func (c *Crawler) fold(m minute) {
-	totals := c.totals()
-	if totals[requests] == c.past[requests].folded {
-		return
-	}
-	c.last, c.site.last = m, m
-	if c.sum != nil && c.sum.gone {
-		c.sum = c.sum.site.class(c.class)
-	}
-	for i := range c.past {
-		more := subtract(totals[i], c.past[i].folded)
-		c.past[i].fold(m, c.past[i].folded+more)
-		if measure(i) == verifiedRefused && c.isSearch() {
-			c.site.searchRefused.fold(m, c.site.searchRefused.folded+more)
-		}
-		if c.sum != nil && measure(i) >= verified {
-			c.sum.claims[measure(i)-verified].Add(more)
-		}
-	}
-	for o, decided := range c.decided.all() {
-		more := subtract(decided.n.Load(), decided.folded)
-		if more == 0 {
-			continue
-		}
-		if !c.isStranger() {
-			h := c.site.reasons.at(o)
-			h.fold(m, h.folded+more)
-		}
-		decided.folded += more
-		if c.sum != nil {
-			c.sum.decided.at(o).n.Add(more)
-		}
-	}
-}
-
-// addRetired adds the counts of evicted crawlers to those of their classes, and forgets
-// evicted hosts, whose counts their patterns have. Fold calls it a minute after the
-// eviction. By then, no request that found the evicted counters is still counting.
-func (c *Counters) addRetired() {
-	for _, row := range c.retired {
-		row.addTo(row.site.class(row.class))
-	}
-	if len(c.retired) > 0 {
-		for s := range c.allSites() {
-			s.dropGone()
-		}
-	}
-	c.retired = nil
-	if len(c.retiredHosts) == 0 {
-		return
-	}
-	for n := range c.crawlers.nodes() {
-		if n.value.site.gone {
-			c.crawlers.remove(n)
-		}
-	}
-	for n := range c.lines.nodes() {
-		if line := n.value; line.site.gone {
-			line.site = line.site.pattern
-		}
-	}
-	c.retiredHosts = nil
-}
-
-// dropGone removes evicted crawlers from the list of the site.
-func (s *Site) dropGone() {
-	s.counters.crawlers.mu.Lock()
-	defer s.counters.crawlers.mu.Unlock()
-	link := &s.named
-	for row := link.Load(); row != nil; row = row.next.Load() {
-		if row.gone {
-			link.Store(row.next.Load())
-		} else {
-			link = &row.next
-		}
-	}
-}
-
-// addTo adds the counts of the last fold to another crawler at the same site. It does not
-// add those of a host to one at its pattern, which has them.
-func (c *Crawler) addTo(to *Crawler) {
-	if to.site != c.site {
-		return
-	}
-	for o, decided := range c.decided.all() {
-		sum := to.decided.at(o)
-		sum.n.Add(decided.folded)
-		sum.folded += decided.folded
-	}
-	for i := range c.claims {
-		to.claims[i].Add(c.past[int(verified)+i].folded)
-	}
-	for i := range c.past {
-		to.past[i].merge(&c.past[i])
-	}
-	to.last = max(to.last, c.last)
-}
-
-// evict removes counters if a table has more than three quarters of a kind, until it has
-// half. Of the crawlers that are not in the registry, it removes those with the
-// fewest requests in the last hour. Of the others, and of lines, it removes those
-// that were seen least recently, and at hosts those of new hosts first. The counts of a
-// crawler go to its class, and those of a line are lost.
+// evict removes rows of a kind if there are more than three quarters of their maximum number, until
+// there are half: of crawlers that are not in the registry, those with the fewest requests in
+// the last hour, and else those that were seen least recently. Their counts go to the class.
 func (c *Counters) evict() {
-	rank := func(s *Site, last int64) [2]int64 {
-		if s.known {
-			return [2]int64{1, last}
+	byHour := func(r *row) [2]int64 { return [2]int64{int64(r.in(hourSpan)), r.last.Load()} }
+	byTime := func(r *row) [2]int64 { return [2]int64{r.last.Load()} }
+	for _, r := range slices.Concat(c.rows.evict(invented, byHour), c.rows.evict(configured, byTime)) {
+		s := r.crawler.site
+		others, k := &crawler.Agent{Class: r.crawler.class}, key{outcome: r.outcome, claim: r.claim}
+		class := s.find(others, k)
+		if class == nil {
+			class = s.add(others, k, nil)
 		}
-		return [2]int64{0, last}
+		if class.crawler.site == s { // otherwise it is the sum of the pattern, which has them
+			class.merge(r.n.Load(), &r.ring)
+			class.last.Store(max(class.last.Load(), r.last.Load()))
+		}
+		r.total, r.sum = r.n.Load(), class
+		c.retire(r)
 	}
-	c.retired = c.crawlers.evict(invented, func(row *Crawler) [2]int64 {
-		return [2]int64{int64(row.past[requests].sum(hourSpan)), int64(row.last)}
-	})
-	for _, of := range []kind{configured, ofHost} {
-		c.retired = append(c.retired, c.crawlers.evict(of, func(row *Crawler) [2]int64 { return rank(row.site, int64(row.last)) })...)
+}
+
+// merge adds requests that are in no other row.
+func (r *row) merge(total uint64, past *ring) {
+	r.n.Add(total)
+	r.total += total
+	r.ring.merge(past)
+}
+
+// retire notes that a row was removed from the table. What requests that found it before still
+// count is folded for a minute.
+func (c *Counters) retire(r *row) {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	if r.crawler.rows--; r.crawler.rows == 0 {
+		delete(r.crawler.site.crawlers, r.crawler.id)
 	}
-	for _, row := range c.retired {
-		row.gone = true
-	}
-	for of := range kinds {
-		c.lines.evict(of, func(line *Line) [2]int64 { return rank(line.site, line.last.Load()) })
-	}
+	c.retired = append(c.retired, r)
 }
 
 // Run calls Fold soon after the end of each minute, until done is closed.

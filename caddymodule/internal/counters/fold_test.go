@@ -28,11 +28,11 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 			c.Fold()
 		}
 	}
-	if names := c.crawlers.n[invented].Load(); names > maxNames {
-		t.Errorf("%d names", names)
+	if names := c.rows.n[invented].Load(); names > maxInvented {
+		t.Errorf("%d rows of invented names", names)
 	}
-	if crawlers, rules := c.Sizes(); crawlers > MaxCrawlers || rules > maxInvented+10 {
-		t.Errorf("%d crawlers, %d rules", crawlers, rules)
+	if rows := c.Rows(); rows > MaxRows {
+		t.Errorf("%d rows", rows)
 	}
 	found := crawlersByName(c, statusapi.AllSites())
 	sum := uint64(0)
@@ -51,7 +51,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	for i := range 2 * MaxSites {
 		c.Site(fmt.Sprintf("s%d.example", i)).CountPerson(0)
 	}
-	sites := len(c.Rows(statusapi.AllSites(), statusapi.SpanHour))
+	sites := len(c.Sites(statusapi.AllSites(), statusapi.SpanHour))
 	if s := c.Summary(statusapi.AllSites(), statusapi.SpanHour); sites != MaxSites+1 || s.People.Total != 2*MaxSites {
 		t.Errorf("%d sites, %d people", sites, s.People.Total)
 	}

@@ -3,13 +3,8 @@ package counters
 import (
 	"cmp"
 	"hash/maphash"
-	"iter"
-	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -21,30 +16,21 @@ const defaultRoom = 16 << 20
 // staleDays is after how many days without a request a host loses its counters.
 const staleDays = 31
 
-// waiting is a host whose requests are counted under its pattern for lack of room.
-type waiting struct {
-	first, last atomic.Int32 // days since 1970 in UTC on which it had requests
-	site        atomic.Pointer[Site]
-}
-
 func dayOf(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 
 func (m minute) day() int32 { return int32(m.step(monthSpan)) }
 
 // SetRoom sets how many octets the counters of hosts may take. What does not fit is
 // counted under the pattern that the host matches.
-func (c *Counters) SetRoom(octets int64) { c.room.Store(octets) }
+func (c *Counters) SetRoom(octets int64) {
+	c.room.Store(octets)
+	c.rows.max[ofHost].Store(octets / rowSize)
+}
 
-// HostOctets returns how many octets the counters of hosts take.
-func (c *Counters) HostOctets() int64 { return c.octets.Load() }
-
-// takeRoom takes room for counters of a host.
-func (c *Counters) takeRoom(octets int64) bool {
-	if c.octets.Load() > c.room.Load()/16*15 {
-		return false
-	}
-	c.octets.Add(octets)
-	return true
+// HostOctets returns how many octets the counters of hosts take, but for those of names that
+// clients make up.
+func (c *Counters) HostOctets() int64 {
+	return c.rows.n[ofHost].Load()*rowSize + int64(c.hosts.len())*hostSize
 }
 
 // IsHostName reports whether a name in lower case consists of labels of letters, digits
@@ -74,30 +60,8 @@ func (s *Site) Host(name string, now time.Time) *Site {
 	if h := s.findHost(name); h != nil {
 		return h
 	}
-	if !IsHostName(name) {
-		return s
-	}
-	c, hash := s.counters, s.hashHost(name)
-	today := dayOf(now)
-	first, waited := today, c.waiting.Get(hash)
-	if waited != nil {
-		first = min(first, waited.first.Load())
-	}
-	if c.octets.Load() < c.room.Load()/8*7 {
-		h := (*Site)(nil)
-		if first < today {
-			h = s.addHost(ofHost, hash, name, first)
-		}
-		if h == nil {
-			h = s.addHost(invented, hash, name, first)
-		}
-		if h != nil {
-			c.waiting.Remove(hash)
-			return h
-		}
-	}
-	if waited == nil || waited.last.Load() != today {
-		s.wait(hash, first, today)
+	if c := s.counters; IsHostName(name) && c.HostOctets() < c.room.Load()/8*7 {
+		return cmp.Or(s.addHost(invented, name, dayOf(now)), s)
 	}
 	return s
 }
@@ -110,42 +74,21 @@ func (s *Site) findHost(name string) *Site {
 func (s *Site) hashHost(name string) uint64 { return maphash.String(s.counters.seed, name) ^ s.salt }
 
 // addHost adds counters of a host of the site, and returns nil if there is no room.
-func (s *Site) addHost(of kind, hash uint64, name string, first int32) *Site {
-	return s.counters.hosts.add(hash, of, func(h *Site) bool { return h.pattern == s && h.name == name }, func() *Site {
-		s.counters.octets.Add(hostSize)
-		return &Site{
-			counters: s.counters, name: strings.Clone(name), salt: rand.Uint64(), pattern: s, people: make([]shard, 1),
-			first: first, last: minute(first) * rings[monthSpan].step, known: of == ofHost,
-		}
+func (s *Site) addHost(of kind, name string, first int32) *Site {
+	return s.counters.hosts.add(s.hashHost(name), of, func(h *Site) bool { return h.pattern == s && h.name == name }, func(h *Site) {
+		h.begin(s.counters, strings.Clone(name), s)
+		h.first, h.last, h.known = first, minute(first)*parts[monthSpan].step, of == ofHost
 	})
 }
 
-// wait notes that a host without room had a request.
-func (s *Site) wait(hash uint64, first, last int32) {
-	s.counters.waiting.Add(hash, func(w *waiting) int64 {
-		if w.last.Load() < last-staleDays {
-			return math.MinInt64
-		}
-		return -int64(w.first.Load()) // those of today may be made up
-	}, func(w *waiting) { w.first.Store(first); w.site.Store(s) }).last.Store(last)
-}
-
-// Hosts returns the number of hosts of the sites in a scope that have counters, and of
-// those that had requests today or yesterday and have none for lack of room.
-func (c *Counters) Hosts(scope statusapi.Scope) (counted, more int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for n := range c.hosts.nodes() {
-		if n.value.in(scope) {
+// Hosts returns the number of hosts of the sites in a scope that have counters.
+func (c *Counters) Hosts(scope statusapi.Scope) (counted int) {
+	for h := range c.hosts.values() {
+		if h.in(scope) {
 			counted++
 		}
 	}
-	for w := range c.waiting.All() {
-		if w.last.Load() >= c.at.day()-1 && scope.Site(w.site.Load().name) {
-			more++
-		}
-	}
-	return counted, more
+	return counted
 }
 
 // HasHost reports whether a host that only a pattern names has counters.
@@ -162,22 +105,11 @@ func (c *Counters) anyHost(name string, has func(*Site) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.sites {
-		if !s.open {
-			continue
-		}
 		if h := s.findHost(name); h != nil && has(h) {
 			return true
 		}
 	}
 	return false
-}
-
-// Waits reports whether requests to a host are counted under a pattern for lack of room.
-func (c *Counters) Waits(pattern, host string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.sites[pattern]
-	return s != nil && c.waiting.Get(s.hashHost(host)) != nil
 }
 
 // in reports whether a scope has the site, or the pattern that it matches.
@@ -194,79 +126,50 @@ func (s *Site) patternName() string {
 	return ""
 }
 
-// allSites returns the counters of all sites, and of their hosts. The caller holds mu.
-func (c *Counters) allSites() iter.Seq[*Site] {
-	return concat(slices.Values(c.retiredHosts), maps.Values(c.sites), c.hosts.values())
-}
-
-// evictHosts removes hosts that may not keep their counters: see addRetired.
+// evictHosts removes hosts that may not keep their counters. Their patterns have their counts.
 func (c *Counters) evictHosts() {
-	remove := func(n *node[Site]) {
-		c.hosts.remove(n)
-		n.value.gone = true
-		c.retiredHosts = append(c.retiredHosts, n.value)
+	evicted := false
+	remove := func(h *Site) {
+		h.gone, evicted = true, true
+		c.retired = append(c.retired, h.visitors)
 	}
 	for n := range c.hosts.nodes() {
-		switch h := n.value; {
+		switch h := &n.value; {
 		case !h.known && h.last.day() > h.first:
 			h.known = c.hosts.move(n, ofHost)
 		case c.at.day()-h.last.day() > staleDays:
-			remove(n)
+			c.hosts.remove(n)
+			remove(h)
 		}
 	}
-	fresh := c.hosts.evict(invented, func(h *Site) [2]int64 {
-		n := h.counts(hourSpan)
-		return [2]int64{int64(n.Requests + n.People), int64(h.last)}
-	})
-	for _, h := range fresh {
-		h.gone = true
-		h.pattern.wait(h.pattern.hashHost(h.name), h.first, h.last.day())
+	requests := make(map[*Site]int64)
+	if c.hosts.n[invented].Load() > maxNew*3/4 || c.isFull() {
+		for r := range c.all() {
+			requests[r.crawler.site] += int64(r.in(hourSpan))
+		}
 	}
-	c.retiredHosts = append(c.retiredHosts, fresh...)
-	room, taken := c.room.Load(), c.measureHosts()
-	if taken <= room {
+	for _, h := range c.hosts.evict(invented, func(h *Site) [2]int64 { return [2]int64{requests[h], int64(h.last)} }) {
+		remove(h)
+	}
+	if c.isFull() { // the new ones first
+		nodes := slices.SortedFunc(c.hosts.nodes(), func(a, b *node[Site]) int {
+			return cmp.Or(cmp.Compare(b.kind, a.kind), cmp.Compare(a.value.last, b.value.last))
+		})
+		for _, n := range nodes[:(len(nodes)+3)/4] {
+			c.hosts.remove(n)
+			remove(&n.value)
+		}
+	}
+	if !evicted {
 		return
 	}
-	nodes := slices.Collect(c.hosts.nodes())
-	slices.SortFunc(nodes, func(a, b *node[Site]) int {
-		return cmp.Or(cmp.Compare(b.kind, a.kind), cmp.Compare(a.value.last, b.value.last))
-	})
-	for _, n := range nodes {
-		if taken <= room/16*15 {
-			break
+	for n := range c.rows.nodes() {
+		if n.value.crawler.site.gone {
+			c.rows.remove(n)
+			c.retire(&n.value)
 		}
-		remove(n)
-		taken -= n.value.octets
 	}
 }
 
-// measureHosts sets the octets of each host and of all, and returns those of the hosts that
-// are not evicted: the others take memory for a minute.
-func (c *Counters) measureHosts() (kept int64) {
-	for s := range c.allSites() {
-		s.octets = hostSize + s.visitors.octets() + s.searchRefused.octets()
-		for _, h := range s.reasons.all() {
-			s.octets += h.octets()
-		}
-		for row := range s.crawlers() {
-			s.octets += crawlerSize
-			for i := range row.past {
-				s.octets += row.past[i].octets()
-			}
-		}
-	}
-	for n := range c.lines.nodes() {
-		n.value.site.octets += lineSize + n.value.refused.octets()
-	}
-	all := int64(0)
-	for s := range c.allSites() {
-		if s.pattern == nil {
-			continue
-		}
-		if all += s.octets; !s.gone {
-			kept += s.octets
-		}
-	}
-	c.octets.Store(all)
-	return kept
-}
+// isFull reports whether the counters of hosts take most of their room.
+func (c *Counters) isFull() bool { return c.HostOctets() > c.room.Load()/4*3 }

@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -16,7 +15,7 @@ func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	c.Site("example.com").Count(d, clock.request())
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())
-	rules := slices.Collect(c.Lines(statusapi.AllSites()))
+	rules := c.Lines(statusapi.AllSites())
 	if len(rules) != 1 || rules[0].Number != 7 || rules[0].Denied != 2 {
 		t.Errorf("rules: %+v", rules)
 	}

@@ -2,7 +2,13 @@ package counters
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // LoadMinutes is the number of minutes that a Load has.
@@ -68,57 +74,80 @@ func (l *Load) Handled(minutes int) string {
 func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fold()
-	var busy []*Site
-	for s := range c.allSites() {
-		if s.counts(hourSpan).Requests > least && s.most(c.at) > least {
-			busy = append(busy, s)
+	together, own := make(map[*Site]*Load), make(map[*Crawler]*Load) // of all robots, and of single ones
+	busy := c.busy(least)
+	for r := range c.rowsIn(func(s *Site) bool { return busy[s] }) {
+		from := r.crawler
+		all, one := together[from.site], own[from]
+		if all == nil {
+			all = &Load{Site: from.site.name, Pattern: from.site.patternName()}
+			together[from.site] = all
 		}
-	}
-	together, own := make(map[*Site]*Load), make(map[*Load]*Site) // of all robots, and of single ones
-	for row := range crawlersAt(slices.Values(busy)) {
-		if row.past[requests].sum(daySpan) == 0 {
+		for i := range all.All {
+			all.All[i] += r.back(hourSpan, c.at, i)
+		}
+		if from.class == crawler.Person || from.isSearch() && r.claim == claim.Verified {
 			continue
 		}
-		if together[row.site] == nil {
-			together[row.site] = &Load{Site: row.site.name, Pattern: row.site.patternName()}
+		if one == nil {
+			one = &Load{Site: from.site.name, Pattern: all.Pattern, Crawler: from.name, Label: from.class.String(), Folder: from.common()}
+			if from.known {
+				one.Label = from.name
+			}
+			own[from] = one
 		}
-		load := row.load(c.at)
-		if row.isStranger() {
-			load = &Load{All: load.All}
-		}
-		if together[row.site].add(load); slices.Max(load.Robots[:]) > least {
-			own[load] = row.site
-		}
+		all.add(r, c.at)
+		one.add(r, c.at)
 	}
-	for s, l := range together {
-		for i := range l.All {
-			l.All[i] += s.visitors.back(hourSpan, c.at, i)
-		}
-		if slices.Max(l.Robots[:]) > least {
-			list = append(list, l)
-		}
-	}
-	for l, s := range own {
-		l.Site, l.Pattern, l.All = s.name, s.patternName(), together[s].All
+	for from, l := range own {
+		l.All = together[from.site].All
 		list = append(list, l)
 	}
+	list = slices.AppendSeq(list, maps.Values(together))
+	list = slices.DeleteFunc(list, func(l *Load) bool { return slices.Max(l.Robots[:]) <= least })
 	for _, l := range list {
 		l.setUsual()
 	}
 	return list
 }
 
-// most returns the most requests of crawlers in one of the minutes that a Load has.
-func (s *Site) most(m minute) (most uint64) {
-	for i := range LoadMinutes {
-		n := uint64(0)
-		for _, h := range s.reasons.all() {
-			n += h.back(hourSpan, m, i)
+// busy returns the sites to which crawlers sent more than least requests in one of the
+// minutes of a Load.
+func (c *Counters) busy(least uint64) map[*Site]bool {
+	recent := c.now().Add(-(LoadMinutes + maxBack) * time.Minute).Unix()
+	minutes, busy := make(map[*Site]*[LoadMinutes]uint64), make(map[*Site]bool)
+	for r := range c.rowsIn(func(*Site) bool { return true }) {
+		s := r.crawler.site
+		if r.last.Load() < recent || r.crawler.class == crawler.Person {
+			continue
 		}
-		most = max(most, n)
+		if minutes[s] == nil {
+			minutes[s] = new([LoadMinutes]uint64)
+		}
+		for i := range minutes[s] {
+			minutes[s][i] += r.back(hourSpan, c.at, i)
+			busy[s] = busy[s] || minutes[s][i] > least
+		}
 	}
-	return most
+	return busy
+}
+
+// add adds the requests of a row in minute m and before.
+func (l *Load) add(r *row, m minute) {
+	for i := range l.Robots {
+		n := r.back(hourSpan, m, i)
+		l.Robots[i] += n
+		switch {
+		case r.monitor() || r.action() == judge.Pass:
+		case r.action() == judge.Deny:
+			l.Denied[i] += n
+		default:
+			l.Throttled[i] += n
+		}
+	}
+	for i := range l.past {
+		l.past[i] += r.back(daySpan, m, i)
+	}
 }
 
 // setUsual sets Usual and Hours.
@@ -130,54 +159,4 @@ func (l *Load) setUsual() {
 		}
 	}
 	l.Usual = float64(sum) / float64(60*max(1, l.Hours))
-}
-
-// load returns the requests of a crawler in minute m and before.
-func (c *Crawler) load(m minute) *Load {
-	l := &Load{Crawler: c.name, Label: c.class.String(), Folder: c.common()}
-	if c.known {
-		l.Label = c.name
-	}
-	for i := range l.All {
-		if c.last > m-LoadMinutes {
-			l.All[i], l.Robots[i] = c.past[requests].back(hourSpan, m, i), c.robots(hourSpan, m, i)
-			l.Denied[i], l.Throttled[i] = c.past[denied].back(hourSpan, m, i), c.past[throttled].back(hourSpan, m, i)
-		}
-	}
-	for i := range l.past {
-		l.past[i] = c.robots(daySpan, m, i)
-	}
-	return l
-}
-
-// robots returns the requests that count in Load.Robots, in the step of a span that
-// is i steps before that of minute m.
-func (c *Crawler) robots(of span, m minute, i int) uint64 {
-	all := c.past[requests].back(of, m, i)
-	if all > 0 && c.isSearch() {
-		return subtract(all, c.past[verified].back(of, m, i))
-	}
-	return all
-}
-
-// add adds the requests of one crawler.
-func (l *Load) add(own *Load) {
-	for i := range l.All {
-		l.All[i] += own.All[i]
-		l.Robots[i] += own.Robots[i]
-		l.Denied[i] += own.Denied[i]
-		l.Throttled[i] += own.Throttled[i]
-	}
-	for i := range l.past {
-		l.past[i] += own.past[i]
-	}
-}
-
-// back returns the count of the step of a span that is i steps before that of
-// minute m.
-func (h *history) back(of span, m minute, i int) uint64 {
-	if h.series == nil {
-		return 0
-	}
-	return uint64(*h.series.at(of, m.step(of)-int64(i)))
 }

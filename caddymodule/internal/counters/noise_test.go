@@ -53,7 +53,7 @@ func TestNoiseOfOneHostHidesNothingOfAnother(t *testing.T) {
 		}
 	}
 	kept := 0
-	for f := range c.Kept(statusapi.AllSites(), 0) {
+	for _, f := range c.Kept(statusapi.AllSites(), 0) {
 		if f.Host == "quiet.test" && f.Crawler == "GPTBot" {
 			kept++
 		}

@@ -1,8 +1,9 @@
 package counters
 
 import (
+	"cmp"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,55 +72,19 @@ func TestFloodOfOneCrawlerKeepsOtherRefusals(t *testing.T) {
 	}
 }
 
-// What makes room is the oldest refusal of a crawler that has most of them, at a host that
-// has most of them: of the same host and crawler, unless others have more.
-func TestTheOldestOfTheMostMakesRoom(t *testing.T) {
-	r, random := &New(newTestClock().now).refusals, rand.New(rand.NewPCG(1, 2))
+// Refusals of many hosts make room for those of others: no host has more than twice the rest.
+func TestTheMostMakeRoom(t *testing.T) {
+	r := &New(newTestClock().now).refusals
 	for i := range 3 * maxRefusals {
-		f := &statusapi.Refusal{Host: fmt.Sprint(random.IntN(1 + i%400)), Decision: verdict.Decision{Crawler: fmt.Sprint(random.IntN(3))}}
-		hosts, crawlers, before := make(map[string]int), make(map[string]int), make(map[uint64]*statusapi.Refusal)
-		for i := range r.kept {
-			if k := r.kept[i].Load(); k != nil {
-				before[k.Seq] = k
-				hosts[k.Host]++
-				crawlers[k.Host+" "+k.Crawler]++
-			}
-		}
-		r.put(f)
-		for i := range r.kept {
-			if k := r.kept[i].Load(); k != nil {
-				delete(before, k.Seq)
-			}
-		}
-		if i < maxRefusals && len(before) == 0 {
-			continue
-		}
-		if len(before) != 1 {
-			t.Fatalf("refusal %d replaces %d", i, len(before))
-		}
-		for _, gone := range before {
-			for host, n := range hosts {
-				if n > hosts[gone.Host] || n == hosts[gone.Host] && host == f.Host && gone.Host != host {
-					t.Fatalf("refusal %d of %s: %s with %d is replaced, and %s has %d", i, f.Host, gone.Host, hosts[gone.Host], host, n)
-				}
-			}
-			for name, n := range crawlers {
-				if host, _, _ := strings.Cut(name, " "); host == gone.Host && n > crawlers[host+" "+gone.Crawler] {
-					t.Fatalf("refusal %d: %s of %s is replaced, and %s has %d", i, gone.Crawler, host, name, n)
-				}
-			}
-			for i := range r.kept {
-				if k := r.kept[i].Load(); k.Host == gone.Host && k.Crawler == gone.Crawler && k.Seq < gone.Seq {
-					t.Fatalf("refusal %d: %d is replaced, and %d is older", i, gone.Seq, k.Seq)
-				}
-			}
-		}
+		r.put(&statusapi.Refusal{Host: fmt.Sprint(i % 20), Decision: verdict.Decision{Crawler: "a"}})
 	}
-	groups := len(r.hosts.groups)
-	for _, host := range r.hosts.groups {
-		groups += len(host.crawlers.groups)
+	for range 3 * maxRefusals {
+		r.put(&statusapi.Refusal{Host: "noisy.test", Decision: verdict.Decision{Crawler: "b"}})
 	}
-	if groups != len(r.groups) || groups > 2*maxRefusals {
-		t.Errorf("%d groups are ranked, and %d are known", groups, len(r.groups))
+	if len(r.kept) != maxRefusals || len(r.hosts) != 21 || r.hosts["noisy.test"] > maxRefusals/4 {
+		t.Errorf("%d are kept: %v", len(r.kept), r.hosts)
+	}
+	if !slices.IsSortedFunc(r.kept, func(a, b *statusapi.Refusal) int { return cmp.Compare(a.Seq, b.Seq) }) {
+		t.Error("they are not in order")
 	}
 }

@@ -82,16 +82,21 @@ func isSearch(d *judge.Decision) bool {
 	return d.Claim.State == claim.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
 }
 
-// Runs returns the latest run of each search engine at each site, in no order.
+// Runs returns the latest run of each search engine at each site, in no order. It forgets
+// those that are over for long.
 func (c *Counters) Runs() (list []Run) {
-	for n := range c.crawlers.nodes() {
-		if s := &n.value.run; s.last.Load() != 0 {
-			list = append(list, Run{
-				Site: n.value.site.name, Pattern: n.value.site.patternName(), Crawler: n.value.name,
-				Since: time.Unix(s.since.Load(), 0), Last: time.Unix(s.last.Load(), 0),
-				Refused: int(s.refused.Load()), ByName: int(s.byName.Load()), Served: int(s.served.Load()), Line: int(s.line.Load()),
-			})
+	for key := range c.running.Range {
+		from := key.(*Crawler)
+		run := &from.run
+		last := time.Unix(run.last.Load(), 0)
+		if c.now().Sub(last) > 2*MaxPause {
+			c.running.Delete(key)
+			continue
 		}
+		list = append(list, Run{
+			Site: from.site.name, Pattern: from.site.patternName(), Crawler: from.name, Since: time.Unix(run.since.Load(), 0), Last: last,
+			Refused: int(run.refused.Load()), ByName: int(run.byName.Load()), Served: int(run.served.Load()), Line: int(run.line.Load()),
+		})
 	}
 	return list
 }

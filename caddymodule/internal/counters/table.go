@@ -2,6 +2,7 @@ package counters
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,7 +11,7 @@ import (
 // node is an entry in a bucket, which is a linked list.
 type node[T any] struct {
 	hash  uint64
-	value *T
+	value T
 	kind  kind
 	next  atomic.Pointer[node[T]]
 }
@@ -22,6 +23,7 @@ const (
 	configured kind = iota // at sites
 	ofHost                 // at hosts that only a pattern names; of these hosts themselves, those that are known
 	invented               // with keys that clients make up; of the hosts, those that are new
+	always                 // few, and always wanted
 	kinds
 )
 
@@ -31,20 +33,20 @@ const (
 // go on in the totals, and keys with the same hash must not share them.
 type table[T any] struct {
 	buckets []atomic.Pointer[node[T]] // their number is a power of two
-	max     [kinds]int64
+	max     [kinds]atomic.Int64
 
 	mu sync.Mutex // for changes
 	n  [kinds]atomic.Int64
 }
 
-// newTable returns a table for at most max values of each kind. When it is full, a
-// bucket has two to four values.
+// newTable returns a table for at most max values of each kind. Most buckets have few.
 func newTable[T any](max [kinds]int64) *table[T] {
-	n := int64(1)
-	for 4*n < max[configured]+max[ofHost]+max[invented] {
-		n *= 2
+	t := &table[T]{buckets: make([]atomic.Pointer[node[T]], 1<<14)}
+	max[always] = math.MaxInt64
+	for of, n := range max {
+		t.max[of].Store(n)
 	}
-	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: max}
+	return t
 }
 
 func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
@@ -54,16 +56,16 @@ func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
 // find returns the value for which same returns true, nil if there is none.
 func (t *table[T]) find(hash uint64, same func(*T) bool) *T {
 	for n := t.bucket(hash).Load(); n != nil; n = n.next.Load() {
-		if n.hash == hash && same(n.value) {
-			return n.value
+		if n.hash == hash && same(&n.value) {
+			return &n.value
 		}
 	}
 	return nil
 }
 
 // add returns the value for which same returns true. If there is none, it adds the
-// one that create returns. If there is no room either, it returns nil.
-func (t *table[T]) add(hash uint64, of kind, same func(*T) bool, create func() *T) *T {
+// one that begin sets up. If there is no room either, it returns nil.
+func (t *table[T]) add(hash uint64, of kind, same func(*T) bool, begin func(*T)) *T {
 	if !t.hasRoom(of) {
 		return nil
 	}
@@ -72,15 +74,16 @@ func (t *table[T]) add(hash uint64, of kind, same func(*T) bool, create func() *
 	if found := t.find(hash, same); found != nil || !t.hasRoom(of) {
 		return found
 	}
-	added := &node[T]{hash: hash, value: create(), kind: of}
+	added := &node[T]{hash: hash, kind: of}
+	begin(&added.value)
 	bucket := t.bucket(hash)
 	added.next.Store(bucket.Load())
 	bucket.Store(added)
 	t.n[of].Add(1)
-	return added.value
+	return &added.value
 }
 
-func (t *table[T]) hasRoom(of kind) bool { return t.n[of].Load() < t.max[of] }
+func (t *table[T]) hasRoom(of kind) bool { return t.n[of].Load() < t.max[of].Load() }
 
 // move makes a node one of another kind, if there is room. Only one goroutine at a time
 // may call it or evict.
@@ -113,7 +116,7 @@ func (t *table[T]) remove(removed *node[T]) {
 // than three quarters of their maximum number, until there are half of it. Only one
 // goroutine at a time may call it.
 func (t *table[T]) evict(of kind, rank func(*T) [2]int64) (evicted []*T) {
-	most := t.max[of]
+	most := t.max[of].Load()
 	if t.n[of].Load() <= most*3/4 {
 		return nil
 	}
@@ -124,13 +127,13 @@ func (t *table[T]) evict(of kind, rank func(*T) [2]int64) (evicted []*T) {
 	var list []entry
 	for n := range t.nodes() {
 		if n.kind == of {
-			list = append(list, entry{n, rank(n.value)})
+			list = append(list, entry{n, rank(&n.value)})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b entry) int { return slices.Compare(a.rank[:], b.rank[:]) })
 	for _, e := range list[:max(0, int64(len(list))-most/2)] {
 		t.remove(e.node)
-		evicted = append(evicted, e.value)
+		evicted = append(evicted, &e.value)
 	}
 	return evicted
 }
@@ -153,21 +156,8 @@ func (t *table[T]) nodes() iter.Seq[*node[T]] {
 func (t *table[T]) values() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for n := range t.nodes() {
-			if !yield(n.value) {
+			if !yield(&n.value) {
 				return
-			}
-		}
-	}
-}
-
-// concat returns the values of several sequences.
-func concat[T any](all ...iter.Seq[T]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for _, values := range all {
-			for v := range values {
-				if !yield(v) {
-					return
-				}
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 	var by string
 	var names, networks []string
 	var sent uint64
-	for f := range r.app.Counters.Kept(scope, 0) {
+	for _, f := range r.app.Counters.Kept(scope, 0) {
 		switch {
 		case f.Crawler == p.Crawler && f.Verified == claim.Verified.String() && f.Line > 0 && p.Sites == nil:
 			file := cmp.Or(f.File, "robots.txt")

@@ -82,7 +82,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 	}
 	health.Sections = r.sections(scope)
-	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.droppedProblems(scope), r.roomProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
+	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.droppedProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
 		hosts.Problems(), places, r.monitorProblems(scope)} {
 		health.Problems = append(health.Problems, more...)
 	}
@@ -133,7 +133,7 @@ const mistakenFor = 24 * time.Hour
 func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	type mistaken struct{ site, crawler string }
 	times := make(map[mistaken][]time.Time) // of the requests, the latest first
-	for f := range r.app.Counters.Kept(scope, 0) {
+	for _, f := range r.app.Counters.Kept(scope, 0) {
 		if f.Action != judge.Deny.String() || f.Reason != judge.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
 			continue
 		}
@@ -366,7 +366,7 @@ type refusalCauses struct {
 // kept. Impostors are no probes.
 func (r *Reporter) refusalCauses(scope statusapi.Scope, now time.Time) map[string]refusalCauses {
 	causes := make(map[string]refusalCauses)
-	for f := range r.app.Counters.Kept(scope, 0) {
+	for _, f := range r.app.Counters.Kept(scope, 0) {
 		if now.Sub(f.Time) > time.Hour || f.Reason == judge.Impostor.String() {
 			continue
 		}

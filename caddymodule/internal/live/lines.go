@@ -3,7 +3,7 @@ package live
 import (
 	"bytes"
 	"cmp"
-	"iter"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
@@ -15,14 +15,10 @@ import (
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
 	shared, wanted := r.shared(scope), parseID(query.OriginID)
-	page, list := statusapi.Top(query.Pages, func(yield func(counters.LineCount) bool) {
-		for n := range r.app.Counters.Lines(scope) {
-			shown := (query.OriginID == "" || shared.idOf(&n) == wanted) && (!query.Refused || n.Refused() > 0)
-			if shown && !yield(n) {
-				return
-			}
-		}
-	}, func(a, b *counters.LineCount) int {
+	all := slices.DeleteFunc(r.app.Counters.Lines(scope), func(n counters.LineCount) bool {
+		return query.OriginID != "" && shared.idOf(&n) != wanted || query.Refused && n.Refused() == 0
+	})
+	page, list := statusapi.Top(query.Pages, slices.Values(all), func(a, b *counters.LineCount) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
 			strings.Compare(a.Text, b.Text))
@@ -111,9 +107,9 @@ func (p *inForce) tokens() map[string][]string {
 }
 
 // countsOf returns the counts of lines that are in force, summed over the origins.
-func (p *inForce) countsOf(all iter.Seq[counters.LineCount]) map[counters.LineID]counters.LineCount {
+func (p *inForce) countsOf(all []counters.LineCount) map[counters.LineID]counters.LineCount {
 	found := make(map[counters.LineID]counters.LineCount)
-	for n := range all {
+	for _, n := range all {
 		if n.Source == p.SourceID && p.has(n.Origin) {
 			found[n.ID] = add(found[n.ID], n)
 		}
@@ -170,8 +166,11 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 // line number in the text. They have the text of the line, also if it sets a limit.
 func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
 	found := make(map[int]counters.LineCount)
-	note := func(line int, value string, allow bool, pattern string, reason judge.Reason, number uint64) {
-		layer, _ := p.Rules.Origin(line)
+	note := func(line int, value string, allow bool, pattern string, reason judge.Reason) {
+		layer, number := p.Rules.Origin(line)
+		if reason == 0 || reason == judge.CrawlDelay {
+			number = 0
+		}
 		if n, ok := counts[counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, number)]; ok {
 			if value != "" {
 				n.Text = reason.Info().Field + ": " + value
@@ -180,16 +179,16 @@ func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.Li
 		}
 	}
 	for _, rule := range g.Rules() {
-		note(rule.Line, "", rule.Allow, rule.Pattern, 0, 0)
+		note(rule.Line, "", rule.Allow, rule.Pattern, 0)
 	}
 	if delay, ok := g.CrawlDelay(); ok {
-		note(delay.Line, delay.String(), false, "", judge.CrawlDelay, 0)
+		note(delay.Line, delay.String(), false, "", judge.CrawlDelay)
 	}
 	for _, rate := range g.RequestRates() {
-		note(rate.Line, rate.String(), false, "", judge.RequestRate, counters.RateNumber(rate))
+		note(rate.Line, rate.String(), false, "", judge.RequestRate)
 	}
 	for _, visit := range g.VisitTimes() {
-		note(visit.Line, visit.Window.String(), false, "", judge.VisitTime, counters.WindowNumber(visit.Window))
+		note(visit.Line, visit.Window.String(), false, "", judge.VisitTime)
 	}
 	return found
 }

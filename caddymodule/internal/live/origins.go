@@ -59,7 +59,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 // the origin that has the line.
 func (r *Reporter) refusedAt(scope statusapi.Scope) map[originID]uint64 {
 	refused, shared := make(map[originID]uint64), r.shared(scope)
-	for n := range r.app.Counters.Lines(scope) {
+	for _, n := range r.app.Counters.Lines(scope) {
 		if n.Day > 0 {
 			refused[shared.idOf(&n)] += n.Day
 		}

@@ -299,7 +299,7 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 	for _, h := range r.handlers() {
 		names = append(names, h.sitesIn(scope)...)
 	}
-	for _, row := range r.app.Counters.Rows(scope, statusapi.SpanDay) { // also of handlers that the configuration had before
+	for _, row := range r.app.Counters.Sites(scope, statusapi.SpanDay) { // also of handlers that the configuration had before
 		if row.Pattern == "" && row.Any {
 			names = append(names, row.Name)
 		}
@@ -323,10 +323,6 @@ func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 		if h.hasOriginIn(scope) || slices.ContainsFunc(h.Hosts, serves) {
 			return true
 		}
-	}
-	// A host that no site names, and that requests were sent to.
-	for range r.app.Counters.Lines(scope) {
-		return true
 	}
 	return false
 }

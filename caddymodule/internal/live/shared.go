@@ -13,12 +13,8 @@ import (
 
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
-	crawlers, lines := r.app.Counters.Sizes()
 	used, most := r.app.Ceiling.Usage()
-	m := &statusapi.Memory{
-		Octets: used, MaxOctets: most,
-		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
-	}
+	m := &statusapi.Memory{Octets: used, MaxOctets: most, Rows: r.app.Counters.Rows(), MaxRows: counters.MaxRows}
 	m.Evictions, m.Repeated = metrics.Evictions(now)
 	if health.Memory = m; m.Repeated >= manyRepeated {
 		health.Problems = append(health.Problems, mistakes.Evictions(m))

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -22,20 +21,20 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 			c.Site(site) // so that sites without requests are included
 		}
 	}
-	s, rows, modes := c.Summary(scope, query.Span), c.Rows(scope, query.Span), r.modes()
+	s, modes := c.Summary(scope, query.Span), r.modes()
+	rows := c.Sites(scope, query.Span)
 	rows = append(rows, r.uncounted(scope, rows)...)
-	s.Hosts.Counted, s.Hosts.More = c.Hosts(scope)
+	s.Hosts = c.Hosts(scope)
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	s.Modes = make(map[string]int)
-	rows = slices.DeleteFunc(rows, func(row counters.Row) bool {
-		mode := modes.of(row.Name, row.Pattern)
-		if mode.name == modeOff && !row.Any {
-			return true
-		}
-		s.Modes[mode.name]++
-		return false
-	})
-	s.Origins.States = make(map[string]int)
+	s.Modes, s.Origins.States = make(map[string]int), make(map[string]int)
+	for i := range rows {
+		row := &rows[i]
+		row.Mode, row.Overridden = modes.of(row.Name, row.Pattern)
+	}
+	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
+	for i := range rows {
+		s.Modes[rows[i].Mode]++
+	}
 	states := newSiteStates(rows)
 	health := r.health(scope, func(p *inForce, kind string) {
 		outcome := p.Rules.Outcome().String()
@@ -53,24 +52,17 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		s.Empty = r.empty(scope, s)
 	}
 	s.Health, s.Changes = *health, c.changes(scope, s.Series.Start)
-	if query.Rows+query.Limit == 0 {
-		rows = slices.DeleteFunc(rows, func(row counters.Row) bool { return row.Pattern != "" && (scope.All() || !scope.Site(row.Name)) })
-		slices.SortFunc(rows, func(a, b counters.Row) int { return strings.Compare(a.Name, b.Name) })
-		s.Sites = c.Sites(rows)
-	} else {
-		rows = states.worst(rows, query)
-		s.Sites = c.Sites(rows[:min(len(rows), query.Limit)])
-	}
-	for i := range s.Sites {
-		site := &s.Sites[i]
-		mode := modes.of(site.Name, site.Pattern)
-		site.Mode, site.Overridden = mode.name, mode.overridden
-	}
-	for _, row := range rows[:min(len(rows), query.Rows)] {
+	for i := range rows {
+		row := &rows[i]
 		state := states.at(row.Name)
 		outcome := cmp.Or(state.outcome, states.at(row.Pattern).outcome, judge.Pending.String())
-		row.Mode, row.State, row.OK = modes.of(row.Name, row.Pattern).name, cmp.Or(state.kind, outcome), state.kind == ""
-		s.Rows = append(s.Rows, row.SiteRow)
+		row.State, row.OK = cmp.Or(state.kind, outcome), state.kind == ""
+	}
+	if query.Limit == 0 {
+		s.Sites = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Pattern != "" && (scope.All() || !scope.Site(row.Name)) })
+		slices.SortFunc(s.Sites, func(a, b statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
+	} else {
+		s.Sites = worst(rows, query)
 	}
 	return s, nil
 }
@@ -80,11 +72,6 @@ const modeOff = "off"
 
 // siteModes has the modes of the handlers of each site.
 type siteModes map[string][]*Modes
-
-type siteMode struct {
-	name       string // Site.Mode
-	overridden bool   // until the next load
-}
 
 func (r *Reporter) modes() siteModes {
 	m := make(siteModes)
@@ -96,31 +83,30 @@ func (r *Reporter) modes() siteModes {
 	return m
 }
 
-// of returns the mode of a site, or of a host that a pattern matches.
-func (m siteModes) of(name, pattern string) (mode siteMode) {
+// of returns Site.Mode and Site.Overridden of a site, or of a host that a pattern matches.
+func (m siteModes) of(name, pattern string) (mode string, overridden bool) {
 	list, ok := m[name]
 	if !ok {
 		list = m[pattern]
 	}
 	for _, modes := range list {
 		if now := modes.At(name); now != nil {
-			mode.name = joinModes(mode.name, now.String())
-			mode.overridden = mode.overridden || modes.isOverridden(name)
+			mode = joinModes(mode, now.String())
+			overridden = overridden || modes.isOverridden(name)
 		}
 	}
-	mode.name = cmp.Or(mode.name, modeOff)
-	return mode
+	return cmp.Or(mode, modeOff), overridden
 }
 
 // uncounted returns the hosts that a scope names, a handler serves by a pattern, and
 // that have no counters.
-func (r *Reporter) uncounted(scope statusapi.Scope, counted []counters.Row) (list []counters.Row) {
+func (r *Reporter) uncounted(scope statusapi.Scope, counted []statusapi.Site) (list []statusapi.Site) {
 	for _, name := range scope.Hosts() {
-		if slices.ContainsFunc(counted, func(row counters.Row) bool { return row.Name == name }) {
+		if slices.ContainsFunc(counted, func(row statusapi.Site) bool { return row.Name == name }) {
 			continue
 		}
 		if i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return h.ownsHost(name) }); i >= 0 {
-			list = append(list, counters.Row{SiteRow: statusapi.SiteRow{Name: name}, Pattern: r.handlers()[i].SiteOf(name)})
+			list = append(list, statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
 		}
 	}
 	return list
@@ -132,7 +118,7 @@ type siteState struct{ outcome, kind string }
 // siteStates has the states of sites and hosts, by siteName.
 type siteStates map[string]*siteState
 
-func newSiteStates(rows []counters.Row) siteStates {
+func newSiteStates(rows []statusapi.Site) siteStates {
 	states, list := make(siteStates, len(rows)), make([]siteState, len(rows))
 	for i := range rows {
 		states[siteName(rows[i].Name)] = &list[i]
@@ -171,13 +157,14 @@ func (s siteStates) add(p *inForce, outcome, kind string) {
 }
 
 // worst returns the sites with the text of a query in their name, the worst first, as many
-// as the query wants.
-func (s siteStates) worst(rows []counters.Row, query statusapi.SummaryQuery) []counters.Row {
+// as the query wants, never nil.
+func worst(rows []statusapi.Site, query statusapi.SummaryQuery) []statusapi.Site {
 	name := strings.ToLower(query.Name)
-	rows = slices.DeleteFunc(rows, func(row counters.Row) bool { return !strings.Contains(row.Name, name) })
-	_, rows = statusapi.Top(statusapi.Pages{Limit: max(query.Rows, query.Limit)}, slices.Values(rows), func(a, b *counters.Row) int {
-		return cmp.Or(before(s.at(a.Name).kind != "", s.at(b.Name).kind != ""), cmp.Compare(b.SearchRefused, a.SearchRefused),
-			cmp.Compare(b.Refused+b.WouldRefuse, a.Refused+a.WouldRefuse), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return !strings.Contains(row.Name, name) })
+	_, rows = statusapi.Top(statusapi.Pages{Limit: query.Limit}, slices.Values(rows), func(a, b *statusapi.Site) int {
+		refused := func(c *statusapi.Site) uint64 { return c.Denied + c.Throttled + c.WouldDeny + c.WouldThrottle }
+		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(refused(b), refused(a)),
+			cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
 	return rows
 }
@@ -230,17 +217,4 @@ func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 // Recent implements statusapi.Reporter.
 func (r *Reporter) Recent(scope statusapi.Scope, query statusapi.RecentQuery) (*statusapi.Recent, error) {
 	return r.app.Counters.Refusals(scope, query), nil
-}
-
-// roomProblems returns the hosts that a scope names, and whose requests only their
-// pattern counts.
-func (r *Reporter) roomProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for _, site := range r.uncounted(scope, nil) {
-		if r.app.Counters.Waits(site.Pattern, site.Name) {
-			problems = append(problems, warning("memory", site.Name,
-				"requests to "+site.Name+" are only counted together with those of other hosts, because the counters of hosts are full",
-				"A host gets its own counters on its second day with requests, if there is room: raise max_memory, or name it in the Caddyfile."))
-		}
-	}
-	return problems
 }

@@ -39,9 +39,7 @@ const switchRoute = "NAME"
 // routes has the routes of the admin API.
 var routes = map[string]Route{
 	"": Get(Reporter.Summary, func(p *Params) SummaryQuery {
-		return SummaryQuery{
-			Span: p.Span(SpanHour), Rows: int(min(p.Number("rows"), MaxLimit)), Limit: int(min(p.Number("limit"), MaxLimit)), Name: p.Text("name"),
-		}
+		return SummaryQuery{Span: p.Span(SpanHour), Limit: int(min(p.Number("limit"), MaxLimit)), Name: p.Text("name")}
 	}),
 	"origins": Get(Reporter.Origins, func(p *Params) OriginsQuery {
 		return OriginsQuery{Pages: p.pages(), ID: p.Text("id"), Text: p.flag("text"), Broken: p.flag("broken"), Grace: p.flag("grace")}

@@ -79,10 +79,8 @@ type Memory struct {
 	MaxOctets   int64 `json:"max_octets"`
 	Evictions   int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
 	Repeated    int   `json:"repeated_fetches"` // of dropped origins, in that minute
-	Crawlers    int   `json:"crawlers"`         // number of crawlers with counters; a crawler counts once for each site
-	MaxCrawlers int   `json:"max_crawlers"`
-	Lines       int   `json:"lines"` // number of lines with counters
-	MaxLines    int   `json:"max_lines"`
+	Rows        int   `json:"rows"`             // number of counters: one for each crawler, site, result and line
+	MaxRows     int   `json:"max_rows"`
 }
 
 // Persist is the file that keeps the counters over a restart.

@@ -7,11 +7,10 @@ type Summary struct {
 	Now   time.Time `json:"now"`
 	Since time.Time `json:"since"` // when counting began
 
-	// Sites are ordered by name, without hosts that the scope does not name; with SummaryQuery.Limit
-	// or Rows, they are the Limit worst of all, the worst first
+	// Sites are ordered by name, without hosts that the scope does not name; with SummaryQuery.Limit,
+	// they are the Limit worst of all, the worst first
 	Sites    []Site          `json:"sites"`
-	Rows     []SiteRow       `json:"rows"`     // SummaryQuery.Rows of the sites and hosts, the worst first
-	Hosts    HostTally       `json:"hosts"`    // that only a pattern names
+	Hosts    int             `json:"hosts"`    // number of hosts with counters that only a pattern names
 	Modes    map[string]int  `json:"modes"`    // number of sites and hosts by Site.Mode
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
@@ -52,38 +51,24 @@ type Change struct {
 }
 
 // Site has the counts of a site that has a robots handler, or had one before a reload
-// of the configuration.
+// of the configuration, for SummaryQuery.Span.
 type Site struct {
 	Name    string `json:"name"`              // a host, a pattern, or AnySite
 	Pattern string `json:"pattern,omitempty"` // of a host that only a pattern names: that pattern, whose counts include the host's
 	// enforce, monitor, both (some crawlers, or some handlers, are only monitored), or off (it has no handler now)
-	Mode       string          `json:"mode"`
-	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
-	Crawlers   Windows[Counts] `json:"crawlers"`
-	Search     Windows[Counts] `json:"search"`
-	People     Windows[uint64] `json:"people"`
-	Strangers  Windows[uint64] `json:"strangers"`
-	Minute     uint64          `json:"minute"` // requests of crawlers in the last minute that is over
-}
-
-// SiteRow is the short form of a Site. Its counts are those of SummaryQuery.Span.
-type SiteRow struct {
-	Name string `json:"name"`
-	Mode string `json:"mode"`
+	Mode       string `json:"mode"`
+	Overridden bool   `json:"overridden"` // the mode was set until the next load of the configuration
 	// the Problem.Kind of its first problem, or else the Origin.State of its robots.txt; pending if none was read
-	State         string `json:"state"`
-	OK            bool   `json:"ok"` // it has no problem
-	Minute        uint64 `json:"minute"`
-	Requests      uint64 `json:"requests"`
-	Refused       uint64 `json:"refused"`
-	WouldRefuse   uint64 `json:"would_refuse"`   // passed only because of monitor mode
+	State  string `json:"state"`
+	OK     bool   `json:"ok"`     // it has no problem
+	Minute uint64 `json:"minute"` // requests of crawlers in the last minute that is over
+	Total  uint64 `json:"total"`  // requests of crawlers since Summary.Since
+	Counts
 	SearchRefused uint64 `json:"search_refused"` // Counts.VerifiedRefused of search engines
-}
+	People        uint64 `json:"people"`
+	Strangers     uint64 `json:"strangers"`
 
-// HostTally has the numbers of hosts that only patterns name.
-type HostTally struct {
-	Counted int `json:"counted"` // with counters
-	More    int `json:"more"`    // with requests today or yesterday, which only their pattern counts
+	Any bool `json:"-"` // anything was counted since Summary.Since
 }
 
 // ReasonCounts has the number of decisions with one reason and one action.
@@ -102,10 +87,8 @@ type OriginTally struct {
 
 // SummaryQuery selects the series and the sites of a Summary.
 type SummaryQuery struct {
-	Span string // of Summary.Series and Rows: SpanHour (default), SpanDay or SpanMonth
-	Rows int    // the number of Summary.Rows
-	Name string // with Rows or Limit, only sites with this text in their name
-	// Limit is the number of Summary.Sites; 0 without Rows: all
-	Limit int
-	Brief bool // only counts and Series
+	Span  string // of Summary.Series and Sites: SpanHour (default), SpanDay or SpanMonth
+	Limit int    // the number of Summary.Sites; 0: all
+	Name  string // with Limit, only sites with this text in their name
+	Brief bool   // only counts and Series
 }

@@ -60,7 +60,7 @@ type liveQuery struct {
 func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (live *Live, err error) {
 	live = &Live{Crawlers: crawlers{Crawlers: []crawler{}}}
 	var errs [7]error
-	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Rows: maxSites, Name: q.Filter})
+	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Limit: maxSites, Name: q.Filter})
 	hour := live.Summary
 	if q.Span != statusapi.SpanHour {
 		hour, errs[1] = reporter.Summary(scope, statusapi.SummaryQuery{Span: statusapi.SpanHour, Brief: true})

@@ -21,7 +21,7 @@ const poll = async () => {
 		const { response, value } = await ask(question, asked === state.asked ? state.etag : '', controller.signal);
 		Object.assign(state, { now: Date.parse(response.headers.get('Date') || '') || Date.now(), answered: Date.now() });
 		if (first && value && state.site) {
-			state.sites = value.summary.rows.map((s) => s.name).sort();
+			state.sites = value.summary.sites.map((s) => s.name).sort();
 			state.total = Object.values(value.summary.modes).reduce((a, b) => a + b, 0);
 			if (state.total) return poll();
 		}

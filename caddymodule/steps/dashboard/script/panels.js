@@ -3,7 +3,7 @@ const health = {
 	show: (live) => {
 		const h = live.summary.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
-		const { modes, rows } = live.summary;
+		const { modes, sites: rows } = live.summary;
 		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
 			const at = rows.filter((s) => s.mode === mode).map((s) => siteName(s.name)).sort().slice(0, 5), more = modes[mode] - at.length;
 			if (modes[mode] && banner.kind !== 'Monitor mode:') notes.push(health.note('info', 'Monitor mode', what + at.join(', ') + (more ? ' and ' + plural(more, 'more site', 'more sites') : '') + '. The figures show apart what would be refused.', ''));

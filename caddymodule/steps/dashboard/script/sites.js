@@ -16,7 +16,7 @@ const sites = {
 	},
 
 	show: (live) => {
-		const { rows, modes } = live.summary, total = Object.values(modes).reduce((a, b) => a + b, 0);
+		const { sites: rows, modes } = live.summary, total = Object.values(modes).reduce((a, b) => a + b, 0);
 		if (!state.site) state.total = total;
 		if (!state.site && !state.filter) state.sites = rows.map((s) => s.name).sort();
 		byId('sitespanel').hidden = state.total < 2 || !!state.site;
@@ -30,21 +30,21 @@ const sites = {
 			return option;
 		}));
 		byId('host').value = state.site;
-		const { more } = live.summary.hosts, uncounted = more ? 'And ' + plural(more, 'host', 'hosts') + ' more, counted only at the site of their pattern.' : '';
-		empty('sitesempty', !rows.length ? 'No site has this text in its name.' : state.filter || rows.length === total ? uncounted : plural(total - rows.length, 'more site', 'more sites') + ': type a part of the name. ' + uncounted);
+		
+		empty('sitesempty', !rows.length ? 'No site has this text in its name.' : state.filter || rows.length === total ? '' : plural(total - rows.length, 'more site', 'more sites') + ': type a part of the name.');
 		replace(byId('sites').tBodies[0], JSON.stringify([rows, state.span]), ...rows.map(sites.row));
 		fold(byId('sites'));
 	},
 
 	row: (s) => {
-		const button = make('button', 'link', siteName(s.name)), name = make('th', '', button), refused = s.refused + s.would_refuse;
+		const button = make('button', 'link', siteName(s.name)), name = make('th', '', button), would = s.would_deny + s.would_throttle, refused = s.denied + s.throttled + would;
 		button.type = 'button';
 		button.addEventListener('click', () => choose({ site: s.name, crawler: '' }));
 		name.scope = 'row';
 		return make('tr', '', name,
 			make('td', s.ok ? '' : 'some-deny', (siteStates[s.state] || s.state.replaceAll('_', ' ')) + (s.mode === 'monitor' ? ', monitor' : s.mode === 'both' ? ', partly monitor' : s.mode === 'off' ? ', no handler' : '')),
 			make('td', 'num', count(s.minute)),
-			make('td', 'num' + (refused ? '' : ' none'), s.requests ? Math.round(refused / s.requests * 100) + ' %' : '–', s.would_refuse ? ' would' : ''),
+			make('td', 'num' + (refused ? '' : ' none'), s.requests ? Math.round(refused / s.requests * 100) + ' %' : '–', would ? ' would' : ''),
 			make('td', 'num' + (s.search_refused ? ' some-deny' : ' none'), count(s.search_refused)));
 	},
 };
