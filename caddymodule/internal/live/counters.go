@@ -49,7 +49,7 @@ func (c *Counters) Start(path string, log *zap.Logger) {
 		return
 	case former != nil:
 		former.save()
-		close(former.stop)
+		former.end()
 	}
 	var file *persistFile
 	if path != "" {
@@ -92,7 +92,7 @@ func (c *Counters) Close() error {
 		c.running.Wait()
 	}
 	if file != nil {
-		close(file.stop)
+		file.end()
 	}
 	return nil
 }

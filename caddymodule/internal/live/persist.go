@@ -45,6 +45,7 @@ type persistFile struct {
 	path     string
 	log      *zap.Logger
 	stop     chan struct{}
+	ended    chan struct{}
 	wanted   chan chan struct{} // a write, and what is closed then
 	lock     io.Closer          // nil while another process may have it
 
@@ -58,10 +59,20 @@ type persistFile struct {
 
 // begin begins to use a file, and waits a little until it was read.
 func (c *Counters) begin(path string, log *zap.Logger) *persistFile {
-	p := &persistFile{counters: c, path: path, log: log.With(zap.String("file", path)), stop: make(chan struct{}), wanted: make(chan chan struct{})}
+	p := &persistFile{counters: c, path: path, log: log.With(zap.String("file", path)), stop: make(chan struct{}),
+		ended: make(chan struct{}), wanted: make(chan chan struct{})}
 	background.Go("persist", p.run)
 	p.save()
 	return p
+}
+
+// end lets another process have the file, and waits a little until that is done.
+func (p *persistFile) end() {
+	close(p.stop)
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+	}
 }
 
 // save writes the file, and waits a little until that is done.
@@ -82,6 +93,7 @@ func (p *persistFile) save() {
 // run writes the file from time to time until stop is closed, and then lets another process
 // have it.
 func (p *persistFile) run() {
+	defer close(p.ended)
 	for {
 		pause := saveEvery
 		if p.lastError() != nil {

@@ -20,16 +20,16 @@ type Counts struct {
 
 	// Requests that claim to be from a crawler that can be verified, by the result.
 	// All are 0 without verification.
-	Verified   uint64 `json:"verified"`
-	Unverified uint64 `json:"unverified"`
-	Impostors  uint64 `json:"impostors"`
+	Verified   uint64 `json:"verified,omitempty"`
+	Unverified uint64 `json:"unverified,omitempty"`
+	Impostors  uint64 `json:"impostors,omitempty"`
 
 	// Requests that were denied or throttled, but not by the pace of a group that
 	// names the crawler: of clients that are verified, and of clients that only
 	// claim to be a crawler of the registry. Impostors are in neither.
-	VerifiedRefused uint64 `json:"verified_refused"`
-	ClaimsRefused   uint64 `json:"claims_refused"`
-	VerifiedWould   uint64 `json:"verified_would_refuse"` // VerifiedRefused in monitor mode
+	VerifiedRefused uint64 `json:"verified_refused,omitempty"`
+	ClaimsRefused   uint64 `json:"claims_refused,omitempty"`
+	VerifiedWould   uint64 `json:"verified_would_refuse,omitempty"` // VerifiedRefused in monitor mode
 }
 
 // Add adds other to c.

@@ -64,9 +64,9 @@ type Site struct {
 	Minute uint64 `json:"minute"` // requests of crawlers in the last minute that is over
 	Total  uint64 `json:"total"`  // requests of crawlers since Summary.Since
 	Counts
-	SearchRefused uint64 `json:"search_refused"` // Counts.VerifiedRefused of search engines
+	SearchRefused uint64 `json:"search_refused,omitempty"` // Counts.VerifiedRefused of search engines
 	People        uint64 `json:"people"`
-	Strangers     uint64 `json:"strangers"`
+	Strangers     uint64 `json:"strangers,omitempty"`
 
 	Any bool `json:"-"` // anything was counted since Summary.Since
 }

@@ -40,7 +40,7 @@ type crawler struct {
 // Maximum lengths of the lists in Live. The page shows how many more there are. For
 // hundreds of sites, Live has about 30 KB.
 const (
-	maxSites    = 60
+	maxSites    = 40
 	maxCrawlers = 60
 	maxOrigins  = 10
 	maxLines    = statusapi.MaxLimit

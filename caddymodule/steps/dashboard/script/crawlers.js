@@ -35,7 +35,7 @@ const crawlers = {
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
-			apart: ['library', 'program', 'app'].includes(c.class), verified: n.verified, unverified: n.unverified, impostors: n.impostors,
+			apart: ['library', 'program', 'app'].includes(c.class), verified: n.verified || 0, unverified: n.unverified || 0, impostors: n.impostors || 0,
 		};
 	},
 

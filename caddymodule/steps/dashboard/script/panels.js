@@ -65,7 +65,7 @@ const figures = {
 	// checked can be anybody's.
 	search: (s, verify) => s.verified ? 'of ' + count(s.verified) + ' verified requests in the last ' + state.span
 		: !s.requests && verify ? 'none came in the last ' + state.span
-			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused, 'claim', 'claims') + ' refused',
+			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused || 0, 'claim', 'claims') + ' refused',
 
 	show: (live) => {
 		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span], strangers = live.summary.strangers[state.span];
@@ -81,7 +81,7 @@ const figures = {
 		];
 		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
 		byId('nowsearch').className = 'state' + (search.verified_refused ? ' some-deny' : '');
-		byId('nowsearch').textContent = 'Verified search engines refused: ' + (search.verified ? count(search.verified_refused) + ' ' : '') + figures.search(search, live.summary.verify) + '.';
+		byId('nowsearch').textContent = 'Verified search engines refused: ' + (search.verified ? count(search.verified_refused || 0) + ' ' : '') + figures.search(search, live.summary.verify) + '.';
 	},
 };
 

@@ -45,6 +45,6 @@ const sites = {
 			make('td', s.ok ? '' : 'some-deny', (siteStates[s.state] || s.state.replaceAll('_', ' ')) + (s.mode === 'monitor' ? ', monitor' : s.mode === 'both' ? ', partly monitor' : s.mode === 'off' ? ', no handler' : '')),
 			make('td', 'num', count(s.minute)),
 			make('td', 'num' + (refused ? '' : ' none'), s.requests ? Math.round(refused / s.requests * 100) + ' %' : '–', would ? ' would' : ''),
-			make('td', 'num' + (s.search_refused ? ' some-deny' : ' none'), count(s.search_refused)));
+			make('td', 'num' + (s.search_refused ? ' some-deny' : ' none'), count(s.search_refused || 0)));
 	},
 };
