@@ -97,18 +97,17 @@ func (f *fleet) checkServer(b *testing.B, s *server.Server, want map[string]tall
 	for first := 0; first < hosts; first += 1000 {
 		var summary struct {
 			Sites []struct {
-				Name     string
-				Crawlers struct{ Day counts }
-				People   struct{ Day uint64 }
+				Name string
+				counts
 			}
 		}
-		ask(b, s, fmt.Sprintf("?limit=1000&name=t%02d", first/1000), &summary)
+		ask(b, s, fmt.Sprintf("?span=day&limit=1000&name=t%02d", first/1000), &summary)
 		for _, site := range summary.Sites {
 			if site.Name >= name(known) {
 				continue
 			}
 			found++
-			if got := (tally{site.Crawlers.Day.Requests, site.Crawlers.Day.Denied, site.People.Day}); got != want[site.Name] {
+			if got := site.tally(); got != want[site.Name] {
 				b.Errorf("%s: %+v, the log has %+v", site.Name, got, want[site.Name])
 			}
 		}
