@@ -75,12 +75,12 @@ type Problem struct {
 
 // Memory has the sizes of the app's data, and their limits.
 type Memory struct {
-	Octets      int64 `json:"octets"` // estimated octets
-	MaxOctets   int64 `json:"max_octets"`
-	Evictions   int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
-	Repeated    int   `json:"repeated_fetches"` // of dropped origins, in that minute
-	Rows        int   `json:"rows"`             // number of counters: one for each crawler, site, result and line
-	MaxRows     int   `json:"max_rows"`
+	Octets    int64 `json:"octets"` // estimated octets
+	MaxOctets int64 `json:"max_octets"`
+	Evictions int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
+	Repeated  int   `json:"repeated_fetches"` // of dropped origins, in that minute
+	Rows      int   `json:"rows"`             // number of counters: one for each crawler, site, result and line
+	MaxRows   int   `json:"max_rows"`
 }
 
 // Persist is the file that keeps the counters over a restart.
